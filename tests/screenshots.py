@@ -17,13 +17,13 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 from app import settings
 from app.main_window import MainWindow
 from app.main_window.appearance import apply_theme
-from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.main_window.furnishing import furnished
 from app.main_window.presenting import TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.view_models.offers import Target
 from app.widgets import theme
+from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.words import language
 from engine.drill.authoring.scenario import Scenario, load_scenario
 

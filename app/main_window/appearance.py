@@ -10,10 +10,11 @@ from PySide6.QtGui import QAction, QActionGroup
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window.desk import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES, Desk
+from app.main_window.desk import Desk
 from app.settings import WindowSettings
 from app.widgets import keys, theme
 from app.widgets.busy import busy
+from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER, PROFILES
 from app.words.fuzzy import ALSO
 from app.words.language import LANGUAGES, mark, tr
 

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.widgets import theme
+from app.widgets.docks import AUTHOR, DOCKS, INSTRUCTOR, LEARNER, MIDDLE, PRESENTER, Dock, View
 from app.widgets.keyboard import has_keys
 from app.widgets.room import scrolling
-from app.words.language import mark, tr
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from engine.events import Event
@@ -23,55 +23,13 @@ Kind = TypeVar("Kind", bound=QWidget)
 LAYOUT_VERSION: Final = 4
 """Grows when docks come, go or change their names; a layout of another version is not restored."""
 
-LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "presenter"
-PROFILES: Final = (LEARNER, INSTRUCTOR, AUTHOR, PRESENTER)
-
-
-class View(Protocol):
-    """What every view of a drill has."""
-
-    requested: Any
-
-    def show_drill(self, drill: Any) -> None: ...
-    def show_world(self, world: World) -> None: ...
-    def add_events(self, events: Any) -> None: ...
-
-
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Where a view stands unless somebody moves it."""
-
-    name: str
-    """Name of the dock, kept in stored layouts."""
-    title: str
-    area: Qt.DockWidgetArea
-    group: int
-    """Docks of one area and group are tabs of one another; groups stand one below the other."""
-    profiles: tuple[str, ...] = PROFILES
-    """Layout profiles in which it is open at first."""
-
-
 _LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
 _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 
-PLACES: Final = (
-    Place("brief", mark("Brief"), _LEFT, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
-    Place("explorer", mark("Object Explorer"), _LEFT, 1, ()),
-    Place("facilitator", mark("For the instructor"), _LEFT, 1, (INSTRUCTOR,)),
-    Place("console", mark("SQL windows"), _BOTTOM, 0, (LEARNER, INSTRUCTOR, AUTHOR)),
-    Place("charts", mark("Charts"), _RIGHT, 0, (LEARNER, INSTRUCTOR, PRESENTER)),
-    Place("timing", mark("Timing"), _RIGHT, 1),
-    Place("error_log", mark("Logs"), _RIGHT, 1),
-    Place("trace", mark("States"), _RIGHT, 1),
-    Place("monitor", mark("Monitor"), _RIGHT, 1, (LEARNER, INSTRUCTOR)),
-    Place("events", mark("Events"), _RIGHT, 1),
-    Place("ledger", mark("Faults"), _RIGHT, 0, (INSTRUCTOR, AUTHOR)),
-    Place("table", mark("Table"), _RIGHT, 1, ()),
-    Place("system", mark("System Monitor"), _RIGHT, 1, ()),
-)
-"""Every dock that there can be, in the order of the View menu."""
+PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
+"""Every dock that there can be."""
 
-TRUTH: Final = ("events", "ledger", "table", "timing", "facilitator")
+TRUTH: Final = tuple(dock.name for dock in DOCKS if dock.truth)
 """Panels of what really is, whatever any server believes; closed in an exam."""
 
 SHARES: Final = {
@@ -105,13 +63,20 @@ EXPLORER_SHARE: Final = 0.55
 """Of the left area's height, where it stands below the brief: a tree needs more rows than a text."""
 
 
+def widget(view: View) -> QWidget:
+    """The view as what stands on the screen."""
+    assert isinstance(view, QWidget)
+    return view
+
+
 class Desk(QMainWindow):
     """Topology in the middle, everything else in docks around it."""
 
     room_changed = Signal()
     """There is room for other columns than those that stand there."""
 
-    def __init__(self, middle: QWidget, views: dict[str, QWidget]) -> None:
+    def __init__(self, views: dict[str, View]) -> None:
+        """*views* by the name of their row in DOCKS; that of MIDDLE stands in the middle."""
         super().__init__()
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setObjectName("desk")
@@ -122,8 +87,9 @@ class Desk(QMainWindow):
             (Qt.Corner.BottomRightCorner, _RIGHT),
         ):
             self.setCorner(corner, area)
-        self.setCentralWidget(middle)
-        self.views: dict[str, QWidget] = {"topology": middle, **views}
+        self.views = views
+        self._middle = next(widget(views[dock.name]) for dock in DOCKS if dock.area is MIDDLE)
+        self.setCentralWidget(self._middle)
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
         self._drill: Any = None
@@ -156,13 +122,17 @@ class Desk(QMainWindow):
 
     def part(self, kind: type[Kind]) -> Kind:
         """The view of that kind."""
-        return next(view for view in self.views.values() if isinstance(view, kind))
+        return next(part for part in self.widgets().values() if isinstance(part, kind))
 
-    def _add_dock(self, place: Place, view: QWidget) -> None:
+    def widgets(self) -> dict[str, QWidget]:
+        """The views by their names, as widgets."""
+        return {name: widget(view) for name, view in self.views.items()}
+
+    def _add_dock(self, place: Dock, view: View) -> None:
         dock = QDockWidget(tr(place.title), self)
         dock.setObjectName(place.name)
         dock.installEventFilter(self)
-        dock.setWidget(scrolling(view))
+        dock.setWidget(scrolling(widget(view)))
         dock.topLevelChanged.connect(lambda _: self._show_title_bars())
         dock.dockLocationChanged.connect(lambda _: self._show_title_bars())
         dock.visibilityChanged.connect(
@@ -178,31 +148,31 @@ class Desk(QMainWindow):
         self._world, self._drill = drill.world, drill
         self._show_truth(drill.terms.truth)
         for name, view in self.views.items():
-            if not known or view.isVisible():
+            if not known or widget(view).isVisible():
                 self._give(name, view)
 
     def show_moment(self, drill: Any) -> None:
         """Show a past moment; panels that nobody sees get it when they are opened."""
         self._world, self._drill = drill.world, drill
         for name, view in self.views.items():
-            if view.isVisible():
+            if widget(view).isVisible():
                 self._give(name, view)
 
-    def _give(self, name: str, view: QWidget) -> None:
+    def _give(self, name: str, view: View) -> None:
         self._shown[name] = self._drill
-        view.show_drill(self._drill)  # type: ignore[attr-defined]  # every view has the slots of View
+        view.show_drill(self._drill)
 
     def show_world(self, world: World) -> None:
         """Views that nobody sees are left out; they catch up when they are opened."""
         self._world = world
         for view in self.views.values():
-            if view.isVisible():
-                view.show_world(world)  # type: ignore[attr-defined]
+            if widget(view).isVisible():
+                view.show_world(world)
 
     def add_events(self, events: list[Event]) -> None:
         for name, view in self.views.items():
             if self._shown.get(name) is self._drill:
-                view.add_events(events)  # type: ignore[attr-defined]
+                view.add_events(events)
 
     def _show_truth(self, shown: bool) -> None:
         """Take away, and give back, the panels that know what nobody has asked a server for."""
@@ -217,19 +187,19 @@ class Desk(QMainWindow):
         if shown:
             self._taken.clear()
 
-    def _catch_up(self, name: str, view: QWidget, seen: bool) -> None:
+    def _catch_up(self, name: str, view: View, seen: bool) -> None:
         self._show_title_bars()
         if seen and self._world is not None:
             if self._shown.get(name) is not self._drill:
                 self._give(name, view)
-            view.show_world(self._world)  # type: ignore[attr-defined]
+            view.show_world(self._world)
 
     def go_to(self, name: str) -> None:
         """Open the view *name*, bring it to the front and give it the keyboard."""
         dock = self.docks.get(name)
         if name in TRUTH and not self._truth:
             return
-        if not self.views[name].isVisible():
+        if not widget(self.views[name]).isVisible():
             self.unzoom()
         if dock is not None:
             comes = dock.isHidden()
@@ -240,11 +210,11 @@ class Desk(QMainWindow):
                 self.resizeDocks([self.docks["brief"], dock], shares, Qt.Orientation.Vertical)
                 width = max(dock.width(), round(EXPLORER_UNITS * self.fontMetrics().height()))
                 self.resizeDocks([dock], [width], Qt.Orientation.Horizontal)
-        _taking_keys(self.views[name]).setFocus(Qt.FocusReason.ShortcutFocusReason)
+        _taking_keys(widget(self.views[name])).setFocus(Qt.FocusReason.ShortcutFocusReason)
 
     def panel_with_keys(self) -> str | None:
         """The view that has the keyboard."""
-        return next((name for name, view in self.views.items() if has_keys(view)), None)
+        return next((name for name, view in self.views.items() if has_keys(widget(view))), None)
 
     def zoom(self, name: str) -> None:
         """The panel *name* over the whole desk; once more puts everything back where it stood."""
@@ -255,7 +225,7 @@ class Desk(QMainWindow):
         self._zoomed = self.saveState(LAYOUT_VERSION)
         for other, dock in self.docks.items():
             dock.setVisible(other == name)
-        self.views["topology"].setVisible(name not in self.docks)
+        self._middle.setVisible(name not in self.docks)
         if keys is not None and keys.isVisible():
             keys.setFocus()
 
@@ -263,7 +233,7 @@ class Desk(QMainWindow):
         """Put everything back where it stood before one panel took the whole desk."""
         zoomed, self._zoomed = self._zoomed, None
         if zoomed is not None:
-            self.views["topology"].show()
+            self._middle.show()
             self.restoreState(zoomed, LAYOUT_VERSION)
             self._show_title_bars()
 
@@ -273,7 +243,7 @@ class Desk(QMainWindow):
     def is_short_of_room(self) -> bool:
         return self.window().width() < NARROW_UNITS * self.fontMetrics().height()
 
-    def _place_of(self, place: Place) -> tuple[Qt.DockWidgetArea, int]:
+    def _place_of(self, place: Dock) -> tuple[Qt.DockWidgetArea, int]:
         """Area and group; on a narrow desk all stand together."""
         return (_RIGHT, 0) if self.narrow else (place.area, place.group)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt
@@ -15,19 +16,16 @@ from app.views.briefing import Briefing
 from app.views.charts import Charts
 from app.views.console import Console
 from app.views.error_log import ErrorLog
-from app.views.events_list import EventsList
-from app.views.facilitator import Facilitator
 from app.views.fault_ledger import FaultLedger
 from app.views.monitor import Monitor
 from app.views.object_explorer import ObjectExplorer
-from app.views.system_monitor import SystemMonitor
 from app.views.timeline import Timeline
 from app.views.timing import Timing
 from app.views.topology import Topology
 from app.views.topology_table import TopologyTable
-from app.views.trace import Trace
 from app.views.transport import Transport
 from app.widgets import theme
+from app.widgets.docks import DOCKS, View
 from app.words import formatting
 from app.words.language import tr
 
@@ -42,32 +40,17 @@ IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_s
 
 def make(window: MainWindow) -> Iterator[None]:
     """The views, one in a step, each in its place."""
-    topology = window.topology = Topology()
-    yield
-    making: dict[str, Callable[[], QWidget]] = {
-        "brief": Briefing,
-        "console": Console,
-        "charts": Charts,
-        "timing": Timing,
-        "error_log": ErrorLog,
-        "trace": Trace,
-        "monitor": Monitor,
-        "events": EventsList,
-        "ledger": FaultLedger,
-        "explorer": ObjectExplorer,
-        "facilitator": Facilitator,
-        "table": lambda: TopologyTable(topology.acts),
-        "system": SystemMonitor,
-    }
-    views: dict[str, QWidget] = {}
-    for name, view in making.items():
-        views[name] = view()
+    views: dict[str, View] = {}
+    for dock in DOCKS:
+        views[dock.name] = resolve_name(dock.view)()
         yield
-    window.desk = desk = Desk(topology, views)
+    window.desk = desk = Desk(views)
+    window.topology = desk.part(Topology)
     window.briefing, window.console = desk.part(Briefing), desk.part(Console)
     window.charts, window.timing = desk.part(Charts), desk.part(Timing)
     window.explorer, window.ledger = desk.part(ObjectExplorer), desk.part(FaultLedger)
     window.table = desk.part(TopologyTable)
+    window.table.share(window.topology.acts)
     yield
     window.transport = Transport([window.actions_by_name[name] for name in IN_TRANSPORT])
     window.timeline = Timeline()
@@ -105,7 +88,7 @@ def connect(window: MainWindow) -> None:
     session.happened.connect(desk.add_events)
     window.act_line.requested.connect(window.do_typed)
     for asking in desk.views.values():
-        asking.requested.connect(window.do)  # type: ignore[attr-defined]  # every view has it
+        asking.requested.connect(window.do)
     session.happened.connect(lambda events: _show_questions(window, events))
     session.refused.connect(window.notice.warn)
     session.refused.connect(window.console.show_refusal)
@@ -124,10 +107,8 @@ def connect(window: MainWindow) -> None:
     window.play.recorded.connect(lambda drill: _show_recorded(window, drill))
     topology.opened.connect(lambda server: window.console.new_query(server))
     window.explorer.query_wanted.connect(lambda server, text: _open_query(window, server, text))
-    window.explorer.log_wanted.connect(lambda server: _open(window, "error_log", "show_server", server))
-    window.explorer.monitor_wanted.connect(
-        lambda _, database: _open(window, "monitor", "show_database", database)
-    )
+    window.explorer.log_wanted.connect(lambda server: _open_log(window, server))
+    window.explorer.monitor_wanted.connect(lambda _, database: _open_monitor(window, database))
     topology.chosen.connect(window.table.choose)
     window.table.chosen.connect(topology.choose)
 
@@ -194,6 +175,11 @@ def _open_query(window: MainWindow, server: str, text: str) -> None:
     window.desk.go_to("console")
 
 
-def _open(window: MainWindow, name: str, method: str, what: str) -> None:
-    getattr(window.desk.views[name], method)(what)
-    window.desk.go_to(name)
+def _open_log(window: MainWindow, server: str) -> None:
+    window.desk.part(ErrorLog).show_server(server)
+    window.desk.go_to("error_log")
+
+
+def _open_monitor(window: MainWindow, database: str) -> None:
+    window.desk.part(Monitor).show_database(database)
+    window.desk.go_to("monitor")

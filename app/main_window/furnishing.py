@@ -51,7 +51,7 @@ from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
 from app.main_window.play import Play
 from app.main_window.session import Session
-from app.main_window.window import ON_DESK, MainWindow
+from app.main_window.window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.act_line import ActLine
@@ -59,7 +59,7 @@ from app.views.briefing import BriefPage
 from app.views.debrief import Debrief
 from app.views.history import HistoryPage
 from app.views.transport import next_speed
-from app.widgets import keys, theme
+from app.widgets import docks, keys, theme
 from engine.model import ticks
 
 PARTS: Final = (
@@ -180,7 +180,7 @@ def _doing(window: MainWindow) -> dict[str, Any]:
         "help.keys": lambda: dialogs.edit_keys(window, window.appearance),
         "help.palette": lambda: commands.open_palette(window),
     }
-    for name in ON_DESK:
+    for name in docks.NAMES:
         doing[f"view.{name}"] = lambda name=name: window.desk.go_to(name)
     return doing
 

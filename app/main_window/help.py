@@ -17,7 +17,7 @@ def _show(window: MainWindow) -> None:
     if window.help is None:
         window.help = Help(window)
     focus = QApplication.focusWidget()
-    around = {**window.desk.views, "timeline": window.timeline, "transport": window.transport}
+    around = {**window.desk.widgets(), "timeline": window.timeline, "transport": window.transport}
     page = window.pages.currentWidget()
     if page is not None:
         around[page.objectName()] = page

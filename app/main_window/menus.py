@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QMenu
 from app.view_models.offers import DATABASES_OFFERED, Target
 from app.views.palette import Palette
 from app.widgets.acts import put_heading
+from app.widgets.docks import DOCKS
 from app.widgets.reader import close_when_chosen
 from app.words.language import mark, tr
 from engine.model import World
@@ -26,19 +27,6 @@ BARS: Final[tuple[tuple[str, tuple[str | None, ...]], ...]] = (
 )  # fmt: skip
 """Menu -> names of actions; None is a line."""
 
-VIEWS: Final = (
-    "view.brief", "view.topology", "view.console", "view.charts", "view.error_log", "view.monitor", "view.events",
-    "view.explorer",
-)  # fmt: skip
-MORE_VIEWS: Final = (
-    "view.timing",
-    "view.trace",
-    "view.ledger",
-    "view.table",
-    "view.system",
-    "view.facilitator",
-)
-"""In a menu of their own: all entries together are higher than a screen of 768 pixels."""
 TEXT_SIZES: Final = ("view.larger", "view.smaller", "view.usual_size")
 LOOKS: Final = (
     None,
@@ -67,8 +55,12 @@ def fill_bar(window: MainWindow) -> None:
         fill(bar[title], names, actions)
     bar["&Faults"].aboutToShow.connect(lambda: _fill_faults(window))
     bar["&Query"].addActions(list(window.console.tools.values()))
-    fill(bar["&View"], VIEWS, actions)
-    fill(bar["&View"].addMenu(tr("&More panels")), MORE_VIEWS, actions)
+    fill(bar["&View"], (f"view.{dock.name}" for dock in DOCKS if not dock.more), actions)
+    fill(
+        bar["&View"].addMenu(tr("&More panels")),
+        (f"view.{dock.name}" for dock in DOCKS if dock.more),
+        actions,
+    )
     bar["&View"].addSeparator()
     window.appearance.fill_menu(bar["&View"])
     fill(bar["&View"].addMenu(tr("Te&xt size")), TEXT_SIZES, actions)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QFileDialog, QWidget
+from PySide6.QtWidgets import QFileDialog
 
 from app.main_window import actions
 from app.views.charts.export import NotSaved
+from app.widgets.docks import ChoosesSpan, ChoosesTime, OverTime, Span
 from app.words.language import tr
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
-
-Span = tuple[float, float]
 
 
 class Moments(QObject):
@@ -25,24 +24,29 @@ class Moments(QObject):
         self._window = window
         self.time_s: float | None = None
         self.span: Span | None = None
-        self._views: list[QWidget] = [*window.desk.views.values(), window.timeline]
-        for view in self._views:
-            if hasattr(view, "time_selected"):
+        views = [*window.desk.widgets().values(), window.timeline]
+        self._views = [view for view in views if isinstance(view, OverTime)]
+        for view in views:
+            if isinstance(view, ChoosesTime):
                 view.time_selected.connect(lambda t_s, view=view: self.look_at(t_s, view))
-            if hasattr(view, "span_selected"):
+            if isinstance(view, ChoosesSpan):
                 view.span_selected.connect(lambda span, view=view: self.choose_span(span, view))
         window.session.drill_changed.connect(self._show_again)
         window.play.began.connect(self.forget)
 
-    def look_at(self, t_s: float | None, asked_by: QWidget | None = None) -> None:
+    def look_at(self, t_s: float | None, asked_by: object = None) -> None:
         """Put every view's cursor there; None takes it away."""
         self.time_s = t_s
-        self._tell("show_time", t_s, asked_by)
+        for view in self._views:
+            if view is not asked_by:
+                view.show_time(t_s)
 
-    def choose_span(self, span: Span | None, asked_by: QWidget | None = None) -> None:
+    def choose_span(self, span: Span | None, asked_by: object = None) -> None:
         """Have every view show only this span; None: all of the time."""
         self.span = span
-        self._tell("show_between", span, asked_by)
+        for view in self._views:
+            if view is not asked_by:
+                view.show_between(span)
 
     @Slot()
     def forget(self, _: Any = None) -> None:
@@ -56,11 +60,6 @@ class Moments(QObject):
             self.choose_span(self.span)
         if self.time_s is not None:
             self.look_at(self.time_s)
-
-    def _tell(self, slot: str, what: Any, but: QWidget | None) -> None:
-        for view in self._views:
-            if view is not but and hasattr(view, slot):
-                getattr(view, slot)(what)
 
 
 def attach(window: MainWindow) -> None:

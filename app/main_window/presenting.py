@@ -8,8 +8,8 @@ from PySide6.QtCore import QObject, Qt
 
 from app import settings
 from app.main_window import actions
-from app.main_window.desk import PRESENTER, PROFILES
 from app.widgets.busy import busy
+from app.widgets.docks import PRESENTER, PROFILES
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow

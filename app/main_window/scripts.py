@@ -123,6 +123,6 @@ def attach(window: MainWindow) -> None:
     """What the SQL windows and the logs want of files."""
     window.scripts = Scripts(window)
     window.console.file_wanted.connect(window.scripts.act)
-    for view in window.desk.views.values():
+    for view in window.desk.widgets().values():
         if isinstance(view, EventTable):
             view.save_wanted.connect(partial(window.scripts.save_rows, view))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from app import settings
 from app.main_window import actions
+from app.views.monitor import Monitor
 from app.views.topology.notes import Note
 from app.words.language import tr
 
@@ -77,4 +78,4 @@ def attach(window: MainWindow) -> None:
     menu.addSeparator()
     menu.addMenu(tr("Teachin&g tools")).addActions(list(added.values()))
     topology.database_chosen.connect(window.charts.show_database)
-    topology.database_chosen.connect(window.desk.views["monitor"].show_database)  # type: ignore[attr-defined]
+    topology.database_chosen.connect(window.desk.part(Monitor).show_database)

@@ -20,7 +20,7 @@ STANDS: Final = mark("The clock is paused: start it when you are ready.")
 
 def stops(window: MainWindow) -> list[Stop]:
     """What there is to know, in the order in which a drill needs it."""
-    desk, docks = window.desk.views, window.desk.docks
+    desk, docks = window.desk.widgets(), window.desk.docks
 
     def first_open() -> str | None:
         """Of the panels that stand together one that is open."""

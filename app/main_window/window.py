@@ -19,6 +19,7 @@ from app.main_window import cards
 from app.main_window.on_screen import OnScreen, title_bar_px
 from app.settings import WindowSettings
 from app.views.scenario_picker import Card, ScenarioPicker
+from app.widgets import docks
 from app.widgets.notice import Notice
 from app.widgets.room import Pages, scrolling
 from app.words.language import mark, tr
@@ -72,11 +73,6 @@ TITLE: Final = "Mirrordrill"
 MENUS: Final = (
     mark("&Drill"), mark("&Time"), mark("&Faults"), mark("&Query"), mark("&View"), mark("&Tools"), mark("&Help"),
 )  # fmt: skip
-ON_DESK: Final = (
-    "brief", "topology", "console", "charts", "timing", "error_log", "trace", "monitor", "events",
-    "ledger", "explorer", "table", "system", "facilitator",
-)  # fmt: skip
-"""Views of the desk that can be gone to."""
 ONLY_ON_DESK: Final = {
     "drill.restart",
     "drill.hint",
@@ -85,7 +81,7 @@ ONLY_ON_DESK: Final = {
     "drill.finish",
     "view.say",
     "view.zoom",
-} | {f"view.{name}" for name in ON_DESK}
+} | {f"view.{name}" for name in docks.NAMES}
 """Actions that mean nothing without a drill on screen, beside those of time and faults."""
 SIZE_MAX: Final = (1600, 960)
 """Width and height in pixels of a window that nobody has sized yet, where the screen has room for it."""

@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QWidget
 
+from app.widgets.docks import DOCKS
 from app.widgets.prose import Prose
 from app.widgets.reader import follow_selection
 from app.widgets.room import fit_on_screen
@@ -29,21 +30,7 @@ PAGES: Final = (
 )
 """Order of the contents. A page is called by its first line."""
 
-PAGE_OF: Final = {
-    "brief": "brief",
-    "topology": "topology",
-    "table": "topology",
-    "ledger": "topology",
-    "console": "console",
-    "explorer": "console",
-    "facilitator": "brief",
-    "charts": "charts",
-    "system": "charts",
-    "timing": "timing",
-    "monitor": "monitor",
-    "error_log": "logs",
-    "trace": "logs",
-    "events": "logs",
+PAGE_OF: Final = {dock.name: dock.page for dock in DOCKS} | {
     "timeline": "time",
     "transport": "time",
     "editor": "editor",

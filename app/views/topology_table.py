@@ -202,14 +202,12 @@ class TopologyTable(QWidget):
     chosen = Signal(object)
     """The Target of the current row, or None."""
 
-    def __init__(self, acts: Acts | None = None, parent: QWidget | None = None) -> None:
-        """With the *acts* of another view their actions are shared, and it is that view that asks for them."""
+    def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self._world: World | None = None
         self._truth = True
-        self._acts = acts or Acts(self)
-        if acts is None:
-            self._acts.requested.connect(self.requested)
+        self._acts = Acts(self)
+        self._acts.requested.connect(self.requested)
         self.field = QLineEdit()
         self.field.setPlaceholderText(tr("Filter: disconnected, SERVER_B, link …"))
         self.field.setAccessibleName(tr("Filter the topology table"))
@@ -233,6 +231,11 @@ class TopologyTable(QWidget):
         layout.setSpacing(0)
         layout.addLayout(bar)
         layout.addWidget(self.table, 1)
+
+    def share(self, acts: Acts) -> None:
+        """From now on the actions are those of another view, and it is that view that asks for them."""
+        self._acts.requested.disconnect(self.requested)
+        self._acts = acts
 
     # --- contract of views --------------------------------------------------------------------------------
 

@@ -16,6 +16,7 @@ from typing import Final
 from PySide6.QtCore import QKeyCombination, Qt
 from PySide6.QtGui import QAction, QKeySequence
 
+from app.widgets.docks import DOCKS
 from app.words.language import mark, tr
 
 SSMS, VS_CODE = "SSMS", "VS Code"
@@ -71,10 +72,15 @@ SCOPES: Final[dict[str, tuple[str, tuple[str, ...]]]] = {
 """Scope -> how it is called, and the scopes that may lie around it, whose keys work there as well."""
 
 
+def _keys(written: str) -> tuple[str, ...]:
+    """Keys that mean the same, written with a bar between them."""
+    return tuple(written.split(" | ")) if written else ()
+
+
 def _rows(group: str, scope: str, *rows: tuple[str, ...], fixed: bool = False) -> Iterator[Command]:
     """Rows of (name, text, keys, keys in VS Code), keys that mean the same with a bar between them."""
     for name, text, *schemes in rows:
-        keys = [tuple(choice.split(" | ")) for choice in schemes]
+        keys = [_keys(choice) for choice in schemes]
         ssms, vs_code = keys[0] if keys else (), keys[1] if len(keys) > 1 else None
         yield Command(name, text, group, scope, ssms, vs_code, fixed)
 
@@ -146,25 +152,13 @@ COMMANDS: Final[tuple[Command, ...]] = (
         mark("Faults"), WINDOW,
         ("fault.revert_all", mark("Undo all faults"), "Ctrl+Shift+Backspace"),
     ),
-    *_rows(
-        mark("Views"), DESK,
-        ("view.explorer", mark("Object Explorer"), "F8", "F8 | Ctrl+B"),
+    *(
+        Command(f"view.{dock.name}", dock.words or dock.title, "Views", DESK if dock.vs_code_keys else WINDOW,
+                _keys(dock.keys), None if dock.vs_code_keys is None else _keys(dock.vs_code_keys))
+        for dock in DOCKS
     ),
     *_rows(
         mark("Views"), WINDOW,
-        ("view.topology", mark("Topology"), "Alt+1"),
-        ("view.console", mark("SQL windows"), "Alt+2"),
-        ("view.monitor", mark("Database Mirroring Monitor"), "Alt+3"),
-        ("view.charts", mark("Charts"), "Alt+4"),
-        ("view.error_log", mark("SQL Server logs"), "Alt+5"),
-        ("view.events", mark("Events"), "Alt+6"),
-        ("view.ledger", mark("Fault ledger"), "Alt+8"),
-        ("view.table", mark("Topology as a table"), "Alt+9 | F7"),
-        ("view.system", mark("System Monitor"), "Alt+7"),
-        ("view.trace", mark("State change trace")),
-        ("view.timing", mark("Failover timing")),
-        ("view.facilitator", mark("For the instructor (shows coming faults)")),
-        ("view.brief", mark("Brief"), "F4"),
         ("view.full_screen", mark("Full screen"), "Alt+Shift+Return | F11", "F11"),
         ("view.larger", mark("Larger text"), "Ctrl++ | Ctrl+="),
         ("view.smaller", mark("Smaller text"), "Ctrl+-"),

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.main_window import MainWindow
-from app.main_window.window import ON_DESK
+from app.widgets.docks import NAMES
 from tests.app.main_window.conftest import Hands
 
 KINDS = (
@@ -64,7 +64,7 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
     return window
 
 
-@pytest.mark.parametrize("name", ON_DESK)
+@pytest.mark.parametrize("name", NAMES)
 def test_every_control_of_a_panel_has_a_name(name: str, lab: MainWindow) -> None:
     lab.desk.go_to(name)
     view = lab.desk.views[name]
@@ -75,7 +75,7 @@ def test_every_control_of_a_panel_has_a_name(name: str, lab: MainWindow) -> None
     assert list(nameless(view)) == []
 
 
-@pytest.mark.parametrize("name", ON_DESK)
+@pytest.mark.parametrize("name", NAMES)
 def test_a_label_says_what_is_written_on_it(name: str, lab: MainWindow) -> None:
     """A name takes the place of the text, so that a figure under a name of its own would never be heard."""
     lab.desk.go_to(name)
@@ -88,7 +88,7 @@ def test_a_label_says_what_is_written_on_it(name: str, lab: MainWindow) -> None:
 
 def test_a_choice_says_what_it_is_about(lab: MainWindow) -> None:
     """On Linux its name is what is chosen; what it is about stands in the description."""
-    for name in ON_DESK:
+    for name in NAMES:
         lab.desk.go_to(name)
         for box in lab.desk.views[name].findChildren(QComboBox):
             assert box.accessibleDescription() or box.toolTip(), box

@@ -15,10 +15,10 @@ from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QScrollAre
 
 from app import settings
 from app.main_window import MainWindow
-from app.main_window.desk import AUTHOR, LEARNER, PRESENTER, PROFILES
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
 from app.widgets import theme
+from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 

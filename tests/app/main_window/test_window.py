@@ -12,12 +12,13 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.main_window import MainWindow, menus
-from app.main_window.desk import INSTRUCTOR, LEARNER, PLACES, PRESENTER
+from app.main_window.desk import PLACES
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.help import PAGES, text_of
 from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
 from app.widgets import keys, theme
+from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER
 from engine.model import World
 from tests.app.main_window.conftest import Hands, shown
 

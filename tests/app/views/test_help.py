@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.main_window.desk import PLACES
 from app.views.help import PAGE_OF, PAGES, Help, text_of, title_of
+from app.widgets.docks import DOCKS
 from app.words import language
 from app.words.language import tr
 from engine.drill.authoring.scenario import load_scenario
@@ -53,7 +53,7 @@ def test_a_translated_page_calls_things_as_the_window_does(page: str, german: No
 
 
 def test_every_panel_has_a_page_that_speaks_of_it() -> None:
-    assert {place.name for place in PLACES} <= set(PAGE_OF)
+    assert {dock.name for dock in DOCKS} <= set(PAGE_OF)
     for panel, words in {"explorer": "Object Explorer", "ledger": "fault ledger", "system": "System Monitor",
                          "table": "table", "trace": "State changes", "events": "Events"}.items():  # fmt: skip
         assert words in text_of(PAGE_OF[panel])

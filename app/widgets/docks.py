@@ -1,0 +1,138 @@
+"""Every view of the desk in one row: its name, where it stands, its keys, its help page, and the class that it is of.
+
+A new view of the desk costs its own file and a row here: the desk, the menus, the table of keys and the help read it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
+
+from PySide6.QtCore import Qt, SignalInstance
+
+from app.words.language import mark
+
+if TYPE_CHECKING:
+    from engine.drill.running.drill import Drill
+    from engine.events import Event
+    from engine.model import World
+
+
+class View(Protocol):
+    """What every view of the desk has: a model comes in, input lines go out."""
+
+    @property
+    def requested(self) -> SignalInstance:
+        """An input line without its time."""
+
+    def show_drill(self, drill: Drill) -> None:
+        """Another run, or another moment of it: show it from the start."""
+
+    def show_world(self, world: World) -> None:
+        """Time has gone on."""
+
+    def add_events(self, events: list[Event]) -> None:
+        """What has happened since the last call."""
+
+
+Span = tuple[float, float]
+"""From and to, seconds since the start of the run."""
+
+
+@runtime_checkable
+class OverTime(Protocol):
+    """A view of a course over time."""
+
+    def show_time(self, t_s: float | None) -> None:
+        """Put the cursor there, seconds since the start; None takes it away."""
+
+    def show_between(self, span: Span | None) -> None:
+        """Show only this span; None: all of the time."""
+
+
+@runtime_checkable
+class ChoosesTime(Protocol):
+    """A view in which a moment can be chosen for all."""
+
+    @property
+    def time_selected(self) -> SignalInstance:
+        """Seconds since the start, or None."""
+
+
+@runtime_checkable
+class ChoosesSpan(Protocol):
+    """A view in which a span can be chosen for all."""
+
+    @property
+    def span_selected(self) -> SignalInstance:
+        """A Span, or None."""
+
+
+LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "presenter"
+PROFILES: Final = (LEARNER, INSTRUCTOR, AUTHOR, PRESENTER)
+
+
+@dataclass(frozen=True, slots=True)
+class Dock:
+    """A view of the desk and its place in a layout that nobody has changed."""
+
+    name: str
+    """Of the dock, kept in stored layouts; its action is `view.NAME`."""
+    title: str
+    view: str
+    """module:class of the view, imported when the desk is made; a test makes each."""
+    area: Qt.DockWidgetArea
+    group: int
+    """Docks of one area and group are tabs of one another; groups stand one below the other."""
+    page: str
+    """Its page of the help."""
+    keys: str = ""
+    """Usual keys, as in the table of keys."""
+    vs_code_keys: str | None = None
+    """The same in the VS Code scheme; None: as usual."""
+    words: str = ""
+    """What its action says, where that is more than the title."""
+    profiles: tuple[str, ...] = PROFILES
+    """Layout profiles in which it is open at first."""
+    truth: bool = False
+    """It shows what really is, whatever any server believes; closed in an exam."""
+    more: bool = False
+    """It stands in the second part of the View menu: all entries together are higher than a screen of 768 pixels."""
+
+
+MIDDLE: Final = Qt.DockWidgetArea.NoDockWidgetArea
+"""Place of the one view that is no dock; the others stand around it."""
+_LEFT, _RIGHT = Qt.DockWidgetArea.LeftDockWidgetArea, Qt.DockWidgetArea.RightDockWidgetArea
+_BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
+
+DOCKS: Final = (
+    Dock("brief", mark("Brief"), "app.views.briefing:Briefing", _LEFT, 0, "brief", "F4",
+         profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
+    Dock("topology", mark("Topology"), "app.views.topology:Topology", MIDDLE, 0, "topology", "Alt+1"),
+    Dock("console", mark("SQL windows"), "app.views.console:Console", _BOTTOM, 0, "console", "Alt+2",
+         profiles=(LEARNER, INSTRUCTOR, AUTHOR)),
+    Dock("charts", mark("Charts"), "app.views.charts:Charts", _RIGHT, 0, "charts", "Alt+4",
+         profiles=(LEARNER, INSTRUCTOR, PRESENTER)),
+    Dock("timing", mark("Timing"), "app.views.timing:Timing", _RIGHT, 1, "timing", words=mark("Failover timing"),
+         truth=True, more=True),
+    Dock("error_log", mark("Logs"), "app.views.error_log:ErrorLog", _RIGHT, 1, "logs", "Alt+5",
+         words=mark("SQL Server logs")),
+    Dock("trace", mark("States"), "app.views.trace:Trace", _RIGHT, 1, "logs", words=mark("State change trace"),
+         more=True),
+    Dock("monitor", mark("Monitor"), "app.views.monitor:Monitor", _RIGHT, 1, "monitor", "Alt+3",
+         words=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR)),
+    Dock("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", truth=True),
+    Dock("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT, 1, "console",
+         "F8", "F8 | Ctrl+B", profiles=()),
+    Dock("ledger", mark("Faults"), "app.views.fault_ledger:FaultLedger", _RIGHT, 0, "topology", "Alt+8",
+         words=mark("Fault ledger"), profiles=(INSTRUCTOR, AUTHOR), truth=True, more=True),
+    Dock("table", mark("Table"), "app.views.topology_table:TopologyTable", _RIGHT, 1, "topology", "Alt+9 | F7",
+         words=mark("Topology as a table"), profiles=(), truth=True, more=True),
+    Dock("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT, 1, "charts", "Alt+7",
+         profiles=(), more=True),
+    Dock("facilitator", mark("For the instructor"), "app.views.facilitator:Facilitator", _LEFT, 1, "brief",
+         words=mark("For the instructor (shows coming faults)"), profiles=(INSTRUCTOR,), truth=True, more=True),
+)  # fmt: skip
+"""In the order of the View menu."""
+
+NAMES: Final = tuple(dock.name for dock in DOCKS)
