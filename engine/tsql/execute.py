@@ -124,11 +124,11 @@ SINCE: Final = {"DELAYED_DURABILITY": 2014, "HADR": 2012, "TARGET_RECOVERY_TIME"
 
 
 def _check_option(option: str, value: str, version: int) -> None:
-    """Raises 102 for an option or value that the product does not know, 35220: availability groups are not enabled."""
+    """Raises 102 for an option or value that the product does not know, 35221: availability groups are not enabled."""
     if option not in DATABASE_OPTIONS or version < SINCE.get(option, 0):
         raise SqlError(102, option)
     if option == "HADR":
-        raise SqlError(35220)
+        raise SqlError(35221)
     values = DATABASE_OPTIONS[option]
     if values is not None and value not in values:
         raise SqlError(102, value.split()[0] if value else option)

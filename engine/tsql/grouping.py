@@ -106,7 +106,7 @@ class Grouping:
     def _ungrouped_star(self, grouped: set[str], number: int) -> list[SqlError]:
         assert self.space is not None
         return [
-            SqlError(number, f"{source.shown}.{name}")
+            SqlError(number, source.shown, name)
             for source in self.space.sources
             for name, _ in source.columns or ()
             if name.lower() not in grouped
@@ -124,7 +124,7 @@ class Grouping:
             return []  # told when its type is looked for
         if found.source is None or found.space is not self.space:
             return []
-        return [SqlError(number, f"{found.source.shown}.{node.name}")]
+        return [SqlError(number, found.source.shown, node.name)]
 
     def check_order(self, select: exp.Select) -> None:
         """Raises 145: what DISTINCT rows are ordered by must be one of their columns."""
