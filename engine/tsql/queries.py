@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
@@ -16,8 +17,8 @@ from engine.tsql.data import Row, Table
 from engine.tsql.lexer import quote
 from engine.tsql.outputs import Output
 from engine.tsql.plans import Plan, TableRef, plan_statement
-from engine.tsql.types import SqlType, type_of
-from engine.tsql.values import convert
+from engine.tsql.types import DECIMALS, SqlType, type_of
+from engine.tsql.values import DIGITS_HELD, convert
 
 if TYPE_CHECKING:
     from engine.tsql.machine import Machine
@@ -74,8 +75,24 @@ def _select(machine: Machine, plan: Plan) -> None:
     if plan.target is not None:
         _select_into(machine, plan.target, columns, rows)
         return
-    machine.add_result(columns, rows if machine.captures else plan.shown(rows), plan.kinds)
+    shown = rows if machine.captures else plan.shown(rows)
+    if shown is not rows and any(_too_exact(row, plan.kinds) for row in shown):
+        machine.remark(f"digits of a quotient beyond the {DIGITS_HELD}th; they are rounded here")
+    machine.add_result(columns, shown, plan.kinds)
     machine.say_rows(len(rows))
+
+
+def _too_exact(row: Row, kinds: Sequence[SqlType | None]) -> bool:
+    """The row shows more digits of a decimal number than are held of one."""
+    return any(
+        kind is not None and kind.name in DECIMALS and isinstance(value, str) and _digits(value) > DIGITS_HELD
+        for value, kind in zip(row, kinds, strict=False)
+    )
+
+
+def _digits(value: str) -> int:
+    """Digits of a number as text, without the zeros at its ends."""
+    return 0 if "." not in value else len(value.rstrip("0").lstrip("-0.").replace(".", ""))
 
 
 def _select_into(machine: Machine, target: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:

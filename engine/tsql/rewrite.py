@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Final
 
 from sqlglot import exp
@@ -18,6 +19,7 @@ from engine.tsql.names import Names
 from engine.tsql.plans import COLLATION, LITERAL, UNNAMED, TableRef, Unsimulated
 from engine.tsql.reshape import RESHAPED, reshaped
 from engine.tsql.types import SqlType
+from engine.tsql.values import held
 
 
 @dataclass(slots=True)
@@ -271,13 +273,19 @@ def _rewrite_sum(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 def _rewrite_literal(node: exp.Expr, query: Rewritten) -> exp.Expr:
     """A number with a point as a parameter: versions of SQLite read the last digits differently."""
-    if node.args.get("is_string") or (node.name.isdigit() and len(node.name) <= WHOLE_DIGITS_MAX):
+    name = node.name
+    if node.args.get("is_string") or (
+        name.isdigit() and len(name) <= WHOLE_DIGITS_MAX and int(name) <= BIGINT_MAX
+    ):
         return node
+    if "e" not in node.name.lower():
+        held(Decimal(node.name))
     return query.parameter(LITERAL + node.name)
 
 
-WHOLE_DIGITS_MAX: Final = 18
-"""Digits of a number that certainly is a bigint."""
+BIGINT_MAX: Final = 2**63 - 1
+WHOLE_DIGITS_MAX: Final = 19
+"""The greatest whole number that SQLite holds, and how many digits it has."""
 
 
 def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:

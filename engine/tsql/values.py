@@ -197,7 +197,26 @@ def held_decimal(
         raise SqlError(8115, source, "numeric")
     if fitted == fitted.to_integral_value() and abs(fitted) < 2**63:
         return int(fitted)
-    return float(fitted)
+    return float(fitted) if cut else held(fitted)
+
+
+def held(number: Decimal) -> float:
+    """The number as it is held, in a float, all of its digits. Raises NotHeld if there are too many of them."""
+    found = float(number)
+    if Decimal(repr(found)) != number:
+        raise NotHeld
+    return found
+
+
+DIGITS_HELD: Final = 15
+"""Digits that a float holds of any decimal number."""
+
+
+class NotHeld(SqlError):
+    """A decimal number that the product holds and that is not simulated: it has too many digits."""
+
+    def __init__(self) -> None:
+        super().__init__(0, f"Not simulated: decimal numbers of more than {DIGITS_HELD} digits")
 
 
 def _to_decimal(value: Scalar, target: SqlType, source: SqlType | None) -> Scalar:
@@ -219,7 +238,7 @@ def _to_money(value: Scalar, name: str) -> Scalar:
     fitted = number.quantize(Decimal("0.0001"), ROUND_HALF_UP, ANY_DIGITS)
     if not -_MONEY_RANGES[name] <= fitted < _MONEY_RANGES[name]:
         raise SqlError(8115, "expression", name)
-    return int(fitted) if fitted == fitted.to_integral_value() else float(fitted)
+    return int(fitted) if fitted == fitted.to_integral_value() else held(fitted)
 
 
 def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
