@@ -33,32 +33,37 @@ DIGITS_MIN: Final = 8
 
 
 def add_to(command: Commands) -> None:
-    bundles = command("bundle", "drills in one file, to hand on, and what came from others")
+    bundles = command("bundle", "drills in one file to hand on, and imported bundles")
     bundles.set_defaults(do=_run)
     doing = bundles.add_subparsers(dest="doing", metavar="COMMAND", required=True)
 
     def sub(name: str, help: str) -> argparse.ArgumentParser:
         return doing.add_parser(name, help=help, description=help)
 
-    make = sub("make", "drills, and recorded runs, in one file to hand on")
+    make = sub("make", "put drills and recorded runs into one file to hand on")
     make.add_argument("out", metavar="OUT", help=f"the bundle, a {bundle.SUFFIX} file")
     make.add_argument("parts", nargs="+", metavar="NAME|FILE", help="scenarios, and runs as .json files")
-    make.add_argument("--title", help="of the course; without it the first scenario's")
-    make.add_argument("--author", help="who made it")
-    make.add_argument("--licence", help="on which terms it may be used")
-    make.add_argument("--replace", action="store_true", help="write over OUT if it is there")
-    sub("show", "what a bundle holds, without taking anything in").add_argument("file", metavar="FILE")
-    add = sub("add", "take the drills and runs of a bundle in")
+    make.add_argument("--title", help="title of the bundle; default: the first scenario's")
+    make.add_argument("--author", help="name of the author")
+    make.add_argument("--licence", help="terms of use")
+    make.add_argument("--replace", action="store_true", help="overwrite OUT if it exists")
+    sub("show", "show the contents of a bundle without importing it").add_argument("file", metavar="FILE")
+    add = sub("add", "import the drills and runs of a bundle")
     add.add_argument("file", metavar="FILE")
-    add.add_argument("--only", nargs="+", metavar="NAME", help="these drills, without runs")
-    sub("list", "the bundles that were taken in")
-    sub("remove", "remove what was taken in of a bundle").add_argument(
-        "key", metavar="KEY", help="as `bundle list` prints it"
+    add.add_argument("--only", nargs="+", metavar="NAME", help="import only these drills, and no runs")
+    sub("list", "list the imported bundles")
+    sub("remove", "remove an imported bundle").add_argument(
+        "key", metavar="KEY", help="key, as `bundle list` prints it"
     )
-    sub("accepted", "the files from elsewhere that were accepted in the window and open without a question")
+    sub(
+        "accepted",
+        "list the files from other sources that were accepted in the window and open without a question",
+    )
     forget = sub("forget", "ask again before a file that was accepted in the window opens")
-    forget.add_argument("sha256", nargs="*", metavar="SHA-256", help="or how it begins, 8 digits at least")
-    forget.add_argument("--all", action="store_true", help="every one of them")
+    forget.add_argument(
+        "sha256", nargs="*", metavar="SHA-256", help="SHA-256 of the file, or its first digits, at least 8"
+    )
+    forget.add_argument("--all", action="store_true", help="all of them")
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -95,13 +100,13 @@ def _make(options: argparse.Namespace) -> int:
         if part.endswith(".json"):
             name, content = recorded.slug(Path(part).stem), _bytes(Path(part))
             if runs.setdefault(name, content) != content:
-                raise NoScenario(f"mirrordrill: two runs would be called {name}")
+                raise NoScenario(f"mirrordrill: two runs would have the name {name}")
             continue
         file = scenario_files.find(part)
         scenario = file.load()
         title = title or scenario.title
         if scenarios.setdefault(file.name, file.text) != file.text:
-            raise NoScenario(f"mirrordrill: two scenarios are called {file.name}")
+            raise NoScenario(f"mirrordrill: two scenarios have the name {file.name}")
     try:
         made = bundle.write(
             out, title or out.stem, scenarios, runs, options.author, options.licence, options.replace
@@ -144,9 +149,7 @@ def _print_head(found: Bundle) -> None:
     said = found.manifest
     print(visible(said.title))
     print(
-        f"  author   {visible(said.author or '')} (nobody has verified it)"
-        if said.author
-        else "  author   none named"
+        f"  author   {visible(said.author or '')} (not verified)" if said.author else "  author   none named"
     )
     print(f"  licence  {visible(said.licence or 'none named')}")
     print(f"  SHA-256  {found.sha256}")
@@ -163,7 +166,7 @@ def _add(options: argparse.Namespace) -> int:
     _print_head(found)
     takeable = [offer.name for offer in wanted if not offer.hindrance]
     for file in bundle_store.take_in(found, takeable, runs):
-        print(f"  taken in: {file}")
+        print(f"  imported: {file}")
     for offer in wanted:
         if offer.hindrance:
             print(f"  {offer.name}: {visible(offer.hindrance)}")
@@ -181,7 +184,7 @@ def _list(options: argparse.Namespace) -> int:
 
 def _remove(options: argparse.Namespace) -> int:
     bundle_store.remove(options.key)
-    print(f"{options.key} is removed")
+    print(f"{options.key} removed")
     return AS_ASKED
 
 
@@ -191,9 +194,9 @@ def _accepted(options: argparse.Namespace) -> int:
     with _profile() as profile:
         known = accepted.listed(accepted.remembered(profile)) if profile is not None else []
     for one in known:
-        title = visible(one.title).replace("\n", " ") or "title not known"
+        title = visible(one.title).replace("\n", " ") or "title unknown"
         by = visible(one.author).replace("\n", " ")
-        print(f"{one.sha256}  {one.on or 'not known '}  {title}{f', by {by}' if by else ''}")
+        print(f"{one.sha256}  {one.on or 'unknown   '}  {title}{f', by {by}' if by else ''}")
     return AS_ASKED
 
 
@@ -201,14 +204,14 @@ def _forget(options: argparse.Namespace) -> int:
     from app.files import accepted
 
     if bool(options.sha256) == options.all:
-        raise Unusable("name what to forget as `bundle accepted` prints it, or say --all")
+        raise Unusable("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
     with _profile() as profile:
         known = accepted.remembered(profile) if profile is not None else []
         gone = _named(accepted.listed(known), options.sha256)
         if profile is not None and gone:
             accepted.keep(profile, accepted.without(known, (one.sha256 for one in gone)))
     for one in gone:
-        print(f"{one.sha256} is forgotten")
+        print(f"{one.sha256} forgotten")
     return AS_ASKED
 
 

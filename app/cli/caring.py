@@ -11,11 +11,11 @@ from app.files import whole_file
 
 
 def add_to(command: Commands) -> None:
-    doctor = command("doctor", "whether everything that Mirrordrill needs works here")
+    doctor = command("doctor", "check this installation")
     doctor.set_defaults(do=_doctor)
-    doctor.add_argument("--bundle", metavar="FILE", help="also write what helps support into a zip file")
+    doctor.add_argument("--bundle", metavar="FILE", help="also write a support bundle, a zip file")
     doctor.add_argument(
-        "--export", metavar="FILE", help="instead, write all of the profile as JSON, read only"
+        "--export", metavar="FILE", help="instead, export the whole profile as JSON, read only"
     )
     doctor.add_argument("--renew-replay", metavar="FILE", help=argparse.SUPPRESS)
 

@@ -15,10 +15,10 @@ from engine.drill.authoring.scenario import schema
 
 
 def add_to(command: Commands) -> None:
-    check = command("check", "every problem of scenario files and bundles: line, column, what was expected")
+    check = command("check", "list every problem of scenario files and bundles: line, column, expected value")
     check.set_defaults(do=_check)
     check.add_argument("files", nargs="*", metavar="FILE")
-    check.add_argument("--json", action="store_true", help="as JSON")
+    check.add_argument("--json", action="store_true", help="print JSON")
     check.add_argument(
         "--schema", action="store_true", help="print the JSON Schema of scenario files, for editors"
     )

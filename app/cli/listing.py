@@ -14,12 +14,12 @@ from engine.drill.authoring.scenario import Scenario
 
 
 def add_to(command: Commands) -> None:
-    listing = command("list", "the shipped and your own scenarios")
+    listing = command("list", "list the shipped scenarios and your own")
     listing.set_defaults(do=_list)
     progress = command("progress", "your skills, what is due, and what to take next")
     progress.set_defaults(do=_progress)
     for one in (listing, progress):
-        one.add_argument("--json", action="store_true", help="as JSON")
+        one.add_argument("--json", action="store_true", help="print JSON")
 
 
 def _list(options: argparse.Namespace) -> int:

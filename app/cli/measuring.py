@@ -20,16 +20,18 @@ if TYPE_CHECKING:
 
 
 def add_to(command: Commands) -> None:
-    agents = command("agents", "whether points go to the right players: reference, nothing, random, exploits")
+    agents = command(
+        "agents", "check that the score ranks players rightly: reference, idle, random, exploits"
+    )
     agents.set_defaults(do=_agents)
     agents.add_argument(
-        "scenarios", nargs="*", metavar="NAME|FILE", help="which; all that are scored, if none"
+        "scenarios", nargs="*", metavar="NAME|FILE", help="scenarios; default: all that are scored"
     )
-    agents.add_argument("--seed", type=int, metavar="N", help="another seed than the scenarios'")
+    agents.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenarios' own")
     agents.add_argument("--json", metavar="FILE", help="write the rankings; - is standard output")
-    fidelity = command("fidelity", "the papers' figures beside ours")
+    fidelity = command("fidelity", "compare the papers' figures with the simulated ones")
     fidelity.set_defaults(do=_fidelity)
-    bench = command("bench", "how fast this machine simulates")
+    bench = command("bench", "measure the speed of the simulation on this computer")
     bench.set_defaults(do=_bench)
     for figures in (fidelity, bench):
         figures.add_argument("--json", metavar="FILE", help="write the figures; - is standard output")

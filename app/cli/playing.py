@@ -31,29 +31,34 @@ def add_to(command: Commands) -> None:
     run.set_defaults(do=_run)
     run.add_argument("scenario", metavar="NAME|FILE")
     played = run.add_mutually_exclusive_group()
-    played.add_argument("--inputs", metavar="FILE", help="input lines to do; - reads standard input")
+    played.add_argument("--inputs", metavar="FILE", help="input lines to play; - reads standard input")
     played.add_argument("--solution", action="store_true", help="play the scenario's reference solution")
-    run.add_argument("--seed", type=int, metavar="N", help="another seed than the scenario's")
-    run.add_argument("--until", type=float, metavar="SECONDS", help="when to end")
+    run.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenario's own")
+    run.add_argument("--until", type=float, metavar="SECONDS", help="simulated time at which the run ends")
     run.add_argument(
         "--speed",
         type=float,
         metavar="X",
-        help="simulated seconds in a second: play against the clock, do the lines of standard input as they come",
+        help="simulated seconds per second: play in real time, with input lines from standard input as they arrive",
     )
     run.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
-    run.add_argument("--html", metavar="FILE", help="write the debrief as a page")
+    run.add_argument("--html", metavar="FILE", help="write the debrief as a web page")
     run.add_argument("--pdf", metavar="FILE", help="write the debrief for print: one page and an annex")
     run.add_argument("--csv", metavar="FOLDER", help="write events, readings and score as tables")
-    run.add_argument("--runbook", metavar="FILE", help="write what was done as a commented SQL script")
-    replay = command("replay", "play a recorded run again and compare it, state by state")
+    run.add_argument(
+        "--runbook", metavar="FILE", help="write the commands of the run as a commented SQL script"
+    )
+    replay = command("replay", "replay a recorded run and compare it, state by state")
     replay.set_defaults(do=_replay)
     record = command(
-        "record", "make a scenario of a recorded run: its faults the timeline, its repairs the solution"
+        "record",
+        "make a scenario of a recorded run: its faults become the timeline, its repairs the solution",
     )
     record.set_defaults(do=_record)
     for one in (replay, record):
-        one.add_argument("run", metavar="RUN.json", help="as `run --json` or the debrief writes it")
+        one.add_argument(
+            "run", metavar="RUN.json", help="recorded run, as `run --json` or the debrief writes it"
+        )
     record.add_argument(
         "--as", dest="target", required=True, metavar="FILE", help="the scenario, a .toml file"
     )
@@ -195,7 +200,7 @@ def _told(drill: Drill) -> list[str]:
         way = f"{attempt['from_server']} -> {attempt['to_server']}"
         lines.append(f"{attempt['kind']} failover {way} failed: {attempt['why']}")
     for part in report.get("failed_parts", ()):
-        lines.append(f"not in this report, an error of ours: {part['part']} ({part['error']})")
+        lines.append(f"missing in this report because of an internal error: {part['part']} ({part['error']})")
     sums = report["availability"]
     lines.append(
         f"downtime {sums['downtime_s']:g} s, unprotected {sums['exposed_s']:g} s, "
@@ -229,10 +234,10 @@ def _replay(options: argparse.Namespace) -> int:
     report, drill = _recorded_run(options.run)
     found = verify.divergence(drill, report)
     if found is not None:
-        print(f"{options.run} does not play again as it was recorded: {found}")
+        print(f"{options.run} differs from the recorded run: {found}")
         return ANSWER_IS_NO
     print(
-        f"{options.run} plays again to the same states: {len(drill.hashes)} compared, "
+        f"{options.run} reaches the same states: {len(drill.hashes)} compared, "
         f"{len(drill.events)} events, to {drill.world.t_s:g} s, state {drill.state_hash()}"
     )
     return AS_ASKED
@@ -245,7 +250,9 @@ def _record(options: argparse.Namespace) -> int:
     target = Path(options.target)
     name = target.name.removesuffix(".toml")
     if target.suffix != ".toml" or recorded.slug(name) != name:
-        raise Unusable(f"{target.name} is no name for a scenario: it is like my-drill.toml, in small letters")
+        raise Unusable(
+            f"{target.name} is not a valid name for a scenario; expected a name such as my-drill.toml, in small letters"
+        )
     try:
         text = recorded.scenario_from_drill(drill, name)
     except recorded.CannotRecord as problem:
@@ -253,5 +260,5 @@ def _record(options: argparse.Namespace) -> int:
         return ANSWER_IS_NO
     write(text, target)
     left = len(list(recorded.prompts(tomllib.loads(text))))
-    print(f"{target} is written; {left} texts are left to you: `mirrordrill check {target}` names them")
+    print(f"{target} written; {left} texts are still to be written: `mirrordrill check {target}` lists them")
     return AS_ASKED

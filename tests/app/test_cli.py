@@ -451,7 +451,7 @@ def test_a_run_becomes_a_scenario_that_its_solution_solves(call: Any, recorded: 
     made = tmp_path / "my-drill.toml"
     code, out, _ = call("record", str(recorded), "--as", str(made))
     assert code == 0
-    assert "left to you" in out
+    assert "still to be written" in out
     assert call("run", str(made), "--solution")[0] == 0
     assert call("check", str(made))[0] == 1  # the texts that an author has to write
     assert call("record", str(recorded), "--as", str(tmp_path / "My Drill.toml"))[0] == 2

@@ -37,7 +37,7 @@ def test_they_are_listed_in_a_line_each(profile_folder: Path, capsys: pytest.Cap
     assert _call("accepted") == AS_ASKED
     first, second = capsys.readouterr().out.splitlines()
     assert first.startswith(OTHER.sha256)
-    assert "title not known" in first
+    assert "title unknown" in first
     assert second.startswith(ONE.sha256)
     assert "\u202e" not in second
     assert second.endswith(", by Ada L.")
