@@ -71,7 +71,7 @@ def test_what_is_chosen_is_taken_in_and_listed_with_its_origin(window: MainWindo
     row = held(window).items.tree.topLevelItem(1)
     assert row is not None
     row.setCheckState(0, Qt.CheckState.Unchecked)
-    assert held(window).accept.text() == "Take in 2"
+    assert held(window).accept.text() == "Import 2"
     held(window).accept.click()
     assert window.pages.currentWidget() is window.picker
     card = window.picker.current()

@@ -318,7 +318,7 @@ def test_the_preview_follows_the_text_and_stays_while_it_is_broken(
     page.settle()
     assert page.scenario is None
     assert brief._title.text() == "Now: The mirror restarts"
-    assert "as it was" in page.preview.said.text()
+    assert "last preview" in page.preview.said.text()
     assert page.text.hasFocus()
 
 

@@ -76,6 +76,6 @@ def test_what_the_page_about_the_editor_writes_can_be_written() -> None:
     assert len(conditions) > 4
     for condition in conditions:
         drill.holds(condition)
-    (acts,) = re.findall(r"An \*\*act\*\*.*?:(.*?)\n\n", page, re.DOTALL)
+    (acts,) = re.findall(r"An \*\*action\*\*.*?:(.*?)\n\n", page, re.DOTALL)
     for act in re.findall(r"`([^`]+)`", acts):
         assert parse_line(" ".join(act.split())), act
