@@ -62,6 +62,29 @@ def _degrade(world: World, item: Input) -> Before:
     return _change(world, item, **changes)
 
 
+PERIOD_S: Final = 2.0
+"""One down and one up of a flapping link. Assumed: about as long as it takes to notice the one and the other."""
+
+
+def _flap(world: World, item: Input) -> Before:
+    half_s = item.option("period_s", PERIOD_S) / 2.0
+    world.after(half_s, "link.flap", *item.args, half_s, len(world.faults))
+    return _change(world, item, up=False)
+
+
+def _turn(world: World, a: str, b: str, half_s: float, place: int) -> None:
+    """Timer: the other half of a period, until the fault at that *place* in the ledger is over or is asked for anew."""
+    active = [f for f in world.faults if f.reverted_tick is None and set(f.args[:2]) == {a, b}]
+    fault = world.faults[place]
+    if [f for f in active if f.verb == fault.verb][-1:] != [fault]:
+        return
+    up = not network.link(world, a, b).up and all(f.verb != "cut" for f in active)
+    for x, y in ((a, b), (b, a)):
+        world.links[x, y] = replace(network.link(world, x, y), up=up)
+    network.reassess(world)
+    world.after(half_s, "link.flap", a, b, half_s, place)
+
+
 def _passing(world: World, args: Args) -> bool:
     return network.passing(world, args[0], args[1])
 
@@ -139,6 +162,21 @@ VERBS: Final = (
         icon="cut",
         sensible=_passing,
         directed=True,
+    ),
+    Verb(
+        name="flap-link",
+        parameters=LINK,
+        options={"period_s": (0.2, 600.0)},
+        help=mark("let one link go down and up again, over and over, until it is repaired"),
+        group="fault",
+        do=_flap,
+        reverse="mend",
+        loses="link",
+        mechanism=Cause.CABLE,
+        timers={"link.flap": _turn},
+        label=mark("Flap: down for 1 s, up for 1 s"),
+        icon="cut",
+        sensible=_passing,
     ),
     Verb(
         name="reset-link",

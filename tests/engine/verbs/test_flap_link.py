@@ -1,0 +1,145 @@
+"""A link that goes down and up again: the fault by which it is shown that a new verb costs one record."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from app.view_models.offers import Target, offers
+from app.view_models.preview import preview
+from app.words import completion, language
+from engine import simulator
+from engine.drill.judging.markers import marker_of
+from engine.inputs import InputProblem
+from engine.model import World
+from engine.protocol import causes, network
+from engine.verbs import VERBS
+from engine.verbs.ledger import reverse_of
+from engine.verbs.lines import parse_line, usage
+from tests.engine.worlds import M, P, do, lab
+
+ROOT = Path(__file__).parents[3]
+FLAP = f"flap-link {P} {M}"
+LINK = Target("link", (P, M))
+
+
+def ups(world: World, seconds: float, step_s: float) -> list[bool]:
+    """Whether the link is up, now and after each step."""
+    found = []
+    for _ in range(round(seconds / step_s)):
+        found.append(network.carrier(world, P, M))
+        do(world, then_s=step_s)
+    return found
+
+
+# --- what it does -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("option", "half_s"), [("", 1.0), (" period_s=8", 4.0)])
+def test_the_link_is_down_and_up_for_half_a_period_each(option: str, half_s: float) -> None:
+    world = lab()
+    do(world, FLAP + option, then_s=half_s / 2.0)
+    assert ups(world, 4.0 * half_s, half_s) == [False, True, False, True]
+
+
+def test_both_ends_lose_each_other_again_and_again() -> None:
+    world = lab()
+    do(world, f"{FLAP} period_s=10", then_s=60.0)
+    (fault,) = world.faults
+    assert fault.effective_tick is not None
+    assert fault.effect == f"{P} has lost {M}"
+    assert causes.of_loss(world, P, M)[0] == "flap-link"
+    again = do(world, then_s=60.0)
+    assert sum(event.text == f"lost {P}" and event.server == M for event in again) >= 4
+
+
+@pytest.mark.parametrize("line", [f"mend {M} {P}", "revert-all"])
+def test_it_ends_when_the_link_is_repaired(line: str) -> None:
+    world = lab()
+    before = world.links.copy()
+    do(world, FLAP, then_s=10.5)
+    do(world, line, then_s=5.0)
+    assert world.faults[0].reverted_tick is not None
+    assert all(world.links[pair] == before.get(pair, network.link(lab(), *pair)) for pair in world.links)
+    assert all(ups(world, 10.0, 0.5))
+
+
+def test_a_cut_holds_while_the_link_flaps() -> None:
+    world = lab()
+    do(world, FLAP, f"cut {P} {M}", then_s=0.5)
+    assert not any(ups(world, 6.0, 0.5))
+
+
+def test_asked_for_anew_it_goes_on_with_the_new_period() -> None:
+    world = lab()
+    do(world, FLAP, f"{FLAP} period_s=8", then_s=0.5)
+    assert ups(world, 8.0, 0.5) == [*[False] * 7, *[True] * 8, False]
+    do(world, f"mend {P} {M}", then_s=0.5)
+    assert all(fault.reverted_tick is not None for fault in world.faults)
+    assert all(ups(world, 10.0, 0.5))
+
+
+@pytest.mark.parametrize("period", ["0.1", "601", "nan", "x"])
+def test_periods_have_bounds(period: str) -> None:
+    with pytest.raises(InputProblem):
+        parse_line(f"{FLAP} period_s={period}")
+
+
+# --- where it appears ---------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def german() -> Iterator[None]:
+    language.use(language.GERMAN)
+    yield
+    language.use(language.ENGLISH)
+
+
+def test_menus_offer_it_and_what_takes_it_back() -> None:
+    world = lab()
+    offer = next(offer for offer in offers(world, LINK) if offer.line == FLAP)
+    assert offer.danger
+    assert offer.label == VERBS["flap-link"].label
+    do(world, FLAP, then_s=1.5)
+    assert f"mend {P} {M}" in [offer.line for offer in offers(world, LINK)]
+
+
+def test_the_preview_shows_what_it_touches() -> None:
+    assert LINK in preview(lab(), FLAP).things
+
+
+def test_typing_is_completed_and_explained() -> None:
+    assert completion.completions(lab(), "flap") == ["flap-link"]
+    assert f"{FLAP} period_s=" in completion.completions(lab(), f"{FLAP} ")
+    assert completion.hint(FLAP) == f"{usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
+
+
+def test_the_ledger_names_its_reverse_and_the_time_line_marks_it() -> None:
+    world = lab()
+    event = next(event for event in do(world, FLAP) if event.kind == "fault")
+    marker = marker_of(event)
+    assert marker is not None
+    assert marker.kind == "fault"
+    back = reverse_of(world.faults[0])
+    assert back is not None
+    simulator.perform(world, back)
+    assert world.faults[0].reverted_tick == world.tick
+
+
+@pytest.mark.usefixtures("german")
+def test_german_has_its_words() -> None:
+    record = VERBS["flap-link"]
+    assert language.tr(record.help) != record.help
+    assert language.tr(record.label) != record.label
+
+
+def test_only_its_record_names_it() -> None:
+    naming = [
+        str(path.relative_to(ROOT))
+        for room in ("engine", "app")
+        for path in (ROOT / room).rglob("*.py")
+        if "flap" in path.read_text("utf-8")
+    ]
+    assert naming == ["engine/verbs/links.py"]
