@@ -8,7 +8,7 @@ from typing import Final
 from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, World
-from engine.protocol import commands, errorlog, files, jobs, losses, snapshots, streams, volumes
+from engine.protocol import commands, errorlog, files, jobs, losses, options, snapshots, streams, volumes
 from engine.protocol.files import NO_PATH
 
 NEW_DATA_KB: Final = 3.0 * 1024
@@ -20,7 +20,7 @@ FIRST_LOG_KB: Final = 64.0
 
 
 def create(world: World, server: str, name: str, login: str = "sa") -> list[Message]:
-    """CREATE DATABASE name: empty, FULL recovery, no backup yet, of *login*. 1801 if there is one."""
+    """CREATE DATABASE name: empty, recovery model as in model, no backup yet, of *login*. 1801 if there is one."""
     _need_free_name(world, server, name)
     key = (server, name)
     world.copies[key] = Copy(
@@ -28,6 +28,7 @@ def create(world: World, server: str, name: str, login: str = "sa") -> list[Mess
         database=name,
         database_id=snapshots.next_database_id(world, server),
         family=-world.next_id(),  # of no other database's
+        recovery_model=options.model_recovery(world.servers[server]),
         full_backup=False,
         log_backed_up=False,
         log_backup_every_s=0.0,

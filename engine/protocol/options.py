@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
-from engine.model import Copy, DbState, RecoveryModel, World
+from engine.model import Copy, DbState, RecoveryModel, Server, World
 from engine.protocol import chain, commands, commits, disks, files, security, streams, volumes
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
@@ -96,6 +96,12 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
     "COMPATIBILITY_LEVEL": _compatibility,
 }
 """What an option does, by its first word; the last word is its value."""
+
+
+def model_recovery(server: Server) -> RecoveryModel:
+    """The recovery model of the database model, which new databases get. It depends on the edition [DOC: model
+    database]; that only Express has SIMPLE is known."""
+    return RecoveryModel.SIMPLE if server.edition == "Express" else RecoveryModel.FULL
 
 
 def level_of(world: World, copy: Copy) -> int:

@@ -240,6 +240,7 @@ def _drop(c: Children) -> s.Statement:
 _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
     # words
     "plain_name": lambda c: str(c[0]),
+    "keyword": lambda c: str(c[0]),
     "bracketed": lambda c: text_in(str(c[0])),
     "string": lambda c: text_in(str(c[0])),
     "variable": lambda c: s.Variable(str(c[0]).lower()),

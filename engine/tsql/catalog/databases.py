@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.constants import COMPATIBILITY
 from engine.messages import SqlError
-from engine.model import Copy, DbState, Role, Snapshot
+from engine.model import Copy, DbState, RecoveryModel, Role, Snapshot
 from engine.protocol import logspace, options, quorum, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.catalog.security import account_sid
@@ -81,6 +81,7 @@ _OFF: Final = (
 
 
 def _database(context: Context, name: str, number: int) -> Record:
+    model = options.model_recovery(context.server) if name == "model" else RecoveryModel.SIMPLE
     return {
         "name": name,
         "database_id": number,
@@ -101,8 +102,8 @@ def _database(context: Context, name: str, number: int) -> Record:
         "snapshot_isolation_state": 0,
         "snapshot_isolation_state_desc": "OFF",
         "is_read_committed_snapshot_on": 0,
-        "recovery_model": 3,
-        "recovery_model_desc": "SIMPLE",
+        "recovery_model": int(model),
+        "recovery_model_desc": model.name,
         "page_verify_option": 2,
         "page_verify_option_desc": "CHECKSUM",
         "is_auto_create_stats_on": 1,

@@ -129,3 +129,15 @@ def test_a_scenario_says_what_an_edition_cannot_be(a: str, role: str, words: lis
     assert len(problems) == len(words)
     for problem, start in zip(problems, words, strict=True):
         assert start in problem
+
+
+@pytest.mark.parametrize(
+    ("edition", "recovery"), [("Enterprise", "FULL"), ("Standard", "FULL"), ("Express", "SIMPLE")]
+)
+def test_new_databases_have_the_recovery_model_of_model(edition: str, recovery: str) -> None:
+    world = lab()
+    world.update_server(W, edition=edition)
+    do(world, f"sql {W} CREATE DATABASE Small", then_s=0.5)
+    sql = "SELECT recovery_model_desc FROM sys.databases WHERE name IN ('model', 'Small')"
+    done = [event for event in do(world, f"sql {W} {sql}", then_s=0.5) if event.kind == "sql_done"]
+    assert done[0].get("results")[0]["rows"] == [[recovery], [recovery]]

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 
+import engine.tsql
 from engine.model import World
+from engine.tsql.words import KEYWORDS
 from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import DB, M, P, W, do, lab
 
@@ -117,3 +122,15 @@ def test_logins_of_system_services_roles_and_applications_are_there() -> None:
     assert kinds["BUILTIN\\Administrators"] == "G"
     connected = sql(world, P, "SELECT DISTINCT login_name FROM sys.dm_exec_sessions").grids[0]
     assert {login for (login,) in connected} <= kinds.keys()
+
+
+def test_an_argument_of_exec_may_be_any_word() -> None:
+    """[DOC: EXECUTE]: a name without quotes is a text, also one that begins statements of ours."""
+    world = lab()
+    plain, quoted = (sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'"))
+    assert [row[0] for row in plain] == [row[0] for row in quoted]
+    grammar = (Path(engine.tsql.__file__).parent / "commands.lark").read_text(encoding="utf-8")
+    words = {word.upper() for word in re.findall(r'"([A-Za-z_]+)"i', grammar)} - KEYWORDS
+    assert len(words) > 50
+    refused = [word for word in sorted(words) if 15010 not in sql(world, P, f"EXEC sp_helpdb {word}").numbers]
+    assert refused == ["MASTER"]  # which is a database
