@@ -1,8 +1,8 @@
-"""English texts in the engine's tables that the interface shows in its own language."""
+"""English texts in tables, which the interface shows in its own language."""
 
 from __future__ import annotations
 
 
 def mark(text: str) -> str:
-    """*text* itself. The collector of the catalogues finds it by this call; whoever shows it looks it up."""
+    """*text* itself: a word in a table made at import, found here by the collector and looked up where it is shown."""
     return text

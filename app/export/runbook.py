@@ -10,11 +10,10 @@ from app.export.source import Source
 from app.words.language import tr
 from app.words.sentences import said
 from engine.inputs import Input
+from engine.verbs import VERBS
 
 WIDTH: Final = 100
 """Characters of a comment line."""
-
-_LEFT_OUT: Final = ("hint", "rewind", "finish", "answer")
 
 
 def runbook(source: Source) -> str:
@@ -62,7 +61,7 @@ def _steps(
     """Numbered steps. *reasons* by place; *answers* of the servers that refused, by second and window."""
     number = 0
     for place, item in enumerate(items):
-        if item.verb in _LEFT_OUT:
+        if VERBS[item.verb].by_person:
             continue
         number += 1
         why = f" {reasons[place]}" if place in reasons else ""

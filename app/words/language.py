@@ -22,6 +22,8 @@ from functools import cache
 from importlib.resources import files
 from typing import Final
 
+from engine.words import mark as mark
+
 ENGLISH: Final = "en"
 """The language in which the texts stand in the code."""
 GERMAN: Final = "de"
@@ -42,11 +44,6 @@ _ACCENTED: Final = str.maketrans(
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz",
     "ÅƁÇÐÉƑĜĤÎĴĶĻṀÑÖÞǪŔŠŢÛṼŴẊÝŽåƀçðéƒĝĥîĵķļɱñöþǫŕšţûṽŵẋýž",
 )
-
-
-def mark(text: str) -> str:
-    """*text* itself: a word in a table made at import, to be given to `tr` where it is shown."""
-    return text
 
 
 def tr(text: str) -> str:

@@ -34,6 +34,7 @@ VERBS: Final = (
         parameters=(Parameter("layer", choices=("1", "2", "3")),),
         help=mark("open a hint: 1 where to look, 2 what it means, 3 what to type"),
         group="remark",
+        by_person=True,
         do=lambda world, item: world.emit("hint", "a hint was opened", layer=int(item.args[0])),
     ),
     Verb(
@@ -41,6 +42,7 @@ VERBS: Final = (
         parameters=(Parameter("question"), Parameter("choice", "number")),
         help=mark("answer a question by the number of a choice"),
         group="remark",
+        by_person=True,
         do=_answer,
     ),
     Verb(
@@ -48,12 +50,14 @@ VERBS: Final = (
         parameters=(Parameter("from_s", "number"), Parameter("known", "rest", optional=True)),
         help=mark("note a rewind to this moment: from which moment, and what is known since"),
         group="remark",
+        by_person=True,
         do=lambda world, item: world.emit("note", "rewound to this moment", rewound_from_s=item.args[0]),
     ),
     Verb(
         name="finish",
         help=mark("finish the drill and score it"),
         group="remark",
+        by_person=True,
         do=lambda world, item: world.emit("note", "the drill is to end here"),
     ),
 )

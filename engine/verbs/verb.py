@@ -87,6 +87,8 @@ class Verb:
     """The fault is over as soon as its effect is: other work has mended it."""
     cure: bool = False
     """A chore that breaks something for a moment in order to mend: it has a line in the ledger as a fault has."""
+    by_person: bool = False
+    """Only a person gives it: neither a story nor a runbook has it."""
     timers: Mapping[str, Callable[..., None]] = field(default_factory=dict)
     """What the timers do that it sets, by their names."""
 

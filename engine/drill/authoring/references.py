@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from typing import Final
 
 from engine import arithmetic, simulator
 from engine.chance import Chance
@@ -31,10 +30,8 @@ from engine.flow import Flow
 from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import InputProblem
 from engine.model import Client, Copy, Server, World
+from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
-
-TRAINEE_VERBS: Final = ("hint", "answer", "rewind", "finish")
-"""Verbs that only a person gives."""
 
 
 def names_of(scenario: Scenario) -> Names:
@@ -205,7 +202,7 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
         except InputProblem as problem:
             finder.add((*path, "do"), str(problem), offset=0)
         else:
-            if item.verb in TRAINEE_VERBS:
+            if VERBS[item.verb].by_person:
                 finder.add((*path, "do"), f"{item.verb} is reserved for the trainee", "another verb", 0)
         _check_when(inject, ("at", "between", "when"), path, finder)
     for i, lock in enumerate(scenario.locked):
