@@ -84,6 +84,12 @@ def serves(world: World, key: Key) -> bool:
     return opens(world, key) and not copy.log_full and copy.data_failed_tick is None
 
 
+def serving(world: World, database: str) -> Key | None:
+    """The first copy of *database* that serves."""
+    keys = ((copy.server, database) for copy in world.copies_of(database))
+    return next((key for key in keys if serves(world, key)), None)
+
+
 def opens(world: World, key: Key) -> bool:
     """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
     copy = world.copies[key]

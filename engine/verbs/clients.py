@@ -5,15 +5,60 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.constants import ENTERPRISE
+from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
-from engine.model import World
-from engine.protocol import clients, load
+from engine.inputs import Input, InputProblem
+from engine.model import Key, World
+from engine.protocol import clients, load, quorum
 from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Parameter, Verb
 from engine.words import mark
 
 
 def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
     return sorted(WORKLOADS)
+
+
+def _set_workload(world: World, item: Input) -> None:
+    """What the clients of the database do from now on."""
+    database, wanted = item.args
+    name = next((known for known in WORKLOADS if known.lower() == wanted.lower()), None)
+    if name is None:
+        raise InputProblem(f"there is no workload {wanted!r}; there are {', '.join(sorted(WORKLOADS))}")
+    for copy in world.copies_of(database):
+        scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
+        world.update_copy((copy.server, database), workload=name, scale=scale)
+    world.emit("note", item.words, database=database)
+
+
+# --- long operations --------------------------------------------------------------------------------------
+
+
+def _bulk_load(world: World, item: Input) -> None:
+    key = _idle(world, item.args[0])
+    load.begin(world, key, bulk_load(item.option("rows", 93e6), max(1.0, item.option("batch_rows", 1e6))))
+
+
+def _rebuild_index(world: World, item: Input) -> None:
+    key, online = _idle(world, item.args[0]), "online" in item.args
+    edition = world.servers[key[0]].edition
+    if online and edition not in ENTERPRISE:
+        raise InputProblem(f"{edition} edition builds no index online (1712)")
+    load.begin(world, key, index_build(item.option("size", 1.0), online=online))
+
+
+def _idle(world: World, database: str) -> Key:
+    """The copy that serves, if no long operation runs in it. Raises InputProblem."""
+    key = quorum.serving(world, database)
+    if key is None:
+        raise InputProblem(f"{database} is down")
+    running = world.copies[key].operation
+    if running is not None:
+        raise InputProblem(f"still running in {database}: {running.name}")
+    return key
+
+
+# --- applications -----------------------------------------------------------------------------------------
 
 
 def _runs(world: World, args: Args) -> bool:
@@ -35,7 +80,7 @@ VERBS: Final = (
         options={"scale": (0.0, 1_000.0)},
         help=mark("change the workload (Workload1, Workload2, none, …)"),
         group="load",
-        do=load.set_workload,
+        do=_set_workload,
         label="{1}",
         icon="load",
         section=mark("Workload"),
@@ -47,7 +92,7 @@ VERBS: Final = (
         options={"rows": (0.0, 1e10), "batch_rows": (0.0, 1e10)},
         help=mark("load rows in bulk, batch by batch"),
         group="load",
-        do=load.start_operation,
+        do=_bulk_load,
     ),
     Verb(
         name="rebuild-index",
@@ -55,7 +100,7 @@ VERBS: Final = (
         options={"size": (0.0, 1e6)},
         help=mark("rebuild a large index in one transaction"),
         group="load",
-        do=load.start_operation,
+        do=_rebuild_index,
     ),
     Verb(
         name="stop-app",

@@ -54,22 +54,17 @@ def _has_room(world: World, args: Args) -> bool:
 
 def _open_transaction(world: World, item: Input) -> None:
     (database,) = item.args
-    server = _serving(world, database)
-    if server is None:
+    key = quorum.serving(world, database)
+    if key is None:
         raise InputProblem(f"{database} is down")
-    if world.copies[server, database].active_from_kb is not None:
+    if world.copies[key].active_from_kb is not None:
         raise InputProblem(f"a transaction is open in {database} already")
-    logspace.hold_transaction(world, server, database)
+    logspace.hold_transaction(world, *key)
 
 
 def _end_transaction(world: World, item: Input) -> None:
     for copy in world.copies_of(item.args[0]):
         logspace.release_transaction(world, copy.server, copy.database)
-
-
-def _serving(world: World, database: str) -> str | None:
-    servers = [copy.server for copy in world.copies_of(database)]
-    return next((server for server in servers if quorum.serves(world, (server, database))), None)
 
 
 def _waits(world: World, fault: Fault) -> str:
@@ -191,7 +186,7 @@ VERBS: Final = (
         effect=_waits,
         label=mark("Leave a transaction open in {0}"),
         icon="disk",
-        sensible=lambda world, args: _serving(world, args[0]) is not None and not _held(world, args),
+        sensible=lambda world, args: quorum.serving(world, args[0]) is not None and not _held(world, args),
     ),
     Verb(
         name="end-transaction",
