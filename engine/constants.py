@@ -2,8 +2,7 @@
 
 Classes: *documented* (a manual page or one of the papers says so), *read off* (a measurement in a paper),
 *derived* (follows from documented rules), *assumed* (ours; nothing published).
-Papers: [WP] Database Mirroring Best Practices and Performance Considerations, 2006; [MANY] mirroring many
-databases, 2010; [DOC] SQL Server product documentation.
+Sources in brackets are listed in docs/sources.md.
 """
 
 from typing import Final
@@ -12,7 +11,7 @@ TICKS_PER_S: Final = 100
 """Ticks in a simulated second: the flow model's fixed step is 10 ms. Halving it changes no figure by 1 %."""
 
 PING_INTERVAL_S: Final = 1.0
-"""Each side pings on each open connection once a second. Documented (Randal, sqlskills)."""
+"""Each side pings on each open connection once a second. Documented [RANDAL]."""
 
 PING_WAIT_S: Final = 0.02
 """What a ping waits for a processor, for each factor by which the processors are slower than they should be. Assumed:
@@ -22,13 +21,13 @@ PING_CPU_S: Final = 0.001
 """The same for each further mirrored database, whose pings one thread sends and answers in turn. Assumed."""
 
 PARTNER_TIMEOUT_S: Final = 10
-"""Silence after which a partner counts as lost. Documented: default of SET PARTNER TIMEOUT [WP, DOC]."""
+"""Silence after which a partner counts as lost. Documented: default of SET PARTNER TIMEOUT [WP; DOC: quorum]."""
 
 PARTNER_TIMEOUT_S_MIN: Final = 5
 """Values from 0 to 4 are stored as 5. Documented [DOC: ALTER DATABASE database mirroring]."""
 
 PARTNER_TIMEOUT_S_MAX: Final = 32_767
-"""Larger values are refused with message 1476. Documented [DOC]."""
+"""Larger values are refused with message 1476. Documented [DOC: Database Engine events and errors]."""
 
 HARD_ERROR_S: Final = (0.6, 1.1)
 """Range in which a broken connection is noticed. Read off: "typically in around 1 second" [WP]."""
@@ -53,19 +52,21 @@ CHECKPOINT_S: Final = 60.0
 the recovery interval server option]: approximately one minute."""
 
 CLIENT_LOGIN_TIMEOUT_S: Final = 15.0
-"""Connect Timeout of SqlClient. Documented default [DOC]."""
+"""Connect Timeout of SqlClient. Documented default [DOC: retry algorithm]."""
 
 CLIENT_RETRY_SHARE: Final = 0.08
-"""Share of the login timeout given to each server in the first round, and added each round. Documented [DOC]."""
+"""Share of the login timeout given to each server in the first round, and added each round. Documented
+[DOC: retry algorithm]."""
 
 CLIENT_BACKOFF_S: Final = (0.1, 0.2, 0.4, 0.8, 1.0)
-"""Pause after a round in which the partner refused at once; the last one repeats. Documented [DOC]."""
+"""Pause after a round in which the partner refused at once; the last one repeats. Documented
+[DOC: retry algorithm]."""
 
 CLIENT_PAUSE_S: Final = 2.0
 """Pause of the application between two connection strings that failed whole. Assumed."""
 
 ENDPOINT_PORT: Final = 5022
-"""Port that the wizard of Management Studio offers. Documented [DOC]."""
+"""Port that the wizard of Management Studio offers. Documented [DOC: security wizard]."""
 
 COMPATIBILITY: Final = {2005: 90, 2008: 100, 2012: 110, 2014: 120}
 COMPATIBILITY_MIN: Final = {2005: 80, 2008: 80, 2012: 90, 2014: 100}
@@ -81,7 +82,8 @@ PRODUCT: Final = {
 """Last service pack of each version: product version, level, name. Documented [DOC: build lists]."""
 
 INTERNAL_VERSION: Final = {2005: 611, 2008: 655, 2012: 706, 2014: 782}
-"""Version of the files of a database, as 948 names it. Documented in kind [DOC: 948], numbers seen in public logs."""
+"""Version of the files of a database, as 948 names it. Documented in kind
+[DOC: MSSQLSERVER_948], numbers seen in public logs."""
 
 VERSIONS: Final = (2005, 2008, 2012, 2014)
 """Product versions that are told apart."""

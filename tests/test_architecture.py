@@ -1,4 +1,4 @@
-"""The walls of design.md, section 7, as tables. To move a wall, change its row and say why."""
+"""The walls between the rooms of ARCHITECTURE.md, as tables. To move a wall, change its row and say why."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Colours, fonts, icons and style: one set of tokens for widgets, scene and plots.
 
 A view asks `tokens(self.palette())` when it is made and again on `QEvent.Type.PaletteChange`; there is no
-global "current theme". Text tokens reach 4.5:1 on every ground they are meant for, marks 3:1 (tests/app/test_theme.py).
+global "current theme". Text tokens reach 4.5:1 on every ground they are meant for, marks 3:1
+(tests/app/widgets/test_theme.py).
 """
 
 from __future__ import annotations

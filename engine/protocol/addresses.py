@@ -41,7 +41,8 @@ def host_of(world: World, address: str) -> str | None:
 def leads_to(world: World, address: str | None, server: str) -> bool:
     """Who calls *address* gets the mirroring endpoint of *server*; None stands for an address that nobody has said.
 
-    By number only an endpoint can be called that listens on that very number (LISTENER_IP) [DOC].
+    By number only an endpoint can be called that listens on that very number (LISTENER_IP)
+    [DOC: server network address].
     """
     if address is None:
         return True

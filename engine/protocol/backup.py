@@ -267,7 +267,10 @@ FAILED_DEVICE: Final = {3201: (18204, "BackupDiskFile::CreateMedia", "create"),
 
 
 def note_failure(world: World, server: str, database: str, problem: SqlError) -> None:
-    """3041 in the ERRORLOG after every failed backup, with what was wrong with the device [DOC: 4214]."""
+    """3041 in the ERRORLOG after every failed backup, with what was wrong with the device.
+
+    Documented [DOC: Database Engine events and errors, 4214].
+    """
     if problem.number in FAILED_DEVICE:
         number, where, act = FAILED_DEVICE[problem.number]
         path, system = problem.parameters

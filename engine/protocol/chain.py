@@ -1,6 +1,6 @@
 """The chain of log backups of a database: what begins it and what breaks it.
 
-[DOC: Transaction Log Backups; Prepare a Mirror Database for Mirroring]
+[DOC: Transaction Log Backups; Prepare a Mirror Database]
 """
 
 from __future__ import annotations

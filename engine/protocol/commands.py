@@ -247,7 +247,8 @@ def partner_safety(world: World, server: str, database: str, level: str) -> Outc
     if wanted is copy.safety:
         return []
     for key in _both(world, copy):
-        # With safety OFF the timeout is always 10 s [DOC]; what was set before is forgotten.
+        # With safety OFF the timeout is always 10 s; what was set before is forgotten
+        # [DOC: ALTER DATABASE database mirroring].
         timeout = {"timeout_s": PARTNER_TIMEOUT_S} if wanted is Safety.OFF else {}
         world.update_copy(key, safety=wanted, safety_sequence=copy.safety_sequence + 1, **timeout)
     carried = [
@@ -388,7 +389,10 @@ def witness_set(world: World, server: str, database: str, address: str) -> Outco
 
 
 def witness_off(world: World, server: str, database: str) -> Outcome:
-    """SET WITNESS OFF: needs quorum, so it cannot help an isolated principal [WP, loss of mirror and witness]."""
+    """SET WITNESS OFF: needs quorum, so it cannot help an isolated principal.
+
+    Documented [WP, loss of the mirror and the witness].
+    """
     copy = _in_session(world, server, database)
     if copy.role is Role.MIRROR and not world.settings.witness_off_on_mirror:
         raise SqlError(1470, copy.database)

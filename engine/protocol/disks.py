@@ -1,8 +1,8 @@
 """Lost volumes: what a server says whose log or data cannot be reached, and what its mirroring sessions do then.
 
 The loss of the log is a hard error and told at once. The loss of the data is "unlikely to be detected, unless the
-database is restarted": the session goes on, and only who reads or writes a page meets 823 [DOC: possible failures
-during database mirroring]. Lines and their order [DOC: MSSQLSERVER_9001; database level health detection].
+database is restarted": the session goes on, and only who reads or writes a page meets 823 [DOC: possible failures].
+Lines and their order [DOC: MSSQLSERVER_9001; database level health detection].
 """
 
 from __future__ import annotations

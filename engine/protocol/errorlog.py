@@ -82,7 +82,7 @@ def source_of(number: int, text: str) -> str:
 
 
 ARCHIVES_KEPT: Final = 6
-"""Logs kept beside the current one. Documented [DOC: sp_cycle_errorlog, configure SQL Server error logs]."""
+"""Logs kept beside the current one. Documented [DOC: sp_cycle_errorlog; configure SQL Server error logs]."""
 
 
 def logs(world: World, server: str) -> list[list[LogLine]]:

@@ -21,14 +21,15 @@ PERIOD_MIN_RANGE: Final = (1, 120)
 """Minutes between two updates by the job. Documented [DOC: sp_dbmmonitoraddmonitoring]."""
 
 FRESH_S: Final = 15.0
-"""A row younger than this is not replaced by sp_dbmmonitorresults with @update_table. Documented [DOC]."""
+"""A row younger than this is not replaced by sp_dbmmonitorresults with @update_table. Documented
+[DOC: sp_dbmmonitorresults]."""
 
 RETENTION_H: Final = 168.0
-"""Rows are kept seven days unless alert 5 says otherwise. Documented [DOC]."""
+"""Rows are kept seven days unless alert 5 says otherwise. Documented [DOC: sp_dbmmonitorchangealert]."""
 
 HOURS_OF_MODE: Final = {1: 2.0, 2: 4.0, 3: 8.0, 4: 24.0, 5: 48.0}
 ROWS_OF_MODE: Final = {0: 1, 6: 100, 7: 500, 8: 1000, 9: 1_000_000}
-"""@mode of sp_dbmmonitorresults: the last hours, or the last rows. Documented [DOC]."""
+"""@mode of sp_dbmmonitorresults: the last hours, or the last rows. Documented [DOC: sp_dbmmonitorresults]."""
 
 NO_ROWS: Final = MonitorRows()
 RETENTION: Final = 5

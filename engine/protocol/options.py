@@ -18,7 +18,7 @@ REFUSED_WHILE_MIRRORED: Final = frozenset(
         "READ_COMMITTED_SNAPSHOT ON", "READ_COMMITTED_SNAPSHOT OFF",
     }
 )  # fmt: skip
-"""Options that 1468 (and 5069) refuses in a session. Documented in kind [DOC: ALTER DATABASE SET options; 1468];
+"""Options that 1468 (and 5069) refuses in a session. Documented in kind [DOC: ALTER DATABASE SET options];
 seen in public logs for DISABLE_BROKER and READ_COMMITTED_SNAPSHOT, the list is completed by derivation."""
 
 Key = tuple[str, str]

@@ -20,7 +20,7 @@ ENCRYPTION_FITS: Final = {
     ("SUPPORTED", "REQUIRED"): True,
     ("REQUIRED", "REQUIRED"): True,
 }
-"""Either order. Documented [WP, DOC: CREATE ENDPOINT]."""
+"""Either order. Documented [WP; DOC: CREATE ENDPOINT]."""
 
 TRANSPORT: Final = "Database Mirroring"
 """How messages call the transport of an endpoint (%S_MSG)."""
@@ -30,10 +30,11 @@ FIRST_USER_ID: Final = 5
 Documented."""
 
 LOCAL_ACCOUNTS: Final = ("localsystem", "local system", "nt authority\\system", "nt authority\\local service")
-"""Service accounts that are nobody on the network: certificates are needed. Documented [DOC]."""
+"""Service accounts that are nobody on the network: certificates are needed. Documented [DOC: set up login accounts]."""
 
 MACHINE_ACCOUNTS: Final = ("nt authority\\network service", "network service", "nt service\\")
-"""Beginnings of service accounts that go by the account of their computer, DOMAIN\\HOST$. Documented [DOC]."""
+"""Beginnings of service accounts that go by the account of their computer, DOMAIN\\HOST$. Documented
+[DOC: set up login accounts]."""
 
 NO_AUTHENTICATION: Final = (
     "Connection handshake failed. There is no compatible authentication protocol. State 21."

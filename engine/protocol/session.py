@@ -268,8 +268,8 @@ def _key(copy: Copy) -> Key:
 
 
 def _step_down(world: World, copy: Copy, leader: Copy) -> None:
-    """The old principal finds that the other one leads, and becomes its mirror, even if it still serves. [BOL: Role
-    Switching, Risks of Forcing Service]
+    """The old principal finds that the other one leads, and becomes its mirror, even if it still serves. [DOC: role
+    switching, risks of forcing service]
     """
     key = _key(copy)
     streams.still(world, copy)
@@ -317,7 +317,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
 
 def _mirror_db_state(mirror: Copy) -> DbState:
     """RESTORING; "recovering" for an old principal whose own log has not been rolled back: that waits for RESUME.
-    [BOL: Role Switching, Risks of Forcing Service]
+    [DOC: role switching, risks of forcing service]
     """
     keeps_its_log = mirror.stream is None and mirror.mirror_state is MirrorState.SUSPENDED
     return DbState.RECOVERING if keeps_its_log else DbState.RESTORING

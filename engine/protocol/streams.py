@@ -14,7 +14,7 @@ from engine.model import Copy, Key, MirrorState, RecoveryModel, Safety, Service,
 from engine.protocol import lineage, network, quorum, security, volumes
 
 TRACE_FLAG_NO_COMPRESSION = 1462
-"""Turns compression of the log stream off, globally and at once. Documented [DOC]."""
+"""Turns compression of the log stream off, globally and at once. Documented [DOC: trace flags]."""
 
 
 def add_source(world: World, key: Key, at_kb: float) -> int:

@@ -1,7 +1,7 @@
 """The grids of RESTORE FILELISTONLY and HEADERONLY, with every column that a version has.
 
 Scripts take them by INSERT … EXEC into tables of their own, so number and order of the columns matter. Documented
-[DOC: RESTORE FILELISTONLY, RESTORE HEADERONLY]. NULL stands where nothing is simulated.
+[DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]. NULL stands where nothing is simulated.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _TYPES: Final = {
     backup.LOG: (2, "Transaction Log"),
     backup.DIFFERENTIAL: (5, "Database Differential"),
 }
-"""BackupType and its description. Documented [DOC]."""
+"""BackupType and its description. Documented [DOC: backupset]."""
 
 _MAJOR: Final = {2005: 9, 2008: 10, 2012: 11, 2014: 12}
 _UNLIMITED_BYTES: Final = 35_184_372_080_640

@@ -1,6 +1,6 @@
 """Dates and times: how a text is read and written, by the rules of SET DATEFORMAT, SET LANGUAGE and the styles.
 
-Sources: [DOC: datetime, datetime2, date, time, datetimeoffset, smalldatetime], [DOC: CAST and CONVERT, styles].
+Sources: [DOC: data types, date and time], [DOC: CAST and CONVERT, styles].
 """
 
 from __future__ import annotations

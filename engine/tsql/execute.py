@@ -69,7 +69,7 @@ NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement
     (s.Reconfigure, "RECONFIGURE"),
     (s.Shutdown, "SHUTDOWN"),
 )
-"""Statements that a user transaction refuses with message 226. Documented [DOC]."""
+"""Statements that a user transaction refuses with message 226. Documented [DOC: each statement's page]."""
 
 
 # --- commands of the protocol ----------------------------------------------------------------------------

@@ -61,7 +61,10 @@ def _format_date(moment: datetime, pattern: str) -> str:
 
 
 def _format_number(number: float, pattern: str) -> str | None:
-    """Standard formats N, F, D, P, C and pictures of 0, # and commas. NULL for a format that cannot be [DOC]."""
+    """Standard formats N, F, D, P, C and pictures of 0, # and commas. NULL for a format that cannot be.
+
+    Documented [DOC: FORMAT].
+    """
     standard = re.fullmatch(r"([NnFfDdPpCcGg])(\d*)", pattern)
     if standard is not None:
         if standard[2] and (len(standard[2]) > 9 or int(standard[2]) > PLACES_MAX):

@@ -50,7 +50,7 @@ def _recursion(level: Scalar, most: Scalar) -> Scalar:
 
 
 def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
-    """Bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: each type's page]."""
+    """Bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: data types]."""
     type_ = type_of(str(kind), 0) if kind else None
     if type_ is not None and type_.name in FIXED_LENGTHS:
         return FIXED_LENGTHS[type_.name]

@@ -140,7 +140,7 @@ def read(machine: Machine, place: Place, hints: frozenset[str]) -> None:
 # --- waiting -----------------------------------------------------------------------------------------------
 
 DEADLOCK_S: Final = 5.0
-"""How often the lock monitor looks for deadlocks. Documented default [DOC]."""
+"""How often the lock monitor looks for deadlocks. Documented default [DOC: deadlocks]."""
 
 
 def wait(machine: Machine, found: Blocked) -> None:
@@ -211,7 +211,10 @@ _PRIORITIES: Final = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
 
 
 def _cost(session: Session) -> tuple[int, float, int]:
-    """Order in which deadlock victims are chosen: DEADLOCK_PRIORITY, then the log to roll back. Documented [DOC]."""
+    """Order in which deadlock victims are chosen: DEADLOCK_PRIORITY, then the log to roll back.
+
+    Documented [DOC: deadlocks].
+    """
     said = dict(session.options).get("DEADLOCK_PRIORITY", "NORMAL")
     priority = (
         _PRIORITIES.get(said) if said in _PRIORITIES else int(said) if said.lstrip("-").isdigit() else 0

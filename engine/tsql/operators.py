@@ -1,6 +1,6 @@
 """Arithmetic of T-SQL: `+ - * / % & | ^ ~` of two values, in the type that the expression has.
 
-Sources: [DOC: precision, scale, and length], [DOC: + (addition), / (divide), & (bitwise AND)].
+Sources: [DOC: precision, scale, and length], [DOC: + (addition); / (divide); & (bitwise AND)].
 """
 
 from __future__ import annotations

@@ -22,7 +22,7 @@ from engine.tsql.words import (
 from engine.tsql.work import Recall, Steps, Stepwise
 
 NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
-"""Words that begin a statement only from a version on. Documented [DOC]."""
+"""Words that begin a statement only from a version on. Documented [DOC: each statement's page]."""
 
 DEPTH_LIMIT: Final = 60
 """Blocks in blocks before message 191. Assumed; SQL Server's own limit is of the same order."""

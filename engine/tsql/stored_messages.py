@@ -16,7 +16,7 @@ CHANGED: Final = "messagelogging"
 """Rows of message_id, is_event_logged: product messages that sp_altermessage has changed."""
 
 FIRST_RAISABLE: Final = 13_000
-"""RAISERROR and FORMATMESSAGE take no number below. Documented [DOC: RAISERROR, FORMATMESSAGE]."""
+"""RAISERROR and FORMATMESSAGE take no number below. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
 
 
 def all_rows(world: World, server: str) -> list[Wording]:

@@ -1,6 +1,6 @@
 """Types of T-SQL and their rules: precedence, length, precision and scale of what an expression gives.
 
-Sources: [DOC: data type precedence], [DOC: precision, scale, and length], [DOC: int, bigint, smallint, tinyint].
+Sources: [DOC: data type precedence], [DOC: precision, scale, and length], [DOC: data types].
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ FIXED_LENGTHS: Final = {
     "bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8, "money": 8, "smallmoney": 4, "float": 8,
     "real": 4, "datetime": 8, "smalldatetime": 4, "date": 3, "uniqueidentifier": 16, "timestamp": 8,
 }  # fmt: skip
-"""Bytes of types whose values all take the same room. Documented [DOC: each type's page]."""
+"""Bytes of types whose values all take the same room. Documented [DOC: data types]."""
 
 SCALED: Final = frozenset({"time", "datetime2", "datetimeoffset"})
 """Types with digits of a second: seven unless written otherwise. Documented."""
@@ -273,7 +273,7 @@ def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
 
 
 def _bitwise(sign: str, a: SqlType, b: SqlType) -> SqlType:
-    """Of whole numbers, or of one of them and a binary. Documented [DOC: bitwise AND]."""
+    """Of whole numbers, or of one of them and a binary. Documented [DOC: & (bitwise AND)]."""
     if a.is_whole and b.is_whole:
         return SqlType(higher(a, b).name)
     if (a.is_whole and (b.is_binary or b.is_text)) or (b.is_whole and (a.is_binary or a.is_text)):

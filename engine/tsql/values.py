@@ -460,7 +460,8 @@ def to_text(value: Scalar, style: int | None = None) -> str:
 
 
 SCALE_MAX: Final = 99
-"""Digits behind the point that are written out: decimal has 38, FORMAT takes 99. Documented [DOC]."""
+"""Digits behind the point that are written out: decimal has 38, FORMAT takes 99. Documented
+[DOC: data types; FORMAT]."""
 
 
 def decimal_text(value: Scalar, scale: Scalar) -> Scalar:

@@ -33,7 +33,7 @@ STATEMENT_MAX: Final = 100_000
 sessions and connections of a thousand clients takes, with all columns."""
 
 NESTING_MAX: Final = 32
-"""Views in views, linked servers in linked servers, before message 217. Documented for views [DOC]."""
+"""Views in views, linked servers in linked servers, before message 217. Documented for views [DOC: CREATE VIEW]."""
 
 Steps = Generator[int, None, Any]
 """Work in steps: yields what each one has cost, in units."""

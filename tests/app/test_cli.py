@@ -1,4 +1,4 @@
-"""The command line as design.md fixes it: what goes to standard output, what to standard error, exit codes."""
+"""The command line as the README describes it: what goes to standard output, what to standard error, exit codes."""
 
 from __future__ import annotations
 

@@ -64,8 +64,8 @@ def test_wording_changed_in_2012(number: int) -> None:
     assert text_of(number, *arguments, version=2005)[1] == old
 
 
-# number, severity, event logged, piece of the text. [DOC: Database Engine events and errors 0-999, 1000-1999,
-# 3000-3999, 9000-9999, 16000-17999, 28000-30999]
+# number, severity, event logged, piece of the text. [DOC: Database Engine events and errors, 0-999,
+# 1000-1999, 3000-3999, 9000-9999, 16000-17999, 28000-30999]
 DOCUMENTED = [
     (
         823,

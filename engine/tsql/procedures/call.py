@@ -83,7 +83,8 @@ INTEGERS: Final = frozenset(
         "@start_step_id", "@step_id",
     }
 )  # fmt: skip
-"""Parameters that are whole numbers in every procedure that has them (int, smallint or tinyint). [DOC]"""
+"""Parameters that are whole numbers in every procedure that has them (int, smallint or tinyint).
+[DOC: system stored procedures]"""
 
 
 def bound(machine: Machine, name: str, found: Procedure, given: tuple[s.Argument, ...]) -> dict[str, Scalar]:

@@ -25,7 +25,7 @@ def said(world: World, server: str, sql: str, then_s: float = 1.0) -> list[int]:
 
 @pytest.mark.parametrize("line", [f"fail-volume {P} L", f"fail-disk {P} {DB}"])
 def test_a_lost_log_is_told_in_the_log_of_its_own_server_and_fails_over(line: str) -> None:
-    """[DOC: MSSQLSERVER_9001; possible failures: loss of the drive of the log is a hard error]"""
+    """[DOC: MSSQLSERVER_9001; possible failures], loss of the drive of the log is a hard error."""
     world = lab()
     do(world, f"sql {P} USE {DB}\n    BEGIN TRAN\n    WAITFOR DELAY '00:01'", then_s=2.0)
     events = do(world, line)

@@ -1,6 +1,6 @@
 """What an edition may be and do: Express and Workgroup a witness, Standard safety FULL, the rest by feature.
 
-[DOC: prerequisites, restrictions and recommendations for database mirroring; features supported by the editions]
+[DOC: prerequisites, restrictions; features supported by the editions]
 """
 
 from __future__ import annotations

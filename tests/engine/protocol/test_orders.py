@@ -1,6 +1,6 @@
 """Servers lost and returned in every order, with service forced in between: who may serve, and how it ends.
 
-[DOC: Quorum, Role Switching, Operating Modes]. Beside this `test_quorum_patterns` has every standing pattern.
+[DOC: quorum; role switching; operating modes]. Beside this `test_quorum_patterns` has every standing pattern.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 # option -> numbers of the messages on a mirrored database
-# [DOC: ALTER DATABASE SET options; database mirroring, prerequisites; 1468 in public logs]
+# [DOC: ALTER DATABASE SET options; prerequisites, restrictions], and 1468 in public logs
 OPTIONS = {
     "DISABLE_BROKER": [1468, 5069],
     "ENABLE_BROKER": [1468, 5069],

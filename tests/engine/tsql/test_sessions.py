@@ -31,7 +31,7 @@ def count(world: World, server: str, view: str) -> int:
 
 @pytest.mark.parametrize("view", VIEWS)
 def test_every_connection_of_the_application_is_there_and_follows_it(view: str) -> None:
-    """[DOC: sys.dm_exec_sessions, sys.dm_exec_connections, sys.sysprocesses]"""
+    """[DOC: sys.dm_exec_sessions; sys.dm_exec_connections; sys.sysprocesses]"""
     world = lab()
     assert [count(world, server, view) for server in (P, M, W)] == [1000, 0, 0]
     do(world, f"workload {DB} Workload1 scale=0.5")
@@ -112,7 +112,7 @@ def test_an_unknown_login_is_refused() -> None:
 
 
 def test_logins_of_system_services_roles_and_applications_are_there() -> None:
-    """[DOC: sys.server_principals, server-level roles]"""
+    """[DOC: sys.server_principals; server-level roles]"""
     world = lab()
     rows = sql(world, P, "SELECT name, type FROM sys.server_principals").grids[0]
     kinds = {name: kind.strip() for name, kind in rows}

@@ -1,0 +1,244 @@
+"""What the code cites is here: sources in docs/sources.md, numbered facts in docs/facts.md, files in the repository."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+CITING = ("engine", "app", "scenarios", "tests")
+PAGES = ("docs", "README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md")
+SUFFIXES = {".py", ".toml", ".tsv", ".lark", ".txt", ".md"}
+
+
+def texts(*folders: str) -> dict[str, str]:
+    """Text of every file in *folders* by its path, without this one, which holds false citations."""
+    paths = (path for name in folders for path in [ROOT / name, *(ROOT / name).rglob("*")])
+    wanted = (path for path in paths if path.suffix in SUFFIXES and path != Path(__file__) and path.is_file())
+    return {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8") for path in sorted(wanted)}
+
+
+def rows(text: str, columns: int) -> Iterator[list[str]]:
+    """Cells of the tables of *text* that have so many *columns*, without heads and rules."""
+    for line in re.findall(r"^\|(.*)\|$", text, re.MULTILINE):
+        cells = [cell.strip() for cell in re.split(r"(?<!\\)\|", line)]
+        if len(cells) == columns and set(cells[0]) != set("-") and cells[0] not in ("Name", "Tag"):
+            yield cells
+
+
+# --- sources ---------------------------------------------------------------------------------------------
+
+SOURCES = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
+PAPERS_TEXT, _, DOCUMENTATION = SOURCES.partition("## Documentation pages")
+PAPERS = {tag: parts.casefold() for tag, _, parts in rows(PAPERS_TEXT, 3)}
+NAMES = tuple(name.casefold() for name, _, _ in rows(DOCUMENTATION, 3))
+TAGS = "|".join((*PAPERS, "DOC", "BOL"))
+CITATION = re.compile(rf"\[((?:{TAGS})(?![\w\\])(?:[^\[\]]|\n)*?)\]")
+
+
+def citations(text: str) -> Iterator[str]:
+    """Each source named in brackets, on one line: `DOC: quorum`, `WP table 6`."""
+    for found in CITATION.finditer(text):
+        tag = ""
+        for part in re.sub(r"\s*\n\s*(?:#:?\s*)?", " ", found[1]).split(";"):
+            part = part.strip()
+            if match := re.match(rf"({TAGS})\b:?", part):
+                tag = match[1]
+                yield part
+            else:
+                yield f"{tag}: {part}"
+
+
+def named(text: str, names: tuple[str, ...]) -> bool:
+    """Whether one of *names* is all of *text*, or its beginning, up to a place behind comma or colon."""
+    return any(text == name or text.startswith((f"{name},", f"{name}:")) for name in names)
+
+
+def numbers(text: str) -> list[str]:
+    """Numbers in a list as `2 and 3` or `10-11`, where a dash is a range."""
+    found = re.findall(r"(\d+)-(\d+)|(\d+[ab]?)", text)
+    ranges = (range(int(first), int(last) + 1) for first, last, _ in found if first)
+    return [str(n) for one in ranges for n in one] + [one for *_, one in found if one]
+
+
+@cache
+def unresolved(citation: str) -> str | None:
+    """What is wrong with one citation, or None."""
+    tag, _, rest = re.sub(r"^(\w+)[:,]? ?", r"\1|", citation).partition("|")
+    rest = rest.strip().casefold()
+    if tag not in PAPERS and tag != "DOC":
+        return f"no such tag in docs/sources.md: {citation}"
+    if tag == "DOC":
+        return None if named(rest, NAMES) else f"no page of this name in docs/sources.md: {citation}"
+    parts = [part.strip() for part in PAPERS[tag].split(";")]
+    if match := re.match(r"(table|fig)\w*\.? ", rest):
+        known = next((part.split()[1:] for part in parts if part.startswith(match[1])), [])
+        missing = [n for n in numbers(rest) if not any(n in (one, one.rstrip("ab")) for one in known)]
+        return f"{tag} has no {match[1]}. {', '.join(missing)}: {citation}" if missing else None
+    sections = [part.removeprefix("sections: ").split(", ") for part in parts if part.startswith("sections")]
+    known = [one for section in sections for one in section]
+    if not rest or any(one.startswith(rest) or rest.startswith(one) for one in known):
+        return None
+    return f"{tag} has no such part in docs/sources.md: {citation}"
+
+
+@pytest.mark.parametrize("folder", [*CITING, "docs"])
+def test_every_source_is_listed(folder: str) -> None:
+    problems = [
+        f"{path}: {problem}"
+        for path, text in texts(folder).items()
+        if path != "docs/sources.md"
+        for citation in citations(text)
+        if (problem := unresolved(citation))
+    ]
+    assert not problems, "\n".join(problems)
+
+
+def test_every_source_is_cited() -> None:
+    """A page that nothing cites any more goes; so the list stays what the product stands on."""
+    found = (one for text in texts(*CITING, "docs").values() for one in citations(text))
+    cited = [one.partition(":")[2].strip().casefold() for one in found]
+    idle = [name for name in NAMES if not any(named(one, (name,)) for one in cited)]
+    assert not idle
+
+
+def test_addresses_are_of_the_documentation() -> None:
+    addresses = [address for _, _, address in rows(DOCUMENTATION, 3)]
+    assert len(addresses) > 100
+    assert all(address.startswith("https://learn.microsoft.com/en-us/") for address in addresses)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[DOC]",
+        "[DOC: quorom]",
+        "[WP table 8]",
+        "[WP; DOC: no such page]",
+        "[BOL: quorum]",
+        "# [DOC:\n# nothing]",
+        "[COMP fig. 9]",
+        "[MANY table 1]",
+        "[WP, no such section]",
+        "[DOC: quorum; nothing]",
+        "[WP, DOC: quorum]",
+    ],
+)
+def test_a_false_citation_is_seen(text: str) -> None:
+    assert any(unresolved(one) for one in citations(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[WP]",
+        "[WP tables 2 and 3]",
+        "[WP fig. 10-11]",
+        "[WP, Table 5]",
+        "[MANY]",
+        "[DOC: quorum, states]",
+        "[WP; DOC: quorum]",
+        "[DOC: TOP; quorum]",
+        "[DOC: precision, scale, and length]",
+        "# [DOC: role\n# switching]",
+    ],
+)
+def test_a_true_citation_passes(text: str) -> None:
+    assert [unresolved(one) for one in citations(text)] == [None] * (text.count(";") + 1)
+
+
+# --- facts -----------------------------------------------------------------------------------------------
+
+FACTS_TEXT = (ROOT / "docs" / "facts.md").read_text(encoding="utf-8")
+FACTS = set(re.findall(r"^(?:#+ |\| (?=\d+\.\d+ \|))(\d+(?:\.\d+)?)", FACTS_TEXT, re.MULTILINE))
+FACT = re.compile(r"\bfacts?,?\s+(?:section\s+)?((?:\d+(?:\.\d+)?(?:\s*(?:,|and|to|;)\s*)?)+)", re.IGNORECASE)
+
+
+def facts(text: str) -> list[str]:
+    """Numbers of facts that *text* cites: `Facts 1.7, 2.9 and 8`."""
+    return [number for found in FACT.finditer(text) for number in re.findall(r"\d+(?:\.\d+)?", found[1])]
+
+
+@pytest.mark.parametrize("folder", [*CITING, *PAGES])
+def test_every_fact_is_there(folder: str) -> None:
+    said = texts(folder).items()
+    problems = [f"{path}: facts {n}" for path, text in said for n in facts(text) if n not in FACTS]
+    problems += [f"{path}: fact sheet" for path, text in said if "fact sheet" in text.casefold()]
+    assert not problems, "\n".join(problems)
+
+
+def test_facts_are_found() -> None:
+    assert facts("Facts 1.7, 2.9 and 8. See facts 3.1; (facts, section 7)") == ["1.7", "2.9", "8", "3.1", "7"]
+    assert "4.1" in FACTS
+    assert "4.99" not in FACTS
+    assert sum(len(facts(text)) for text in texts(*CITING).values()) > 20
+
+
+# --- files -----------------------------------------------------------------------------------------------
+
+SUFFIX = "py|md|toml|tsv|lark|svg|po"
+FILE = re.compile(rf"(?<![\w./$%{{}}*-])((?:[a-z_][\w-]*/)*[A-Za-z_][\w-]*\.(?:{SUFFIX}))\b(?![\w(/])")
+FOLDERS = ("engine/", "app/", "tests/", "assets/", "scenarios/", "docs/")
+INVENTED = re.compile(r"/(NAME|[A-Z]|x|y|a|b|one|two|my|mine|it|other|drill)\w*\.\w+$")
+ELSEWHERE = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-review.md", "anchors.md"}
+"""Working papers that a reader does not have."""
+
+
+@cache
+def everything() -> frozenset[str]:
+    """Every path in the repository, and each of its ends: `a/b/c.py`, `b/c.py`."""
+    found = set()
+    for name in (*CITING, "assets", "docs", ".ci"):
+        for path in (ROOT / name).rglob("*"):
+            parts = path.relative_to(ROOT).parts
+            found |= {"/".join(parts[n:]) for n in range(len(parts))}
+    return frozenset(found | {path.name for path in ROOT.iterdir()})
+
+
+def spoken(path: str, text: str) -> str:
+    """What a file says to a reader: of Python the comments and the texts in three quotes."""
+    if not path.endswith(".py"):
+        return text
+    return "\n".join(re.findall(r'"""[\s\S]*?"""|#.*', text))
+
+
+def missing_files(path: str, text: str) -> list[str]:
+    """Files that *text* speaks of and that are not in the repository."""
+    names = set(FILE.findall(spoken(path, text)))
+    return sorted(
+        name
+        for name in names
+        if name in ELSEWHERE
+        or (
+            (name.startswith(FOLDERS) or (name.endswith(".py") and "/" in name))
+            and name not in everything()
+            and not INVENTED.search(f"/{name}")
+        )
+    )
+
+
+@pytest.mark.parametrize("folder", [*CITING, *PAGES])
+def test_every_file_that_is_named_is_there(folder: str) -> None:
+    problems = [
+        f"{path} names {name}"
+        for path, text in texts(folder).items()
+        if not path.startswith(("tests/hostile/", "tests/engine/tsql/answers/"))  # their files are invented
+        for name in missing_files(path, text)
+    ]
+    assert not problems, "\n".join(problems)
+
+
+def test_a_missing_file_is_seen() -> None:
+    said = "# as design.md says; see engine/nowhere.py, flow/sites.py and flow/cities.py\nopen('tests/none.toml')"
+    assert missing_files("x.py", said) == ["design.md", "engine/nowhere.py", "flow/cities.py"]
+
+
+@pytest.mark.parametrize("page", [path for path in texts(*PAGES) if path.endswith(".md")])
+def test_links_lead_somewhere(page: str) -> None:
+    folder = (ROOT / page).parent
+    links = re.findall(r"\]\(([^)#\s]+)", (ROOT / page).read_text(encoding="utf-8"))
+    assert not [link for link in links if "://" not in link and not (folder / link).exists()]
