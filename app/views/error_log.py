@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from PySide6.QtWidgets import QWidget
 
@@ -15,6 +15,9 @@ from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
 from engine.protocol.errorlog import source_of
+
+if TYPE_CHECKING:
+    from engine.drill.running.drill import Drill
 
 SEVERITY_OF_ERRORS: Final = 11
 """From here on a message gets its `Error: …` line. Documented (facts, section 7)."""
@@ -66,6 +69,10 @@ SHORT: Final = (
 )
 
 
+FIELDS: Final = ("number", "severity", "state")
+"""What an event of a line of an ERRORLOG says beside its text."""
+
+
 class ErrorLog(EventTable):
     """One tab for each server."""
 
@@ -80,3 +87,12 @@ class ErrorLog(EventTable):
             empty=tr("{server} has written nothing to its ERRORLOG since the drill began."),
             parent=parent,
         )
+
+    def events_of(self, drill: Drill) -> Iterable[Event]:
+        """What the ERRORLOGs held before the run, such as how SQL Server started, and what has been written since."""
+        before = [
+            Event(tick, "errorlog", server, None, text, tuple(zip(FIELDS, fields, strict=True)))
+            for server, lines in drill.errorlog_before.items()
+            for tick, *fields, text in lines
+        ]
+        return drill.events.after(before) if before else drill.events

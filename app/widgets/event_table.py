@@ -167,8 +167,12 @@ class EventTable(QWidget):
         names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.servers]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
-        self._events.start(drill.events, drill.world)
+        self._events.start(self.events_of(drill), drill.world)
         self._refilter()
+
+    def events_of(self, drill: Drill) -> Iterable[Event]:
+        """The events of a run of which some become rows."""
+        return drill.events
 
     @Slot(object)
     def show_world(self, world: World) -> None:

@@ -94,6 +94,10 @@ class EventLog(Sequence[Event]):
         columns = self.columns
         return self._with(columns[self._are(columns["kind"], kinds)])
 
+    def after(self, before: Iterable[Event]) -> EventLog:
+        """The events *before* and then these, as a log of their own."""
+        return self._with(np.concatenate([EventLog(before, self._words).columns, self.columns]))
+
     def of(self, *kinds: str, about: str | None = None) -> Iterator[Event]:
         """The events of these *kinds* in their order; *about*: only those of this database, or of none."""
         columns = self.columns

@@ -42,6 +42,7 @@ class Run:
     unlike: dict[int, str] = field(default_factory=dict)
     standings: list[Any] = field(default_factory=list)
     states_before: dict[Any, Any] = field(default_factory=dict)
+    errorlog_before: dict[str, Any] = field(default_factory=dict)
     samples: Samples = field(default_factory=lambda: Samples(every=100))
 
     def __post_init__(self) -> None:

@@ -8,10 +8,12 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
+from app.files import scenario_files
 from app.views.error_log import ErrorLog
 from app.views.events_list import LABELS, EventsList
 from app.views.trace import Trace
 from app.widgets import theme
+from engine.drill.running.drill import Drill
 from engine.events import KINDS, Event
 from tests.engine.worlds import lab, play
 
@@ -232,3 +234,18 @@ def test_what_is_listed_has_every_column_also_in_a_narrow_dock(qtbot: Any, run: 
     columns, rows = view.listed()
     assert columns[1] == "TextData"
     assert rows == [["2005-10-22 12:00:18.570", "DBM: 5 -> DBM: 8", "8", "5", "SERVER_B", "Sales"]]
+
+
+def test_the_log_begins_with_the_start_of_the_server(qtbot: Any) -> None:
+    drill = Drill(scenario_files.find("lab").load())
+    log = made(qtbot, ErrorLog, drill)
+    before = len(shown(log))
+    assert shown(log)[0][2].startswith("Microsoft SQL Server 2005")
+    drill.do("hang SERVER_B")
+    drill.advance_to(3_000)
+    log.add_events(drill.events)
+    grown = [row[2] for row in shown(log)]
+    assert len(grown) > before
+    assert grown[-1].startswith("Database mirroring is inactive")
+    log.show_drill(drill)
+    assert [row[2] for row in shown(log)] == grown
