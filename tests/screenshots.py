@@ -15,7 +15,7 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
 from app import settings
-from app.main_window import MainWindow
+from app.main_window import MainWindow, on_screen
 from app.main_window.appearance import apply_theme
 from app.main_window.furnishing import furnished
 from app.main_window.presenting import TEXT_SCALE
@@ -252,6 +252,7 @@ def main() -> int:
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("mirrordrill")
+    on_screen.LOOKS_MS = ()  # the offscreen screen is smaller than the windows that are asked for
     for choice in (theme.LIGHT, theme.DARK):
         for size in SIZES:
             take(folder, choice, size)
