@@ -4,12 +4,12 @@ limit of a recursion. And what of a query is refused by its form alone: 156, 414
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from sqlglot import exp
 
-from engine.tsql.lexer import SyntaxProblem
+from engine.tsql.lexer import SyntaxProblem, Token
 from engine.tsql.plans import Unsimulated
 
 BEFORE: Final = (exp.Any, exp.All)
@@ -27,16 +27,96 @@ _VALUES: Final = (
 )  # fmt: skip
 
 
+_NEVER: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
+"""Signs that may not follow each other: operators of other products."""
+
+_FOREIGN: Final = frozenset(
+    {"ILIKE", "GLOB", "REGEXP", "RLIKE", "QUALIFY", "NATURAL", "SYMMETRIC", "NULLS", "RECURSIVE", "USING"}
+)
+"""Words of other products' queries, where a name or the end of a clause would have to stand here."""
+
+_BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
+"""Words behind which a name stands."""
+
+_TYPES: Final = frozenset(
+    {"BOOLEAN", "BOOL", "STRING", "BLOB", "DOUBLE", "INT64", "LONG", "NUMBER", "VARCHAR2"}
+)
+"""Types of other products."""
+
+
+def check_tokens(tokens: Sequence[Token]) -> None:
+    """Raises SyntaxProblem 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products."""
+    merge = tokens[0].upper == "MERGE"
+    for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        word = token.upper
+        if before.kind == token.kind == "op" and (before.text, token.text) in _NEVER:
+            raise SyntaxProblem(token.line, 102, token.text)
+        if token.is_op("::") and before.kind in ("string", "number", "variable"):
+            raise SyntaxProblem(token.line, 102, "::")
+        used = behind.kind in ("word", "quoted", "string", "number") or behind.is_op("(")
+        named = before.upper in _BEFORE_NAMES or before.is_op(".", ",")
+        if word in _FOREIGN and used and not named and not merge:
+            raise SyntaxProblem(token.line, 102, token.text)
+        if word == "LIMIT" and behind.kind in ("number", "variable") and not before.is_op(".", ","):
+            raise SyntaxProblem(behind.line, 102, behind.text)
+        if word == "DISTINCT" and before.upper in ("IS", "NOT"):
+            raise SyntaxProblem(token.line, 156, "DISTINCT")
+        if word == "DISTINCT" and behind.upper == "ON":
+            raise SyntaxProblem(behind.line, 156, "ON")
+        if word == "OR" and before.upper == "INSERT":
+            raise SyntaxProblem(token.line, 156, "OR")
+        if before.upper == "AS" and word in _TYPES and behind.is_op(")", "("):
+            raise SyntaxProblem(token.line, 243, token.text)
+
+
 def check(tree: exp.Expr) -> None:
-    """Raises SyntaxProblem 156 for a SELECT of nothing, 4145 for a value where a condition is expected."""
-    for node in tree.find_all(exp.Select, exp.Where, exp.Having, exp.Join):
+    """Raises SyntaxProblem for what sqlglot reads and SQL Server does not: a SELECT of nothing (156), a condition that
+    is a value (4145), TRUE (207), IN () (102), MAX(a, b) (174)."""
+    for node in tree.find_all(
+        exp.Select, exp.Where, exp.Having, exp.Join, exp.Boolean, exp.In, exp.Max, exp.Min, exp.EQ
+    ):
         if isinstance(node, exp.Select):
             if not node.expressions and node.args.get("from_") is not None:
                 raise SyntaxProblem(1, 156, "FROM")
-            continue
-        condition = node.args.get("on") if isinstance(node, exp.Join) else node.this
-        if isinstance(condition, exp.Expr):
-            _check_condition(condition)
+        elif isinstance(node, exp.Boolean):
+            raise SyntaxProblem(1, 207, "TRUE" if node.this else "FALSE")
+        elif isinstance(node, exp.In):
+            if not any(node.args.get(key) for key in ("expressions", "query", "unnest", "field")):
+                raise SyntaxProblem(1, 102, ")")
+        elif isinstance(node, exp.Max | exp.Min):
+            if node.expressions:
+                raise SyntaxProblem(1, 174, node.key, 1)
+        elif isinstance(node, exp.EQ):
+            if isinstance(node.this, exp.Tuple):
+                raise SyntaxProblem(1, 4145, ",")
+        else:
+            condition = node.args.get("on") if isinstance(node, exp.Join) else node.this
+            if isinstance(condition, exp.Expr):
+                _check_condition(condition)
+
+
+_SIGNS: Final[dict[type[exp.Expr], tuple[int, str]]] = {
+    exp.And: (156, "AND"), exp.Or: (156, "OR"), exp.Not: (156, "NOT"), exp.EQ: (102, "="), exp.NEQ: (102, "<"),
+    exp.LT: (102, "<"), exp.LTE: (102, "<"), exp.GT: (102, ">"), exp.GTE: (102, ">"), exp.Like: (156, "LIKE"),
+    exp.In: (156, "IN"), exp.Between: (156, "BETWEEN"), exp.Is: (156, "IS"), exp.Exists: (156, "EXISTS"),
+}  # fmt: skip
+
+
+def check_values(tree: exp.Expr) -> None:
+    """Raises SyntaxProblem 102 or 156 for a column of a result that is a condition."""
+    for select in tree.find_all(exp.Select):
+        for projection in select.expressions:
+            _check_value(projection)
+
+
+def _check_value(projection: exp.Expr) -> None:
+    """`name = value` is no condition but gives a column its name."""
+    value = projection.unalias()
+    named = isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Parameter | exp.Literal)
+    if named and not (isinstance(value.this, exp.Literal) and not value.this.is_string):
+        return
+    if type(value) in _SIGNS:
+        raise SyntaxProblem(1, *_SIGNS[type(value)])
 
 
 def _check_condition(node: exp.Expr) -> None:

@@ -27,7 +27,7 @@ from engine.tsql.work import Recall, Stepwise, remembered
 def check_statement(text: str, line: int) -> bool:
     """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
     try:
-        _parsed(text)
+        forms.check_values(_parsed(text))
     except Unreadable:
         return False
     except SyntaxProblem as problem:
@@ -57,6 +57,10 @@ def _condition(tree: exp.Expr) -> exp.Expr | None:
 def check_expression(text: str, line: int) -> None:
     """Raises SyntaxProblem unless *text* reads as one value."""
     tree = _tree("SELECT " + text, line)
+    try:
+        forms.check_values(tree)
+    except SyntaxProblem as problem:
+        raise _below(problem, line) from None
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         raise SyntaxProblem(line, 102, tokens_of(text)[-2].text)
 
@@ -104,6 +108,8 @@ def _readable(text: str, depth: int = 0) -> str:
     if depth > COMPOUNDS_MAX:
         raise SyntaxProblem(1, 191)
     out, copied = "", 0
+    if not depth:
+        forms.check_tokens(tokens)
     left_out = _left_out(tokens)
     for place, token in enumerate(tokens):
         if place in left_out:
