@@ -36,6 +36,9 @@ SOURCES = (ROOT / "docs" / "sources.md").read_text(encoding="utf-8")
 PAPERS_TEXT, _, DOCUMENTATION = SOURCES.partition("## Documentation pages")
 PAPERS = {tag: parts.casefold() for tag, _, parts in rows(PAPERS_TEXT, 3)}
 NAMES = tuple(name.casefold() for name, _, _ in rows(DOCUMENTATION, 3))
+MESSAGES = set(
+    re.findall(r"^\d+", (ROOT / "engine" / "messages.tsv").read_text(encoding="utf-8"), re.MULTILINE)
+)
 TAGS = "|".join((*PAPERS, "DOC", "BOL"))
 CITATION = re.compile(rf"\[((?:{TAGS})(?![\w\\])(?:[^\[\]]|\n)*?)\]")
 
@@ -72,8 +75,9 @@ def unresolved(citation: str) -> str | None:
     rest = rest.strip().casefold()
     if tag not in PAPERS and tag != "DOC":
         return f"no such tag in docs/sources.md: {citation}"
-    if tag == "DOC":
-        return None if named(rest, NAMES) else f"no page of this name in docs/sources.md: {citation}"
+    if tag == "DOC":  # a number is a message on the page of all messages
+        known = rest in MESSAGES or named(rest, NAMES)
+        return None if known else f"no page of this name in docs/sources.md: {citation}"
     parts = [part.strip() for part in PAPERS[tag].split(";")]
     if match := re.match(r"(table|fig)\w*\.? ", rest):
         known = next((part.split()[1:] for part in parts if part.startswith(match[1])), [])
@@ -117,6 +121,7 @@ def test_addresses_are_of_the_documentation() -> None:
     [
         "[DOC]",
         "[DOC: quorom]",
+        "[DOC: 14260]",
         "[WP table 8]",
         "[WP; DOC: no such page]",
         "[BOL: quorum]",
@@ -141,6 +146,7 @@ def test_a_false_citation_is_seen(text: str) -> None:
         "[WP, Table 5]",
         "[MANY]",
         "[DOC: quorum, states]",
+        "[DOC: 3059]",
         "[WP; DOC: quorum]",
         "[DOC: TOP; quorum]",
         "[DOC: precision, scale, and length]",
