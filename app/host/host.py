@@ -43,7 +43,7 @@ AT_ONCE_S: Final = 0.05
 """A session's `at_once_s` at first: three frames, in which nobody misses a bar. Assumed."""
 
 READ_ONLY: Final = mark("You are looking back at {moment}: return to now, or continue from here, to act.")
-NO_RUN: Final = mark("There is no run in which this could be done.")
+NO_RUN: Final = mark("No run is open for this command.")
 OVER: Final = mark("This run is over: you can look back at it, but no longer act in it.")
 NOT_YET: Final = mark("A run is being replayed: wait, or cancel.")
 ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in the brief.")

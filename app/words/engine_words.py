@@ -112,7 +112,7 @@ SCHEMA_NOTES: Final = frozenset(
         mark("[[server]]: a computer with one instance of SQL Server."),
         mark("Name of the computer and of its instance."),
         mark("SQL Server version by year. 2008 and later compress the log stream to the mirror."),
-        mark("Standard supports safety FULL only; Workgroup and Express can be a witness and nothing else."),
+        mark("Standard supports safety FULL only; Workgroup and Express can only be a witness."),
         mark("Processor cores. None: as many as the hardware of the site has."),
         mark("Hardware: disks, processors and network as in one of the papers."),
         mark("Windows domain. Servers of different domains need certificates to connect."),

@@ -226,8 +226,8 @@ def _bandwidth(found: Assessment) -> str:
 
 def _lossy(found: Assessment) -> str:
     return (
-        f"Packet loss: with {figure(100.0 * found.plan.loss, 2)} % lost, the session keeps fewer packets under "
-        "way and waits for those that are sent again."
+        f"Packet loss: with {figure(100.0 * found.plan.loss, 2)} % lost, the session keeps fewer packets in "
+        "transit and waits for retransmissions."
     )
 
 

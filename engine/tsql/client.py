@@ -163,13 +163,13 @@ def _maybe_told(world: World, name: str, run: Run) -> Run:
     """The submission, of which a note says once that it goes on and on."""
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
-    world.emit("note", f"the batch in {name} has worked for {LONG_S} s and goes on", server=server_of(name))
+    world.emit("note", f"the batch in {name} has been executing for {LONG_S} s", server=server_of(name))
     said = Message(0, 0, 0, 0, _GOES_ON, server_of(name))
     return replace(run, told=True, messages=(*run.messages, said))
 
 
 _GOES_ON: Final = (
-    f"This batch has worked for {LONG_S} s and goes on. "
+    f"This batch has been executing for {LONG_S} s. "
     "A loop whose condition stays true runs until it is cancelled."
 )
 

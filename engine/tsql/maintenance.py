@@ -234,5 +234,5 @@ def reconfigure(machine: Machine) -> None:
         if name == "max worker threads":
             machine.world.update_server(machine.session.server, max_worker_threads=value)
         elif name not in _WITH_EFFECT:
-            machine.not_simulated(f"the option '{name}' is taken and has no effect")
+            machine.not_simulated(f"the option '{name}' is accepted and has no effect")
     machine.note(error=0, rowcount=0)

@@ -87,7 +87,7 @@ def _io_errors(world: World, fault: Fault) -> str:
         for (server, _), copy in sorted(world.copies.items())
         if server == fault.args[0] and (copy.disk_failed or copy.data_failed_tick is not None)
     ]
-    return f"{hit[0]} on {fault.args[0]} meets I/O errors" if hit else ""
+    return f"{hit[0]} on {fault.args[0]} has I/O errors" if hit else ""
 
 
 def _drive_lost(why: str, lost: bool) -> Callable[[World, Input], str]:
@@ -239,7 +239,7 @@ VERBS: Final = (
     Verb(
         name="mend-volume",
         parameters=(SERVER, DRIVE),
-        help=mark("replace a failed drive; its files are there again"),
+        help=mark("replace a failed drive and restore its files"),
         group="repair",
         do=lambda world, item: disks.mend_volume(world, *item.args),
         pointless=_drive_lost("the drive is there", False),

@@ -83,7 +83,7 @@ def _set_drive(new: bool) -> Doing:
         if len(letter) != 1 or not "A" <= letter <= "Z":
             raise InputProblem(f"a drive is one letter from A to Z, not {item.args[1]}")
         if letter in state.failed_drives:
-            raise InputProblem(f"drive {letter}: of {server} is lost (mend-volume brings it back)")
+            raise InputProblem(f"drive {letter}: of {server} is lost (mend-volume replaces it)")
         there = volumes.has_drive(state, letter)
         if new and there:
             raise InputProblem(f"{server} has a drive {letter}: already")

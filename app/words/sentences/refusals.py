@@ -43,7 +43,7 @@ SENTENCES: Final = (
     mark("drive {drive} of {server} is already as large as allowed"),
     mark("drive {drive} of {server} does not exist"),
     mark("drive {drive} of {server} cannot become smaller"),
-    mark("drive {drive} of {server} is lost (mend-volume brings it back)"),
+    mark("drive {drive} of {server} is lost (mend-volume replaces it)"),
     mark("{server} does not run without drive {drive} (power-off stops it)"),
     mark("{server} has version {word}; it cannot go back to {name}"),
     mark("{server} cannot be upgraded now"),

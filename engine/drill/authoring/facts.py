@@ -275,48 +275,48 @@ def account(world: World, database: str) -> Availability:
 QUANTITIES: Final[dict[str, Quantity]] = {
     "time_s": Quantity(None, "seconds since the start", lambda f, _: f.world.t_s),
     "downtime_s": Quantity(
-        "database", "seconds without service", lambda f, d: account(f.world, d).down_ticks / TICKS_PER_S
+        "database", "seconds of downtime", lambda f, d: account(f.world, d).down_ticks / TICKS_PER_S
     ),
     "exposed_s": Quantity(
         "database",
-        "seconds served without a synchronized mirror",
+        "seconds unprotected, without a synchronized mirror",
         lambda f, d: account(f.world, d).exposed_ticks / TICKS_PER_S,
     ),
     "lost_transactions": Quantity(
-        "database", "committed transactions that are gone", lambda f, d: account(f.world, d).lost_transactions
+        "database", "committed transactions lost", lambda f, d: account(f.world, d).lost_transactions
     ),
-    "lost_kb": Quantity("database", "committed log that is gone", lambda f, d: account(f.world, d).lost_kb),
+    "lost_kb": Quantity("database", "committed log lost", lambda f, d: account(f.world, d).lost_kb),
     "send_queue_kb": Quantity("database", "log not yet sent", _counter("send_queue_kb")),
     "redo_queue_kb": Quantity("database", "log not yet redone on the mirror", _counter("redo_queue_kb")),
     "log_used_kb": Quantity("database", "log that cannot be reused", _counter("log_used_kb")),
-    "log_used_percent": Quantity("database", "the same, of the most the file may grow to", _log_used_percent),
-    "transactions_per_s": Quantity("database", "commits a second", _counter("transactions_per_s")),
+    "log_used_percent": Quantity(
+        "database", "share of the maximum log size that cannot be reused", _log_used_percent
+    ),
+    "transactions_per_s": Quantity("database", "commits per second", _counter("transactions_per_s")),
     "response_s": Quantity("database", "mean response time of a transaction", _counter("response_s")),
     "commit_delay_ms": Quantity(
         "database", "mean wait of a commit for the mirror", _counter("commit_delay_ms")
     ),
-    "operations_kb": Quantity(
-        "database", "log of bulk loads and index rebuilds that are done", _operations_kb
-    ),
-    "failovers": Quantity("database", "failovers that are done", _failovers(None)),
-    "automatic_failovers": Quantity("database", "automatic ones", _failovers("automatic")),
-    "manual_failovers": Quantity("database", "manual ones", _failovers("manual")),
-    "forced_failovers": Quantity("database", "services forced", _failovers("forced")),
+    "operations_kb": Quantity("database", "log of completed bulk loads and index rebuilds", _operations_kb),
+    "failovers": Quantity("database", "completed failovers", _failovers(None)),
+    "automatic_failovers": Quantity("database", "completed automatic failovers", _failovers("automatic")),
+    "manual_failovers": Quantity("database", "completed manual failovers", _failovers("manual")),
+    "forced_failovers": Quantity("database", "completed forced failovers", _failovers("forced")),
     "timeout_s": Quantity("database", "partner timeout", _timeout_s),
-    "damaged_pages": Quantity("database", "damaged pages of all its copies", _damaged_pages),
-    "worker_threads": Quantity("server", "worker threads that the instance allows itself", _worker_threads),
+    "damaged_pages": Quantity("database", "damaged pages in all copies", _damaged_pages),
+    "worker_threads": Quantity("server", "maximum of worker threads of the instance", _worker_threads),
     "version": Quantity("server", "2005, 2008, 2012 or 2014", lambda f, s: float(f.world.servers[s].version)),
     "installs": Quantity(
         "server",
         "versions and service packs installed since the start",
         lambda f, s: float(f.world.servers[s].installs),
     ),
-    "orphans": Quantity("server", "users of its databases without a login there", _orphans),
-    "enabled_jobs": Quantity("server", "jobs that are enabled, the monitor's aside", _enabled_jobs),
+    "orphans": Quantity("server", "database users without a login (orphans)", _orphans),
+    "enabled_jobs": Quantity("server", "enabled jobs, without the monitor's", _enabled_jobs),
     "linked_servers": Quantity(
         "server", "linked servers", lambda f, s: float(len(f.world.servers[s].linked_servers))
     ),
-    "thresholds": Quantity("server", "warnings of the mirroring monitor that are enabled", _thresholds),
-    "monitor_age_s": Quantity("server", "age of the newest row that its monitor recorded", _monitor_age_s),
+    "thresholds": Quantity("server", "enabled warnings of the mirroring monitor", _thresholds),
+    "monitor_age_s": Quantity("server", "age of the newest row in the monitor's history", _monitor_age_s),
 }
 """Every number, by the name that conditions use."""

@@ -220,7 +220,7 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
         principal = next((copy for copy in copies if copy.role is Role.PRINCIPAL), None)
         if principal is not None:
             yield f"{database} serves on {principal.server}", f"{database} serves on {principal.server}"
-            yield f"{database} is SYNCHRONIZED", f"{database} is protected by a mirror in step"
+            yield f"{database} is SYNCHRONIZED", f"{database} is protected by a synchronized mirror"
             if principal.witness is not None:
                 yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
         for copy in copies:
@@ -228,7 +228,7 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
                 yield f"{database} serves on {copy.server}", f"{database} serves on {copy.server}"
             if copy.role is Role.MIRROR:
                 yield f"{database} on {copy.server} is MIRROR", f"{copy.server} is the mirror of {database}"
-        yield f"manual_failovers({database}) > 0", f"{database} was failed over by hand"
+        yield f"manual_failovers({database}) > 0", f"{database} was failed over manually"
     for server in world.servers:
         yield f"{server} is RUNNING", f"{server} runs"
     for client in world.clients.values():

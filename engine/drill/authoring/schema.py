@@ -175,7 +175,7 @@ class Server(Part):
     version: Literal[2005, 2008, 2012, 2014] = 2005
     """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
     edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
-    """Standard supports safety FULL only; Workgroup and Express can be a witness and nothing else."""
+    """Standard supports safety FULL only; Workgroup and Express can only be a witness."""
     cores: int | None = Field(default=None, ge=1, le=256)
     """Processor cores. None: as many as the hardware of the site has."""
     site: Line = "nec"

@@ -224,12 +224,12 @@ Allowed = Callable[[Scenario], str]
 
 def _nothing_to_wait_for(scenario: Scenario) -> str:
     if not scenario.timeline:
-        return "the trouble is there from the start: there is nothing to wait for"
+        return "the faults are there from the start: waiting is of no use"
     return scenario.early or ""
 
 
 def _it_is_over(scenario: Scenario) -> str:
-    return "everything is reached and nothing is to come: the drill may be ended"
+    return "all goals are reached and no event is to come: the drill may be finished"
 
 
 @dataclass(frozen=True, slots=True)
@@ -257,7 +257,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
     Agent("before the failure", before_the_failure, REFERENCE, _nothing_to_wait_for),
     Agent("leaving on top", leaving_on_top, REFERENCE, _it_is_over),
     Agent("revert-all", taking_all_back, REFERENCE),
-    Agent("leaving at once", leaving_at_once, NOTHING, lambda _: "nothing was done either way"),
+    Agent("leaving at once", leaving_at_once, NOTHING, lambda _: "no action in either run"),
 )
 
 
@@ -393,7 +393,7 @@ def wrong_in(
 
 LEGEND: Final = """\
 (unfinished in brackets); = as many points as the reference, ranked behind it: more help, goals reached later
-or a later last deed; + level with it or before it, and allowed"""
+or a later last action; + level with it or before it, and allowed"""
 
 
 def table(rankings: Iterable[Ranking]) -> str:
@@ -414,7 +414,7 @@ def table(rankings: Iterable[Ranking]) -> str:
     legit = [f"+ {agent}: {why} ({_some(where)})" for (agent, why), where in grouped.items()]
     wrong = [f"{ranking.scenario}: {said}" for ranking in rankings for said in ranking.wrong]
     count = len(rankings)
-    verdict = f"{len(wrong)} thing(s) out of order" if wrong else f"{count} scenario(s), all in order"
+    verdict = f"{len(wrong)} problem(s)" if wrong else f"{count} scenario(s), all in order"
     return "\n".join([head, *rows, LEGEND, *legit, *wrong, verdict])
 
 

@@ -54,7 +54,7 @@ def _role(call: Call) -> None:
             raise SqlError(15007, call.text("@loginame"))
         if call.text("@rolename").lower() not in map(str.lower, security.ROLES):
             raise SqlError(15402, call.text("@rolename"))
-    call.machine.not_simulated(f"{call.name}: everybody here is sysadmin")
+    call.machine.not_simulated(f"{call.name}: every login is sysadmin here")
 
 
 def _refused_while_mirrored(call: Call) -> None:

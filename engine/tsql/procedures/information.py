@@ -116,7 +116,7 @@ def _fixed_drives(call: Call) -> None:
     letters = sorted({volume.letter.upper() for volume in server.volumes})
     rows = [(letter, int(volumes.free_kb(call.world, call.server, letter) / 1024.0)) for letter in letters]
     if not rows:
-        call.machine.not_simulated("room on drives to which nobody has given a size")
+        call.machine.not_simulated("free space on drives without a size")
     call.show(("drive", "MB free"), rows)
 
 

@@ -121,7 +121,7 @@ def _send(call: Call) -> None:
 
 
 def _accepted(call: Call) -> None:
-    call.machine.not_simulated(f"{call.name} is taken and has no effect")
+    call.machine.not_simulated(f"{call.name} is accepted and has no effect")
 
 
 _ACCOUNT: Final = """@account_name @email_address @display_name? @replyto_address? @description? @mailserver_name?

@@ -26,7 +26,7 @@ def _list(call: Call) -> None:
 
 def _accepted(call: Call) -> None:
     """A setting of a link that changes nothing here: every linked server can be asked with one's own login."""
-    call.machine.not_simulated(f"{call.name} is taken and has no effect")
+    call.machine.not_simulated(f"{call.name} is accepted and has no effect")
 
 
 def _option(call: Call) -> None:

@@ -48,7 +48,7 @@ def _write_registry(call: Call) -> None:
 
 
 def _message_id(call: Call) -> None:
-    call.machine.not_simulated(f"{call.name} is taken and has no effect")
+    call.machine.not_simulated(f"{call.name} is accepted and has no effect")
 
 
 _KEY: Final = "@rootkey @key @value_name? @value? @no_output?"

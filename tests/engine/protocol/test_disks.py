@@ -148,6 +148,6 @@ def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
         with pytest.raises(InputProblem, match=word):
             simulator.perform(world, parse_line(line.format(P), world.tick))
     fault = world.faults[-1]
-    assert fault.effect == f"{DB} on {P} meets I/O errors"
+    assert fault.effect == f"{DB} on {P} has I/O errors"
     do(world, "revert-all")
     assert not world.servers[P].failed_drives

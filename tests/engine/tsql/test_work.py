@@ -136,10 +136,10 @@ def test_a_batch_without_end_is_told_of_once_while_it_runs(text: str) -> None:
     told = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
     assert told == []
     told = [event for event in run_on(world, 60) if event.kind in ("note", "sql_done")]
-    assert [event.text for event in told] == [f"the batch in {P} has worked for 30 s and goes on"]
+    assert [event.text for event in told] == [f"the batch in {P} has been executing for 30 s"]
     tsql.cancel(world, P)
     (done,) = [event for event in run_on(world, 1) if event.kind == "sql_done"]
-    assert sum("goes on" in message["text"] for message in done.get("messages")) == 1
+    assert sum("has been executing" in message["text"] for message in done.get("messages")) == 1
 
 
 def test_a_batch_that_waits_is_not_told_of() -> None:

@@ -138,4 +138,4 @@ def test_the_table(ranking: Ranking) -> None:
     assert lines[1].split()[:4] == ["small", "100", "(10)", "(0)"]
     assert lines[-1] == "1 scenario(s), all in order"
     bad = Ranking("small", 3, ranking.standings, ("stalling earns 101, the reference 100",))
-    assert table([bad]).endswith("small: stalling earns 101, the reference 100\n1 thing(s) out of order")
+    assert table([bad]).endswith("small: stalling earns 101, the reference 100\n1 problem(s)")
