@@ -15,6 +15,7 @@ INSTRUMENTED = [
     "engine.tsql",
     "engine.drill",
     "engine.inputs",
+    "engine.verbs",
     "engine.simulator",
     "engine.protocol",
     "tomllib",

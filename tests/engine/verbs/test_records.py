@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+from pathlib import Path
+
 import pytest
 
 from engine.protocol import causes
@@ -56,3 +59,33 @@ def test_only_a_slow_down_by_one_heals() -> None:
     ]
     assert healing == ["slow-cpu A factor=1", "slow-cpu A factor=1.0"]
     assert not VERBS["cut"].heals(parse_line("cut A B"))
+
+
+# --- nothing else knows a fault by its name -----------------------------------------------------------------
+
+ROOT = Path(__file__).parents[3]
+
+NAMED_ELSEWHERE = {
+    "engine/drill/judging/agents.py": {"power-off", "pull-cable", "stop-service"},  # what those players try
+    "engine/protocol/clients.py": {"cut"},  # connections that are cut
+    "engine/protocol/disks.py": {"fail-disk"},  # a drive comes back, but not the volume of one database on it
+    "engine/protocol/service.py": {"power-off"},  # what follows a stop
+    "engine/published/table6.py": {"power-off", "pull-cable", "shutdown-server", "stop-service"},
+    "engine/published/whitepaper_failover.py": {"power-off", "pull-cable", "shutdown-server", "stop-service"},
+    "engine/tsql/functions.py": {"cut"},  # the T-SQL function's own
+    "app/view_models/picture.py": {"cut", "degrade"},  # how a link looks
+    "app/views/object_explorer/explorer.py": {"stop-agent", "stop-service"},  # entries of its menus
+}
+"""Module -> faults of which it has a text of its own, and why. It may only become shorter."""
+
+
+def test_no_other_module_asks_for_a_fault_by_its_name() -> None:
+    faults = {verb.name for verb in VERBS.values() if verb.group == "fault"}
+    found: dict[str, set[str]] = {}
+    for room in ("engine", "app"):
+        for path in (ROOT / room).rglob("*.py"):
+            tree = ast.parse(path.read_text("utf-8"))
+            texts = {node.value for node in ast.walk(tree) if isinstance(node, ast.Constant)}
+            if path.parent.name != "verbs" and faults & texts:
+                found[path.relative_to(ROOT).as_posix()] = faults & texts
+    assert found == NAMED_ELSEWHERE
