@@ -75,8 +75,8 @@ def _flap(world: World, item: Input) -> Before:
 def _turn(world: World, a: str, b: str, half_s: float, place: int) -> None:
     """Timer: the other half of a period, until the fault at that *place* in the ledger is over or is asked for anew."""
     active = [f for f in world.faults if f.reverted_tick is None and set(f.args[:2]) == {a, b}]
-    fault = world.faults[place]
-    if [f for f in active if f.verb == fault.verb][-1:] != [fault]:
+    flapping = [f for f in active if f.verb == "flap-link"]
+    if not flapping or flapping[-1] is not world.faults[place]:
         return
     up = not network.link(world, a, b).up and all(f.verb != "cut" for f in active)
     for x, y in ((a, b), (b, a)):
