@@ -9,15 +9,18 @@ import pytest
 
 from app.view_models.offers import Target, offers
 from app.view_models.preview import preview
+from app.views.editor.act_words import act_words
 from app.words import completion, language
 from engine import simulator
+from engine.drill.judging import needless
 from engine.drill.judging.markers import marker_of
 from engine.inputs import InputProblem
-from engine.model import World
+from engine.model import World, ticks
 from engine.protocol import causes, network
 from engine.verbs import VERBS
 from engine.verbs.ledger import reverse_of
 from engine.verbs.lines import parse_line, usage
+from tests.engine.drill.texts import drill
 from tests.engine.worlds import M, P, do, lab
 
 ROOT = Path(__file__).parents[3]
@@ -110,9 +113,11 @@ def test_the_preview_shows_what_it_touches() -> None:
     assert LINK in preview(lab(), FLAP).things
 
 
-def test_typing_is_completed_and_explained() -> None:
+def test_typing_is_completed_and_explained_at_the_desk_and_in_the_editor() -> None:
     assert completion.completions(lab(), "flap") == ["flap-link"]
-    assert f"{FLAP} period_s=" in completion.completions(lab(), f"{FLAP} ")
+    assert completion.completions(lab(), f"{FLAP} ") == [f"{FLAP} period_s="]
+    assert "flap-link" in act_words("flap", lambda _: [])
+    assert act_words(f"10 {FLAP} ", lambda _: []) == ["period_s="]
     assert completion.hint(FLAP) == f"{usage(VERBS['flap-link'])}: {VERBS['flap-link'].help}"
 
 
@@ -126,6 +131,16 @@ def test_the_ledger_names_its_reverse_and_the_time_line_marks_it() -> None:
     assert back is not None
     simulator.perform(world, back)
     assert world.faults[0].reverted_tick == world.tick
+
+
+def test_to_break_and_mend_it_for_nothing_costs() -> None:
+    taken = drill()
+    for at_s, line in ((2.0, "flap-link SERVER_B SERVER_W"), (3.0, "mend SERVER_W SERVER_B")):
+        taken.advance_to(ticks(at_s))
+        taken.do(line)
+    assert [
+        each.what for each in needless.found(taken.world, taken.journal, taken.events, taken.scenario)
+    ] == ["flap-link SERVER_B SERVER_W"]
 
 
 @pytest.mark.usefixtures("german")
