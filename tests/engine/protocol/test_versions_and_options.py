@@ -91,7 +91,7 @@ def test_who_creates_restores_or_attaches_a_database_owns_it() -> None:
 
 
 def test_a_mirror_is_not_backed_up() -> None:
-    """954 [seen up to 2008 R2]; later the message of its own [DOC: Database Engine events and errors, 3059]. Either leaves 3041."""
+    """954, seen up to 2008 R2; then 3059 [DOC: Database Engine events and errors, 3059]. Either leaves 3041."""
     for version, number in ((2005, 954), (2008, 954), (2012, 3059)):
         world = lab()
         for name in (P, M):
