@@ -55,6 +55,8 @@ LEAP_PX: Final = 100
 """A change of the desk's size by so much at once is that of a maximised or restored window, not of a dragged edge."""
 ALMOST_ONE: Final = 1.0005
 """Size of a dock's font against the program's: another one, which nobody sees."""
+TURNS_DATABASES: Final = 20
+"""Worlds of so many databases: their views take turns where time goes fast, each some ten times a second. Ours."""
 COMES_BACK_MS: Final = 2_000
 """A window that leaves the full screen has its old size by then."""
 EXPLORER_UNITS: Final = 19.0
@@ -109,6 +111,9 @@ class Desk(QMainWindow):
         """What was restored for a size that the window has not taken yet, as on leaving the full screen."""
         self._forgetting = QTimer(self, singleShot=True, interval=COMES_BACK_MS)
         self._forgetting.timeout.connect(self._forget)
+        self._fast = False
+        self._turn = 0
+        """The view that was shown last, of those that can be seen."""
         self._zoomed: QByteArray | None = None
         """Where everything stood before one panel was laid over the whole desk."""
         self._truth = True
@@ -163,11 +168,23 @@ class Desk(QMainWindow):
         view.show_drill(self._drill)
 
     def show_world(self, world: World) -> None:
-        """Views that nobody sees are left out; they catch up when they are opened."""
+        """Views that nobody sees are left out; they catch up when they are opened.
+
+        While a large world goes fast the others take turns, one in a frame: all of them are several times one frame.
+        """
         self._world = world
-        for view in self.views.values():
-            if widget(view).isVisible():
-                view.show_world(world)
+        seen = [view for view in self.views.values() if widget(view).isVisible()]
+        if self._fast and len(world.databases()) >= TURNS_DATABASES and seen:
+            self._turn = (self._turn + 1) % len(seen)
+            seen = [seen[self._turn]]
+        for view in seen:
+            view.show_world(world)
+
+    def show_pace(self, running: bool, fast: bool) -> None:
+        """Whether time goes, and so fast that nothing moves in the picture. When it stops, all show that moment."""
+        self._fast = running and fast
+        if not running and self._world is not None:
+            self.show_world(self._world)
 
     def add_events(self, events: list[Event]) -> None:
         for name, view in self.views.items():

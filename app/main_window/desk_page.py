@@ -22,6 +22,7 @@ from app.views.object_explorer import ObjectExplorer
 from app.views.timeline import Timeline
 from app.views.timing import Timing
 from app.views.topology import Topology
+from app.views.topology.view import MOVING_SPEED_MAX
 from app.views.topology_table import TopologyTable
 from app.views.transport import Transport
 from app.widgets import theme
@@ -97,6 +98,8 @@ def connect(window: MainWindow) -> None:
     session.lagging.connect(window.transport.show_lag)
     session.progress.connect(window.transport.show_progress)
     session.running_changed.connect(lambda running: show_running(window, running))
+    for changed in (session.running_changed, session.speed_changed):
+        changed.connect(lambda _: desk.show_pace(session.running, session.speed > MOVING_SPEED_MAX))
     window.transport.speed_chosen.connect(session.set_speed)
     session.running_changed.connect(window.console.tabs.show_running)
     window.console.said.connect(window.notice.tell)

@@ -21,6 +21,7 @@ from app.widgets import keys, theme
 from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER
 from engine.model import World
 from tests.app.main_window.conftest import Hands, shown
+from tests.screenshots import lab_of
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -359,3 +360,26 @@ def test_a_menu_goes_with_the_page_that_it_was_opened_on(hands: Hands) -> None:
     assert menu.isVisible()
     hands.window.show_history()  # as the end of a run brings its debrief, while somebody reads a menu
     assert not menu.isVisible()
+
+
+def test_the_views_of_a_large_world_take_turns_while_time_goes_fast(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = hands.window
+    window.show_brief(lab_of(20))
+    window.brief.started.emit("lab")
+    seen = {name for name, view in window.desk.views.items() if view.isVisible()}
+    shown: list[str] = []
+    for name, view in window.desk.views.items():
+        monkeypatch.setattr(view, "show_world", lambda _, name=name: shown.append(name))
+    window.session.on_frame(16.0)
+    assert set(shown) == seen, "at the usual speed all of them are up to date"
+    shown.clear()
+    window.session.set_speed(100.0)
+    for frame in range(len(seen)):
+        window.session.on_frame(16.0)
+        assert len(shown) == frame + 1
+    assert set(shown) == seen
+    shown.clear()
+    window.session.pause()
+    assert set(shown) == seen, "what stands still is shown as it stands"
