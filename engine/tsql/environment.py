@@ -78,8 +78,31 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
         "ispolybaseinstalled": None,
     }
     if context.version >= 2014:
-        table["productmajorversion"] = number.split(".")[0]
+        parts = zip(
+            ("productmajorversion", "productminorversion", "productbuild"), number.split("."), strict=False
+        )
+        table.update(parts)
     return table.get(to_text(name).lower())
+
+
+def _connectionproperty(context: Context, name: Scalar) -> Scalar:
+    """A column of one's own row of sys.dm_exec_connections, under its name [DOC: CONNECTIONPROPERTY]."""
+    rows = catalog.rows_of(context, "sys.dm_exec_connections")
+    own = next(row for row in rows if row["session_id"] == context.session.spid)
+    wanted = to_text(name).lower()
+    known = {
+        "net_transport",
+        "protocol_type",
+        "auth_scheme",
+        "local_net_address",
+        "local_tcp_port",
+        "client_net_address",
+    }
+    return (
+        own["net_transport" if wanted == "physical_net_transport" else wanted]
+        if wanted in known | {"physical_net_transport"}
+        else None
+    )
 
 
 def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Scalar:
@@ -284,7 +307,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "serverproperty": _serverproperty,
     "databasepropertyex": _databasepropertyex,
     "databaseproperty": _databasepropertyex,
-    "connectionproperty": lambda context, name: {"net_transport": "TCP"}.get(to_text(name).lower()),
+    "connectionproperty": _connectionproperty,
     "default_domain": lambda context: context.server.domain,
     "sessionproperty": lambda context, name: 1,
     "newid": _newid,

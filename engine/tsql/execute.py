@@ -231,7 +231,7 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
 
 
 def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
-    made = objects.Procedure(statement.parameters, statement.body)
+    made = objects.Procedure(statement.parameters, statement.body, machine.scope.text)
     objects.create(machine.context, statement.name, made, alter=statement.alter)
 
 
@@ -241,7 +241,7 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
         sources.described(machine, table)  # a view needs its tables when it is made
     plan = machine.plan("statement", statement.query)
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
-    made = objects.View(statement.query, columns)
+    made = objects.View(statement.query, columns, machine.scope.text)
     objects.create(machine.context, statement.name, made, alter=statement.alter)
 
 

@@ -31,6 +31,8 @@ class Procedure:
 
     parameters: tuple[Parameter, ...]
     body: str
+    definition: str = ""
+    """The batch that made it, as sys.sql_modules shows it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,8 @@ class View:
     query: str
     columns: tuple[tuple[str, SqlType | None], ...] | None = None
     """Names and types; None if they could not be told."""
+    definition: str = ""
+    """The batch that made it, as sys.sql_modules shows it."""
 
 
 UserObject = Table | Procedure | View

@@ -79,7 +79,8 @@ def _select(machine: Machine, plan: Plan) -> None:
     if shown is not rows and any(_too_exact(row, plan.kinds) for row in shown):
         machine.remark(f"digits of a quotient beyond the {DIGITS_HELD}th; they are rounded here")
     machine.add_result(columns, shown, plan.kinds)
-    machine.say_rows(len(rows))
+    if not machine.captures:  # INSERT … EXEC says once what it has inserted
+        machine.say_rows(len(rows))
 
 
 def _too_exact(row: Row, kinds: Sequence[SqlType | None]) -> bool:

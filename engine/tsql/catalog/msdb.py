@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.messages import SqlError
 from engine.protocol import backup, monitor
 from engine.protocol.lineage import lsn
 from engine.tsql.catalog.view import Record, view
@@ -14,6 +15,9 @@ from engine.tsql.context import Context
 
 
 def _monitor_rows(context: Context) -> Iterable[Record]:
+    """The table is there from the first update of the monitor on [DOC: sp_dbmmonitorupdate]."""
+    if not any(monitor.rows_of(context.world, (copy.server, copy.database)) for copy in context.copies()):
+        raise SqlError(208, "msdb.dbo.dbm_monitor_data")
     for copy in context.copies():
         for row in monitor.rows_of(context.world, (copy.server, copy.database)):
             yield {

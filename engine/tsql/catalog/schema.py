@@ -426,8 +426,7 @@ view("information_schema.key_column_usage", _key_columns)
 def _modules(context: Context) -> Iterable[Record]:
     for _, number, item in _items(context):
         if isinstance(item, objects.Procedure | objects.View):
-            text = item.body.lstrip("\n") if isinstance(item, objects.Procedure) else item.query
-            yield {"object_id": number, "definition": text, "uses_ansi_nulls": 1}
+            yield {"object_id": number, "definition": item.definition, "uses_ansi_nulls": 1}
 
 
 view("sys.sql_modules", _modules)

@@ -48,7 +48,8 @@ class Call:
         """Return a grid, with its count of rows."""
         fixed = list(rows)
         self.machine.add_result(columns, fixed)
-        self.machine.say_rows(len(fixed))
+        if not self.machine.captures:  # INSERT … EXEC says once what it has inserted
+            self.machine.say_rows(len(fixed))
 
     def say(self, messages: Iterable[Message]) -> None:
         self.machine.say_messages(messages)

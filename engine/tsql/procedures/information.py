@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.constants import PRODUCT
 from engine.messages import SqlError
 from engine.protocol import accounts, clock, errorlog, options, startup, volumes
 from engine.tsql import catalog, maintenance, values
+from engine.tsql.catalog.load import MEMORY_KB
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.values import Scalar, comparable, to_text
@@ -84,7 +86,15 @@ def _help_file(call: Call) -> None:
 
 
 def _databases(call: Call) -> None:
-    rows = [(row["name"], None, None) for row in _rows(call, "sys.databases")]
+    """sp_databases: sizes in KB, of the databases that are open."""
+    sizes: dict[Scalar, int] = {}
+    for file in _rows(call, "sys.master_files"):
+        sizes[file["database_id"]] = sizes.get(file["database_id"], 0) + 8 * int(str(file["size"] or 0))
+    rows = [
+        (row["name"], sizes.get(row["database_id"]), None)
+        for row in _rows(call, "sys.databases")
+        if row["state_desc"] == "ONLINE"
+    ]
     call.show(("DATABASE_NAME", "DATABASE_SIZE", "REMARKS"), rows)
 
 
@@ -197,12 +207,35 @@ def _cycle_error_log(call: Call) -> None:
 
 
 def _version(call: Call) -> None:
+    """xp_msver: the rows and numbers of its published output; what this model has no value for is NULL."""
     server = call.world.servers[call.server]
-    rows = [
-        (1, "ProductName", None, "Microsoft SQL Server"),
-        (2, "ProductVersion", None, str(server.version)),
-        (16, "ProcessorCount", server.cores, str(server.cores)),
-    ]
+    number = PRODUCT[server.version][0]
+    major, _, build, patch = number.split(".")
+    memory_mb = MEMORY_KB // 1024
+    everything: tuple[tuple[str, Scalar, Scalar], ...] = (
+        ("ProductName", None, "Microsoft SQL Server"),
+        ("ProductVersion", int(major) << 16, number),
+        ("Language", 1033, "English (United States)"),
+        ("Platform", None, "NT x64"),
+        ("Comments", None, "SQL"),
+        ("CompanyName", None, "Microsoft Corporation"),
+        ("FileDescription", None, "SQL Server Windows NT - 64 Bit"),
+        ("FileVersion", None, None),
+        ("InternalName", None, "SQLSERVR"),
+        ("LegalCopyright", None, "Microsoft Corp. All rights reserved."),
+        ("LegalTrademarks", None, "Microsoft SQL Server is a registered trademark of Microsoft Corporation."),
+        ("OriginalFilename", None, "SQLSERVR.EXE"),
+        ("PrivateBuild", None, None),
+        ("SpecialBuild", int(build) << 16 | int(patch), None),
+        ("WindowsVersion", 0x06011DB1, "6.1 (7601)"),
+        ("ProcessorCount", server.cores, str(server.cores)),
+        ("ProcessorActiveMask", None, f"{(1 << server.cores) - 1:16x}"),
+        ("ProcessorType", 8664, None),
+        ("PhysicalMemory", memory_mb, f"{memory_mb} ({memory_mb * 1024 * 1024})"),
+        ("Product ID", None, None),
+    )
+    wanted = call.text("@optname").lower()
+    rows = [(at, *row) for at, row in enumerate(everything, start=1) if wanted in ("", row[0].lower())]
     call.show(("Index", "Name", "Internal_Value", "Character_Value"), rows)
 
 

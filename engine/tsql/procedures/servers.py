@@ -24,6 +24,27 @@ def _list(call: Call) -> None:
     call.show(("SRV_NAME", "SRV_PROVIDERNAME", "SRV_PRODUCT", "SRV_DATASOURCE"), rows)
 
 
+def _help(call: Call) -> None:
+    """sp_helpserver: the server itself has the id 0 [DOC: sp_helpserver]; the time-outs are the usual ones."""
+    wanted = call.text("@server").lower()
+    names = (call.server, *call.world.servers[call.server].linked_servers)
+    if wanted and wanted not in map(str.lower, names):
+        raise SqlError(15015, call.text("@server"))
+    rows = []
+    for number, name in enumerate(names):
+        data = "" if number == 0 else "data access,"
+        out = (
+            ledger.find(call.world, call.server, "serveroptions", "server", name)
+            if number
+            else {"rpc out": 1}
+        )
+        calls = "rpc,rpc out," if number == 0 else "rpc out," if out and out.get("rpc out") else ""
+        if not wanted or wanted == name.lower():
+            rows.append((name, name, f"{calls}{data}use remote collation", str(number), None, 0, 0))
+    columns = ("name", "network_name", "status", "id", "collation_name", "connect_timeout", "query_timeout")
+    call.show(columns, rows)
+
+
 def _accepted(call: Call) -> None:
     """A setting of a link that changes nothing here: every linked server can be asked with one's own login."""
     call.machine.not_simulated(f"{call.name} is accepted and has no effect")
@@ -53,7 +74,7 @@ PROCEDURES: Final[Procedures] = {
     "sp_addserver": procedure(_accepted, "@server @local? @duplicate_ok?"),
     "sp_dropserver": procedure(_drop, "@server @droplogins?"),
     "sp_linkedservers": procedure(_list),
-    "sp_helpserver": procedure(_list, "@server? @optname? @show_topology?"),
+    "sp_helpserver": procedure(_help, "@server? @optname? @show_topology?"),
     "sp_serveroption": procedure(_option, "@server @optname @optvalue"),
     "sp_addlinkedsrvlogin": procedure(
         _accepted, "@rmtsrvname @useself? @locallogin? @rmtuser? @rmtpassword?"

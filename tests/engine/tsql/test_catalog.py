@@ -38,6 +38,9 @@ def test_every_view_answers_with_its_columns(busy: World, names: list[str]) -> N
     for server in (P, M, W):
         for name in names:
             answer = ask(world, f"{server}#views", f"SELECT * FROM {name}", then_s=1.0)
+            if name == "msdb.dbo.dbm_monitor_data" and server != P:  # nothing has updated the monitor there
+                assert answer.numbers == [208]
+                continue
             assert answer.numbers == [], (server, answer.texts)
             assert answer.columns == [[column.name for column in VIEWS[name].columns_in(2014)]]
 

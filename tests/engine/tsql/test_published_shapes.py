@@ -64,7 +64,7 @@ def test_the_header_of_a_backup_grows_with_the_version() -> None:
 
 
 def test_drives_without_a_size_are_not_passed_over_in_silence() -> None:
-    assert ask(lab(), P, "EXEC xp_fixeddrives").texts[0].startswith("Not simulated: room on drives")
+    assert ask(lab(), P, "EXEC xp_fixeddrives").texts[0].startswith("Not simulated: free space on drives")
 
 
 def test_a_view_of_another_database_is_about_that_database() -> None:

@@ -1,0 +1,62 @@
+"""What an instance says of itself: procedures and functions that scripts read it by, with all their columns."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import lab
+
+
+@pytest.fixture
+def world() -> World:
+    made = lab(workload="none")
+    made.update_server("SERVER_A", version=2014)
+    return made
+
+
+def test_xp_msver_has_its_twenty_rows(world: World) -> None:
+    (rows,) = ask(world, "SERVER_A", "EXEC xp_msver").grids
+    assert [row[0] for row in rows] == list(range(1, 21))
+    assert rows[1][3] == "12.0.6024.0"
+    assert ask(world, "SERVER_A", "EXEC xp_msver 'ProcessorCount'").grids == [[rows[15]]]
+
+
+def test_sp_databases_knows_sizes_in_kb_of_open_databases(world: World) -> None:
+    sizes = "SELECT d.name, SUM(f.size) * 8 FROM sys.databases d JOIN sys.master_files f"
+    query = f"{sizes} ON f.database_id = d.database_id WHERE d.state = 0 GROUP BY d.name ORDER BY d.name"
+    (said,), (known,) = (ask(world, "SERVER_A", text).grids for text in ("EXEC sp_databases", query))
+    assert sorted([row[:2] for row in said]) == sorted(known)
+
+
+def test_sp_helpserver_has_its_own_columns(world: World) -> None:
+    ((row,),) = ask(world, "SERVER_A", "EXEC sp_helpserver").grids
+    assert (row[0], row[1], row[3], len(row)) == ("SERVER_A", "SERVER_A", "0", 7)
+
+
+def test_the_monitor_s_table_comes_with_its_first_update(world: World) -> None:
+    count = "SELECT COUNT(*) FROM msdb.dbo.dbm_monitor_data"
+    assert ask(world, "SERVER_A", count).numbers == [208]
+    ask(world, "SERVER_A", "EXEC msdb.dbo.sp_dbmmonitorupdate 'Sales'")
+    assert ask(world, "SERVER_A", count).grids == [[[1]]]
+
+
+def test_a_module_is_kept_as_it_was_written(world: World) -> None:
+    text = "-- mine\nCREATE PROC p AS SELECT 1"
+    ask(world, "SERVER_A", text)
+    assert ask(world, "SERVER_A", "SELECT definition FROM sys.sql_modules").grids == [[[text]]]
+
+
+def test_properties_of_the_build_and_the_connection(world: World) -> None:
+    query = "SELECT SERVERPROPERTY('ProductMinorVersion'), SERVERPROPERTY('ProductBuild')"
+    assert ask(world, "SERVER_A", query).grids == [[["0", "6024"]]]
+    query = "SELECT local_net_address, net_transport FROM sys.dm_exec_connections WHERE session_id = @@SPID"
+    asked = "SELECT CONNECTIONPROPERTY('local_net_address'), CONNECTIONPROPERTY('net_transport')"
+    assert ask(world, "SERVER_A", asked).grids == ask(world, "SERVER_A", query).grids
+
+
+@pytest.mark.parametrize("source", ["('SELECT 1')", "sp_executesql N'SELECT 1'"])
+def test_insert_exec_says_once_what_it_has_inserted(world: World, source: str) -> None:
+    said = ask(world, "SERVER_A", f"CREATE TABLE #e(a int) INSERT #e EXEC {source}")
+    assert said.texts == ["(1 row affected)"]
