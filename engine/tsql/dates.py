@@ -236,7 +236,7 @@ def _clock(number: int) -> timedelta:
     return timedelta(hours=number // 10000, minutes=number // 100 % 100, seconds=number % 100)
 
 
-def _made(kind: str, function: str) -> Callable[..., Scalar]:
+def _made(kind: str) -> Callable[..., Scalar]:
     """DATEFROMPARTS and its kin; 289 for parts that make no value."""
 
     def make(*parts: Scalar) -> Scalar:
@@ -249,7 +249,7 @@ def _made(kind: str, function: str) -> Callable[..., Scalar]:
         try:
             return hold(date_values.fitted(_from_parts(kind, numbers, scale), type_), type_)
         except (ValueError, OverflowError):
-            raise SqlError(289, function) from None
+            raise SqlError(289, kind) from None
 
     return make
 
@@ -283,13 +283,13 @@ def _counted(function: Callable[..., Scalar], names: str) -> Callable[..., Scala
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "datefromparts": _counted(_made("date", "date"), "year month day"),
-    "datetimefromparts": _counted(_made("datetime", "datetime"), "year month day hour minute second ms"),
-    "datetime2fromparts": _counted(_made("datetime2", "datetime2"), "y m d h mi s fraction precision"),
-    "smalldatetimefromparts": _counted(_made("smalldatetime", "smalldatetime"), "y m d h mi"),
-    "timefromparts": _counted(_made("time", "time"), "h mi s fraction precision"),
+    "datefromparts": _counted(_made("date"), "year month day"),
+    "datetimefromparts": _counted(_made("datetime"), "year month day hour minute second ms"),
+    "datetime2fromparts": _counted(_made("datetime2"), "y m d h mi s fraction precision"),
+    "smalldatetimefromparts": _counted(_made("smalldatetime"), "y m d h mi"),
+    "timefromparts": _counted(_made("time"), "h mi s fraction precision"),
     "datetimeoffsetfromparts": _counted(
-        _made("datetimeoffset", "datetimeoffset"), "y m d h mi s fraction hours minutes precision"
+        _made("datetimeoffset"), "y m d h mi s fraction hours minutes precision"
     ),
     "agent_datetime": agent_datetime,
 }

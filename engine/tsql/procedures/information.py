@@ -123,7 +123,7 @@ def _lock(call: Call) -> None:
 def _fixed_drives(call: Call) -> None:
     """xp_fixeddrives: drives that have a size here, with their free megabytes."""
     server = call.world.servers[call.server]
-    letters = sorted({volume.letter.upper() for volume in server.volumes})
+    letters = sorted({volume.letter.upper() for volume in server.volumes} - {*server.failed_drives})
     rows = [(letter, int(volumes.free_kb(call.world, call.server, letter) / 1024.0)) for letter in letters]
     if not rows:
         call.machine.not_simulated("free space on drives without a size")

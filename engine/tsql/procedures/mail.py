@@ -23,7 +23,8 @@ def _need_mail(call: Call) -> None:
 def _new(call: Call, table: str, parameter: str, **values: Scalar) -> None:
     name = call.text(parameter)
     if ledger.find(call.world, call.server, table, "name", name) is not None:
-        raise SqlError(14507 if table == "sysmail_profile" else 14508, name)
+        rule = f"{table.upper()}_NameMustBeUnique"
+        raise SqlError(2627, "UNIQUE KEY", rule, f"dbo.{table}", f"({name})")
     number = ledger.add(call.world, call.server, table, name=name, **values)
     call.outputs["@profile_id" if table == "sysmail_profile" else "@account_id"] = number
 

@@ -139,6 +139,15 @@ def test_a_copy_opens_when_its_drives_and_its_own_volume_are_all_back() -> None:
         assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
 
 
+def test_a_lost_drive_is_not_among_the_fixed_drives() -> None:
+    world = lab()
+    do(world, f"add-drive {P} E size_gb=1", f"add-drive {P} F size_gb=2", f"fail-volume {P} E")
+    done = [
+        event for event in do(world, f"sql {P} EXEC xp_fixeddrives", then_s=0.5) if event.kind == "sql_done"
+    ]
+    assert [row[0] for row in done[0].get("results")[0]["rows"]] == ["F"]
+
+
 def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
     world = lab()
     do(world, f"fail-volume {P} L")

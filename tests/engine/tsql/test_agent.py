@@ -127,6 +127,9 @@ def test_mail_waits_in_the_queue_and_says_so() -> None:
     )
     assert ask(world, P, send).numbers == [14607]
     ask(world, P, "EXEC msdb.dbo.sysmail_add_profile_sp 'p'")
+    twice = ask(world, P, "EXEC msdb.dbo.sysmail_add_profile_sp 'p'")
+    assert twice.numbers[0] == 2627
+    assert "SYSMAIL_PROFILE_NameMustBeUnique" in twice.texts[0]
     answer = ask(world, P, f"{send} SELECT subject, sent_status FROM msdb.dbo.sysmail_allitems")
     assert answer.grids == [[["down", "unsent"]]]
     assert [text for text in answer.texts if text.startswith("Not simulated: delivery")]
