@@ -241,7 +241,7 @@ class ScenarioEditor(QWidget):
         self._show_name()
         self.draft_changed.emit()
 
-    # --- what comes of it -----------------------------------------------------------------------------------
+    # --- outcome ---------------------------------------------------------------------------------------------
 
     def _show_reading(self, reading: Reading) -> None:
         if reading.text != self.text.toPlainText():
