@@ -1,0 +1,213 @@
+"""The picture of ARCHITECTURE.md, made from the code: `python -m tests.architecture_picture` writes it.
+
+Rooms stand in rows so that imports only go down: the engine's rows are those of the walls, the desktop's follow from
+what each room imports. What a room is for is its docstring.
+"""
+
+from __future__ import annotations
+
+import ast
+import textwrap
+from collections.abc import Iterable
+from functools import cache
+from html import escape
+from pathlib import Path
+from typing import Final
+
+from tests.test_architecture import CODE, ENGINE_LAYERS, imports, within
+
+PICTURE: Final = Path(__file__).parents[1] / "assets" / "pictures" / "architecture.svg"
+
+LIFE: Final = {
+    "app.views": "a click, a menu, a typed statement: one line of text",
+    "app.host": "the host of the run takes it, from any thread",
+    "engine.drill": "allowed in this mode? then into the journal",
+    "engine.verbs": "the record of its verb does it",
+    "engine.simulator": "time goes on to the next thing that is due",
+    "engine.protocol": "who lost whom, who serves, who fails over",
+    "engine.flow": "log written, sent, hardened, redone",
+    "engine.events": "what happened, as records",
+    "app.storage": "on disk, before anybody sees it",
+    "app.view_models": "made into what views show",
+}
+"""Where an input passes, in this order, and what happens there."""
+
+LIBRARIES: Final = {
+    "PySide6": "Qt",
+    "pyqtgraph": "pyqtgraph",
+    "sqlalchemy": "SQLAlchemy",
+    "alembic": "Alembic",
+    "numba": "numba",
+    "lark": "lark",
+    "sqlglot": "sqlglot",
+    "pydantic": "pydantic",
+    "sqlite3": "SQLite",
+    "tomlkit": "tomlkit",
+    "babel": "babel",
+}
+
+PANEL_PX, GAP_PX, EDGE_PX, LINE_PX, CHARACTER_PX = 560, 8, 16, 13, 5.0
+NAMES_ALONE: Final = 4
+"""Parts in a row from which on there is room for their names only."""
+
+
+@cache
+def docstring(name: str) -> str:
+    """First sentence of the docstring of *name*."""
+    text = (ast.get_docstring(CODE[name]) or "").partition("\n")[0]
+    return text.removesuffix(" No Qt.").replace("`", "")
+
+
+@cache
+def libraries(room: str) -> list[str]:
+    used = {found.partition(".")[0] for name in CODE if within(name, [room]) for found in imports(CODE[name])}
+    return [shown for name, shown in LIBRARIES.items() if name in used]
+
+
+def app_rows() -> list[list[str]]:
+    """Rooms of the desktop, each one row above the highest that it imports; rooms that share files stand abreast."""
+    rooms = sorted(
+        name for name in CODE if name.count(".") == 1 and is_room(name) and name.startswith("app.")
+    )
+    needs = {
+        room: {
+            other
+            for name in CODE
+            if within(name, [room])
+            for found in imports(CODE[name])
+            for other in rooms
+            if other != room and within(found, [other])
+        }
+        for room in rooms
+    }
+
+    def reached(room: str) -> set[str]:
+        seen, waiting = set(), [room]
+        while waiting:
+            new = needs[waiting.pop()] - seen
+            seen |= new
+            waiting += new
+        return seen
+
+    below = {room: reached(room) for room in rooms}
+    above = {
+        room: {other for other in rooms if room in below[other] and other not in below[room]}
+        for room in rooms
+    }
+
+    @cache
+    def depth(room: str) -> int:
+        return max((depth(other) + 1 for other in above[room]), default=0)
+
+    abreast = {
+        room: max(depth(one) for one in {room, *(below[room] - _strictly(room, below))}) for room in rooms
+    }
+    return [[room for room in rooms if abreast[room] == n] for n in sorted(set(abreast.values()))]
+
+
+def _strictly(room: str, below: dict[str, set[str]]) -> set[str]:
+    """What *room* needs and that does not need it in turn."""
+    return {other for other in below[room] if room not in below[other]}
+
+
+def is_room(name: str) -> bool:
+    """Whether *name* is a package: it has modules of its own."""
+    return any(other.startswith(f"{name}.") for other in CODE)
+
+
+def rooms_inside(room: str) -> list[str]:
+    return [name for name in CODE if name.startswith(f"{room}.") and name.count(".") == 2 and is_room(name)]
+
+
+def lines_of(room: str, width_px: float) -> list[str]:
+    """What a box says under its name."""
+    characters = int((width_px - 20) / CHARACTER_PX)
+    text = textwrap.wrap(docstring(room), characters)
+    if inside := rooms_inside(room):
+        shown = ", ".join(name.rpartition(".")[2].replace("_", " ") for name in inside)
+        text += textwrap.wrap(f"Rooms: {shown}.", characters)
+    if used := libraries(room):
+        text += textwrap.wrap(f"With {', '.join(used)}.", characters)
+    return text
+
+
+def box(room: str, x: float, y: float, width: float, height: float, with_text: bool) -> Iterable[str]:
+    yield (
+        f'<rect class="{"qt" if "Qt" in libraries(room) else "plain"}" x="{x:.0f}" y="{y:.0f}" '
+        f'width="{width:.0f}" height="{height:.0f}" rx="6"/>'
+    )
+    name = room.partition(".")[2]
+    yield f'<text class="name" x="{x + 10:.0f}" y="{y + 18:.0f}">{escape(name)}</text>'
+    if with_text:
+        for number, line in enumerate(lines_of(room, width)):
+            yield f'<text x="{x + 10:.0f}" y="{y + 34 + number * LINE_PX:.0f}">{escape(line)}</text>'
+    for number, stop in enumerate(LIFE, 1):
+        if stop == room:
+            yield from dot(number, x + width - 14, y + 14)
+
+
+def dot(number: int, x: float, y: float) -> Iterable[str]:
+    yield f'<circle cx="{x:.0f}" cy="{y:.0f}" r="9"/>'
+    yield f'<text class="stop" x="{x:.0f}" y="{y + 4:.0f}">{number}</text>'
+
+
+def panel(title: str, rows: list[list[str]], x: float, y: float) -> tuple[list[str], float]:
+    """The rows of one half, from the top, and where they end."""
+    drawn = [f'<text class="title" x="{x:.0f}" y="{y:.0f}">{escape(title)}</text>']
+    y += 12
+    for row in rows:
+        with_text = len(row) < NAMES_ALONE
+        width = (PANEL_PX - GAP_PX * (len(row) - 1)) / len(row)
+        lines = max(len(lines_of(room, width)) for room in row) if with_text else 0
+        height = 28 + lines * LINE_PX + (4 if lines else 0)
+        for number, room in enumerate(row):
+            drawn += box(room, x + number * (width + GAP_PX), y, width, height, with_text)
+        y += height + GAP_PX
+    return drawn, y
+
+
+def picture() -> str:
+    top = 40
+    engine_rows = [list(row) for row in reversed(ENGINE_LAYERS)]
+    app, app_end = panel("app: the desktop", app_rows(), EDGE_PX, top)
+    engine, engine_end = panel("engine: no Qt, no files, no clock", engine_rows, EDGE_PX * 4 + PANEL_PX, top)
+    middle, notes = EDGE_PX + PANEL_PX, app_end + 24
+    legend = [
+        f'<path class="arrow" d="M{middle + 6} 90 h{EDGE_PX * 3 - 18}"/>',
+        f'<path class="head" d="M{middle + EDGE_PX * 3 - 12} 84 l10 6 l-10 6 z"/>',
+        f'<text x="{EDGE_PX}" y="{notes}">A room imports only what stands in rows below its own; app imports engine, '
+        "never the other way round.</text>",
+        f'<rect class="qt" x="{EDGE_PX}" y="{notes + 14}" width="24" height="14" rx="3"/>',
+        f'<text x="{EDGE_PX + 32}" y="{notes + 25}">knows Qt</text>',
+        f'<text class="title" x="{EDGE_PX}" y="{notes + 62}">The life of an input</text>',
+    ]
+    for number, (room, said) in enumerate(LIFE.items(), 1):
+        y = notes + 62 + number * 21
+        legend += dot(number, EDGE_PX + 10, y)
+        name = f'<tspan class="name">{room.partition(".")[2]}</tspan>'
+        legend.append(f'<text x="{EDGE_PX + 28}" y="{y + 4:.0f}">{name}: {escape(said)}</text>')
+    width, height = EDGE_PX * 5 + PANEL_PX * 2, max(engine_end, notes + 90 + len(LIFE) * 21)
+    style = (
+        "text{font:11px Helvetica,Arial,sans-serif;fill:#22303c}.name{font-weight:bold;font-size:12px}"
+        ".title{font-weight:bold;font-size:14px}"
+        ".plain{fill:#eef2f5;stroke:#7d8d9b}.qt{fill:#dcebfa;stroke:#2f6ea8}"
+        "circle{fill:#a8401f}.stop{fill:#fff;font-weight:bold;text-anchor:middle}"
+        ".arrow{stroke:#22303c;stroke-width:2;fill:none}.head{fill:#22303c}"
+    )
+    return "\n".join(
+        [
+            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" '
+            f'height="{height:.0f}">',
+            "<title>The rooms of Mirrordrill and what may import what</title>",
+            f"<style>{style}</style>",
+            f'<rect width="{width:.0f}" height="{height:.0f}" fill="#fff"/>',
+            *app,
+            *engine,
+            *legend,
+            "</svg>\n",
+        ]
+    )
+
+
+if __name__ == "__main__":
+    PICTURE.write_text(picture(), encoding="utf-8", newline="\n")

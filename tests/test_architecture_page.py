@@ -1,0 +1,32 @@
+"""ARCHITECTURE.md and its picture are those of the code as it is."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests import architecture_picture as picture
+
+PAGE = (Path(__file__).parents[1] / "ARCHITECTURE.md").read_text(encoding="utf-8")
+
+
+def test_the_picture_is_of_this_code() -> None:
+    drawn = picture.PICTURE.read_text(encoding="utf-8")
+    assert drawn == picture.picture(), "stale: python -m tests.architecture_picture"
+
+
+def test_the_picture_has_every_room() -> None:
+    shown = re.findall(r'<text class="name"[^>]*>(\w+)</text>', picture.picture())
+    rooms = {
+        name.partition(".")[2] for name in picture.CODE if name.count(".") == 1 and picture.is_room(name)
+    }
+    assert rooms <= set(shown)
+
+
+@pytest.mark.parametrize(
+    "named", sorted(set(re.findall(r"`((?:app|engine|tests|assets|docs|scenarios)/[\w/.]*)`", PAGE)))
+)
+def test_what_the_page_names_is_there(named: str) -> None:
+    assert (Path(__file__).parents[1] / named).exists()
