@@ -163,6 +163,7 @@ def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
 
 
 def _errorlog(machine: Machine, arguments: Arguments) -> None:
+    machine.count_act()
     startup.cycle(machine.world, machine.session.server)
 
 

@@ -202,6 +202,7 @@ def _error_logs(call: Call) -> None:
 
 def _cycle_error_log(call: Call) -> None:
     """sp_cycle_errorlog: DBCC ERRORLOG."""
+    call.machine.count_act()
     startup.cycle(call.world, call.server)
     call.machine.say_number(2528)
 

@@ -8,6 +8,7 @@ import pytest
 
 from engine.model import World
 from engine.protocol import errorlog, startup
+from engine.tsql import machine
 from tests.engine.worlds import DB, M, P, do, lab
 
 
@@ -140,6 +141,16 @@ def test_errors_that_are_event_logged_stand_in_the_log_and_others_do_not() -> No
     assert said(world, "EXEC sp_altermessage 208, 'WITH_LOG', 'true'") == [0]
     do(world, f"sql {P} SELECT * FROM nosuch", then_s=1.0)
     assert [line[1] for line in errorlog.logs(world, P)[0]][-1] == 208
+
+
+def test_errors_without_end_fill_the_log_to_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(machine, "ACTS_MAX", 10)
+    world = lab()
+    do(world, f"sql {P} EXEC sp_altermessage 208, 'WITH_LOG', 'true'", then_s=0.5)
+    loop = "DECLARE @i int SET @i = 0 WHILE @i < 30 BEGIN EXEC ('SELECT * FROM nosuch') SET @i = @i + 1 END SELECT @i"
+    done = [event for event in do(world, f"sql {P} {loop}", then_s=60.0) if event.kind == "sql_done"]
+    assert done[0].get("results")[-1]["rows"] == [[30]]
+    assert len([line for line in errorlog.logs(world, P)[0] if line[1] == 208]) == 10
 
 
 @pytest.mark.parametrize(
