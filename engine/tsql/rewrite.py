@@ -320,7 +320,7 @@ def _averaged(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.
         return copied
 
     value = node.expressions[0]
-    total, count = over(exp.Sum(this=value.copy())), over(exp.Count(this=value.copy()))
+    total, count = over(_call("sum", value.copy())), over(exp.Count(this=value.copy()))
     return _call("operate", exp.Literal.string("/"), exp.Literal.string(kind), total, count)
 
 

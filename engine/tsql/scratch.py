@@ -8,7 +8,8 @@ import sqlite3
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from functools import partial
+from decimal import Decimal
+from functools import partial, reduce
 from typing import Any, Final
 
 from engine import arithmetic
@@ -21,7 +22,7 @@ from engine.tsql.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.like import compare_work, like, search_work
 from engine.tsql.plans import COLLATION, LITERAL, Plan, TableRef, Unsimulated
 from engine.tsql.settings import settings_of
-from engine.tsql.values import Scalar, compare, finite, to_number
+from engine.tsql.values import ANY_DIGITS, Scalar, compare, exact, finite, to_number
 from engine.tsql.work import STATEMENT_MAX, Meter
 
 STEPS_PER_CHECK: Final = 1_000
@@ -411,8 +412,18 @@ _COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
 )
 
 
+def _added(values: Iterable[int | float]) -> int | float:
+    """The sum of the numbers as they are written: 0.69 - 0.01 is 0.68, and neither order nor SQLite changes a digit."""
+    total = reduce(ANY_DIGITS.add, map(exact, values), Decimal(0))
+    return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
+
+
+EXACT_MAX: Final = 10**38
+"""Whole numbers below it are summed as such; floats may be larger."""
+
+
 class _Sum:
-    """SUM: exact until the end, so that neither order nor the version of SQLite changes a digit."""
+    """SUM: exact until the end."""
 
     def __init__(self, scratch: Scratch) -> None:
         self.values: deque[int | float] = deque()
@@ -433,7 +444,7 @@ class _Sum:
     def value(self) -> Scalar:
         if not self.values:
             return None
-        found = self.result(arithmetic.exact_total(self.values))
+        found = self.result(_added(self.values))
         if not isinstance(found, float) and not -(2**63) <= found < 2**63:
             self._scratch.fail(SqlError(8115, "expression", "bigint"))
         return found

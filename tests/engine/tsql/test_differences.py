@@ -21,6 +21,10 @@ TEXT = resources.files("engine.tsql").joinpath("differences.tsv").read_text(enco
 ROWS = list(csv.DictReader(TEXT.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
+VERSIONS_DIFFER = "-"
+"""In the place of what SQLite says: not the same in all of its versions."""
+
+
 def by_sqlite(statement: str) -> str:
     try:
         rows = sqlite3.connect(":memory:").execute(statement).fetchall()
@@ -33,6 +37,6 @@ def by_sqlite(statement: str) -> str:
 def test_both_answer_as_the_table_says(row: dict[str, str]) -> None:
     world = lab(workload="none")
     world.update_server(P, version=2014)
-    assert by_sqlite(row["statement"]) == row["sqlite"]
+    assert row["sqlite"] in (by_sqlite(row["statement"]), VERSIONS_DIFFER)
     assert shown(ask(world, P, row["statement"], then_s=1), row["sql_server"]) == row["sql_server"]
     assert find_spec(f"engine.tsql.{row['done_by']}") is not None

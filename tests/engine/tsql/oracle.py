@@ -1,0 +1,314 @@
+"""A second opinion on T-SQL: a small evaluator of SQL Server's documented semantics, without code of the engine.
+
+Values are Python's: int, Decimal, str, None for NULL; every expression has a type. Conditions are True, False or None.
+Sources: data type precedence; precision, scale, and length; CASE; ISNULL; COALESCE; LIKE; = (equals); AVG; SUM.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
+from typing import Any
+
+Value = int | Decimal | str | None
+Row = Mapping[str, Value]
+ANY = Context(prec=120)
+
+
+@dataclass(frozen=True)
+class Type:
+    """int, decimal or varchar."""
+
+    name: str
+    precision: int = 0
+    scale: int = 0
+    length: int = 0
+
+    @property
+    def rank(self) -> int:
+        return ("varchar", "int", "decimal").index(self.name)
+
+
+INT = Type("int")
+
+
+def decimal(precision: int, scale: int) -> Type:
+    if precision > 38:
+        scale = max(min(scale, 6), 38 - (precision - scale))
+        precision = 38
+    return Type("decimal", precision, scale)
+
+
+def varchar(length: int) -> Type:
+    return Type("varchar", length=max(1, length))
+
+
+@dataclass(frozen=True)
+class Expression:
+    """Text of T-SQL, its type, and what it is worth for a row."""
+
+    text: str
+    type: Type
+    value: Callable[[Row], Value]
+
+
+@dataclass(frozen=True)
+class Condition:
+    text: str
+    holds: Callable[[Row], bool | None]
+
+
+class NoAnswer(Exception):
+    """An error, or a number of more digits than are simulated: nothing to compare."""
+
+
+# --- types -------------------------------------------------------------------------------------------------
+
+
+def digits(kind: Type) -> tuple[int, int]:
+    return (10, 0) if kind == INT else (kind.precision, kind.scale)
+
+
+def common(kinds: Sequence[Type]) -> Type:
+    """The highest type, wide enough for all."""
+    top = max(kinds, key=lambda kind: kind.rank)
+    if top.name == "varchar":
+        return varchar(max(kind.length for kind in kinds))
+    if top.name == "decimal":
+        pairs = [digits(kind) for kind in kinds if kind.name != "varchar"]
+        scale = max(s for _, s in pairs)
+        return decimal(max(p - s for p, s in pairs) + scale, scale)
+    return INT
+
+
+def converted(value: Value, target: Type) -> Value:
+    if value is None:
+        return None
+    if target.name == "varchar":
+        return shown(value)[: target.length]
+    if isinstance(value, str):
+        if not re.fullmatch(r"-?\d+", value.strip()):
+            raise NoAnswer
+        value = int(value)
+    if target == INT:
+        return int(value)
+    return fitted(Decimal(value), target, ROUND_HALF_UP)
+
+
+def fitted(number: Decimal, target: Type, rounding: str) -> Decimal:
+    found = number.quantize(Decimal(1).scaleb(-target.scale), rounding, ANY)
+    if len(found.as_tuple().digits) > 15 or abs(found) >= Decimal(10) ** (target.precision - target.scale):
+        raise NoAnswer
+    return found
+
+
+def shown(value: Value) -> str:
+    return f"{value:f}" if isinstance(value, Decimal) else str(value)
+
+
+# --- expressions -------------------------------------------------------------------------------------------
+
+
+def literal(value: Value, kind: Type) -> Expression:
+    if value is None:
+        written = {"int": "int", "varchar": f"varchar({kind.length})"}.get(
+            kind.name, f"decimal({kind.precision}, {kind.scale})"
+        )
+        return Expression(f"CAST(NULL AS {written})", kind, lambda row: None)
+    if isinstance(value, str):
+        return Expression("'" + value.replace("'", "''") + "'", kind, lambda row: value)
+    if isinstance(value, Decimal):
+        return Expression(
+            f"CAST('{value:f}' AS decimal({kind.precision}, {kind.scale}))", kind, lambda row: value
+        )
+    return Expression(f"CAST({value} AS int)", kind, lambda row: value)
+
+
+def column(name: str, kind: Type) -> Expression:
+    return Expression(name, kind, lambda row: row[name])
+
+
+def arithmetic(sign: str, a: Expression, b: Expression) -> Expression:
+    """Of numbers; whole numbers give whole ones."""
+    if "decimal" not in (a.type.name, b.type.name):
+        kind = INT
+    else:
+        (p1, s1), (p2, s2) = digits(a.type), digits(b.type)
+        kind = {
+            "+": lambda: decimal(max(s1, s2) + max(p1 - s1, p2 - s2) + 1, max(s1, s2)),
+            "-": lambda: decimal(max(s1, s2) + max(p1 - s1, p2 - s2) + 1, max(s1, s2)),
+            "*": lambda: decimal(p1 + p2 + 1, s1 + s2),
+            "/": lambda: decimal(p1 - s1 + s2 + max(6, s1 + p2 + 1), max(6, s1 + p2 + 1)),
+        }[sign]()
+
+    def value(row: Row) -> Value:
+        x, y = a.value(row), b.value(row)
+        if x is None or y is None:
+            return None
+        left, right = Decimal(x), Decimal(y)
+        if sign == "/" and not right:
+            raise NoAnswer
+        work = {"+": ANY.add, "-": ANY.subtract, "*": ANY.multiply, "/": ANY.divide}[sign]
+        found = work(left, right)
+        if kind == INT:
+            whole = int(found.to_integral_value(ROUND_DOWN))
+            if not -(2**31) <= whole < 2**31:
+                raise NoAnswer
+            return whole
+        return fitted(found, kind, ROUND_DOWN if sign == "/" else ROUND_HALF_UP)
+
+    return Expression(f"({a.text} {sign} {b.text})", kind, value)
+
+
+def joined(a: Expression, b: Expression) -> Expression:
+    def value(row: Row) -> Value:
+        x, y = a.value(row), b.value(row)
+        return None if x is None or y is None else str(x) + str(y)
+
+    return Expression(f"({a.text} + {b.text})", varchar(a.type.length + b.type.length), value)
+
+
+def case(branches: Sequence[tuple[Condition, Expression]], default: Expression) -> Expression:
+    kind = common([default.type, *(branch.type for _, branch in branches)])
+
+    def value(row: Row) -> Value:
+        for condition, branch in branches:
+            if condition.holds(row):
+                return converted(branch.value(row), kind)
+        return converted(default.value(row), kind)
+
+    told = " ".join(f"WHEN {condition.text} THEN {branch.text}" for condition, branch in branches)
+    return Expression(f"CASE {told} ELSE {default.text} END", kind, value)
+
+
+def isnull(a: Expression, b: Expression) -> Expression:
+    """The type is that of the first."""
+
+    def value(row: Row) -> Value:
+        first = a.value(row)
+        return converted(b.value(row), a.type) if first is None else first
+
+    return Expression(f"ISNULL({a.text}, {b.text})", a.type, value)
+
+
+def coalesce(parts: Sequence[Expression]) -> Expression:
+    kind = common([part.type for part in parts])
+
+    def value(row: Row) -> Value:
+        found = next((v for v in (part.value(row) for part in parts) if v is not None), None)
+        return converted(found, kind)
+
+    return Expression(f"COALESCE({', '.join(part.text for part in parts)})", kind, value)
+
+
+# --- conditions --------------------------------------------------------------------------------------------
+
+
+def key(value: Value) -> Any:
+    """What equal values have in common: texts compare without case and blanks at the end."""
+    return value.rstrip(" ").lower() if isinstance(value, str) else value
+
+
+def comparison(sign: str, a: Expression, b: Expression) -> Condition:
+    kind = common([a.type, b.type])
+
+    def holds(row: Row) -> bool | None:
+        x, y = converted(a.value(row), kind), converted(b.value(row), kind)
+        if x is None or y is None:
+            return None
+        left, right = key(x), key(y)
+        return bool(
+            {
+                "=": left == right, "<>": left != right, "<": left < right, "<=": left <= right,
+                ">": left > right, ">=": left >= right,
+            }[sign]
+        )  # fmt: skip
+
+    return Condition(f"{a.text} {sign} {b.text}", holds)
+
+
+def is_null(a: Expression, negated: bool) -> Condition:
+    return Condition(
+        f"{a.text} IS {'NOT ' if negated else ''}NULL", lambda row: (a.value(row) is None) != negated
+    )
+
+
+def among(a: Expression, parts: Sequence[Expression], negated: bool) -> Condition:
+    each = any_of([comparison("=", a, part) for part in parts])
+    text = f"{a.text} {'NOT ' if negated else ''}IN ({', '.join(part.text for part in parts)})"
+    return Condition(text, (lambda row: opposite(each.holds(row))) if negated else each.holds)
+
+
+def between(a: Expression, low: Expression, high: Expression) -> Condition:
+    both = all_of([comparison(">=", a, low), comparison("<=", a, high)])
+    return Condition(f"{a.text} BETWEEN {low.text} AND {high.text}", both.holds)
+
+
+def like(a: Expression, pattern: str) -> Condition:
+    """% any text, _ a character, [a-c] one of them, [^a] any other."""
+    out, place = "", 0
+    while place < len(pattern):
+        sign = pattern[place]
+        end = pattern.find("]", place + 1) if sign == "[" else -1
+        if end > place:
+            out += pattern[place : end + 1]
+            place = end
+        else:
+            out += {"%": ".*", "_": "."}.get(sign, re.escape(sign))
+        place += 1
+    found = re.compile(out, re.IGNORECASE | re.DOTALL)
+
+    def holds(row: Row) -> bool | None:
+        value = a.value(row)
+        return None if value is None else found.fullmatch(str(value)) is not None
+
+    return Condition(f"{a.text} LIKE '{pattern}'", holds)
+
+
+def opposite(value: bool | None) -> bool | None:
+    return None if value is None else not value
+
+
+def negation(a: Condition) -> Condition:
+    return Condition(f"NOT ({a.text})", lambda row: opposite(a.holds(row)))
+
+
+def all_of(parts: Sequence[Condition]) -> Condition:
+    def holds(row: Row) -> bool | None:
+        found = [part.holds(row) for part in parts]
+        return False if False in found else None if None in found else True
+
+    return Condition(" AND ".join(f"({part.text})" for part in parts), holds)
+
+
+def any_of(parts: Sequence[Condition]) -> Condition:
+    def holds(row: Row) -> bool | None:
+        found = [part.holds(row) for part in parts]
+        return True if True in found else None if None in found else False
+
+    return Condition(" OR ".join(f"({part.text})" for part in parts), holds)
+
+
+# --- aggregates --------------------------------------------------------------------------------------------
+
+
+def aggregate(name: str, values: Sequence[Value], kind: Type) -> Value:
+    """COUNT, SUM, AVG, MIN, MAX of the values that are not NULL; NULL for none but COUNT."""
+    there = [value for value in values if value is not None]
+    if name == "COUNT":
+        return len(there)
+    if not there:
+        return None
+    if name in ("MIN", "MAX"):
+        return (min if name == "MIN" else max)(there, key=key)
+    total = sum((Decimal(value) for value in there), Decimal(0))
+    if kind == INT:
+        whole = int(total)
+        if not -(2**31) <= whole < 2**31:
+            raise NoAnswer
+        return whole if name == "SUM" else int((Decimal(whole) / len(there)).to_integral_value(ROUND_DOWN))
+    if name == "SUM":
+        return fitted(total, Type("decimal", 38, kind.scale), ROUND_HALF_UP)
+    return fitted(ANY.divide(total, Decimal(len(there))), Type("decimal", 38, max(kind.scale, 6)), ROUND_DOWN)
