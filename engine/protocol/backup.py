@@ -16,6 +16,7 @@ from engine.protocol import (
     chain,
     clock,
     commands,
+    disks,
     errorlog,
     files,
     logspace,
@@ -179,7 +180,7 @@ def backup_log(
     """BACKUP LOG … TO DISK = path: the log since the last one. 4208 SIMPLE, 4214 no full backup, 1468 tail if mirrored.
 
     *norecovery* is the tail of the log: the database goes into the restoring state. *no_truncate* also reads the log
-    of a database whose data cannot be opened.
+    of a database whose data cannot be opened, if the log itself is there.
     """
     title = "BACKUP LOG"
     if database.lower() in SYSTEM_DATABASES:
@@ -306,7 +307,7 @@ def _may_back_up(world: World, server: str, database: str, title: str, *, damage
     if copy is not None and copy.standby:
         raise SqlError(3036, copy.database, also=(3013,), title=title)
     if copy is not None and copy.disk_failed:
-        if not damaged:
+        if not damaged or any(file.log for file in disks.lost_files(world, copy)):
             raise SqlError(945, copy.database, also=(3013,), title=title)
         return copy
     try:

@@ -33,7 +33,7 @@ from tests.engine.protocol.setups import (
     restore_log,
     wait,
 )
-from tests.engine.worlds import do, lab, play
+from tests.engine.worlds import do, lab
 
 
 def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ...]:
@@ -327,10 +327,17 @@ def test_no_truncate_saves_the_log_of_a_damaged_database() -> None:
     world = alone()
     full(world)
     wait(world, 10.0)
-    play(world, f"{world.t_s} fail-disk {P} {DB}", world.t_s + 1.0)
+    do(world, f"fail-volume {P} D", f"restart-service {P}", then_s=40.0)
+    assert refusal(backup.backup_log, world, P, DB, "L:\\x.trn") == 945
+    do(world, f"fail-volume {P} L", then_s=1.0)
+    assert (
+        refusal(backup.backup_log, world, P, DB, "E:\\x.trn", no_truncate=True) == 945
+    )  # nor is the log there
+    do(world, f"mend-volume {P} L", then_s=1.0)
+    assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     end = streams.end_of_log_kb(world, world.copies[PRINCIPAL])
-    log(world, no_truncate=True)
-    assert sets(world, TRN)[0].last_kb == end
+    do(world, f"sql {P} BACKUP LOG {DB} TO DISK = 'L:\\tail.trn' WITH NO_TRUNCATE", then_s=30.0)
+    assert sets(world, "L:\\tail.trn")[0].last_kb == end
 
 
 def test_a_server_that_stops_forgets_the_backup_that_was_running() -> None:
