@@ -64,8 +64,9 @@ def libraries(room: str) -> list[str]:
     return [shown for name, shown in LIBRARIES.items() if name in used]
 
 
-def app_rows() -> list[list[str]]:
-    """Rooms of the desktop, each one row above the highest that it imports; rooms that share files stand abreast."""
+@cache
+def below() -> dict[str, frozenset[str]]:
+    """Rooms of the desktop, each with all that it imports, itself or through others."""
     rooms = sorted(
         name for name in CODE if name.count(".") == 1 and is_room(name) and name.startswith("app.")
     )
@@ -80,34 +81,34 @@ def app_rows() -> list[list[str]]:
         }
         for room in rooms
     }
-
-    def reached(room: str) -> set[str]:
-        seen, waiting = set(), [room]
+    reached: dict[str, frozenset[str]] = {}
+    for room in rooms:
+        seen: set[str] = set()
+        waiting = [room]
         while waiting:
             new = needs[waiting.pop()] - seen
             seen |= new
             waiting += new
-        return seen
-
-    below = {room: reached(room) for room in rooms}
-    above = {
-        room: {other for other in rooms if room in below[other] and other not in below[room]}
-        for room in rooms
-    }
-
-    @cache
-    def depth(room: str) -> int:
-        return max((depth(other) + 1 for other in above[room]), default=0)
-
-    abreast = {
-        room: max(depth(one) for one in {room, *(below[room] - _strictly(room, below))}) for room in rooms
-    }
-    return [[room for room in rooms if abreast[room] == n] for n in sorted(set(abreast.values()))]
+        reached[room] = frozenset(seen)
+    return reached
 
 
-def _strictly(room: str, below: dict[str, set[str]]) -> set[str]:
-    """What *room* needs and that does not need it in turn."""
-    return {other for other in below[room] if room not in below[other]}
+def one_another(room: str) -> set[str]:
+    """Rooms that *room* imports and that import it in turn."""
+    return {other for other in below()[room] if other != room and room in below()[other]}
+
+
+@cache
+def depth(room: str) -> int:
+    """Rows above *room*: one below the lowest of those that import it."""
+    users = {other for other, reached in below().items() if room in reached and other not in below()[room]}
+    return max((depth(other) + 1 for other in users), default=0)
+
+
+def app_rows() -> list[list[str]]:
+    """Rooms of the desktop from the top; those that import one another stand abreast."""
+    row = {room: max(map(depth, {room, *one_another(room)})) for room in below()}
+    return [[room for room in row if row[room] == n] for n in sorted(set(row.values()))]
 
 
 def is_room(name: str) -> bool:
@@ -172,11 +173,12 @@ def picture() -> str:
     app, app_end = panel("app: the desktop", app_rows(), EDGE_PX, top)
     engine, engine_end = panel("engine: no Qt, no files, no clock", engine_rows, EDGE_PX * 4 + PANEL_PX, top)
     middle, notes = EDGE_PX + PANEL_PX, app_end + 24
+    together = ", ".join(room.partition(".")[2] for room in below() if one_another(room))
     legend = [
         f'<path class="arrow" d="M{middle + 6} 90 h{EDGE_PX * 3 - 18}"/>',
         f'<path class="head" d="M{middle + EDGE_PX * 3 - 12} 84 l10 6 l-10 6 z"/>',
-        f'<text x="{EDGE_PX}" y="{notes}">A room imports only what stands in rows below its own; app imports engine, '
-        "never the other way round.</text>",
+        f'<text x="{EDGE_PX}" y="{notes}">A room imports only what stands in rows below its own ({together} also one '
+        "another); app imports engine, never the other way round.</text>",
         f'<rect class="qt" x="{EDGE_PX}" y="{notes + 14}" width="24" height="14" rx="3"/>',
         f'<text x="{EDGE_PX + 32}" y="{notes + 25}">knows Qt</text>',
         f'<text class="title" x="{EDGE_PX}" y="{notes + 62}">The life of an input</text>',

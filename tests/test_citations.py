@@ -77,7 +77,7 @@ def unresolved(citation: str) -> str | None:
         return f"no such tag in docs/sources.md: {citation}"
     if tag == "DOC":  # a number is a message on the page of all messages
         known = rest in MESSAGES or named(rest, NAMES)
-        return None if known else f"no page of this name in docs/sources.md: {citation}"
+        return None if known else f"add this page and its address to docs/sources.md: {citation}"
     parts = [part.strip() for part in PAPERS[tag].split(";")]
     if match := re.match(r"(table|fig)\w*\.? ", rest):
         known = next((part.split()[1:] for part in parts if part.startswith(match[1])), [])
