@@ -127,8 +127,8 @@ def stops(hands: Hands) -> Iterator[str]:
         window.actions_by_name[name].trigger()
         if (box := QApplication.activeModalWidget()) is not None:
             box.close()
-        yield f"{name} {window.notice.text} {hands.drill.tick} {window.session.busy}"
-        window.session.pause()
+        hands.search()
+        yield f"{name} {window.notice.text} {hands.drill.tick}"
 
 
 def taken(hands: Hands, mode: str, acts: tuple[str, ...]) -> set[str]:
