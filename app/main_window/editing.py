@@ -16,6 +16,7 @@ from app.files.scenario_files import NoScenario
 from app.main_window import actions, by_doing, scenario_saving
 from app.main_window.keeping import EDITOR_DRAFT, Pause
 from app.storage import StorageProblem
+from app.widgets.busy import busy
 from app.words.language import tr
 from app.words.sentences import said as said_of
 from engine.drill.authoring import recorded
@@ -73,6 +74,7 @@ class Editing(QObject):
             page.draft_changed.connect(self._due.changed)
         return self._page
 
+    @busy()
     def show(self) -> None:
         """Go on with what was being written, else with a new scenario."""
         self._window.keep_desk()

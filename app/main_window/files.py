@@ -12,6 +12,7 @@ from app.files import bundle, scenario_files, sql_files
 from app.files.bundle import BundleProblems
 from app.files.scenario_files import NoScenario
 from app.main_window import actions, dialogs
+from app.widgets.busy import busy
 from app.words.language import tr
 from app.words.sentences import said
 from engine.drill.authoring.contents import visible
@@ -48,6 +49,7 @@ class Files:
         else:
             self._window.irrevocable.maybe_ask("leave", lambda: self._open(name))
 
+    @busy()
     def _open(self, name: str) -> None:
         window = self._window
         kind = Path(name).suffix.lower()

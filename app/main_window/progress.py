@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from app.widgets.busy import busy
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ class ProgressPages:
         self._window = window
         self.page: ProgressPage | None = None
 
+    @busy()
     def show(self) -> None:
         window = self._window
         window.keep_desk()

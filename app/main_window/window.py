@@ -20,6 +20,7 @@ from app.main_window.on_screen import OnScreen, title_bar_px
 from app.settings import WindowSettings
 from app.views.scenario_picker import Card, ScenarioPicker
 from app.widgets import docks
+from app.widgets.busy import busy
 from app.widgets.notice import Notice
 from app.widgets.room import Pages, scrolling
 from app.words.language import mark, tr
@@ -220,6 +221,7 @@ class MainWindow(QMainWindow):
 
     # --- from page to page ----------------------------------------------------------------------------------
 
+    @busy()
     def show_home(self) -> None:
         """The drills to choose from. A run that is left here can be taken up again."""
         self.leave_run()
@@ -246,6 +248,7 @@ class MainWindow(QMainWindow):
         """The same in the middle of a run, perhaps: that asks first."""
         self.when_ready(lambda: self.irrevocable.maybe_ask("leave", partial(self._choose, name)))
 
+    @busy()
     def _choose(self, name: str) -> None:
         scenario = self.library.scenario(name)
         if scenario is not None:
@@ -260,18 +263,21 @@ class MainWindow(QMainWindow):
         self.brief.show_scenario(self.scenario)
         self.go_to(self.brief, scenario.title)
 
+    @busy()
     def start(self, mode: str) -> None:
         """Begin the drill whose brief is on screen."""
         if self.scenario is not None:
             self.play.begin(self.scenario, mode, self._seed)
             self.session.play()
 
+    @busy()
     def restart(self) -> None:
         """The same once more, with the same seed."""
         drill = self.session.live
         if drill is not None and not self.play.watching:
             self.play.begin(drill.scenario, drill.mode.value, drill.seed)
 
+    @busy()
     def resume(self, run_id: int) -> None:
         """Go on with an interrupted run."""
         for run in self.play.unfinished():
@@ -287,6 +293,7 @@ class MainWindow(QMainWindow):
         """What is in the file *name*, or what is wrong with it."""
         self.when_ready(lambda: self.files.open(name))
 
+    @busy()
     def show_history(self) -> None:
         self.history.show_runs(self.library.runs())
         self.go_to(self.history, tr("History"))

@@ -92,6 +92,7 @@ class Console(QWidget):
         self._world = drill.world
         self._batches = Batches(drill.journal)
         self.tabs.set_world(drill.world)
+        self.tabs.tell_waits(drill.terms.truth)
         self.tabs.keep_only(drill.world.servers)
         for window in self.windows():
             window.forget()

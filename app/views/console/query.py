@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QResizeEvent
@@ -48,6 +48,15 @@ PAUSED: Final = {
 }
 """State -> its words while time stands still, where nothing will come of waiting."""
 
+WAITS: Final = {
+    "delay": mark("Executing… WAITFOR has not ended yet."),
+    "lock": mark("Executing… Blocked by session {sessions}."),
+    "commit": mark(
+        "Executing… The commit waits for its log to be hardened (WRITELOG), also on a synchronous mirror."
+    ),
+}
+"""What a batch waits for -> the words for it."""
+
 
 DEFAULT_DATABASE: Final = "master"
 """Where a connection begins that has not been made yet."""
@@ -68,6 +77,10 @@ class Connection:
     databases: tuple[str, ...] = ()
     """What the list of databases offers."""
     paused: bool = False
+    wait: str = ""
+    """Why its batch goes no further, of WAITS."""
+    blockers: tuple[int, ...] = ()
+    """Session ids that hold the lock it waits for."""
     """Time stands still."""
 
 
@@ -217,8 +230,9 @@ class QueryWindow(QWidget):
             return
         self._connection = connection
         self.databases.show_databases(connection.databases, connection.database or DEFAULT_DATABASE)
-        if replace(connection, databases=(), paused=False) == replace(before, databases=(), paused=False):
-            self._say("")
+        self._say("")
+        passing: Any = {"databases": (), "paused": False, "wait": "", "blockers": ()}
+        if replace(connection, **passing) == replace(before, **passing):
             return
         self._paint_band()
         self._show_facts(self._last_facts)
@@ -265,8 +279,13 @@ class QueryWindow(QWidget):
         sign, tone, words = STATES[self.state]
         if self._connection.paused and self.state in PAUSED:
             words = PAUSED[self.state]
+        elif self._connection.wait in WAITS and self.state == "running":
+            words = WAITS[self._connection.wait]
+        words = tr(words).format(sessions=", ".join(map(str, self._connection.blockers)))
         colour: QColor = getattr(theme.tokens(self.palette()), tone)
-        self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {tr(words)}')
+        self._state.setText(
+            text or f'<b style="color:{colour.name()}">{sign}</b> {tr(words).format(sessions=sessions)}'
+        )
 
     def _show_facts(self, last: str = "") -> None:
         at = self._connection

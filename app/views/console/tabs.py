@@ -56,6 +56,7 @@ class QueryTabs(QTabWidget):
         self.closed: list[Closed] = []
         """Texts of windows that were closed, here or in other runs, the last one first."""
         self._paused = False
+        self._tells_waits = True
         self._files: dict[str, str] = {}
         """Window: name of the file that its text came from or went to."""
         self.setMovable(True)
@@ -194,6 +195,10 @@ class QueryTabs(QTabWidget):
     def set_world(self, world: World) -> None:
         self._world = world
 
+    def tell_waits(self, told: bool) -> None:
+        """Whether it is said what a batch waits for; in an exam the servers' views say it."""
+        self._tells_waits = told
+
     def show_world(self, world: World) -> None:
         """Connections, and the time that waiting batches have taken."""
         self._world = world
@@ -210,6 +215,7 @@ class QueryTabs(QTabWidget):
     def _connection(self, window: QueryWindow, world: World) -> Connection:
         kept: Any = world.sessions.get(window.window_id)
         session = kept.session if kept is not None else None
+        run: Any = world.batches.get(window.window_id) if self._tells_waits else None
         copies = sorted(database for server, database in world.copies if server == window.server)
         return Connection(
             server=window.server,
@@ -219,6 +225,8 @@ class QueryTabs(QTabWidget):
             database=session.database if session else "",
             databases=("master", *copies),
             paused=self._paused,
+            wait=run.waiting if run is not None else "",
+            blockers=run.blocked[0] if run is not None and run.waiting == "lock" else (),
         )
 
     def _complete(self, window: str, text: str, position: int) -> list[str]:

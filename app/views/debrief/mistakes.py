@@ -41,7 +41,12 @@ def _worth(mistake: Mistake) -> tuple[float, float]:
 
 
 def without(deed: Deed) -> str:
-    """What the run would have come to without a deed, with its figures beside those of the run."""
+    """What the run would have come to without a deed, with its figures beside those of the run.
+
+    Nothing of a deed without which the run scores no more: it was not what went wrong.
+    """
+    if deed.points <= 0.0:
+        return ""
     figures = {row.name: (row.right, row.left) for row in deed.outcomes}
     said = [
         tr("{name} {there} instead of {here}").format(name=name, there=show(there), here=show(here))
@@ -54,8 +59,6 @@ def without(deed: Deed) -> str:
         for there, here in [figures.get(key, (0.0, 0.0))]
         if round(there, 2) != round(here, 2)
     ]
-    if not said:
-        return tr("The outcome would have been the same without this.")
     return tr("Without this: {figures}.").format(figures=", ".join(said))
 
 
@@ -89,8 +92,8 @@ def _mistake(
             else tr("After: {cause}").format(cause=said_of(mistake.cause))
         )
         words.addWidget(label(said))
-    if mistake.without is not None:
-        words.addWidget(label(without(mistake.without)))
+    if mistake.without is not None and (said := without(mistake.without)):
+        words.addWidget(label(said))
     if mistake.better:
         words.addWidget(label(tr("Better: {better}").format(better=said_of(mistake.better))))
     if can_retry:

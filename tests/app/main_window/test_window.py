@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QKeySequence
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
@@ -383,3 +383,29 @@ def test_the_views_of_a_large_world_take_turns_while_time_goes_fast(
     shown.clear()
     window.session.pause()
     assert set(shown) == seen, "what stands still is shown as it stands"
+
+
+@pytest.mark.parametrize("page", ["start", "brief", "desk", "progress", "editor"])
+def test_a_page_that_takes_its_time_shows_that_it_works(
+    hands: Hands, monkeypatch: pytest.MonkeyPatch, page: str
+) -> None:
+    window = hands.window
+    ways = {
+        "start": window.show_home,
+        "brief": lambda: window.choose("lab"),
+        "desk": lambda: window.start("lab"),
+        "progress": window.progress.show,
+        "editor": window.editing.show,
+    }
+    window.choose("lab")
+    signs: list[Qt.CursorShape | None] = []
+
+    def go_to(shown: QWidget, title: str) -> None:
+        sign = QApplication.overrideCursor()
+        signs.append(sign.shape() if sign is not None else None)
+        MainWindow.go_to(window, shown, title)
+
+    monkeypatch.setattr(window, "go_to", go_to)
+    ways[page]()
+    assert signs == [Qt.CursorShape.WaitCursor]
+    assert QApplication.overrideCursor() is None

@@ -304,3 +304,18 @@ def test_buttons_without_room_are_behind_an_arrow_and_tabs_stay_readable(qtbot: 
     assert rect.right() < bar.x()
     console.resize(800, 300)
     assert bar.more.isHidden()
+
+
+@pytest.mark.parametrize("told", [True, False])
+def test_a_blocked_batch_says_which_session_blocks_it(qtbot: Any, console: Any, told: bool) -> None:
+    """In an exam the view sys.dm_exec_requests does, to whoever asks it."""
+    run(qtbot, console, "USE Sales CREATE TABLE t (i int) INSERT t VALUES (1) BEGIN TRAN UPDATE t SET i = 2")
+    wait(console, 1.0)
+    first = console.current
+    blocker = console._world.sessions[first.window_id].session.spid
+    console.tabs.tell_waits(told)
+    console.new_query("SERVER_A")
+    run(qtbot, console, "USE Sales SELECT * FROM t")
+    wait(console, 1.0)
+    assert (f"Blocked by session {blocker}." in console.current._state.text()) is told
+    assert ("Executing query…" in console.current._state.text()) is not told

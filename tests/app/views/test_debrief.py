@@ -11,9 +11,11 @@ from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files
-from app.views.debrief import Debrief, phases_of
+from app.views.debrief import Debrief, mistakes, phases_of
 from app.widgets.strip import Strip
 from app.words import formatting
+from engine.drill.judging.difference import OutcomeRow
+from engine.drill.judging.without import Deed
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 
@@ -111,3 +113,13 @@ def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debri
         qtbot.keyClick(again, Qt.Key.Key_Space)
     assert wanted.args == chosen.args, "one more key tries again from there"
     assert not again.visibleRegion().isEmpty(), "it has come into sight"
+
+
+@pytest.mark.parametrize(
+    ("points", "said"),
+    [(12.0, "Without this: downtime 4.0 s instead of 30.0 s."), (0.0, ""), (-5.0, "")],
+)
+def test_what_a_run_comes_to_without_a_deed_is_told_where_that_is_better(points: float, said: str) -> None:
+    outcomes = (OutcomeRow("downtime_s", 30.0, 4.0), OutcomeRow("lost_transactions", 0.0, 0.0))
+    deed = Deed(0, 100, "SET WITNESS OFF on SERVER_A", outcomes, points, ())
+    assert mistakes.without(deed) == said
