@@ -51,9 +51,7 @@ PAUSED: Final = {
 WAITS: Final = {
     "delay": mark("Executing… WAITFOR has not ended yet."),
     "lock": mark("Executing… Blocked by session {sessions}."),
-    "commit": mark(
-        "Executing… The commit waits for its log to be hardened (WRITELOG), also on a synchronous mirror."
-    ),
+    "commit": mark("Executing… The commit waits for the log, here or on the mirror (WRITELOG)."),
 }
 """What a batch waits for -> the words for it."""
 
@@ -283,9 +281,7 @@ class QueryWindow(QWidget):
             words = WAITS[self._connection.wait]
         words = tr(words).format(sessions=", ".join(map(str, self._connection.blockers)))
         colour: QColor = getattr(theme.tokens(self.palette()), tone)
-        self._state.setText(
-            text or f'<b style="color:{colour.name()}">{sign}</b> {tr(words).format(sessions=sessions)}'
-        )
+        self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {words}')
 
     def _show_facts(self, last: str = "") -> None:
         at = self._connection

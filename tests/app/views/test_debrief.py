@@ -117,7 +117,7 @@ def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debri
 
 @pytest.mark.parametrize(
     ("points", "said"),
-    [(12.0, "Without this: downtime 4.0 s instead of 30.0 s."), (0.0, ""), (-5.0, "")],
+    [(12.0, "Without this: downtime 4.00 s instead of 30.00 s."), (0.0, ""), (-5.0, "")],
 )
 def test_what_a_run_comes_to_without_a_deed_is_told_where_that_is_better(points: float, said: str) -> None:
     outcomes = (OutcomeRow("downtime_s", 30.0, 4.0), OutcomeRow("lost_transactions", 0.0, 0.0))
