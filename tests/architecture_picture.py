@@ -177,10 +177,11 @@ def picture() -> str:
     legend = [
         f'<path class="arrow" d="M{middle + 6} 90 h{EDGE_PX * 3 - 18}"/>',
         f'<path class="head" d="M{middle + EDGE_PX * 3 - 12} 84 l10 6 l-10 6 z"/>',
-        f'<text x="{EDGE_PX}" y="{notes}">A room imports only what stands in rows below its own ({together} also one '
-        "another); app imports engine, never the other way round.</text>",
-        f'<rect class="qt" x="{EDGE_PX}" y="{notes + 14}" width="24" height="14" rx="3"/>',
-        f'<text x="{EDGE_PX + 32}" y="{notes + 25}">knows Qt</text>',
+        f'<text x="{EDGE_PX}" y="{notes - 6}">A room imports only what stands in rows below its own; app imports '
+        "engine, never the other way round.</text>",
+        f'<text x="{EDGE_PX}" y="{notes + 8}">These import one another: {together or "none"}.</text>',
+        f'<rect class="qt" x="{EDGE_PX}" y="{notes + 18}" width="24" height="14" rx="3"/>',
+        f'<text x="{EDGE_PX + 32}" y="{notes + 29}">knows Qt</text>',
         f'<text class="title" x="{EDGE_PX}" y="{notes + 62}">The life of an input</text>',
     ]
     for number, (room, said) in enumerate(LIFE.items(), 1):
