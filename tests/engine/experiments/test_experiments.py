@@ -1,0 +1,180 @@
+"""Experiments against SQL Server's documentation: what it says comes out, tried on a small lab.
+
+Each file is a family. An experiment is a block of lines:
+
+    The title
+    page database-mirroring-witness-catalog-views     page of the documentation (all under docs/ of SQL Server's)
+    world witness 2014                     witness, partners, async, async-witness, alone, prepared; version; busy
+    do power-off SERVER_A                  an input line; also several, each at the moment that is reached
+    wait 20                                seconds
+    SERVER_B> SELECT 1                     T-SQL from a window; the next step comes when it has answered
+    SERVER_B#2>> SELECT 1                  the same without waiting
+    = 1                                    rows, "messages", or Msg numbers of the latest answer, as in answers/*.txt
+    = columns a, b                         the columns of its only grid
+    = ... text                             text is in a message or row of it
+    SERVER_B#2 = waiting                   what that window's latest submission has answered so far
+    sees SERVER_B errorlog: text           such an event has happened since the beginning
+    never SERVER_B errorlog: text          it has not
+    not simulated                          the documentation's outcome stands above as a comment (# ...); the product
+                                           says that it does not simulate this
+
+A line that begins with two blanks continues the T-SQL; one that begins with # is a remark.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from engine import simulator
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.inputs import Input
+from engine.model import Safety, World
+from tests.engine.protocol.setups import alone, prepared
+from tests.engine.tsql.console import Answer
+from tests.engine.tsql.test_answers import shown
+from tests.engine.worlds import lab, play
+
+LONGEST_S: Final = 600
+"""So long an answer may take, in simulated seconds."""
+
+WORLDS: Final[dict[str, Callable[[str], World]]] = {
+    "witness": lambda load: lab(workload=load),
+    "partners": lambda load: lab(workload=load, witness=False),
+    "async": lambda load: lab(workload=load, witness=False, safety=Safety.OFF),
+    "async-witness": lambda load: lab(workload=load, safety=Safety.OFF),
+    "alone": alone,
+    "prepared": lambda load: prepared(workload=load),
+}
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """One block of a file: *steps* are its lines below title, page and world."""
+
+    family: str
+    title: str
+    page: str
+    world: str
+    steps: tuple[str, ...]
+
+
+def experiments() -> Iterator[Experiment]:
+    for path in sorted(Path(__file__).parent.glob("*.txt")):
+        for block in path.read_text(encoding="utf-8").split("\n\n"):
+            lines = [line for line in block.strip("\n").splitlines() if not line.startswith("#")]
+            if lines:
+                title, page, world, *rest = lines
+                steps = "\n".join(rest).replace("\n  ", "\0  ").split("\n")
+                yield Experiment(
+                    path.stem,
+                    title,
+                    page.removeprefix("page "),
+                    world.removeprefix("world "),
+                    tuple(step.replace("\0  ", "\n") for step in steps),
+                )
+
+
+@functools.cache
+def settled(words: str) -> World:
+    kind, *details = words.split()
+    world = WORLDS[kind]("Workload1" if "busy" in details else "none")
+    for server in world.servers:
+        for detail in details:
+            if detail.isdigit():
+                world.update_server(server, version=int(detail))
+            elif detail != "busy":
+                world.update_server(server, edition=detail)
+    simulator.advance(world, world.tick)
+    return world
+
+
+class Trial:
+    """A world on which an experiment is played, and what has happened."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.events: list[Event] = []
+        self.window = ""
+
+    def run(self, seconds: float, answer_of: str = "") -> None:
+        """Let time pass, only until window *answer_of* has answered if there is one."""
+        end = self.world.tick + round(seconds * TICKS_PER_S)
+        while True:
+            new = simulator.advance(self.world, end, to_event=bool(answer_of))
+            self.events += new
+            if self.world.tick >= end or any(is_answer(event, answer_of) for event in new):
+                return
+
+    def submit(self, window: str, text: str, wait: bool) -> None:
+        self.window = window
+        self.events.append(Event(self.world.tick, "submitted", None, None, "", (("window", window),)))
+        simulator.perform(self.world, Input(self.world.tick, "sql", (window, text)))
+        self.run(LONGEST_S if wait else 0.0, window)
+
+    def answer(self, window: str) -> Answer | None:
+        mine = [event for event in self.events if event.get("window") == window]
+        last = mine[-1] if mine else None
+        return Answer(last) if last is not None and last.kind == "sql_done" else None
+
+    def seen(self, words: str) -> bool:
+        where, text = words.split(": ", 1)
+        server, kind = where.split()
+        return any(e.server == server and e.kind == kind and text in e.text for e in self.events)
+
+    def step(self, step: str) -> None:
+        verb, _, rest = step.partition(" ")
+        if verb == "do":
+            self.events += play(self.world, f"{self.world.t_s} {rest}", self.world.t_s)
+        elif verb == "wait":
+            self.run(float(rest))
+        elif verb == "sees":
+            assert self.seen(rest), [
+                f"{e.server} {e.kind}: {e.text}" for e in self.events if e.kind in rest.split(":")[0]
+            ]
+        elif verb == "never":
+            assert not self.seen(rest)
+        elif step == "not simulated":
+            answer = self.answer(self.window)
+            assert answer is not None
+            assert any("ot simulated" in text for text in answer.texts), answer.texts
+        elif verb.endswith(">"):
+            self.submit(verb.rstrip(">"), rest, wait=not verb.endswith(">>"))
+        elif verb == "=":
+            self.expect(self.window, rest)
+        else:
+            assert rest.startswith("="), f"no such step: {step}"
+            self.expect(verb, rest.removeprefix("=").strip())
+
+    def expect(self, window: str, wanted: str) -> None:
+        answer = self.answer(window)
+        if wanted == "waiting":
+            assert answer is None
+            return
+        assert answer is not None, "no answer"
+        said = f"{answer.texts} {answer.columns} {answer.grids}"
+        if wanted.startswith("columns "):
+            assert ", ".join(answer.columns[-1]) == wanted.removeprefix("columns "), said
+        elif wanted.startswith("... "):
+            assert wanted.removeprefix("... ") in said, said
+        else:
+            assert shown(answer, wanted) == wanted, said
+
+
+def is_answer(event: Event, window: str) -> bool:
+    return event.kind == "sql_done" and event.get("window") == window
+
+
+@pytest.mark.parametrize(
+    "experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in experiments()]
+)
+def test_it_comes_out_as_documented(experiment: Experiment) -> None:
+    trial = Trial(settled(experiment.world).fork())
+    for step in experiment.steps:
+        trial.step(step)
