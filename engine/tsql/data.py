@@ -108,6 +108,7 @@ class Caught:
     state: int
     line: int
     text: str
+    procedure: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +126,8 @@ class Outside:
     database: str
     options: tuple[tuple[str, str], ...]
     tables: tuple[str, ...]
+    transactions: int = 0
+    """@@TRANCOUNT when it was entered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,6 +160,8 @@ class Frame:
     quoting: str = ""
     known: tuple[tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]] = ((), ())
     """How far its names have been looked up, and what is known by then: fields of Scope."""
+    procedure: str = ""
+    """Its name, if the text is that of a procedure."""
 
 
 @dataclass(frozen=True, slots=True)

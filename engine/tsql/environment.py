@@ -318,7 +318,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "error_severity": _error("severity"),
     "error_state": _error("state"),
     "error_line": _error("line"),
-    "error_procedure": lambda context: None,
+    "error_procedure": lambda context: context.caught.procedure or None if context.caught else None,
     "xact_state": lambda context: -1 if context.session.doomed else int(context.session.transactions > 0),
     "scope_identity": lambda context: context.session.identity,
     "formatmessage": _formatmessage,
@@ -377,7 +377,7 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@max_connections": lambda context: 32767,
     "@@max_precision": lambda context: 38,
     "@@nestlevel": lambda context: 0,
-    "@@options": lambda context: 5496,
+    "@@options": lambda context: _options(context),
     "@@procid": lambda context: 0,
     "@@remserver": lambda context: None,
     "@@textsize": lambda context: 2147483647,
@@ -391,6 +391,24 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@connections": lambda context: 1000,
 }
 """Values of the @@ names."""
+
+
+_OPTION_BITS: Final = {
+    "IMPLICIT_TRANSACTIONS": 2, "CURSOR_CLOSE_ON_COMMIT": 4, "ANSI_WARNINGS": 8, "ANSI_PADDING": 16, "ANSI_NULLS": 32,
+    "ARITHABORT": 64, "ARITHIGNORE": 128, "QUOTED_IDENTIFIER": 256, "NOCOUNT": 512, "ANSI_NULL_DFLT_ON": 1024,
+    "ANSI_NULL_DFLT_OFF": 2048, "CONCAT_NULL_YIELDS_NULL": 4096, "NUMERIC_ROUNDABORT": 8192, "XACT_ABORT": 16384,
+}  # fmt: skip
+"""What @@OPTIONS adds up. Documented [DOC: user options]."""
+
+_ON_AT_LOGIN: Final = 5496
+"""ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON, CONCAT_NULL_YIELDS_NULL, as
+Management Studio sets them."""
+
+
+def _options(context: Context) -> int:
+    said = dict(context.session.options)
+    on = {name: said.get(name, "ON" if bit & _ON_AT_LOGIN else "OFF") for name, bit in _OPTION_BITS.items()}
+    return sum(bit for name, bit in _OPTION_BITS.items() if on[name] == "ON")
 
 
 def _cursor_rows(context: Context) -> int:

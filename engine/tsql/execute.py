@@ -276,11 +276,10 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         machine.log(number, severity, state, text)
     if severity <= 10:
         machine.say(text, number if severity else 0, severity, state, machine.line if severity else 0)
-        machine.note(error=0, rowcount=0)
+        machine.note(error=number if "SETERROR" in statement.options else 0, rowcount=0)
         return
-    machine.fail_with([Caught(number, min(severity, 25), state, machine.line, text)])
-    if "SETERROR" in statement.options:
-        machine.note(error=number)
+    # RAISERROR does not honour XACT_ABORT [DOC: SET XACT_ABORT]
+    machine.fail_with([Caught(number, min(severity, 25), state, machine.line, text)], aborts=False)
 
 
 def _throw(machine: Machine, statement: s.Throw) -> None:
@@ -293,7 +292,7 @@ def _throw(machine: Machine, statement: s.Throw) -> None:
         return
     number = int(to_number(machine.value(statement.number)))
     if not 50000 <= number < 2**31:
-        raise SqlError(10725, number)
+        raise SqlError(35100, number, state=10)
     state = int(to_number(machine.value(statement.state))) & 255
     text = machine.text(statement.message)[:2047]
     machine.fail_with([Caught(number, 16, state, machine.line, text)], ends_batch=True)

@@ -218,34 +218,33 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
     def fill(match: re.Match[str]) -> str:
         if match.group() == "%%":
             return "%"
-        width = match["width"]
-        if width == "*":
-            width = to_text(left.pop(0)) if left else ""
+        width, cut = (
+            (to_text(left.pop(0)) if left else "") if match[part] == "*" else match[part] or ""
+            for part in ("width", "cut")
+        )
         value = left.pop(0) if left else None
         if value is None:
             return "(null)"
         if match["kind"] == "s":
             shown = to_text(value)
+            shown = shown[: int(cut[:9])] if cut.isdecimal() else shown
         elif isinstance(value, int):
             shown = {"x": f"{value:x}", "X": f"{value:X}", "o": f"{value:o}"}.get(match["kind"], str(value))
+            shown = shown.rjust(min(int(cut[:9]), 2000), "0") if cut.isdecimal() else shown
         else:
             raise SqlError(2786, len(values) - len(left))
-        size = int(width[:9]) if width and width.isdecimal() else 0
+        size = int(width[:9]) if width.isdecimal() else 0
         size = min(size, 2000)
-        filled = (
-            shown.ljust(size)
-            if "-" in match["flags"]
-            else shown.rjust(size, "0" if "0" in match["flags"] else " ")
-        )
-        return filled[: int(match["cut"][:9])] if match["cut"] else filled
+        flags = match["flags"]
+        return shown.ljust(size) if "-" in flags else shown.rjust(size, "0" if "0" in flags else " ")
 
     bad = re.search(
-        r"%(?![-+0 #]*+(?:\d++|\*)?(?:\.\d++)?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text.replace("%%", "")
+        r"%(?![-+0 #]*+(?:\d++|\*)?(?:\.(?:\d++|\*))?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text.replace("%%", "")
     )
     if bad:
         raise SqlError(2787, bad.group())
     return re.sub(
-        r"%%|%(?P<flags>[-+0 #]*+)(?P<width>\d++|\*)?(?:\.(?P<cut>\d++))?(?:l|h|I64)?(?P<kind>[sdiuxXo])",
+        r"%%|%(?P<flags>[-+0 #]*+)(?P<width>\d++|\*)?(?:\.(?P<cut>\d++|\*))?(?:l|h|I64)?(?P<kind>[sdiuxXo])",
         fill,
         text,
     )

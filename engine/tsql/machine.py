@@ -67,7 +67,7 @@ COMPILE_ERROR_WORK: Final = 100
 """Work (work.py) of one instruction; of laying a submission by; of an error of the compiler. Measured."""
 
 BATCH_ENDS: Final = frozenset(
-    {137, 241, 242, 245, 248, 911, 1087, 8114, 8115, 927, 942, 945, 952, 954, 955, 956, 921, 922}
+    {137, 241, 242, 245, 248, 911, 1087, 8114, 8115, 927, 942, 945, 952, 954, 955, 956, 921, 922, 3930}
 )
 """Errors after which the rest of the batch is not run. From the product's known behaviour, not documented whole."""
 
@@ -127,11 +127,20 @@ class Machine(Output):
                         raise ConnectionLost
                     if self.run.waiting:
                         return False
+            self._end_doomed()
             return True
         finally:
             if self._scratch is not None:
                 self._scratch.close()
                 self._scratch = None
+
+    def _end_doomed(self) -> None:
+        """A transaction that can only be rolled back ends with its batch, and 3998 says so unless an error has
+        [DOC: TRY…CATCH, Uncommittable Transactions]."""
+        if self.session.doomed:
+            transactions.roll_back(self)
+            if not (self.messages and self.messages[-1].is_error):
+                self.fail(SqlError(3998), line=1)
 
     def _step(self, scope: Scope) -> None:
         instruction = scope.code[scope.position]
@@ -164,7 +173,8 @@ class Machine(Output):
         self.meter.add(COMPILE_ERROR_WORK)
         self.scopes.pop()
         self._restore(scope.outside)
-        if self.scopes and self._catch(errors[-1], len(self.scopes) - 1):
+        worst = replace(errors[-1], procedure=scope.procedure)
+        if self.scopes and self._catch(worst, len(self.scopes) - 1):
             return
         for error in errors:
             self.say(error.text, error.number, error.severity, error.state, error.line)
@@ -219,9 +229,12 @@ class Machine(Output):
 
     def _guard(self, work: Callable[[], None]) -> None:
         """Do *work*, all of it or nothing; what goes wrong is said or caught as T-SQL has it."""
-        before = dict(self.context.writes)
+        before, tables = dict(self.context.writes), self.session.tables
         try:
             work()
+            if self.session.doomed and (dict(self.context.writes), self.session.tables) != (before, tables):
+                self.note(tables=tables)
+                raise SqlError(3930)
         except locks.Blocked as found:
             self.context.writes = before
             locks.wait(self, found)
@@ -267,6 +280,11 @@ class Machine(Output):
                     self.set_variable(outer, done.variables[inner].value)
             if done.returns:
                 self.set_variable(done.returns, done.result)
+        before, now = done.outside.transactions if done.outside else 0, self.session.transactions
+        if self.scopes and before != now:
+            for error in self.errors(SqlError(266, before, now), self.line):
+                self.say(error.text, error.number, error.severity, error.state, error.line)
+            self.note(error=266)
 
     def _restore(self, outside: Outside | None) -> None:
         """Database context, options and temp tables as they were before a procedure or dynamic SQL."""
@@ -286,6 +304,7 @@ class Machine(Output):
         insert_into: str = "",
         returns: str = "",
         database: str = "",
+        procedure: str = "",
     ) -> None:
         """Run *text* (a procedure's, or that of EXEC or sp_executesql) before going on here, in *database* if given."""
         there = self.context.open_database(database) if database else ""
@@ -302,8 +321,11 @@ class Machine(Output):
             variables=dict(given),
             outputs=outputs,
             insert_into=insert_into,
+            procedure=procedure,
         )
-        scope.outside = Outside(self.session.database, self.session.options, tables)
+        scope.outside = Outside(
+            self.session.database, self.session.options, tables, self.session.transactions
+        )
         scope.returns, scope.line = returns, self.line
         self.scopes.append(scope)
         if there:
@@ -326,7 +348,8 @@ class Machine(Output):
         self.count_act()
         errorlog.write_line(self.world, self.session.server, number, severity, state, text)
 
-    def fail_with(self, errors: list[Caught], ends_batch: bool = False) -> None:
+    def fail_with(self, errors: list[Caught], ends_batch: bool = False, aborts: bool = True) -> None:
+        """*aborts*: XACT_ABORT is heeded if it is on."""
         worst = max(error.severity for error in errors)
         # What is found out when a statement is compiled passes by the CATCH blocks of its own frame [DOC: TRY…CATCH].
         innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
@@ -340,7 +363,7 @@ class Machine(Output):
         self.note(error=errors[-1].number, rowcount=0)
         if worst >= 20:
             raise ConnectionLost
-        aborts = dict(self.session.options).get("XACT_ABORT") == "ON"
+        aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
         if number in STATEMENT_ENDS and not aborts:
             self.say_number(3621)
         if aborts and self.session.transactions:
@@ -360,6 +383,7 @@ class Machine(Output):
 
     def _catch(self, error: Caught, innermost: int) -> bool:
         """Go to the CATCH block of the frame *innermost*, or of the next below that has one around its statement."""
+        raised_in = error.procedure or next((x.procedure for x in reversed(self.scopes) if x.procedure), "")
         for depth in range(innermost, -1, -1):
             scope = self.scopes[depth]
             handler = scope.code[scope.position - 1].handler if scope.position else None
@@ -369,7 +393,7 @@ class Machine(Output):
                 self._restore(self.scopes[depth + 1].outside)
             del self.scopes[depth + 1 :]
             scope.position = handler
-            scope.caught.append(error)
+            scope.caught.append(replace(error, procedure=raised_in))
             if self.session.transactions and dict(self.session.options).get("XACT_ABORT") == "ON":
                 self.note(doomed=True)
             self.note(error=error.number)

@@ -48,6 +48,7 @@ class Scope:
     """Return value."""
     held: int = 0
     """Characters in all its variables."""
+    procedure: str = ""
 
     @classmethod
     def thawed(cls, frame: Frame, version: int) -> Scope:
@@ -78,6 +79,7 @@ class Scope:
             quoting=frame.quoting,
             known_types=dict(frame.known[0]),
             known_tables=dict(frame.known[1]),
+            procedure=frame.procedure,
             held=sum(len(d.value) for _, d in frame.variables if isinstance(d.value, str | bytes)),
         )
 
@@ -113,6 +115,7 @@ class Scope:
             database=self.database,
             quoting=self.quoting,
             known=(tuple(self.known_types.items()), tuple(self.known_tables.items())),
+            procedure=self.procedure,
         )
 
 

@@ -101,7 +101,14 @@ def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Exec
         argument = named.get(item.name)
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((item.name, argument.value.name))
-    machine.enter(made.body, variables, tuple(outputs), returns=statement.returns, database=database)
+    machine.enter(
+        made.body,
+        variables,
+        tuple(outputs),
+        returns=statement.returns,
+        database=database,
+        procedure=name,
+    )
 
 
 def _nothing(call: Call) -> None:

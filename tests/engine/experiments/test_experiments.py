@@ -158,7 +158,7 @@ class Trial:
             assert answer is None
             return
         assert answer is not None, "no answer"
-        said = f"{answer.texts} {answer.columns} {answer.grids}"
+        said = "\n".join([*answer.texts, *(str(row) for grid in answer.grids for row in grid)])
         if wanted.startswith("columns "):
             assert ", ".join(answer.columns[-1]) == wanted.removeprefix("columns "), said
         elif wanted.startswith("... "):
