@@ -33,6 +33,9 @@ SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
 BACKUP_COMPRESSION: Final = 0.3
 """Size of a compressed backup of data (2008 and later), as a share. Assumed."""
 
+TRACE_FLAG_NO_BACKUP_LINES: Final = 3226
+"""Successful backups leave no line in the ERRORLOG. Documented [DOC: trace flags]."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BackupSet:
@@ -100,6 +103,8 @@ def backup_database(
     title = "BACKUP DATABASE"
     if compression:
         _need_compression(world.servers[server])
+    if database.lower() == "tempdb":
+        raise SqlError(3147, also=(3013,), title=title)
     if database.lower() in SYSTEM_DATABASES:
         return _system_backup(database)
     copy = _may_back_up(world, server, database, title)
@@ -183,6 +188,10 @@ def backup_log(
     of a database whose data cannot be opened, if the log itself is there.
     """
     title = "BACKUP LOG"
+    if database.lower() == "tempdb":
+        raise SqlError(3147, also=(3013,), title=title)
+    if database.lower() == "master":
+        raise SqlError(4212, also=(3013,), title=title)
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(4208, title, also=(3013,), title=title)
     copy = _may_back_up(world, server, database, title, damaged=no_truncate)
@@ -371,6 +380,8 @@ def _store(world: World, place: tuple[str, str], taken: BackupSet, init: bool) -
 
 def _write(world: World, place: tuple[str, str], taken: BackupSet, init: bool) -> None:
     number = _store(world, place, taken, init)
+    if TRACE_FLAG_NO_BACKUP_LINES in world.servers[taken.server].trace_flags:
+        return
     word = "Log was" if taken.kind == LOG else "Database"
     errorlog.write_text(
         world,

@@ -427,6 +427,8 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
         raise SqlError(3118, database, also=(3013,))
     if copy.guid is not None:
         raise SqlError(3104, copy.database, also=(3013,))
+    if copy.db_state is DbState.ONLINE:
+        raise SqlError(3153, also=(3013,))
     if copy.db_state is not DbState.RESTORING or copy.restoring:
         raise SqlError(3117, also=(3013,))
     return Pending(world.tick + 150, "restore.recovered", (copy.database,))

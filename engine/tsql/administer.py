@@ -9,13 +9,13 @@ from typing import Any, Final
 from engine.messages import Message, SqlError, text_of
 from engine.protocol import accounts, backup, clock, commands, databases, endpoints, logspace, restore
 from engine.protocol import options as database_options
-from engine.tsql import backupsets, objects
+from engine.tsql import backupsets, constraints, objects
 from engine.tsql import statements as s
 from engine.tsql.context import SYSTEM_DATABASES
 from engine.tsql.data import Table
 from engine.tsql.machine import Machine
 from engine.tsql.plans import Unsimulated
-from engine.tsql.values import to_number, to_text
+from engine.tsql.values import is_moment, to_number, to_text
 
 Outcome = commands.Outcome
 
@@ -248,7 +248,9 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     path = _one_device(machine, statement.devices)
     number = int(to_number(options.get("FILE", 1)))
     stop = options.get("STOPAT")
-    stop_tick = clock.tick_of(world, to_text(stop)) if stop is not None else None
+    stop_tick = (
+        clock.tick_of(world, to_text(stop, 121 if is_moment(stop) else 0)) if stop is not None else None
+    )
     ending = restore.Ending(recovery, standby, stop_tick)
     if statement.what == "LOG":
         return restore.restore_log(world, server, database, path, ending=ending, file=number)
@@ -268,14 +270,14 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
 def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
     path = _one_device(machine, statement.devices)
     found = restore.sets_in(machine.world, machine.session.server, path, statement.title)
+    number = int(to_number(_options(machine, statement.options).get("FILE", 1)))
+    if not 1 <= number <= len(found):
+        raise SqlError(4038, number, path, also=(3013,), title=statement.title)
     if statement.what == "VERIFYONLY":
-        return [Message(3262, 0, 1, 0, text_of(3262, 1)[1])]
+        return [Message(3262, 0, 1, 0, text_of(3262, number)[1])]
     if statement.what == "HEADERONLY":
         _show(machine, backupsets.header(machine.context, found))
     elif statement.what == "FILELISTONLY":
-        number = int(to_number(_options(machine, statement.options).get("FILE", 1)))
-        if not 1 <= number <= len(found):
-            raise SqlError(4038, number, path, also=(3013,), title=statement.title)
         _show(machine, backupsets.file_list(machine.context, found[number - 1]))
     else:
         raise Unsimulated(statement.title)
@@ -372,6 +374,8 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
                 raise SqlError(3701, "drop", "table", name)
             del known[parts[-1].lower()]
             machine.note(tables=tuple(known.items()))
+        elif statement.kind == "TABLE" and constraints.is_referenced(machine, parts[-1]):
+            raise SqlError(3726, name)
         else:
             objects.drop(machine.context, parts, _OBJECTS[statement.kind])
     return []

@@ -212,6 +212,16 @@ def _refers(
             raise _conflict(machine, verb, "FOREIGN KEY", item.name, item.table[-1], column)
 
 
+def is_referenced(machine: Machine, name: str) -> bool:
+    """A foreign key of another table refers to the table *name* of the current database."""
+    return any(
+        isinstance(item, ForeignKey) and item.table[-1].lower() == name.lower()
+        for other, table in objects.listed(machine.context)
+        if isinstance(table, Table) and other.lower() != name.lower()
+        for item in table.constraints
+    )
+
+
 def _referred(machine: Machine, ref: TableRef, before: Table, after: Table, verb: str) -> None:
     """No row of another table still names what is gone."""
     for name, child in objects.listed(machine.context):

@@ -121,8 +121,7 @@ def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> 
     part = _part(name)
     if start is None or end is None:
         return None
-    wide = SqlType("datetimeoffset", scale=7)
-    first, second = (moment_of(v, DATETIME if isinstance(v, str) else wide, culture) for v in (start, end))
+    first, second = _difference_end(start, culture), _difference_end(end, culture)
     if part in _MONTHS:
         size, a, b = _MONTHS[part], first.date, second.date
         return (b.year * 12 + b.month - 1) // size - (a.year * 12 + a.month - 1) // size
@@ -133,6 +132,18 @@ def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> 
     if part not in _STEP:
         raise SqlError(9810, part, "datediff", "datetime")
     return second.utc // _STEP[part] - first.utc // _STEP[part]
+
+
+def _difference_end(value: Scalar, culture: Culture) -> Moment:
+    """One end of a DATEDIFF: a literal with more digits than a datetime has is a datetime2 [DOC: DATEDIFF]."""
+    if not isinstance(value, str):
+        return moment_of(value, SqlType("datetimeoffset", scale=7), culture)
+    try:
+        return moment_of(value, DATETIME, culture)
+    except SqlError as problem:
+        if problem.number != 241:
+            raise
+        return moment_of(value, SqlType("datetime2", scale=7), culture)
 
 
 def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:

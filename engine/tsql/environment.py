@@ -401,8 +401,8 @@ _OPTION_BITS: Final = {
 """What @@OPTIONS adds up. Documented [DOC: user options]."""
 
 _ON_AT_LOGIN: Final = 5496
-"""ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER, ANSI_NULL_DFLT_ON, CONCAT_NULL_YIELDS_NULL, as
-Management Studio sets them."""
+"""What Management Studio sets: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER,
+ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL."""
 
 
 def _options(context: Context) -> int:

@@ -139,6 +139,8 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
     for option, value in statement.options:
         _check_option(option, value, machine.context.version)
         if statement.database.lower() in SYSTEM_DATABASES:
+            if option in ("OFFLINE", "READ_ONLY"):
+                raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             raise Unsimulated(f"ALTER DATABASE … SET {option} of a system database")
         outcome = options.set_option(machine.world, machine.session.server, statement.database, option, value)
         if isinstance(outcome, commands.Pending):

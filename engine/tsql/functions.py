@@ -138,8 +138,8 @@ def _quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
     return pair[0] + to_text(text).replace(pair[1], pair[1] * 2) + pair[1]
 
 
-def _concat(*values: Scalar) -> Scalar:
-    return "".join(to_text(value) for value in values)[:TEXT_LIMIT]
+def _concat(first: Scalar, second: Scalar, *values: Scalar) -> Scalar:
+    return "".join(to_text(value) for value in (first, second, *values))[:TEXT_LIMIT]
 
 
 @strict
@@ -311,7 +311,7 @@ getansinull ident_current ident_incr ident_seed index_col indexkey_property inde
 key_guid key_id min_active_rowversion openxml parse permissions publishingservername pwdcompare pwdencrypt
 rowcount_big sql_variant_property stats_date switchoffset textptr textvalid todatetimeoffset
 try_cast try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg
-cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty
+cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
 """
 KNOWN: Final = frozenset(_KNOWN.split())
 """Functions that the product has and that are not simulated. Documented [DOC: functions]."""
@@ -333,6 +333,10 @@ SINCE: Final = {
     "smalldatetimefromparts": 2012,
     "timefromparts": 2012,
     "datetimeoffsetfromparts": 2012,
+    "lag": 2012,
+    "lead": 2012,
+    "first_value": 2012,
+    "last_value": 2012,
 }
 """Functions that came later than 2005. Documented [DOC: functions]."""
 

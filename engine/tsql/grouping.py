@@ -40,6 +40,8 @@ class Grouping:
         """Raises 8120, 8121 or 8127 for columns that are neither grouped nor in an aggregate; 164, 144."""
         group, having = select.args.get("group"), select.args.get("having")
         grouped: set[str] = set()
+        if group is not None and group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None:
+            return
         self.grouped_kinds = {type(node) for node in group.expressions} if group is not None else set()
         for node in group.expressions if group is not None else ():
             if node.find(exp.Select) is not None or _own_aggregate(node):
@@ -49,10 +51,6 @@ class Grouping:
             grouped.add(self._canonical(node))
             if not self._known(node):
                 return
-        if group is not None and (
-            group.args.get("rollup") or group.args.get("cube") or group.args.get("grouping_sets")
-        ):
-            return
         order = select.args.get("order")
         ordered = [one.this for one in order.expressions] if order is not None else []
         values = [value_of(projection) for projection in select.expressions]

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.model import Role
-from engine.protocol import logspace, pages, startup
+from engine.protocol import errorlog, logspace, pages, startup
 from engine.protocol.lineage import lsn
 from engine.tsql import ledger
 from engine.tsql import statements as s
@@ -38,8 +38,9 @@ def dbcc(machine: Machine, statement: s.Dbcc) -> None:
 
 # --- trace flags -----------------------------------------------------------------------------------------
 
-KNOWN_FLAGS: Final = frozenset({1400, 1462})
-"""Trace flags that have an effect here: mirroring in 2005 without service pack, no compression of the stream."""
+KNOWN_FLAGS: Final = frozenset({1400, 1462, 3226})
+"""Trace flags that have an effect here: mirroring in 2005 without service pack, no compression of the stream, no line
+in the ERRORLOG for a backup that succeeds."""
 
 
 def _trace_on(machine: Machine, arguments: Arguments) -> None:
@@ -47,7 +48,9 @@ def _trace_on(machine: Machine, arguments: Arguments) -> None:
     for flag in flags:
         if flag not in KNOWN_FLAGS:
             machine.not_simulated(f"trace flag {flag} is set and has no effect")
-        elif not everywhere:
+        elif everywhere:
+            machine.not_simulated(f"that a restart of the service switches trace flag {flag} off")
+        else:
             machine.not_simulated(f"trace flag {flag} for one session; it acts on the whole instance (-1)")
     here = machine.context.server
     machine.world.update_server(here.name, trace_flags=tuple(sorted({*here.trace_flags, *flags})))
@@ -207,7 +210,9 @@ def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
     number = int(to_number(value))
     if not (option.least <= number <= option.most or number == option.default):
         raise SqlError(15129, number, option.name)
-    machine.say_number(15457, option.name, configured_value(context, option.name), number)
+    change = (option.name, configured_value(context, option.name), number)
+    machine.say_number(15457, *change)
+    errorlog.write(machine.world, machine.session.server, 15457, *change)
     _write_down(machine, option.name, value=number)
 
 
@@ -225,11 +230,18 @@ _WITH_EFFECT: Final = frozenset(
 """Options that something here looks at."""
 
 
+_AT_START: Final = frozenset(option.name for option in OPTIONS if not option.dynamic)
+"""Options that RECONFIGURE does not put in use. Documented [DOC: sp_configure]."""
+
+
 def reconfigure(machine: Machine) -> None:
     """RECONFIGURE: values that sp_configure has noted take effect."""
     for row in ledger.rows(machine.world, machine.session.server, "options"):
         name, value = to_text(row["name"]), int(str(row["value"]))
         if value == option_value(machine.context, name):
+            continue
+        if name in _AT_START:
+            machine.not_simulated(f"the option '{name}', which takes effect at the next start of the service")
             continue
         _write_down(machine, name, in_use=value)
         if name == "max worker threads":

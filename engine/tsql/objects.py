@@ -134,7 +134,8 @@ def _edit(old: Kept | None, new: Kept | None) -> Edit:
     if old is None or new is None or not (isinstance(old.item, Table) and isinstance(new.item, Table)):
         return new
     same = (old.item.columns, old.item.constraints) == (new.item.columns, new.item.constraints)
-    return tables.changes(old.item, new.item) if same else new
+    truncated = not new.item.rows and new.item.next_identity != old.item.next_identity
+    return tables.changes(old.item, new.item) if same and not truncated else new
 
 
 def _after(first: Edit, second: Edit) -> Edit:

@@ -10,7 +10,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
-from engine.tsql import sources, tables
+from engine.tsql import constraints, sources, tables
 from engine.tsql import statements as s
 from engine.tsql.columns import ColumnDefinition
 from engine.tsql.data import Row, Table
@@ -172,7 +172,11 @@ def _update(machine: Machine, plan: Plan) -> None:
         rows = _assign_from(machine, plan, rows)
     changes = _stored(machine, plan, rows, before=1)
     before = sources.table(machine, plan.target)
-    table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
+    try:
+        table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
+    except SqlError as problem:
+        sources.name_whole(machine, plan.target, problem)
+        raise
     table = sources.change(machine, plan.target, before, table, "UPDATE")
     places = sorted({int(str(row[0])) - 1 for row in changes})
     machine.touched = [("UPDATE", before.rows[place], table.rows[place]) for place in places]
@@ -245,6 +249,8 @@ def _merge(machine: Machine, plan: Plan) -> None:
 def _truncate(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
     table = sources.table(machine, plan.target)
+    if constraints.is_referenced(machine, plan.target.parts[-1]):
+        raise SqlError(4712, plan.target.parts[-1])
     sources.keep(machine, plan.target, tables.made(plan.target.parts[-1], table.columns, table.constraints))
     machine.note(error=0, rowcount=0)
 

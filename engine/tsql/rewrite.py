@@ -305,6 +305,8 @@ def _flat(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | None = No
 
 
 def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    if isinstance(node.this, exp.Lag | exp.Lead | exp.FirstValue | exp.LastValue):
+        query.calls.add((node.this.sql_name().lower(), 0))
     kind = node.this.meta.get("average")
     return node if kind is None else _averaged(node.this, kind, node)
 

@@ -202,6 +202,16 @@ def change(machine: Machine, ref: TableRef, before: Table, after: Table, verb: s
     return after
 
 
+def name_whole(machine: Machine, ref: TableRef, problem: SqlError) -> None:
+    """515 names the table with its database and schema. Unsimulated for a text that ANSI_WARNINGS OFF would cut."""
+    if problem.number == 8152 and dict(machine.session.options).get("ANSI_WARNINGS") == "OFF":
+        raise Unsimulated("texts that are cut to the length of their column under ANSI_WARNINGS OFF")
+    if problem.number == 515 and not ref.parts[-1].startswith(("#", "@")):
+        column, name, verb = problem.parameters
+        database = ref.parts[0] if len(ref.parts) == 3 else machine.session.database
+        problem.parameters = (column, f"{database}.dbo.{name}", verb)
+
+
 def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:
     """Insert rows; how many there are now more."""
     machine.meter.charge(len(rows) * INSERT_WORK)
@@ -211,6 +221,7 @@ def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Ro
         after, identity = tables.insert(ref.parts[-1], before, columns, rows, machine.evaluate, own)
         after = constraints.enforced(machine, ref, before, after, "INSERT")
     except SqlError as problem:
+        name_whole(machine, ref, problem)
         if problem.number in (2601, 2627) and not ref.parts[-1].startswith(
             ("#", "@")
         ):  # is it another's, not yet committed?

@@ -75,7 +75,7 @@ def insert(
 ) -> tuple[Table, int | None]:
     """The table with *rows* added, and the last identity value; *own_numbers*: SET IDENTITY_INSERT is ON for it.
 
-    Raises 213, 207, 515, 271, 544, 545, 8101, 8152.
+    Raises 213, 109, 110, 207, 515, 271, 544, 545, 8101, 8152.
     """
     places = _places(table, named)
     _check_identity(name, table, named, places, rows, own_numbers)
@@ -83,7 +83,7 @@ def insert(
     number, last = table.next_identity, None
     for row in rows:
         if len(row) != len(places):
-            raise SqlError(213)
+            raise SqlError(213 if not named else 109 if len(row) < len(places) else 110)
         given = dict(zip(places, row, strict=True))
         values: list[Scalar] = []
         for place, column in enumerate(table.columns):

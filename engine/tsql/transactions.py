@@ -16,7 +16,7 @@ from engine.model import Key, World
 from engine.protocol import commits, logspace
 from engine.tsql import objects
 from engine.tsql import statements as s
-from engine.tsql.data import Session, Undo
+from engine.tsql.data import Place, RowChanges, Session, Table, Undo
 from engine.tsql.plans import Unsimulated
 
 if TYPE_CHECKING:
@@ -96,9 +96,25 @@ def roll_back(machine: Machine) -> None:
     undo = machine.session.undo
     if undo is not None:
         machine.note(tables=undo.tables)
-    machine.context.writes, machine.context.logs = {}, {}
+    written, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
     machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=(), held=())
+    machine.context.writes = _numbers_used(machine, written)
     _hold_log(machine)
+
+
+def _numbers_used(machine: Machine, written: dict[Place, Any]) -> dict[Place, Any]:
+    """Identity values that a rolled-back statement has taken are not given again [DOC: IDENTITY property, Remarks]."""
+    kept: dict[Place, Any] = {}
+    for place, edit in written.items():
+        found = objects.now(machine.context, place, others_too=False)
+        table = found.item if found is not None else None
+        if (
+            isinstance(edit, RowChanges)
+            and isinstance(table, Table)
+            and table.next_identity != edit.next_identity
+        ):
+            kept[place] = RowChanges((), edit.next_identity, table.next_id)
+    return kept
 
 
 def _hold_log(machine: Machine) -> None:

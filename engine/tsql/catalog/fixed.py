@@ -71,7 +71,7 @@ sys.servers: location NULL, provider_string NULL, catalog NULL, connect_timeout 
 msdb.dbo.backupmediafamily: family_sequence_number 1, media_count 1, logical_device_name NULL,
     physical_block_size 512, mirror 0
 msdb.dbo.backupset: first_family_number 1, first_media_number 1, last_family_number 1, last_media_number 1,
-    catalog_family_number 1, catalog_media_number 1, position 1, expiration_date NULL, software_vendor_id 4608,
+    catalog_family_number 1, catalog_media_number 1, expiration_date NULL, software_vendor_id 4608,
     name NULL, description NULL, time_zone 127, mtf_minor_version 0, sort_order 52, code_page 0, flags 512,
     unicode_locale 1033, unicode_compare_style 196609, is_password_protected 0, has_bulk_logged_data 0,
     is_snapshot 0, is_readonly 0, is_single_user 0, has_backup_checksums 0, is_damaged 0, begins_log_chain 0,

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import SqlError
+from engine.model import Role
 from engine.protocol import backup, monitor
 from engine.protocol.lineage import lsn
 from engine.tsql.catalog.view import Record, view
@@ -66,15 +67,17 @@ view("msdb.dbo.dbm_monitor_alerts", _monitor_alerts)
 
 
 def _suspect_pages(context: Context) -> Iterable[Record]:
-    """Pages found damaged: event type 2 (bad checksum), 5 once repaired. Documented [DOC: suspect_pages]."""
+    """Pages found damaged: event type 2 (bad checksum); once repaired by the partner 5 on a principal, 4 on a mirror.
+    Documented [DOC: suspect_pages, automatic page repair]."""
     for copy in context.copies():
+        done = 4 if copy.role is Role.MIRROR else 5
         repaired = {repair.page: repair.tick for repair in copy.page_repairs if repair.status == 5}
         for page in sorted({*copy.bad_pages, *repaired}):
             yield {
                 "database_id": copy.database_id,
                 "file_id": 1,
                 "page_id": page,
-                "event_type": 5 if page in repaired else 2,
+                "event_type": done if page in repaired else 2,
                 "error_count": 1,
                 "last_update_date": context.now(repaired.get(page)),
             }
@@ -85,22 +88,23 @@ view("msdb.dbo.suspect_pages", _suspect_pages)
 _KINDS: Final = {backup.DATABASE: "D", backup.DIFFERENTIAL: "I", backup.LOG: "L"}
 
 
-def _taken_here(context: Context) -> list[tuple[str, backup.BackupSet]]:
-    """Every backup that this server has taken and that still lies somewhere, with its path; oldest first."""
+def _taken_here(context: Context) -> list[tuple[str, int, backup.BackupSet]]:
+    """Every backup that this server has taken and that still lies somewhere, with path and position; oldest first."""
     here = context.session.server
-    found: dict[int, tuple[str, backup.BackupSet]] = {}
+    found: dict[int, tuple[str, int, backup.BackupSet]] = {}
     for (server, path), file in context.world.files.items():
-        for one in file.sets if isinstance(file, backup.BackupFile) else ():
+        for place, one in enumerate(file.sets if isinstance(file, backup.BackupFile) else (), start=1):
             if one.server == here and (one.id not in found or server == here):  # copied files are no backups
-                found[one.id] = path, one
+                found[one.id] = path, place, one
     return [found[number] for number in sorted(found)]
 
 
 def _backup_sets(context: Context) -> Iterable[Record]:
-    for _, one in _taken_here(context):
+    for _, place, one in _taken_here(context):
         yield {
             "backup_set_id": one.id,
             "media_set_id": one.id,
+            "position": place,
             "user_name": "sa",
             "first_lsn": lsn(one.first_kb),
             "last_lsn": lsn(one.last_kb),
@@ -119,7 +123,7 @@ def _backup_sets(context: Context) -> Iterable[Record]:
 
 
 def _media(context: Context) -> Iterable[Record]:
-    for path, one in _taken_here(context):
+    for path, _, one in _taken_here(context):
         yield {"media_set_id": one.id, "physical_device_name": path, "device_type": 2}
 
 

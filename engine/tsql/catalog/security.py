@@ -222,6 +222,16 @@ def _users(context: Context) -> Iterable[Record]:
     mine = commits.users_of(context.world, context.session.server, context.session.database)
     for place, user in enumerate(mine, start=FIRST_USER_ID):
         yield _user(context, user.name, place, _sid(user.sid))
+    monitored = any(server == context.session.server for server, _ in context.world.monitor)
+    if monitored and context.session.database.lower() == "msdb":  # [DOC: sp_dbmmonitorupdate]
+        role = _user(context, "dbm_monitor", FIRST_USER_ID + len(mine), b"")
+        yield {
+            **role,
+            "type": "R",
+            "type_desc": "DATABASE_ROLE",
+            "default_schema_name": None,
+            "is_fixed_role": 1,
+        }
 
 
 def _user(context: Context, name: str, number: int, sid: bytes) -> Record:

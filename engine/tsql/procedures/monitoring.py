@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
+from engine.model import Alert
 from engine.protocol import monitor
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.values import to_number
@@ -104,8 +105,19 @@ def _help_alert(call: Call) -> None:
     _in_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
     alerts = monitor.help_alert(call.world, call.server, call.text("@database_name"), number)
-    rows = [(alert.alert_id, round(alert.threshold), int(alert.enabled)) for alert in alerts]
+    asked = monitor.EVENTS if number is None else (number,)  # without a number: all but the retention period
+    rows = [
+        _alert_row(next((alert for alert in alerts if alert.alert_id == one), None), one) for one in asked
+    ]
     call.show(("alert_id", "threshold", "enabled"), rows)
+
+
+def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
+    """Number, threshold (NULL if it is not set) and whether it is enabled [DOC: sp_dbmmonitorhelpalert]."""
+    if alert is not None:
+        return number, round(alert.threshold), int(alert.enabled)
+    kept = number == monitor.RETENTION
+    return number, round(monitor.RETENTION_H) if kept else None, int(kept)
 
 
 def _drop_alert(call: Call) -> None:

@@ -171,9 +171,7 @@ def is_answer(event: Event, window: str) -> bool:
     return event.kind == "sql_done" and event.get("window") == window
 
 
-@pytest.mark.parametrize(
-    "experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in experiments()]
-)
+@pytest.mark.parametrize("experiment", [pytest.param(e, id=f"{e.family}: {e.title}") for e in experiments()])
 def test_it_comes_out_as_documented(experiment: Experiment) -> None:
     trial = Trial(settled(experiment.world).fork())
     for step in experiment.steps:
