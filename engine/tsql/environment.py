@@ -406,9 +406,11 @@ ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL."""
 
 
 def _options(context: Context) -> int:
-    said = dict(context.session.options)
-    on = {name: said.get(name, "ON" if bit & _ON_AT_LOGIN else "OFF") for name, bit in _OPTION_BITS.items()}
-    return sum(bit for name, bit in _OPTION_BITS.items() if on[name] == "ON")
+    said, number = dict(context.session.options), 0
+    for name, bit in _OPTION_BITS.items():
+        if said.get(name, "ON" if bit & _ON_AT_LOGIN else "OFF") == "ON":
+            number |= bit
+    return number
 
 
 def _cursor_rows(context: Context) -> int:
