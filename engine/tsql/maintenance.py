@@ -230,17 +230,15 @@ _WITH_EFFECT: Final = frozenset(
 """Options that something here looks at."""
 
 
-_AT_START: Final = frozenset(option.name for option in OPTIONS if not option.dynamic)
-"""Options that RECONFIGURE does not put in use. Documented [DOC: sp_configure]."""
-
-
 def reconfigure(machine: Machine) -> None:
-    """RECONFIGURE: values that sp_configure has noted take effect."""
+    """RECONFIGURE: values that sp_configure has noted take effect; of options that are not dynamic at the next start
+    [DOC: sp_configure], which is not simulated."""
+    at_start = {option.name for option in options(machine.context.version) if not option.dynamic}
     for row in ledger.rows(machine.world, machine.session.server, "options"):
         name, value = to_text(row["name"]), int(str(row["value"]))
         if value == option_value(machine.context, name):
             continue
-        if name in _AT_START:
+        if name in at_start:
             machine.not_simulated(f"the option '{name}', which takes effect at the next start of the service")
             continue
         _write_down(machine, name, in_use=value)
