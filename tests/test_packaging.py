@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
+import tomllib
 import zipfile
 from pathlib import Path
 
@@ -31,3 +33,24 @@ def test_the_wheel_holds_every_file_of_the_program(tmp_path: Path) -> None:
     with zipfile.ZipFile(wheel) as archive:
         names = {name for name in archive.namelist() if ".dist-info/" not in name}
     assert names == files(source)
+
+
+NEEDED = {"sqlglot": (28, 1)}
+"""Least versions that have what the program imports: the wheels of sqlglot 27.0 and 28.0 lack `sqlglot.parsers`."""
+
+
+def parts(version: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in re.findall(r"\d+", version))
+
+
+def test_lower_bounds_are_versions_that_can_work() -> None:
+    """None is above what the lock installs, and none below what the program needs of that package."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    wanted = dict(re.findall(r"^([a-z0-9-]+)>=([\d.]+)", "\n".join(project["dependencies"]), re.M))
+    assert len(wanted) == len(project["dependencies"]), "each dependency has a lower bound"
+    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    for name, bound in wanted.items():
+        locked = re.findall(rf"^{name}==([\d.]+)", lock, re.M | re.I)
+        assert locked, name
+        assert all(parts(bound) <= parts(version) for version in locked), name
+        assert parts(bound) >= NEEDED.get(name, ()), name

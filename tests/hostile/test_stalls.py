@@ -1,0 +1,95 @@
+"""Small files and batches that once held window and `check` for up to an hour; each is over in seconds of work.
+
+The bound is generous: a slow machine needs a tenth of it, what grows with the square or the cube fifty times it.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from engine import simulator, tsql
+from engine.drill.authoring.contents import contents
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
+from tests.engine.drill.texts import SMALL, changed
+from tests.engine.worlds import lab
+
+BOUND_S = 8.0
+"""Of the processor."""
+
+BATCHES: dict[str, Callable[[], str]] = {
+    "a type with blanks": lambda: f"DECLARE @x foo{' ' * 4000}(-1)",
+    "a comment in comments": lambda: "/*x" * 15_000,
+    "a format of zeros": lambda: f"RAISERROR('%{'0' * 32_000}', 10, 1)",
+    "digits that are no number": lambda: f"SELECT ISNUMERIC('{'1' * 32_000}x')",
+    "digits to be cast": lambda: f"SELECT CAST('{'1' * 32_000}x' AS float)",
+    "LIKE of much": lambda: (
+        "SELECT 1 WHERE REPLICATE(CAST('a' AS varchar(max)), 100000) LIKE "
+        "'%' + REPLICATE(CAST('a' AS varchar(max)), 50000) + 'b%'"
+    ),
+    "PATINDEX of much": lambda: (
+        "SELECT PATINDEX('%' + REPLICATE('a', 3900) + 'b%', REPLICATE(CAST('a' AS varchar(max)), 100000))"
+    ),
+    "REPLACE of much": lambda: (
+        "SELECT LEN(REPLACE(REPLICATE(CAST('a' AS varchar(max)), 100000), "
+        "REPLICATE(CAST('a' AS varchar(max)), 50000) + 'b', 'c'))"
+    ),
+    "a cursor of FOR UPDATE": lambda: (
+        f"DECLARE c CURSOR FOR SELECT * FROM t WHERE ({'1 FOR UPDATE' + ' ' * 32_000})"
+    ),
+    "a fan of CTEs": lambda: (
+        "WITH c0 AS (SELECT 1 AS n)"
+        + "".join(f", c{i} AS (SELECT a.n FROM c{i - 1} a, c{i - 1} b)" for i in range(1, 24))
+        + " SELECT COUNT(*) FROM c23"
+    ),
+}
+
+
+@contextmanager
+def soon() -> Iterator[None]:
+    begun = time.process_time()
+    yield
+    assert time.process_time() - begun < BOUND_S
+
+
+@pytest.mark.parametrize("name", BATCHES)
+def test_a_batch_ends_or_is_refused(name: str) -> None:
+    world = lab(workload="none")
+    tsql.submit(world, "SERVER_A", "SELECT 1")
+    simulator.advance(world, 100)  # what loads at first use is there
+    with soon():
+        tsql.submit(world, "SERVER_A", BATCHES[name]())
+        simulator.advance(world, 300)
+
+
+@pytest.mark.parametrize(
+    "more",
+    ["\n# " + "a." * 60_000, "\n# http://" + "a." * 60_000, "\n# " + "www.a/" * 20_000],
+    ids=["dots", "an address", "addresses"],
+)
+def test_what_a_file_holds_is_known_before_it_is_accepted(more: str) -> None:
+    with soon(), suppress(ScenarioProblems):
+        contents(load_scenario(SMALL + more, "small"))
+
+
+@pytest.mark.parametrize("key", ['length = "5min"', 'at = "20s"'])
+def test_blanks_are_no_time(key: str) -> None:
+    text = changed((key, f'{key.partition(" ")[0]} = "1{" " * 100_000}x"'), text=SMALL)
+    with soon(), pytest.raises(ScenarioProblems):
+        load_scenario(text, "small")
+
+
+def test_conditions_over_what_was_run_do_not_read_it_all_each_second() -> None:
+    scenario = load_scenario(SMALL, "small")
+    assert "ran " in SMALL
+    drill = Drill(scenario)
+    drill.advance_to(100)
+    for number in range(10):
+        drill.do("sql SERVER_B " + f"/*{number}" + "/*x*/x" * 3_000 + "*/ SELECT 1")
+    with soon():
+        drill.advance_to(1500)
