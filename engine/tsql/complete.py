@@ -7,11 +7,11 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.model import World
-from engine.tsql import catalog, plans, xmltext
+from engine.tsql import catalog, plans
 from engine.tsql.context import SYSTEM_DATABASES, Context
 from engine.tsql.data import Session, Window
 from engine.tsql.environment import CONTEXT_FUNCTIONS, GLOBALS
-from engine.tsql.functions import FUNCTIONS
+from engine.tsql.functions import FUNCTIONS, INTERNAL
 from engine.tsql.lexer import Token, name_of, tokens_of
 from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures import PROCEDURES
@@ -26,21 +26,6 @@ AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FROM GROUP HAVING IN IN
 OR ORDER OUTER THEN TOP UNION WHEN WHERE COUNT SUM MIN MAX
 """
 _QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
-_OURS: Final = frozenset(
-    {
-        "add",
-        "sub",
-        "mul",
-        "div",
-        "mod",
-        "xor",
-        "text",
-        "decimal_text",
-        "top_percent",
-        "recursion",
-        *xmltext.FUNCTIONS,
-    }
-)
 _OPTIONS: Final = {
     "BACKUP": frozenset({"INIT", "NOINIT", "FORMAT", "COPY_ONLY", "NORECOVERY", "NO_TRUNCATE", "STATS"}),
     "RESTORE": frozenset({"NORECOVERY", "RECOVERY", "REPLACE", "STANDBY", "STATS", "MOVE"}),
@@ -199,7 +184,7 @@ def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> se
 
 
 def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
-    functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in _OURS}
+    functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in INTERNAL}
     return _columns(context, tokens) | functions | _QUERY_KEYWORDS
 
 

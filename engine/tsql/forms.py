@@ -9,6 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
+from engine.tsql.functions import INTERNAL
 from engine.tsql.lexer import SyntaxProblem, Token
 from engine.tsql.plans import Unsimulated
 
@@ -73,11 +74,23 @@ def check(tree: exp.Expr) -> None:
     """Raises SyntaxProblem for what sqlglot reads and SQL Server does not: a SELECT of nothing (156), a condition that
     is a value (4145), TRUE (207), IN () (102), MAX(a, b) (174)."""
     for node in tree.find_all(
-        exp.Select, exp.Where, exp.Having, exp.Join, exp.Boolean, exp.In, exp.Max, exp.Min, exp.EQ
+        exp.Select,
+        exp.Where,
+        exp.Having,
+        exp.Join,
+        exp.Boolean,
+        exp.In,
+        exp.Max,
+        exp.Min,
+        exp.EQ,
+        exp.Anonymous,
     ):
         if isinstance(node, exp.Select):
             if not node.expressions and node.args.get("from_") is not None:
                 raise SyntaxProblem(1, 156, "FROM")
+        elif isinstance(node, exp.Anonymous):
+            if str(node.this).lower() in INTERNAL:
+                raise SyntaxProblem(1, 195, node.this, "built-in function name")
         elif isinstance(node, exp.Boolean):
             raise SyntaxProblem(1, 207, "TRUE" if node.this else "FALSE")
         elif isinstance(node, exp.In):

@@ -313,6 +313,14 @@ rowcount_big sql_variant_property stats_date switchoffset textptr textvalid toda
 try_cast try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg
 cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
 """
+INTERNAL: Final = frozenset(
+    {
+        "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
+        "joined", "operate", "negated", "inverted", *xmltext.FUNCTIONS,
+    }
+)  # fmt: skip
+"""Functions that only rewritten queries call."""
+
 KNOWN: Final = frozenset(_KNOWN.split())
 """Functions that the product has and that are not simulated. Documented [DOC: functions]."""
 

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql import returns
-from engine.tsql.names import resolve
+from engine.tsql.names import ROW_NUMBER, resolve
 from engine.tsql.types import (
     BIGINT,
     BIT,
@@ -120,6 +120,8 @@ def _column(binder: Binder, node: exp.Expr) -> Kind:
         return None
     if not isinstance(node.this, exp.Identifier):
         return None
+    if node.meta.get(ROW_NUMBER):
+        return INT
     parts = [binder.part(node.args.get(key)) for key in ("catalog", "db", "table")]
     if (
         not node.args.get("table")

@@ -76,13 +76,21 @@ class Found:
     space: Space | None
 
 
+HIDDEN: Final = "asked_handle"
+"""A column of the tables of functions that takes an argument; no query may name it, and no result has it."""
+
+ROW_NUMBER: Final = "row number"
+"""In the meta of a column that we have put in: SQLite's number of the row."""
+
 UNKNOWN: Final = Found(None, None, None)
 
 
 def resolve(space: Space | None, qualifiers: Sequence[str], name: str) -> Found:
     """The column *name* with the parts before it. Raises 207, 209 or 4104."""
-    if name.lower() in ("rowid", "$action", "$rowguid", "$identity"):
+    if name.lower() in ("$action", "$rowguid", "$identity"):
         return UNKNOWN
+    if name.lower() == HIDDEN:
+        raise SqlError(207, name)
     while space is not None:
         found = _in(space, qualifiers, name) if qualifiers else _bare(space, name)
         if found is not None:

@@ -37,9 +37,15 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
     """OUTPUT: a SELECT over the rows that the statement has put in (inserted) and taken out (deleted)."""
     columns = sources.table(machine, target).columns
     width = len(columns)
-    named = (*columns, ColumnDefinition(name=_ACTION, type="nvarchar(10)"))
-    before = tuple((*(old or (None,) * width), action) for action, old, _ in machine.touched)
-    after = tuple((*(new or (None,) * width), action) for action, _, new in machine.touched)
+    action, place = (
+        ColumnDefinition(name=_ACTION, type="nvarchar(10)"),
+        ColumnDefinition(name=_PLACE, type="int"),
+    )
+    named = (*columns, action, place)
+    nothing = (None,) * width
+    touched = list(enumerate(machine.touched))
+    before = tuple((*(old or nothing), verb, number) for number, (verb, old, _) in touched)
+    after = tuple((*(new or nothing), verb, number) for number, (verb, _, new) in touched)
     plain = tuple(replace(column, identity=None, nullable=True, computed="", default="") for column in named)
     machine.pseudo = {"inserted": Table(plain, after), "deleted": Table(plain, before)}
     asked = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
@@ -49,7 +55,8 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
     try:
         names, rows = machine.select(
             machine.plan(
-                "statement", f"SELECT {asked} FROM inserted JOIN deleted ON inserted.rowid = deleted.rowid"
+                "statement",
+                f"SELECT {asked} FROM inserted JOIN deleted ON inserted.[{_PLACE}] = deleted.[{_PLACE}]",
             )
         )
     finally:
@@ -66,6 +73,8 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
 
 
 _ACTION: Final = "$action"
+_PLACE: Final = "$place"
+"""Columns of inserted and deleted beside those of the table."""
 
 
 def _select(machine: Machine, plan: Plan) -> None:

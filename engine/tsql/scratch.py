@@ -20,6 +20,7 @@ from engine.tsql.environment import CONTEXT_FUNCTIONS
 from engine.tsql.formats import format_work
 from engine.tsql.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.like import compare_work, like, search_work
+from engine.tsql.names import HIDDEN
 from engine.tsql.plans import COLLATION, LITERAL, Plan, TableRef, Unsimulated
 from engine.tsql.settings import settings_of
 from engine.tsql.values import ANY_DIGITS, Scalar, compare, exact, finite, to_number
@@ -164,6 +165,10 @@ class Scratch:
             with closing(self._connection.execute(plan.sql, parameters)) as cursor:
                 rows = _read(cursor, self._meter)
                 names = tuple(column[0] for column in cursor.description or ())
+            if HIDDEN in names:
+                seen = [place for place, name in enumerate(names) if name != HIDDEN]
+                names = tuple(names[place] for place in seen)
+                rows = [tuple(row[place] for place in seen) for row in rows]
         except MemoryError:
             raise SqlError(701, "default") from None
         except (sqlite3.Error, OverflowError) as problem:

@@ -15,7 +15,7 @@ from engine.tsql import forms
 from engine.tsql.bind import refuse_order
 from engine.tsql.dialect import Unreadable, read
 from engine.tsql.lexer import SyntaxProblem, Token, TooLong, tokens_of
-from engine.tsql.names import NOTHING, Names
+from engine.tsql.names import NOTHING, ROW_NUMBER, Names
 from engine.tsql.plans import UNNAMED, Plan, References, TableRef, Unsimulated
 from engine.tsql.reader import STATEMENT_TOKENS_MAX
 from engine.tsql.rewrite import Rewritten, rewriting, table_ref, variable_name
@@ -441,6 +441,12 @@ def _plan_delete(tree: exp.Expr, names: Names) -> Planning:
     return _plan("delete", sql, query, target=target)
 
 
+def _row_number(alias: str) -> exp.Expr:
+    number = exp.column(exp.to_identifier("rowid"), table=exp.to_identifier(alias, quoted=True))
+    number.meta[ROW_NUMBER] = True
+    return number
+
+
 def _row_numbers(
     tree: exp.Expr, values: list[exp.Expr], names: Names
 ) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
@@ -457,7 +463,7 @@ def _row_numbers(
             break
         if table_ref(candidate).key == target.key:
             alias = candidate.alias or table_ref(candidate).parts[-1]
-    number = exp.column(exp.to_identifier("rowid"), table=exp.to_identifier(alias, quoted=True))
+    number = _row_number(alias)
     select = exp.Select(
         expressions=[number, *values], from_=exp.From(this=table), where=tree.args.get("where")
     )
@@ -476,7 +482,7 @@ def _plan_merge(tree: exp.Expr, names: Names) -> Planning:
     if not target.alias:
         target = target.copy()
         target.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
-    number: exp.Expr = exp.column(exp.to_identifier("rowid"), table=exp.to_identifier(alias, quoted=True))
+    number: exp.Expr = _row_number(alias)
     whens = list(tree.args["whens"].expressions)
     parts = []
     for matched, by_source in ((True, False), (False, False), (False, True)):

@@ -291,3 +291,10 @@ def test_results_carry_the_types_of_their_columns() -> None:
         lab(), P, "SELECT name, database_id, create_date, 1.5 * 2, N'é' FROM sys.databases"
     ).event.get("results")
     assert grid["types"] == ["nvarchar(128)", "int", "datetime", "numeric(4,1)", "nvarchar(1)"]
+
+
+def test_the_argument_of_a_function_is_no_column_of_its_table() -> None:
+    applied = "SELECT t.* FROM sys.dm_exec_requests r CROSS APPLY sys.dm_exec_sql_text(r.sql_handle) t"
+    for query in ("SELECT * FROM sys.dm_exec_sql_text(0x01)", applied):
+        (columns,) = ask(lab(), P, query).columns
+        assert columns == ["dbid", "objectid", "number", "encrypted", "text"]
