@@ -618,7 +618,7 @@ class World:
     batches: dict[str, Any] = field(default_factory=dict)
     """Running batches, by window name."""
     sql_work: int = 0
-    """Work of all T-SQL so far and booked, of which each tick takes a share (tsql/work.py)."""
+    """Work of all T-SQL so far and booked, of which each tick takes a share (engine/tsql/batches/work.py)."""
     transfers: dict[int, tuple[str, str, float]] = field(default_factory=dict)
     """Files on their way: number -> (from, to, KB/s)."""
     monitor: dict[Key, Any] = field(default_factory=dict)

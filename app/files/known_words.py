@@ -17,11 +17,11 @@ from typing import Final
 
 from app.words.language import tr
 from engine.inputs import InputProblem
+from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBALS
 from engine.tsql.catalog import VIEWS
-from engine.tsql.environment import CONTEXT_FUNCTIONS, GLOBALS
-from engine.tsql.functions import FUNCTIONS
+from engine.tsql.language.words import COMMAND_PAIRS, COMMAND_WORDS, INNER_WORDS, KEYWORDS, STATEMENT_WORDS
 from engine.tsql.procedures import PROCEDURES
-from engine.tsql.words import COMMAND_PAIRS, COMMAND_WORDS, INNER_WORDS, KEYWORDS, STATEMENT_WORDS
+from engine.tsql.scalars.functions import FUNCTIONS
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from engine.verbs.verb import Parameter

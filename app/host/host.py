@@ -38,7 +38,7 @@ BUDGET_S: Final = 0.010
 SLICE_TICKS: Final = 50
 """Ticks between two looks at the clock; at 5 us a tick well below a millisecond."""
 SQL_TICKS: Final = 5
-"""The same while T-SQL has more to do than it may at once: one turn of some milliseconds (engine/tsql/work.py)."""
+"""The same while T-SQL has more to do than it may at once: one turn of some ms (engine/tsql/batches/work.py)."""
 AT_ONCE_S: Final = 0.05
 """A session's `at_once_s` at first: three frames, in which nobody misses a bar. Assumed."""
 

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.model import World
-from engine.tsql import agent, client
-from engine.tsql.check import parse_only, parsing
-from engine.tsql.client import cancel, submit
-from engine.tsql.complete import complete
+from engine.tsql.clients import agent, client
+from engine.tsql.clients.client import cancel, submit
+from engine.tsql.language.check import parse_only, parsing
+from engine.tsql.language.complete import complete
 
 __all__ = ["HANDLERS", "cancel", "check_connections", "complete", "parse_only", "parsing", "submit"]
 

@@ -22,8 +22,8 @@ try:
 except locale.Error:
     raise SystemExit("not installed")
 from app import main_window
-from engine.tsql.date_values import US
-from engine.tsql.dates import datename
+from engine.tsql.scalars.date_values import US
+from engine.tsql.scalars.dates import datename
 
 class Shown(main_window.MainWindow):
     def be_ready(self):

@@ -10,8 +10,9 @@ import pytest
 
 from engine import simulator, tsql
 from engine.events import Event
-from engine.tsql import definition_reader, work
-from engine.tsql.reader import STATEMENT_TOKENS_MAX
+from engine.tsql.batches import work
+from engine.tsql.language import definition_reader
+from engine.tsql.language.reader import STATEMENT_TOKENS_MAX
 from tests.engine.worlds import lab
 from tests.hostile.batches import BATCHES
 

@@ -21,7 +21,7 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.constants import TICKS_PER_S
 from engine.messages import Message
-from engine.tsql.work import Stepwise
+from engine.tsql.batches.work import Stepwise
 
 PRODUCT_VERSIONS: Final = {2005: "9.0", 2008: "10.0", 2012: "11.0", 2014: "12.0"}
 """Version numbers as Management Studio's status line shows them."""
@@ -59,7 +59,7 @@ WAITS: Final = {
 DEFAULT_DATABASE: Final = "master"
 """Where a connection begins that has not been made yet."""
 PARSED_A_TURN: Final = 8_000
-"""Work (engine/tsql/work.py) of parsing before the window gets its turn again: about 8 ms."""
+"""Work (engine/tsql/batches/work.py) of parsing before the window gets its turn again: about 8 ms."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from engine.messages import SqlError
 from engine.model import World
 from engine.protocol.monitor import results
 from engine.protocol.monitor_rows import MonitorRow
-from engine.tsql.client import reachable
+from engine.tsql.clients.client import reachable
 
 MODES: Final = (
     (mark("Last two hours"), 1),

@@ -30,7 +30,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.model import World
-from engine.tsql.client import reachable
+from engine.tsql.clients.client import reachable
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill

@@ -11,7 +11,7 @@ from engine.constants import TICKS_PER_S
 from engine.model import Copy, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol.monitor import rows_of
 from engine.protocol.monitor_rows import MonitorRow
-from engine.tsql.client import reachable
+from engine.tsql.clients.client import reachable
 
 WAITING: Final = mark("Waiting for data…")
 UNKNOWN: Final = mark("Unknown")

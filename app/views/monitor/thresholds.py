@@ -28,7 +28,7 @@ from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import Alert, World
-from engine.tsql.client import reachable
+from engine.tsql.clients.client import reachable
 
 WARNINGS: Final = (
     # alert id, words, unit, value offered first (the manual's examples)

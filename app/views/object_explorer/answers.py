@@ -11,8 +11,8 @@ from app.words.language import mark, tr
 from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import text_of
 from engine.model import Copy, DbState, EndpointState, MirrorState, Role, Server, World
-from engine.tsql.client import reachable
-from engine.tsql.context import SYSTEM_DATABASES
+from engine.tsql.batches.context import SYSTEM_DATABASES
+from engine.tsql.clients.client import reachable
 
 
 @dataclass(frozen=True, slots=True)

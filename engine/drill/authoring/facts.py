@@ -14,7 +14,7 @@ from engine.events import Event
 from engine.flow.setup import worker_threads
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
 from engine.protocol import accounts, availability, jobs, monitor, security, streams, why
-from engine.tsql.work import Recall
+from engine.tsql.batches.work import Recall
 
 Kind = Literal["database", "server", "client"]
 

@@ -23,7 +23,7 @@ from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.protocol import streams
-from engine.tsql.polling import only_reads
+from engine.tsql.language.polling import only_reads
 from engine.verbs.lines import parse_line, parse_script
 
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]

@@ -19,7 +19,7 @@ from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
 from engine.stepwise import at_once
-from engine.tsql.polling import only_reads
+from engine.tsql.language.polling import only_reads
 from engine.verbs.lines import parse_line
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S

@@ -38,7 +38,7 @@ SLICE_ROWS: Final = 100 * TICKS_PER_S
 faults. Assumed."""
 
 SQL_TICKS: Final = 5
-"""Ticks of a slice while T-SQL has more to do than it may at once: one turn of some ms (engine/tsql/work.py)."""
+"""Ticks of a slice while T-SQL has more to do than it may at once: one turn (engine/tsql/batches/work.py)."""
 
 
 def part(work: Slices[Done], start: float, end: float) -> Slices[Done]:

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql import objects
+from engine.tsql.batches import objects
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog import (
     activity,
     agent,
@@ -26,8 +27,7 @@ from engine.tsql.catalog.fixed import fixed
 from engine.tsql.catalog.known import KNOWN
 from engine.tsql.catalog.shapes import Column
 from engine.tsql.catalog.view import VIEWS, Record, View
-from engine.tsql.context import Context
-from engine.tsql.plans import Unsimulated
+from engine.tsql.query.plans import Unsimulated
 
 __all__ = ["VIEWS", "Column", "Record", "View", "find", "fixed", "names", "object_id", "rows_of"]
 

@@ -9,11 +9,11 @@ from engine import arithmetic
 from engine.constants import ENTERPRISE
 from engine.flow import redo_threads
 from engine.model import Role
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog import locking
 from engine.tsql.catalog.load import Work, up_s, work_here
 from engine.tsql.catalog.sessions import SYSTEM, application_requests, sql_handle
 from engine.tsql.catalog.view import Record, view
-from engine.tsql.context import Context
 
 FIRST_MIRRORING_SPID: Final = 15
 """Session ids of the mirroring threads begin here, as in the sample of [MANY]."""

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
-from engine.tsql import ledger
+from engine.tsql.batches import ledger
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, unique_id, view
-from engine.tsql.context import Context
-from engine.tsql.values import Scalar, to_text
+from engine.tsql.scalars.values import Scalar, to_text
 
 
 def _job_id(context: Context, job: Scalar) -> Scalar:

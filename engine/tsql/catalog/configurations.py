@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
-from engine.tsql import ledger
+from engine.tsql.batches import ledger
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
-from engine.tsql.context import Context
 
 _TEXT: Final = """
 101 recovery interval (min)|0|32767|0|ad|Maximum recovery interval in minutes

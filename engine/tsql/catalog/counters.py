@@ -11,6 +11,7 @@ from typing import Final
 from engine import arithmetic
 from engine.model import Copy, Safety
 from engine.protocol import connections
+from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.configurations import option_value
 from engine.tsql.catalog.databases import log_space, send_queue_kb
 from engine.tsql.catalog.load import (
@@ -24,7 +25,6 @@ from engine.tsql.catalog.load import (
     work_here,
 )
 from engine.tsql.catalog.view import Record, view
-from engine.tsql.context import SYSTEM_DATABASES, Context
 
 TOTAL: Final = 272696576
 """cntr_type of a running total that is shown per second."""

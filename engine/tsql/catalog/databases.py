@@ -10,9 +10,9 @@ from engine.messages import SqlError
 from engine.model import Copy, DbState, RecoveryModel, Role, Snapshot
 from engine.protocol import logspace, options, quorum, security, streams, volumes
 from engine.protocol.lineage import lsn
+from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.security import account_sid
 from engine.tsql.catalog.view import Record, unique_id, view
-from engine.tsql.context import SYSTEM_DATABASES, Context
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")

@@ -11,7 +11,7 @@ from functools import cache
 from typing import Final
 
 from engine.tsql.catalog.shapes import SHAPES
-from engine.tsql.values import Scalar
+from engine.tsql.scalars.values import Scalar
 
 _TEXT: Final = """
 *: is_published 0, is_schema_published 0, is_ms_shipped 0, is_replicated 0, has_replication_filter 0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine.protocol import jobs
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog.activity import worker_threads
 from engine.tsql.catalog.configurations import option_value
 from engine.tsql.catalog.load import (
@@ -18,7 +19,6 @@ from engine.tsql.catalog.load import (
     work_here,
 )
 from engine.tsql.catalog.view import Record, view
-from engine.tsql.context import Context
 
 
 def _windows(context: Context) -> Iterable[Record]:

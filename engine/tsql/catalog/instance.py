@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from engine.tsql import ledger, objects, stored_messages
+from engine.tsql.batches import ledger, objects, stored_messages
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import VIEWS, Record, none, view
-from engine.tsql.context import Context
 
 
 def _messages(context: Context) -> Iterable[Record]:

@@ -14,7 +14,7 @@ from typing import Final
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.model import Copy, Role, Safety
-from engine.tsql.context import Context
+from engine.tsql.batches.context import Context
 
 MEMORY_KB: Final = 64 * 2**20
 """Memory of every computer, as sys.dm_os_sys_info shows it. Assumed."""

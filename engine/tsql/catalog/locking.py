@@ -9,12 +9,12 @@ from typing import Final
 
 from engine import arithmetic
 from engine.protocol.lineage import lsn
-from engine.tsql import locks, objects
+from engine.tsql.batches import locks, objects
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Place, Row, RowChanges, Run, Session, Table
+from engine.tsql.batches.locks import Lock
 from engine.tsql.catalog.view import Record, view
-from engine.tsql.columns import Key
-from engine.tsql.context import Context
-from engine.tsql.data import Place, Row, RowChanges, Run, Session, Table
-from engine.tsql.locks import Lock
+from engine.tsql.language.columns import Key
 
 FIRST_PAGE: Final = 73
 ROWS_OF_PAGE: Final = 100

@@ -8,9 +8,9 @@ from typing import Final
 from engine.model import Copy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
 from engine.protocol import quorum
 from engine.protocol.lineage import lsn
+from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.databases import end_of_log_kb
 from engine.tsql.catalog.view import Record, unique_id, view
-from engine.tsql.context import SYSTEM_DATABASES, Context
 
 
 def _failover_lsn_kb(context: Context, copy: Copy) -> float:

@@ -9,8 +9,8 @@ from engine.messages import SqlError
 from engine.model import Role
 from engine.protocol import backup, monitor
 from engine.protocol.lineage import lsn
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
-from engine.tsql.context import Context
 
 # --- the mirroring monitor -------------------------------------------------------------------------------
 

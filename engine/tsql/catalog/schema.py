@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql import objects
+from engine.tsql.batches import objects
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Table
 from engine.tsql.catalog.view import Record, Rows, view
-from engine.tsql.columns import Check, ColumnDefinition, ForeignKey, Key
-from engine.tsql.context import Context
-from engine.tsql.data import Table
-from engine.tsql.types import FIXED_LENGTHS, SqlType, digits_of, type_of
+from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
+from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, type_of
 
 TEMP_NAME_LENGTH: Final = 116
 """tempdb fills the name of a temp table up with `_` to this length and puts a number behind. Documented."""

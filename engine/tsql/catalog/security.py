@@ -8,8 +8,8 @@ from typing import Final
 
 from engine.protocol import commits, connections
 from engine.protocol.security import FIRST_USER_ID
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
-from engine.tsql.context import Context
 
 FIRST_LOGIN_ID: Final = 300
 """principal_id of the first login that was made on the server."""

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.protocol import clients, connections, security
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog import locking
 from engine.tsql.catalog.view import Record, view
-from engine.tsql.context import Context
 
 SYSTEM: Final = (
     (1, "background", "RESOURCE MONITOR", None),
@@ -31,7 +31,7 @@ AGENT_PROGRAMS: Final = (
 
 JOB_STEP: Final = "SQLAgent - TSQL JobStep"
 JOB_WINDOW: Final = "#agent:"
-"""Beginning of the names of windows in which job steps run (tsql/client.py)."""
+"""Beginning of the names of windows in which job steps run (engine/tsql/clients/client.py)."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final
 
+from engine.tsql.batches.context import Context
 from engine.tsql.catalog.shapes import SHAPES, Column, Shape
-from engine.tsql.context import Context
-from engine.tsql.values import Scalar
+from engine.tsql.scalars.values import Scalar
 
 Record = dict[str, Scalar]
 """One row; a column that no record of a view names is not simulated, and NULL."""

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql import catalog, linked, objects
-from engine.tsql import statements as s
-from engine.tsql.data import Declared
-from engine.tsql.lexer import quote
-from engine.tsql.machine import Machine
-from engine.tsql.plans import Unsimulated
+from engine.tsql import catalog
+from engine.tsql.batches import objects
+from engine.tsql.batches.data import Declared
+from engine.tsql.batches.machine import Machine
+from engine.tsql.clients import linked
+from engine.tsql.language import statements as s
+from engine.tsql.language.lexer import quote
 from engine.tsql.procedures import (
     accounts,
     alerts,
@@ -25,7 +26,8 @@ from engine.tsql.procedures import (
     who,
 )
 from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, procedure
-from engine.tsql.values import Scalar, convert, parse_type, to_text
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import Scalar, convert, parse_type, to_text
 
 
 def execute(machine: Machine, statement: s.Execute) -> None:

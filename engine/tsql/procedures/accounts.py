@@ -8,9 +8,9 @@ from engine.messages import SqlError
 from engine.protocol import accounts, databases, options
 from engine.tsql import catalog
 from engine.tsql.catalog import security
-from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.values import to_text
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import to_text
 
 
 def _add_login(call: Call) -> None:

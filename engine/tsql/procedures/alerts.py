@@ -6,11 +6,12 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.protocol import jobs
-from engine.tsql import agent, ledger, stored_messages
-from engine.tsql.ledger import Record
+from engine.tsql.batches import ledger, stored_messages
+from engine.tsql.batches.ledger import Record
+from engine.tsql.clients import agent
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.procedures.jobs import job_named
-from engine.tsql.values import to_text
+from engine.tsql.scalars.values import to_text
 
 
 def existing(call: Call, table: str, parameter: str, column: str = "name") -> Record:

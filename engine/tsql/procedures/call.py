@@ -8,10 +8,10 @@ from typing import Final
 
 from engine.messages import Message, SqlError
 from engine.model import World
-from engine.tsql import statements as s
-from engine.tsql.data import Row
-from engine.tsql.machine import Machine
-from engine.tsql.values import Scalar, convert, to_number, to_text
+from engine.tsql.batches.data import Row
+from engine.tsql.batches.machine import Machine
+from engine.tsql.language import statements as s
+from engine.tsql.scalars.values import Scalar, convert, to_number, to_text
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,12 +6,13 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql import catalog, objects
+from engine.tsql import catalog
+from engine.tsql.batches import objects
+from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog.view import View
-from engine.tsql.data import Row, Table
-from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.values import Scalar, parse_type, to_text
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import Scalar, parse_type, to_text
 
 _FIXED: Final[dict[str, tuple[int, int | None, int | None]]] = {
     "bigint": (8, 19, 0),

@@ -7,11 +7,13 @@ from typing import Final
 from engine.constants import PRODUCT
 from engine.messages import SqlError
 from engine.protocol import accounts, clock, errorlog, options, startup, volumes
-from engine.tsql import catalog, maintenance, values
+from engine.tsql import catalog
+from engine.tsql.batches import maintenance
 from engine.tsql.catalog.load import MEMORY_KB
-from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.values import Scalar, comparable, to_text
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars import values
+from engine.tsql.scalars.values import Scalar, comparable, to_text
 
 
 def _rows(call: Call, view: str) -> list[dict[str, Scalar]]:

@@ -7,11 +7,13 @@ from typing import Final
 from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
-from engine.tsql import agent, catalog, ledger
+from engine.tsql import catalog
+from engine.tsql.batches import ledger
+from engine.tsql.batches.ledger import Record
 from engine.tsql.catalog.view import unique_id
-from engine.tsql.ledger import Record
+from engine.tsql.clients import agent
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.values import Scalar, guid_text, to_text
+from engine.tsql.scalars.values import Scalar, guid_text, to_text
 
 
 def job_named(call: Call) -> str:

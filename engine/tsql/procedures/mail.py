@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql import ledger
+from engine.tsql.batches import ledger
 from engine.tsql.catalog.configurations import option_value
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.values import Scalar
+from engine.tsql.scalars.values import Scalar
 
 COMPONENT: Final = "Database Mail XPs"
 

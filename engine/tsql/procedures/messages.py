@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql import ledger
+from engine.tsql.batches import ledger
+from engine.tsql.batches.stored_messages import CHANGED, TABLE, find
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.stored_messages import CHANGED, TABLE, find
 
 FIRST_OWN: Final = 50_001
 SEVERITY_MAX: Final = 25

@@ -8,7 +8,7 @@ from engine.messages import SqlError
 from engine.model import Alert
 from engine.protocol import monitor
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.values import to_number
+from engine.tsql.scalars.values import to_number
 
 
 def _in_msdb(call: Call) -> None:

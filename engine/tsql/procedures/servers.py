@@ -6,7 +6,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.protocol import jobs
-from engine.tsql import ledger
+from engine.tsql.batches import ledger
 from engine.tsql.procedures.call import Call, Procedures, procedure
 
 

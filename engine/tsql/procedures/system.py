@@ -6,9 +6,9 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.catalog.configurations import option_value
-from engine.tsql.plans import Unsimulated
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.values import Scalar
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import Scalar
 
 
 def _shell(call: Call) -> None:

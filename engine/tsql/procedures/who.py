@@ -8,7 +8,7 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.catalog.view import Record
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.values import Scalar, comparable, to_text
+from engine.tsql.scalars.values import Scalar, comparable, to_text
 
 IDLE: Final = "AWAITING COMMAND"
 

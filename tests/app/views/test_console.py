@@ -14,7 +14,7 @@ from app.views.console.tabs import Closed
 from app.widgets import theme
 from engine.events import Event
 from engine.inputs import Input
-from engine.tsql.data import Session, Window
+from engine.tsql.batches.data import Session, Window
 from engine.verbs.lines import parse_line
 
 NONE = Qt.KeyboardModifier.NoModifier

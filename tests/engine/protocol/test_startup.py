@@ -8,7 +8,7 @@ import pytest
 
 from engine.model import World
 from engine.protocol import errorlog, startup
-from engine.tsql import machine
+from engine.tsql.batches import machine
 from tests.engine.worlds import DB, M, P, do, lab
 
 

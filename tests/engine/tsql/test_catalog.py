@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.model import World
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Session
 from engine.tsql.catalog.view import VIEWS
-from engine.tsql.context import Context
-from engine.tsql.data import Session
-from engine.tsql.names import HIDDEN as HIDDEN_COLUMN
+from engine.tsql.query.names import HIDDEN as HIDDEN_COLUMN
 from tests.engine.tsql.console import ask, run_on
 from tests.engine.worlds import M, P, W, do, lab
 

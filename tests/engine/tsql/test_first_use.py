@@ -16,7 +16,10 @@ def loaded_after(code: str) -> set[str]:
 
 
 def test_importing_the_package_loads_no_parser() -> None:
-    assert loaded_after("import engine.tsql, engine.tsql.complete, engine.tsql.execute") == set()
+    assert (
+        loaded_after("import engine.tsql, engine.tsql.language.complete, engine.tsql.batches.execute")
+        == set()
+    )
 
 
 def test_each_parser_loads_with_the_first_text_that_needs_it() -> None:

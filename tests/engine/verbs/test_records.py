@@ -72,7 +72,7 @@ NAMED_ELSEWHERE = {
     "engine/protocol/service.py": {"power-off"},  # what follows a stop
     "engine/published/table6.py": {"power-off", "pull-cable", "shutdown-server", "stop-service"},
     "engine/published/whitepaper_failover.py": {"power-off", "pull-cable", "shutdown-server", "stop-service"},
-    "engine/tsql/functions.py": {"cut"},  # the T-SQL function's own
+    "engine/tsql/scalars/functions.py": {"cut"},  # the T-SQL function's own
     "app/view_models/picture.py": {"cut", "degrade"},  # how a link looks
     "app/views/object_explorer/explorer.py": {"stop-agent", "stop-service"},  # entries of its menus
 }

@@ -1,0 +1,431 @@
+"""Statements that administer an instance: endpoints, keys and certificates, logins, backup and restore, files."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from engine.messages import Message, SqlError, text_of
+from engine.protocol import accounts, backup, clock, commands, databases, endpoints, logspace, restore
+from engine.protocol import options as database_options
+from engine.tsql.batches import backupsets, constraints, objects
+from engine.tsql.batches.context import SYSTEM_DATABASES
+from engine.tsql.batches.data import Table
+from engine.tsql.batches.machine import Machine
+from engine.tsql.language import statements as s
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import is_moment, to_number, to_text
+
+Outcome = commands.Outcome
+
+
+def _options(machine: Machine, pairs: s.Pairs) -> dict[str, Any]:
+    return {name: machine.value(value) for name, value in pairs}
+
+
+# --- endpoints -------------------------------------------------------------------------------------------
+
+_ENDPOINT_FIELDS: Final = ("port", "ip", "role", "authentication", "certificate", "encryption", "algorithms")
+
+
+def _create_endpoint(machine: Machine, statement: s.CreateEndpoint) -> Outcome:
+    _only_mirroring(statement, required=True)
+    if statement.port is None:
+        raise SqlError(102, ")")
+    if statement.role is None:
+        raise SqlError(156, "ROLE")
+    fields = {name: getattr(statement, name) for name in _ENDPOINT_FIELDS}
+    return endpoints.create(
+        machine.world,
+        machine.session.server,
+        statement.name,
+        state=statement.state,
+        owner=statement.owner,
+        login=machine.session.login,
+        **fields,
+    )
+
+
+def _alter_endpoint(machine: Machine, statement: s.AlterEndpoint) -> Outcome:
+    _only_mirroring(statement, required=False)
+    fields = {name: getattr(statement, name) for name in _ENDPOINT_FIELDS}
+    return endpoints.alter(
+        machine.world, machine.session.server, statement.name, state=statement.state, **fields
+    )
+
+
+def _only_mirroring(statement: s.EndpointStatement, required: bool) -> None:
+    if statement.payload not in ("DATABASE_MIRRORING", *(() if required else (None,))):
+        raise Unsimulated(f"endpoints for {statement.payload or 'nothing'}")
+
+
+def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome:
+    if statement.kind == "DATABASE":
+        return database_options.set_owner(
+            machine.world, machine.session.server, statement.name, statement.owner
+        )
+    if statement.kind != "ENDPOINT":
+        raise Unsimulated(f"ALTER AUTHORIZATION ON {statement.kind}")
+    return endpoints.set_owner(machine.world, machine.session.server, statement.name, statement.owner)
+
+
+def _permission(machine: Machine, statement: s.Permission) -> Outcome:
+    if statement.kind != "ENDPOINT" or not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
+        raise Unsimulated(f"{statement.verb} {', '.join(statement.permissions)}")
+    return endpoints.permit(
+        machine.world, machine.session.server, statement.name, statement.verb, statement.grantees
+    )
+
+
+# --- keys, certificates, logins, users -------------------------------------------------------------------
+
+
+def _master_key(machine: Machine, statement: s.MasterKey) -> Outcome:
+    if statement.verb != "CREATE":
+        raise Unsimulated(f"{statement.verb} MASTER KEY")
+    if machine.session.database.lower() != "master":
+        raise Unsimulated("keys and certificates outside master")
+    if statement.password is None:
+        raise SqlError(102, "KEY")
+    return accounts.create_master_key(machine.world, machine.session.server)
+
+
+def _create_certificate(machine: Machine, statement: s.CreateCertificate) -> Outcome:
+    if machine.session.database.lower() != "master":
+        raise Unsimulated("keys and certificates outside master")
+    if statement.file is None and statement.subject is None:
+        raise SqlError(102, statement.name)
+    return accounts.create_certificate(
+        machine.world,
+        machine.session.server,
+        statement.name,
+        owner=statement.owner,
+        subject=statement.subject,
+        start_date=statement.start_date,
+        expiry_date=statement.expiry_date,
+        file=statement.file,
+        private_key_file=statement.private_key_file,
+    )
+
+
+def _backup_certificate(machine: Machine, statement: s.BackupCertificate) -> Outcome:
+    return accounts.backup_certificate(
+        machine.world, machine.session.server, statement.name, statement.file, statement.private_key_file
+    )
+
+
+def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
+    options = _options(machine, statement.options)
+    return accounts.create_login(
+        machine.world,
+        machine.session.server,
+        statement.name,
+        windows=statement.windows,
+        certificate=statement.certificate,
+        password=None if statement.password is None else machine.text(statement.password),
+        sid=_sid(options.get("SID")),
+        default_database=options.get("DEFAULT_DATABASE"),
+    )
+
+
+def _sid(value: Any) -> int | None:
+    """0x0102… as the number by which logins and users are matched."""
+    if value is None:
+        return None
+    digits = str(value).lower().removeprefix("0x")
+    if not re.fullmatch(r"[0-9a-f]+", digits):
+        raise SqlError(102, value)
+    return int(digits, 16)
+
+
+def _alter_login(machine: Machine, statement: s.AlterLogin) -> Outcome:
+    options = _options(machine, statement.options)
+    if "NAME" in options:
+        raise Unsimulated("ALTER LOGIN … WITH NAME")
+    return accounts.alter_login(
+        machine.world,
+        machine.session.server,
+        statement.name,
+        state=statement.state,
+        password=None if statement.password is None else machine.text(statement.password),
+        default_database=options.get("DEFAULT_DATABASE"),
+    )
+
+
+def _create_user(machine: Machine, statement: s.CreateUser) -> Outcome:
+    if dict(statement.options).get("CERTIFICATE") is not None:
+        raise Unsimulated("CREATE USER … FROM CERTIFICATE")
+    return accounts.create_user(
+        machine.world,
+        machine.session.server,
+        machine.session.database,
+        statement.name,
+        login=statement.login,
+        without_login=statement.without_login,
+    )
+
+
+def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
+    new_name = _options(machine, statement.options).get("NAME")
+    return accounts.alter_user(
+        machine.world,
+        machine.session.server,
+        machine.session.database,
+        statement.name,
+        login=statement.login,
+        new_name=None if new_name is None else to_text(new_name),
+    )
+
+
+# --- backup and restore ----------------------------------------------------------------------------------
+
+
+def _one_device(machine: Machine, devices: tuple[s.Value, ...]) -> str:
+    if len(devices) > 1:
+        raise Unsimulated("backups striped over several files")
+    return machine.text(devices[0])
+
+
+def _backup(machine: Machine, statement: s.Backup) -> Outcome:
+    world, server = machine.world, machine.session.server
+    database = machine.text(statement.database)
+    options = dict(statement.options)
+    if {"TRUNCATE_ONLY", "NO_LOG"} & options.keys():
+        if machine.context.version >= 2008:
+            raise SqlError(155, "TRUNCATE_ONLY", "BACKUP")
+        return logspace.truncate(world, server, database)
+    if not statement.devices:
+        raise SqlError(102, database)
+    path = _one_device(machine, statement.devices)
+    init = bool({"INIT", "FORMAT"} & options.keys())
+    if statement.what == "LOG":
+        return backup.backup_log(
+            world,
+            server,
+            database,
+            path,
+            norecovery="NORECOVERY" in options,
+            no_truncate="NO_TRUNCATE" in options,
+            copy_only="COPY_ONLY" in options,
+            init=init,
+        )
+    return backup.backup_database(
+        world,
+        server,
+        database,
+        path,
+        differential="DIFFERENTIAL" in options,
+        copy_only="COPY_ONLY" in options,
+        init=init,
+        compression="COMPRESSION" in options,
+    )
+
+
+_WHOLE_RESTORE: Final = frozenset({"STOPATMARK", "STOPBEFOREMARK", "PARTIAL"})
+"""Options that would bring the database to another point than the end of the backup or a time."""
+
+
+def _restore(machine: Machine, statement: s.Restore) -> Outcome:
+    world, server = machine.world, machine.session.server
+    if statement.snapshot is not None:
+        raise Unsimulated("RESTORE … FROM DATABASE_SNAPSHOT")
+    database = machine.text(statement.database)
+    if database.lower() in SYSTEM_DATABASES:
+        raise Unsimulated("RESTORE of a system database")
+    if database.lower() == machine.session.database.lower() and machine.context.copy_named(database):
+        raise SqlError(3102, "RESTORE", database, also=(3013,), title=statement.title)
+    options = _options(machine, statement.options)
+    standby = "STANDBY" in options
+    recovery = "NORECOVERY" not in options and not standby
+    if not statement.devices:
+        if not recovery:
+            raise SqlError(102, database)
+        return commands.restore_with_recovery(world, server, database)
+    other = sorted(_WHOLE_RESTORE & options.keys())
+    if other:
+        raise Unsimulated(f"RESTORE … WITH {other[0]}")
+    path = _one_device(machine, statement.devices)
+    number = int(to_number(options.get("FILE", 1)))
+    stop = options.get("STOPAT")
+    stop_tick = (
+        clock.tick_of(world, to_text(stop, 121 if is_moment(stop) else 0)) if stop is not None else None
+    )
+    ending = restore.Ending(recovery, standby, stop_tick)
+    if statement.what == "LOG":
+        return restore.restore_log(world, server, database, path, ending=ending, file=number)
+    return restore.restore_database(
+        world,
+        server,
+        database,
+        path,
+        ending=ending,
+        replace_existing="REPLACE" in options,
+        moves={machine.text(name): machine.text(to) for name, to in statement.moves},
+        file=number,
+        login=machine.session.login,
+    )
+
+
+def _restore_info(machine: Machine, statement: s.RestoreInfo) -> Outcome:
+    path = _one_device(machine, statement.devices)
+    found = restore.sets_in(machine.world, machine.session.server, path, statement.title)
+    number = int(to_number(_options(machine, statement.options).get("FILE", 1)))
+    if not 1 <= number <= len(found):
+        raise SqlError(4038, number, path, also=(3013,), title=statement.title)
+    if statement.what == "VERIFYONLY":
+        return [Message(3262, 0, 1, 0, text_of(3262, number)[1])]
+    if statement.what == "HEADERONLY":
+        _show(machine, backupsets.header(machine.context, found))
+    elif statement.what == "FILELISTONLY":
+        _show(machine, backupsets.file_list(machine.context, found[number - 1]))
+    else:
+        raise Unsimulated(statement.title)
+    return []
+
+
+def _show(machine: Machine, grid: backupsets.Grid) -> None:
+    columns, rows = grid
+    machine.add_result(columns, rows)
+    machine.say_rows(len(rows))
+
+
+# --- files of a database ---------------------------------------------------------------------------------
+
+_SIZES: Final = {"KB": 1.0, "MB": 1024.0, "GB": 1024.0**2, "TB": 1024.0**3}
+
+
+def _size_kb(text: str | None) -> float | None:
+    """A SIZE or MAXSIZE in KB: 10 GB, 512 (MB), UNLIMITED."""
+    if text is None:
+        return None
+    if text.upper() == "UNLIMITED":
+        return float("inf")
+    number, _, unit = text.partition(" ")
+    if not number.isdigit():
+        raise SqlError(102, text)
+    return int(number) * _SIZES.get(unit.upper() or "MB", 1024.0)
+
+
+def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
+    world, server = machine.world, machine.session.server
+    options = {name: machine.text(value) for name, value in statement.options}
+    name = options.get("NAME", "")
+    if statement.action in ("ADD FILE", "ADD LOG FILE"):
+        if "FILENAME" not in options:
+            raise SqlError(102, name)
+        size_kb = _size_kb(options.get("SIZE")) or 1024.0
+        log = "LOG" in statement.action
+        return logspace.add_file(
+            world, server, statement.database, name, options["FILENAME"], size_kb, log=log
+        )
+    if statement.action == "REMOVE FILE":
+        return logspace.remove_file(world, server, statement.database, name)
+    if statement.action == "MODIFY FILE":
+        return logspace.modify_file(
+            world,
+            server,
+            statement.database,
+            name,
+            size_kb=_size_kb(options.get("SIZE")),
+            max_kb=_size_kb(options.get("MAXSIZE")),
+        )
+    if statement.action == "MODIFY NAME":
+        return databases.refuse_rename(world, server, statement.database)
+    raise Unsimulated(f"ALTER DATABASE … {statement.action}")
+
+
+# --- DROP ------------------------------------------------------------------------------------------------
+
+
+def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
+    world, server = machine.world, machine.session.server
+    name = statement.names[0]
+    if statement.kind == "ENDPOINT":
+        return endpoints.drop(world, server, name)
+    if statement.kind == "CERTIFICATE":
+        return accounts.drop_certificate(world, server, name)
+    if statement.kind == "LOGIN":
+        return accounts.drop_login(world, server, name)
+    if statement.kind == "USER":
+        return accounts.drop_user(world, server, machine.session.database, name)
+    if statement.kind == "MASTER KEY":
+        return accounts.drop_master_key(world, server)
+    if statement.kind in _OBJECTS:
+        return _drop_objects(machine, statement)
+    if statement.kind == "DATABASE":
+        return _drop_database(machine, name)
+    raise Unsimulated(f"DROP {statement.kind}")
+
+
+_OBJECTS: Final[dict[str, type[objects.UserObject]]] = {
+    "TABLE": Table,
+    "PROC": objects.Procedure,
+    "VIEW": objects.View,
+}
+
+
+def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
+    for name in statement.names:
+        parts = tuple(name.split("."))
+        known = dict(machine.session.tables)
+        if parts[-1].startswith("#"):
+            if parts[-1].lower() not in known:
+                raise SqlError(3701, "drop", "table", name)
+            del known[parts[-1].lower()]
+            machine.note(tables=tuple(known.items()))
+        elif statement.kind == "TABLE" and constraints.is_referenced(machine, parts[-1]):
+            raise SqlError(3726, name)
+        else:
+            objects.drop(machine.context, parts, _OBJECTS[statement.kind])
+    return []
+
+
+def _drop_database(machine: Machine, name: str) -> Outcome:
+    server = machine.session.server
+    sessions = [session for _, session in machine.context.sessions() if session.spid != machine.session.spid]
+    sessions.append(machine.session)  # as it is now: USE may just have left the database
+    used = any((one.server, one.database.lower()) == (server, name.lower()) for one in sessions)
+    if used and name.lower() not in SYSTEM_DATABASES:
+        raise SqlError(3702, name)
+    return databases.drop(machine.world, server, name)
+
+
+DATABASES_MAX: Final = 300
+"""Copies of databases, and snapshots, up to which T-SQL makes new ones. Assumed."""
+
+
+def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
+    world, server, login = machine.world, machine.session.server, machine.session.login
+    if len(world.copies) + sum(len(there.snapshots) for there in world.servers.values()) >= DATABASES_MAX:
+        raise Unsimulated(f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together")
+    if statement.snapshot_of is not None:
+        return databases.create_snapshot(
+            world, server, statement.name, statement.snapshot_of, statement.files
+        )
+    if statement.attach:
+        paths = [path for _, path in statement.files]
+        return databases.attach(world, server, statement.name, paths[0] if paths else "", login)
+    return databases.create(world, server, statement.name, login)
+
+
+COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
+    s.CreateEndpoint: _create_endpoint,
+    s.AlterEndpoint: _alter_endpoint,
+    s.AlterAuthorization: _authorization,
+    s.Permission: _permission,
+    s.MasterKey: _master_key,
+    s.CreateCertificate: _create_certificate,
+    s.BackupCertificate: _backup_certificate,
+    s.CreateLogin: _create_login,
+    s.AlterLogin: _alter_login,
+    s.CreateUser: _create_user,
+    s.CreateDatabase: _create_database,
+    s.AlterUser: _alter_user,
+    s.Backup: _backup,
+    s.Restore: _restore,
+    s.RestoreInfo: _restore_info,
+    s.AlterFiles: _alter_files,
+    s.DropObject: _drop,
+}
+"""What each of these statements does."""

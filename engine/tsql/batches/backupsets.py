@@ -1,0 +1,131 @@
+"""The grids of RESTORE FILELISTONLY and HEADERONLY, with every column that a version has.
+
+Scripts take them by INSERT … EXEC into tables of their own, so number and order of the columns matter. Documented
+[DOC: RESTORE FILELISTONLY; RESTORE HEADERONLY]. NULL stands where nothing is simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from engine.model import Copy, DbFile
+from engine.protocol import backup, volumes
+from engine.protocol.lineage import lsn
+from engine.protocol.restore import files_in
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Row
+from engine.tsql.catalog.view import unique_id
+from engine.tsql.scalars.values import Scalar
+
+Grid = tuple[tuple[str, ...], list[Row]]
+
+_FILE_COLUMNS: Final = """
+LogicalName PhysicalName Type FileGroupName Size MaxSize FileId CreateLSN DropLSN UniqueId ReadOnlyLSN
+ReadWriteLSN BackupSizeInBytes SourceBlockSize FileGroupId LogGroupGUID DifferentialBaseLSN
+DifferentialBaseGUID IsReadOnly IsPresent TDEThumbprint:2008
+"""
+_HEADER_COLUMNS: Final = """
+BackupName BackupDescription BackupType ExpirationDate Compressed Position DeviceType UserName ServerName
+DatabaseName DatabaseVersion DatabaseCreationDate BackupSize FirstLSN LastLSN CheckpointLSN DatabaseBackupLSN
+BackupStartDate BackupFinishDate SortOrder CodePage UnicodeLocaleId UnicodeComparisonStyle CompatibilityLevel
+SoftwareVendorId SoftwareVersionMajor SoftwareVersionMinor SoftwareVersionBuild MachineName Flags BindingID
+RecoveryForkID Collation FamilyGUID HasBulkLoggedData IsSnapshot IsReadOnly IsSingleUser HasBackupChecksums
+IsDamaged BeginsLogChain HasIncompleteMetaData IsForceOffline IsCopyOnly FirstRecoveryForkID ForkPointLSN
+RecoveryModel DifferentialBaseLSN DifferentialBaseGUID BackupTypeDescription BackupSetGUID
+CompressedBackupSize:2008 Containment:2012 KeyAlgorithm:2014 EncryptorThumbprint:2014 EncryptorType:2014
+"""
+"""Columns in their order; a year behind one is the first version that has it."""
+
+_TYPES: Final = {
+    backup.DATABASE: (1, "Database"),
+    backup.LOG: (2, "Transaction Log"),
+    backup.DIFFERENTIAL: (5, "Database Differential"),
+}
+"""BackupType and its description. Documented [DOC: backupset]."""
+
+_MAJOR: Final = {2005: 9, 2008: 10, 2012: 11, 2014: 12}
+_UNLIMITED_BYTES: Final = 35_184_372_080_640
+"""MaxSize of a file without a limit: 2^31 pages of 8 KB, as the product shows it for data files."""
+
+
+def file_list(context: Context, one: backup.BackupSet) -> Grid:
+    """The files of the database in the backup, each with the path that it had where it was taken."""
+    image = one.image
+    records = [] if image is None else [_file(image, f, n) for n, f in enumerate(files_in(one), start=1)]
+    return _grid(context, _FILE_COLUMNS, records)
+
+
+def header(context: Context, sets: Sequence[backup.BackupSet]) -> Grid:
+    """One row for each backup in the file."""
+    return _grid(context, _HEADER_COLUMNS, [_header(context, one, n) for n, one in enumerate(sets, start=1)])
+
+
+def _grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> Grid:
+    named = [word.partition(":") for word in columns.split()]
+    names = tuple(name for name, _, since in named if int(since or 0) <= context.version)
+    return names, [tuple(record.get(name) for name in names) for record in records]
+
+
+def _file(image: Copy, file: DbFile, number: int) -> dict[str, Scalar]:
+    size = int(file.size_kb * 1024)
+    most = int(image.log_max_kb * 1024) if file.log else _UNLIMITED_BYTES
+    return {
+        "LogicalName": file.name,
+        "PhysicalName": volumes.path_of(image, file),
+        "Type": "L" if file.log else "D",
+        "FileGroupName": None if file.log else "PRIMARY",
+        "Size": size,
+        "MaxSize": most,
+        "FileId": number,
+        "CreateLSN": 0,
+        "DropLSN": 0,
+        "UniqueId": unique_id("file", image.family, file.name),
+        "ReadOnlyLSN": 0,
+        "ReadWriteLSN": 0,
+        "BackupSizeInBytes": 0 if file.log else size,
+        "SourceBlockSize": 512,
+        "FileGroupId": 0 if file.log else 1,
+        "IsReadOnly": 0,
+        "IsPresent": 1,
+    }
+
+
+def _header(context: Context, one: backup.BackupSet, place: int) -> dict[str, Scalar]:
+    kind, described = _TYPES[one.kind]
+    size = int(one.size_kb * 1024)
+    return {
+        "BackupType": kind,
+        "Compressed": 0,
+        "Position": place,
+        "DeviceType": 2,
+        "UserName": "sa",
+        "ServerName": one.server,
+        "DatabaseName": one.database,
+        "BackupSize": size,
+        "FirstLSN": lsn(one.first_kb),
+        "LastLSN": lsn(one.last_kb),
+        "CheckpointLSN": lsn(one.first_kb),
+        "DatabaseBackupLSN": lsn(one.first_kb),
+        "BackupStartDate": context.now(one.started_tick),
+        "BackupFinishDate": context.now(one.tick),
+        "SoftwareVersionMajor": _MAJOR.get(one.version),
+        "MachineName": one.server,
+        "RecoveryForkID": unique_id("fork", one.family, one.fork),
+        "FamilyGUID": unique_id("family", one.family),
+        "HasBulkLoggedData": 0,
+        "IsSnapshot": 0,
+        "IsReadOnly": 0,
+        "IsSingleUser": 0,
+        "HasBackupChecksums": 0,
+        "IsDamaged": 0,
+        "HasIncompleteMetaData": int(one.tail),
+        "IsForceOffline": 0,
+        "IsCopyOnly": int(one.copy_only),
+        "FirstRecoveryForkID": unique_id("fork", one.family, 0),
+        "RecoveryModel": "FULL",
+        "BackupTypeDescription": described,
+        "BackupSetGUID": unique_id("backup", one.server, one.id),
+        "CompressedBackupSize": size,
+        "Containment": 0,
+    }

@@ -1,0 +1,243 @@
+"""Constraints and indexes of a table: kept with it, and checked when rows are put in, changed or taken out."""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from engine.messages import SqlError
+from engine.tsql.batches import objects
+from engine.tsql.batches.data import Row, Table
+from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
+from engine.tsql.query.plans import TableRef, Unsimulated, plan_statement
+from engine.tsql.scalars.values import Scalar, comparable, to_text
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+_LETTERS: Final = {"PRIMARY KEY": "PK", "UNIQUE": "UQ"}
+
+
+def named(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ...]:
+    """The constraints of a new table; those without a name get one as the product makes it. Raises 8110, 2714."""
+    found: list[Constraint] = []
+    for item in constraints:
+        made = item if item.name else replace(item, name=_made_name(table, item))
+        if any(other.name.lower() == made.name.lower() for other in found):
+            raise SqlError(2714, made.name)
+        found.append(made)
+    if sum(1 for item in found if isinstance(item, Key) and item.kind == "PRIMARY KEY") > 1:
+        raise SqlError(8110, table)
+    return tuple(found)
+
+
+def _made_name(table: str, item: Constraint) -> str:
+    digits = f"{zlib.crc32(repr((table.lower(), item)).encode()):08X}"
+    middle = f"{item.columns[0][:5]}__" if not isinstance(item, Key) and item.columns else ""
+    letters = (
+        _LETTERS.get(item.kind, "IX") if isinstance(item, Key) else "CK" if isinstance(item, Check) else "FK"
+    )
+    return f"{letters}__{table.lstrip('#')[:9]}__{middle}{digits}"
+
+
+def places_of(table: Table, columns: Iterable[str], owner: str) -> list[int]:
+    """Where the columns stand. Raises 1911 for one that the table does not have."""
+    known = {column.name.lower(): place for place, column in enumerate(table.columns)}
+    for name in columns:
+        if name.lower() not in known:
+            raise SqlError(1911, name, owner)
+    return [known[name.lower()] for name in columns]
+
+
+def check_definition(machine: Machine, ref: TableRef, table: Table, new: Iterable[Constraint]) -> None:
+    """Every column and table that *new* names is there. Raises 1911, 1767 and 1750, 1776."""
+    for item in new:
+        if isinstance(item, Check):
+            continue
+        places_of(table, item.columns, ref.parts[-1])
+        if not isinstance(item, ForeignKey):
+            continue
+        if ref.parts[-1].startswith("#"):
+            machine.remark(f"the foreign key of {ref.parts[-1]}; temporary tables do not keep one")
+            continue
+        if item.action:
+            raise Unsimulated(f"foreign keys with ON DELETE or ON UPDATE {item.action}")
+        own = item.table[-1].lower() == ref.parts[-1].lower()
+        parent = table if own else objects.find(machine.context, item.table)
+        if not isinstance(parent, Table):
+            raise SqlError(1767, item.name, ".".join(item.table), also=(1750,))
+        if _target(parent, item) is None:
+            raise SqlError(1776, ".".join(item.table), item.name, also=(1750,))
+
+
+def _target(parent: Table, item: ForeignKey) -> list[int] | None:
+    """The columns of a key of *parent* that the foreign key refers to; None if there is no such key."""
+    wanted = [name.lower() for name in item.references]
+    for key in parent.constraints:
+        if not isinstance(key, Key) or not key.unique:
+            continue
+        names = [name.lower() for name in key.columns]
+        if (not wanted and key.kind == "PRIMARY KEY") or (wanted and sorted(names) == sorted(wanted)):
+            return places_of(parent, item.references or key.columns, "")
+    return None
+
+
+# --- rows ------------------------------------------------------------------------------------------------
+
+
+def enforced(machine: Machine, ref: TableRef, before: Table, after: Table, verb: str) -> Table:
+    """*after*, with its computed columns filled, if it keeps to every constraint.
+
+    Raises 2627, 2601, 547; a duplicate that IGNORE_DUP_KEY lets pass is left out, with 3604.
+    """
+    old = dict(zip(before.ids, before.rows, strict=True))
+    new = [
+        place
+        for place, (number, row) in enumerate(zip(after.ids, after.rows, strict=True))
+        if old.get(number) is not row
+    ]
+    if new and any(column.computed for column in after.columns):
+        after = _computed(machine, after, new)
+    if new:
+        after, new = _unique(machine, ref, after, new)
+        rows = [after.rows[place] for place in new]
+        _check(machine, ref, after, rows, verb)
+        for item in after.constraints:
+            if isinstance(item, ForeignKey) and not ref.parts[-1].startswith(("#", "@")):
+                _refers(machine, ref, after, item, rows, verb)
+    if verb != "INSERT" and not ref.parts[-1].startswith(("#", "@")):
+        _referred(machine, ref, before, after, verb)
+    return after
+
+
+def _values(
+    machine: Machine, columns: tuple[ColumnDefinition, ...], rows: Sequence[Row], texts: list[str]
+) -> list[Row]:
+    """Each expression for each row."""
+    kept = machine.pseudo
+    machine.pseudo = {**kept, "rows of it": Table(columns, tuple(rows))}
+    try:
+        plan = plan_statement(f"SELECT {', '.join(f'({text})' for text in texts)} FROM [rows of it]")
+        return machine.select(plan)[1]
+    finally:
+        machine.pseudo = kept
+
+
+def _computed(machine: Machine, after: Table, new: list[int]) -> Table:
+    places = [place for place, column in enumerate(after.columns) if column.computed]
+    texts = [after.columns[place].computed for place in places]
+    rows = list(after.rows)
+    values = _values(machine, after.columns, [rows[place] for place in new], texts)
+    for at, made in zip(new, values, strict=True):
+        row = list(rows[at])
+        for place, value in zip(places, made, strict=True):
+            row[place] = value
+        rows[at] = tuple(row)
+    return replace(after, rows=tuple(rows))
+
+
+def _unique(machine: Machine, ref: TableRef, after: Table, new: list[int]) -> tuple[Table, list[int]]:
+    fresh, ignored = set(new), set[int]()
+    for key in after.constraints:
+        if not isinstance(key, Key) or not key.unique:
+            continue
+        places = places_of(after, key.columns, ref.parts[-1])
+        seen: dict[tuple[Scalar, ...], int] = {}
+        # rows that stay come first: what is new is the duplicate
+        for at in sorted(range(len(after.rows)), key=lambda at: (at in fresh, at)):
+            if at in ignored:
+                continue
+            values = _key_of(after.rows[at], places)
+            if seen.setdefault(values, at) == at:
+                continue
+            if not key.ignore_duplicates:
+                raise _duplicate(ref, key, [after.rows[at][place] for place in places])
+            ignored.add(at)
+    if not ignored:
+        return after, new
+    machine.say_number(3604)
+    stay = [at for at in range(len(after.rows)) if at not in ignored]
+    kept = replace(after, rows=tuple(after.rows[at] for at in stay), ids=tuple(after.ids[at] for at in stay))
+    return kept, [place for place, at in enumerate(stay) if at in fresh]
+
+
+def _key_of(row: Row, places: Iterable[int]) -> tuple[Scalar, ...]:
+    return tuple(comparable(v) if isinstance(v, str) else v for v in (row[place] for place in places))
+
+
+def _duplicate(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
+    shown = ", ".join("<NULL>" if value is None else to_text(value) for value in values)
+    if key.kind in _LETTERS:
+        kind = "PRIMARY KEY" if key.kind == "PRIMARY KEY" else "UNIQUE KEY"
+        return SqlError(2627, kind, key.name, f"dbo.{ref.parts[-1]}", f"({shown})")
+    return SqlError(2601, f"dbo.{ref.parts[-1]}", key.name, f"({shown})")
+
+
+def _check(machine: Machine, ref: TableRef, after: Table, rows: list[Row], verb: str) -> None:
+    checks = [item for item in after.constraints if isinstance(item, Check)]
+    if not checks or not rows:
+        return
+    texts = [f"CASE WHEN NOT ({item.text}) THEN 1 ELSE 0 END" for item in checks]
+    for values in _values(machine, after.columns, rows, texts):
+        for item, broken in zip(checks, values, strict=True):
+            if broken:
+                column = item.columns[0] if item.columns else ""
+                raise _conflict(machine, verb, "CHECK", item.name, ref.parts[-1], column)
+
+
+def _conflict(machine: Machine, verb: str, kind: str, name: str, table: str, column: str) -> SqlError:
+    database = "tempdb" if table.startswith(("#", "@")) else machine.session.database
+    shown = table if table.startswith("@") else f"dbo.{table}"
+    where = (", column '", column, "'") if column else ()
+    return SqlError(547, verb, kind, name, database, shown, *where)
+
+
+def _refers(
+    machine: Machine, ref: TableRef, after: Table, item: ForeignKey, rows: list[Row], verb: str
+) -> None:
+    """What a foreign key names is there; NULL names nothing."""
+    own = item.table[-1].lower() == ref.parts[-1].lower()
+    parent = after if own else objects.find(machine.context, item.table)
+    target = _target(parent, item) if isinstance(parent, Table) else None
+    if not isinstance(parent, Table) or target is None:
+        return
+    there = {_key_of(row, target) for row in parent.rows}
+    places = places_of(after, item.columns, ref.parts[-1])
+    for row in rows:
+        wanted = _key_of(row, places)
+        if None not in wanted and wanted not in there:
+            column = parent.columns[target[0]].name if len(target) == 1 else ""
+            raise _conflict(machine, verb, "FOREIGN KEY", item.name, item.table[-1], column)
+
+
+def is_referenced(machine: Machine, name: str) -> bool:
+    """A foreign key of another table refers to the table *name* of the current database."""
+    return any(
+        isinstance(item, ForeignKey) and item.table[-1].lower() == name.lower()
+        for other, table in objects.listed(machine.context)
+        if isinstance(table, Table) and other.lower() != name.lower()
+        for item in table.constraints
+    )
+
+
+def _referred(machine: Machine, ref: TableRef, before: Table, after: Table, verb: str) -> None:
+    """No row of another table still names what is gone."""
+    for name, child in objects.listed(machine.context):
+        own = name.lower() == ref.parts[-1].lower()
+        table = after if own else child
+        for item in table.constraints if isinstance(table, Table) else ():
+            if not isinstance(item, ForeignKey) or item.table[-1].lower() != ref.parts[-1].lower():
+                continue
+            target = _target(before, item)
+            if target is None or not isinstance(table, Table):
+                continue
+            gone = {_key_of(row, target) for row in before.rows} - {
+                _key_of(row, target) for row in after.rows
+            }
+            places = places_of(table, item.columns, name)
+            if gone and any(_key_of(row, places) in gone for row in table.rows):
+                column = item.columns[0] if len(places) == 1 else ""
+                kind = "SAME TABLE REFERENCE" if own else "REFERENCE"
+                raise _conflict(machine, verb, kind, item.name, name, column)

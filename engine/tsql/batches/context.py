@@ -1,0 +1,109 @@
+"""What a statement may look at while it runs: the connection, the clock, its variables, and one server's knowledge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from engine.constants import TICKS_PER_S
+from engine.model import Copy, Key, Server, Snapshot, World
+from engine.protocol import commands, snapshots
+from engine.tsql.batches.data import Caught, Declared, Place, Session, Table
+from engine.tsql.scalars.values import stamp
+
+SYSTEM_DATABASES = {"master": 1, "tempdb": 2, "model": 3, "msdb": 4}
+
+
+@dataclass(slots=True)
+class Context:
+    """The world seen through one connection; *session* is replaced as it changes."""
+
+    world: World
+    session: Session
+    variables: dict[str, Declared] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    caught: Caught | None = None
+    writes: dict[Place, Any] = field(init=False)
+    """What the transaction has done to objects so far (objects.py), as in Session.writes."""
+    logs: dict[Key, tuple[float, float]] = field(init=False)
+    """Where its log begins in each database, and how much that is."""
+
+    def __post_init__(self) -> None:
+        self.writes = dict(self.session.writes)
+        self.logs = {key: (begin_kb, kb) for key, begin_kb, kb in self.session.logs}
+
+    @property
+    def server(self) -> Server:
+        return self.world.servers[self.session.server]
+
+    @property
+    def version(self) -> int:
+        return self.server.version
+
+    def moment(self, tick: int | None = None) -> datetime:
+        """What the clock of the simulated servers shows at *tick* (now)."""
+        start = datetime.fromisoformat(self.world.settings.start_time)
+        at = self.world.tick if tick is None else tick
+        return start + timedelta(seconds=at / TICKS_PER_S)
+
+    def now(self, tick: int | None = None) -> str:
+        """The clock as a datetime value."""
+        return stamp(self.moment(tick))
+
+    def copies(self) -> list[Copy]:
+        """The databases of this server, in the order of their ids."""
+        mine = [copy for (server, _), copy in self.world.copies.items() if server == self.session.server]
+        return sorted(mine, key=lambda copy: (copy.database_id, copy.database))
+
+    def copy_named(self, database: str) -> Copy | None:
+        key = (self.session.server, database)
+        if key in self.world.copies:
+            return self.world.copies[key]
+        return next((copy for copy in self.copies() if copy.database.lower() == database.lower()), None)
+
+    def database_id(self, name: str) -> int | None:
+        """The id under which this server knows the database."""
+        if name.lower() in SYSTEM_DATABASES:
+            return SYSTEM_DATABASES[name.lower()]
+        copy = self.copy_named(name)
+        if copy is not None:
+            return copy.database_id
+        picture = self.snapshot_named(name)
+        return picture.database_id if picture is not None else None
+
+    def database_name(self, number: int) -> str | None:
+        system = {value: name for name, value in SYSTEM_DATABASES.items()}
+        if number in system:
+            return system[number]
+        known = {copy.database_id: copy.database for copy in self.copies()}
+        known.update({one.database_id: one.name for one in self.server.snapshots})
+        return known.get(number)
+
+    def database_shown(self, name: str) -> str:
+        """The name of a database as this server writes it."""
+        copy = self.copy_named(name)
+        return copy.database if copy is not None else name
+
+    def snapshot_named(self, name: str) -> Snapshot | None:
+        """The database snapshot of that name on this server."""
+        return snapshots.find(self.world, self.session.server, name)
+
+    def open_database(self, name: str) -> str:
+        """The name as this server writes it; raises 911, 954, 955 … if it cannot be opened."""
+        commands.use_database(self.world, self.session.server, name)
+        known = self.copy_named(name)
+        if known is not None:
+            return known.database
+        picture = self.snapshot_named(name)
+        return picture.name if picture is not None else name.lower()
+
+    def sessions(self) -> Iterable[tuple[str, Session]]:
+        """Windows with an open connection to this server, and the connection."""
+        for name, window in sorted(self.world.sessions.items()):
+            session = window.session
+            if session is None or session.server != self.session.server:
+                continue
+            if session.started_tick == self.server.started_tick:
+                yield name, session

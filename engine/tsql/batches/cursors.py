@@ -1,0 +1,120 @@
+"""Cursors: their rows are taken when they are opened."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from engine.messages import SqlError
+from engine.tsql.batches import tables
+from engine.tsql.batches.data import Cursor
+from engine.tsql.language import statements as s
+from engine.tsql.query.plans import Unsimulated, without_cursor_options
+from engine.tsql.scalars.values import to_number
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+
+CURSORS_MAX: Final = 100
+"""Cursors of one connection. Assumed."""
+
+
+def local(machine: Machine, name: str) -> str:
+    """The key under which a local cursor or cursor variable of the batch or procedure that runs is kept."""
+    return f"{name.lower()} {len(machine.scopes)}"
+
+
+def find(machine: Machine, name: str) -> tuple[str, Cursor]:
+    """Key and cursor: a local one before a global one of that name. Raises 16916, or 16950 for an empty variable."""
+    known = dict(machine.session.cursors)
+    for key in (local(machine, name), name.lower()):
+        if key in known:
+            return key, known[key]
+    if name.startswith("@"):
+        raise SqlError(16950, name)
+    raise SqlError(16916, name)
+
+
+def forget_local(machine: Machine) -> None:
+    """A local cursor ends with its batch or procedure. Documented [DOC: DECLARE CURSOR]."""
+    depth = len(machine.scopes)
+    kept = tuple(pair for pair in machine.session.cursors if int(pair[0].partition(" ")[2] or 0) <= depth)
+    if len(kept) < len(machine.session.cursors):
+        machine.note(cursors=kept)
+
+
+_SCROLLS: Final = frozenset({"SCROLL", "STATIC", "KEYSET", "DYNAMIC", "INSENSITIVE"})
+
+
+def declare(machine: Machine, statement: s.DeclareCursor) -> None:
+    """DECLARE name CURSOR or SET @name = CURSOR. Raises 16915 for a name that is taken."""
+    options = frozenset(statement.options)
+    is_local = "LOCAL" in options or statement.name.startswith("@")
+    key = local(machine, statement.name) if is_local else statement.name.lower()
+    if key in dict(machine.session.cursors) and not statement.name.startswith("@"):
+        raise SqlError(16915, statement.name)
+    scrolls = bool(options & _SCROLLS) and not options & {"FORWARD_ONLY", "FAST_FORWARD"}
+    counted = bool(options & {"STATIC", "KEYSET", "INSENSITIVE"})
+    keep(machine, key, Cursor(statement.query, scrolls=scrolls, counted=counted))
+
+
+def keep(machine: Machine, name: str, cursor: Cursor | None) -> None:
+    known = dict(machine.session.cursors)
+    known.pop(name, None)
+    if cursor is not None:
+        if len(known) >= CURSORS_MAX:
+            raise Unsimulated(f"more than {CURSORS_MAX} cursors of one connection")
+        known[name] = cursor
+        machine.check_room(cursor)
+    machine.note(cursors=tuple(known.items()))
+
+
+def open_one(machine: Machine, name: str) -> None:
+    key, cursor = find(machine, name)
+    if cursor.rows is not None:
+        raise SqlError(16905)
+    plan = machine.plan("statement", without_cursor_options(cursor.query))
+    columns, rows = machine.select(plan)
+    keep(
+        machine,
+        key,
+        replace(
+            cursor,
+            kinds=plan.kinds,
+            columns=columns,
+            rows=tuple(rows),
+            position=-1,
+            characters=tables.characters_in(rows),
+        ),
+    )
+
+
+def fetch(machine: Machine, statement: s.Fetch) -> None:
+    key, cursor = find(machine, statement.name)
+    if cursor.rows is None:
+        raise SqlError(16917)
+    if statement.direction != "NEXT" and not cursor.scrolls:
+        raise SqlError(16911, "fetch", statement.direction.lower())
+    offset = int(to_number(machine.value(statement.offset))) if statement.offset is not None else 0
+    place = {
+        "NEXT": cursor.position + 1,
+        "PRIOR": cursor.position - 1,
+        "FIRST": 0,
+        "LAST": len(cursor.rows) - 1,
+        "ABSOLUTE": offset - 1 if offset >= 0 else len(cursor.rows) + offset,
+        "RELATIVE": cursor.position + offset,
+    }[statement.direction]
+    place = max(-1, min(len(cursor.rows), place))
+    keep(machine, key, replace(cursor, position=place))
+    there = 0 <= place < len(cursor.rows)
+    machine.note(fetch_status=0 if there else -1, error=0)
+    if not statement.into:
+        machine.add_result(cursor.columns, cursor.rows[place : place + 1] if there else ())
+        return
+    if len(statement.into) != len(cursor.columns):
+        raise SqlError(16924)
+    if there:
+        kinds = cursor.kinds or (None,) * len(statement.into)
+        for name, value, kind in zip(statement.into, cursor.rows[place], kinds, strict=True):
+            machine.set_variable(name, value, kind)

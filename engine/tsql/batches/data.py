@@ -1,0 +1,273 @@
+"""Connections, running batches and their tables as plain frozen data, so that worlds fork and hash while they wait."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.messages import Message
+from engine.tsql.language.columns import ColumnDefinition, Constraint
+from engine.tsql.language.script import Step
+from engine.tsql.scalars.types import SqlType
+from engine.tsql.scalars.values import Scalar
+
+Row = tuple[Scalar, ...]
+
+
+class ConnectionLost(Exception):
+    """The connection of the window is gone; *numbers* are the messages that the client shows."""
+
+    def __init__(self, *numbers: int) -> None:
+        super().__init__(*numbers)
+        self.numbers = numbers
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """A temp table or table variable with its rows."""
+
+    columns: tuple[ColumnDefinition, ...]
+    rows: tuple[Row, ...] = ()
+    next_identity: int = 1
+    characters: int = 0
+    """In all its texts."""
+    ids: tuple[int, ...] = ()
+    """A number for each row, which it keeps: connections that change different rows do not meet."""
+    next_id: int = 1
+    constraints: tuple[Constraint, ...] = ()
+
+    @property
+    def cells(self) -> int:
+        return len(self.columns) * len(self.rows)
+
+
+Place = tuple[str, str, str]
+"""(server, database, name in small letters) of an object that a script has made."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowChanges:
+    """What a transaction did to the rows of a table: (number of the row, the row as it is now, None if gone)."""
+
+    rows: tuple[tuple[int, Row | None], ...]
+    next_identity: int
+    next_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One grid of results, as it is shown."""
+
+    columns: tuple[str, ...]
+    rows: tuple[Row, ...]
+    types: tuple[str, ...] = ()
+    """Of each column as T-SQL writes it; empty where it is not known."""
+    after_messages: int = 0
+    """Messages of the submission that came before it: messages and grids are one stream."""
+
+
+def in_order(messages: Sequence[Message], results: Iterable[Result]) -> Iterator[Message | Result]:
+    """Messages and grids as the client gets them."""
+    told = 0
+    for grid in results:
+        yield from messages[told : grid.after_messages]
+        told = grid.after_messages
+        yield grid
+    yield from messages[told:]
+
+
+@dataclass(frozen=True, slots=True)
+class Cursor:
+    """A declared cursor; *rows* is None until it is opened."""
+
+    query: str
+    scrolls: bool = False
+    """It may be read in every direction, not only forward."""
+    counted: bool = False
+    """Its rows are known when it is opened (STATIC, KEYSET): @@CURSOR_ROWS says how many, else -1."""
+    kinds: tuple[SqlType | None, ...] = ()
+    """Types of its columns."""
+    columns: tuple[str, ...] = ()
+    rows: tuple[Row, ...] | None = None
+    position: int = -1
+    characters: int = 0
+    """In all its texts."""
+
+    @property
+    def cells(self) -> int:
+        return len(self.columns) * len(self.rows or ())
+
+
+@dataclass(frozen=True, slots=True)
+class Caught:
+    """The error that a CATCH block is about."""
+
+    number: int
+    severity: int
+    state: int
+    line: int
+    text: str
+    procedure: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A variable with its type and value."""
+
+    type: str
+    value: Scalar = None
+
+
+@dataclass(frozen=True, slots=True)
+class Outside:
+    """What a procedure or dynamic SQL leaves as it was: database context, options, the temp tables there are."""
+
+    database: str
+    options: tuple[tuple[str, str], ...]
+    tables: tuple[str, ...]
+    transactions: int = 0
+    """@@TRANCOUNT when it was entered."""
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """One level of a running batch: the batch itself, or text that EXEC or sp_executesql runs."""
+
+    text: str
+    parameters: tuple[str, ...] = ()
+    """Variables that were declared from outside (sp_executesql)."""
+    position: int = 0
+    variables: tuple[tuple[str, Declared], ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+    """Table variables."""
+    caught: tuple[Caught, ...] = ()
+    outputs: tuple[tuple[str, str], ...] = ()
+    """Variables here -> variables of the frame below that take their values at the end."""
+    insert_into: str = ""
+    """INSERT … EXEC: the table (and columns) that take the rows."""
+    outside: Outside | None = None
+    """What to return to at the end; None for the batch itself, which keeps everything."""
+    returns: str = ""
+    """Variable of the frame below that takes the return value."""
+    line: int = 0
+    """Line of the statement that runs or waits."""
+    read: int | None = None
+    """Work that has gone into compiling the text; None once that is done."""
+    resolved: int = 0
+    problems: tuple[Caught, ...] = ()
+    database: str = ""
+    quoting: str = ""
+    known: tuple[tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]] = ((), ())
+    """How far its names have been looked up, and what is known by then: fields of Scope."""
+    procedure: str = ""
+    """Its name, if the text is that of a procedure."""
+
+
+@dataclass(frozen=True, slots=True)
+class Undo:
+    """What ROLLBACK returns to: the temp tables, and what had been written to other objects."""
+
+    tables: tuple[tuple[str, Table], ...]
+    writes: tuple[tuple[Place, Any], ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The SQL connection of a window."""
+
+    server: str
+    spid: int
+    login: str
+    database: str = "master"
+    started_tick: int = 0
+    """When the instance that holds it had started: a later start means that it is gone."""
+    login_tick: int = 0
+    transactions: int = 0
+    rowcount: int = 0
+    error: int = 0
+    fetch_status: int = 0
+    identity: int | None = None
+    options: tuple[tuple[str, str], ...] = ()
+    tables: tuple[tuple[str, Table], ...] = ()
+    """Temp tables."""
+    cursors: tuple[tuple[str, Cursor], ...] = ()
+    undo: Undo | None = None
+    """While a transaction is open."""
+    transaction_name: str = ""
+    transaction_id: int = 0
+    transaction_tick: int = 0
+    """Number of the latest transaction, and when it began."""
+    savepoints: tuple[tuple[str, Undo], ...] = ()
+    doomed: bool = False
+    """An error under XACT_ABORT has been caught: the transaction can only be rolled back."""
+    writes: tuple[tuple[Place, Any], ...] = ()
+    """What the transaction has done to objects, by object: RowChanges, an object made, or None for one dropped. It is
+    in no log yet: whatever ends the connection undoes it."""
+    logs: tuple[tuple[tuple[str, str], float, float], ...] = ()
+    """Log that it has written: (copy, where it begins, KB)."""
+    held: tuple[tuple[Place, str], ...] = ()
+    """Locks on whole tables that it keeps until the end of the transaction (locks.py)."""
+    committing: tuple[tuple[tuple[str, str], float], ...] = ()
+    """(copy, position) of commits whose log is not yet hardened where it has to be; until then it keeps its locks."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Run:
+    """A submission that is under way in a window, with what it has printed so far."""
+
+    id: int
+    text: str
+    steps: tuple[Step, ...] | None = field(default=None, repr=False)
+    """None while the text is still being taken apart; the text decides what they are."""
+    read: int = 0
+    """Work that has gone into that."""
+    step: int = 0
+    repeats: int = 0
+    """How often the batch of this step has been sent."""
+    frames: tuple[Frame, ...] = ()
+    messages: tuple[Message, ...] = ()
+    results: tuple[Result, ...] = field(default=(), repr=False)
+    """What is shown decides nothing."""
+    started_tick: int = 0
+    waiting: str = ""
+    """Why it waits: delay, pending, busy, server, login, lock, commit; empty while it does not."""
+    due_tick: int = 0
+    since_tick: int | None = None
+    """When the wait for a lock or commit began, which is looked after several times."""
+    blocked: tuple[tuple[int, ...], Place, str] = ((), ("", "", ""), "")
+    """The sessions that have the lock it waits for, the object, and the mode that it wants."""
+    wait_id: int = 0
+    """Number of the wait; a timer of an older one is void."""
+    pending: tuple[str, tuple[Any, ...]] | None = None
+    """The statement's completion, while it is pending."""
+    errors_from: int | None = None
+    """With `:ON ERROR EXIT` an error among the messages from here on ends the submission."""
+    booked: bool = False
+    """The time that it waits for is a turn of work (work.py)."""
+    acts: int = 0
+    """Statements so far that have done something to the world."""
+    spent: int = 0
+    """Work done since the submission began."""
+    told: bool = False
+    """A note has said that it goes on and on."""
+    said: int = 0
+    """Characters of its messages so far."""
+    characters: int = 0
+    cells: int = 0
+    """Characters and values in the results so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Window:
+    """A T-SQL window: its connection, what it has been told, and what waits behind the running batch."""
+
+    session: Session | None = None
+    server: str = ""
+    """Server that `:CONNECT` has chosen; empty for the window's own."""
+    variables: tuple[tuple[str, str], ...] = ()
+    """sqlcmd variables."""
+    lost: int = 0
+    """A connection with an open transaction has broken since: the next batch meets this error, then all is new."""
+    queue: tuple[str, ...] = ()
+    """Submissions that wait until the running one is done."""

@@ -1,0 +1,174 @@
+"""CREATE TABLE, CREATE INDEX and ALTER TABLE of a running batch."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from engine.messages import SqlError
+from engine.tsql.batches import constraints, sources, tables
+from engine.tsql.batches.data import Table
+from engine.tsql.language import statements as s
+from engine.tsql.language.columns import Check, ColumnDefinition, Key, parse_table
+from engine.tsql.language.lexer import name_of, tokens_of
+from engine.tsql.query.plans import TableRef
+from engine.tsql.scalars.values import Scalar
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+
+def create_table(machine: Machine, statement: s.CreateTable) -> None:
+    """Raises 2714, 2705, 2715, and what its constraints do: 1767, 1911, 8110."""
+    made = table_of(machine, TableRef(statement.name), statement.columns)
+    sources.make(machine, TableRef(statement.name), made)
+    machine.note(error=0, rowcount=0)
+
+
+def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
+    """The empty table that *text* in brackets describes."""
+    columns, rules = parse_table(text)
+    made = tables.made(ref.parts[-1], columns, constraints.named(ref.parts[-1], rules))
+    constraints.check_definition(machine, ref, made, made.constraints)
+    return made
+
+
+def create_index(machine: Machine, statement: s.CreateIndex) -> None:
+    """Raises 1088 for a table that is not there, 1913 for a name it has, 1911, 1902, 1505 for duplicates."""
+    ref = TableRef(statement.table)
+    table = sources.made_table(machine, ref)
+    if table is None:
+        raise SqlError(1088, ref.dotted)
+    if any(item.name.lower() == statement.name.lower() for item in table.constraints):
+        raise SqlError(1913, statement.name, "table", ref.dotted)
+    new = Key(
+        name=statement.name,
+        kind="UNIQUE INDEX" if statement.unique else "INDEX",
+        columns=statement.columns,
+        clustered=statement.clustered,
+        ignore_duplicates=statement.ignore_duplicates,
+        included=statement.included,
+    )
+    constraints.places_of(table, (*new.columns, *new.included), ref.parts[-1])
+    clustered = next((k for k in table.constraints if isinstance(k, Key) and k.clustered), None)
+    if new.clustered and clustered is not None:
+        raise SqlError(1902, "table", ref.dotted, clustered.name)
+    _keep(machine, ref, table, replace(table, constraints=(*table.constraints, new)))
+
+
+def _keep(machine: Machine, ref: TableRef, table: Table, made: Table) -> None:
+    """The table with other constraints, if its rows keep to them."""
+    try:
+        constraints.enforced(machine, ref, replace(table, rows=(), ids=()), made, "INSERT")
+    except SqlError as problem:
+        if problem.number in (2601, 2627):
+            shown = problem.parameters[-1]
+            raise SqlError(1505, f"dbo.{ref.parts[-1]}", made.constraints[-1].name, shown) from None
+        if problem.number == 547:
+            raise SqlError(547, "ALTER TABLE", *problem.parameters[1:]) from None
+        raise
+    sources.keep(machine, ref, made)
+    machine.note(error=0, rowcount=0)
+
+
+def alter_table(machine: Machine, statement: s.AlterTable) -> None:
+    """ADD and DROP of columns and constraints. 4902 if there is no table, 3728 for an unknown constraint."""
+    ref = TableRef(statement.name)
+    table = sources.made_table(machine, ref)
+    if table is None:
+        raise SqlError(4902, ref.dotted)
+    if statement.default:
+        name, text = statement.default
+        made = _with_default(table, name, text, ref)
+    elif statement.columns:
+        made = _added(machine, ref, table, statement.columns)
+    elif statement.constraint:
+        made = replace(
+            table,
+            constraints=tuple(c for c in table.constraints if c.name.lower() != statement.constraint.lower()),
+        )
+        if len(made.constraints) == len(table.constraints):
+            raise SqlError(3728, statement.constraint, also=(3727,))
+    else:
+        made = _without(table, statement.dropped, ref)
+    _keep(machine, ref, table, made)
+
+
+def _with_default(table: Table, name: str, text: str, ref: TableRef) -> Table:
+    (place,) = constraints.places_of(table, (name,), ref.parts[-1])
+    columns = list(table.columns)
+    columns[place] = replace(columns[place], default=text)
+    return replace(table, columns=tuple(columns))
+
+
+def _added(machine: Machine, ref: TableRef, table: Table, text: str) -> Table:
+    """New columns hold their default, or NULL, in old rows; 4901 for one that may be neither."""
+    columns, rules = parse_table(text)
+    for column in columns:
+        if table.rows and not (column.nullable or column.default or column.identity or column.computed):
+            raise SqlError(4901, column.name, ref.parts[-1])
+    both = (*table.columns, *columns)
+    everything = constraints.named(ref.parts[-1], (*table.constraints, *rules))
+    made = tables.made(ref.parts[-1], both, everything)
+    constraints.check_definition(machine, ref, made, everything[len(table.constraints) :])
+    primary = {
+        name.lower()
+        for key in everything[len(table.constraints) :]
+        if isinstance(key, Key) and key.kind == "PRIMARY KEY"
+        for name in key.columns
+    }
+    for column in table.columns:
+        if column.name.lower() in primary and column.nullable:
+            raise SqlError(8111, ref.parts[-1], also=(1750,))
+    number = next((c.identity for c in columns if c.identity is not None), None)
+    rows = []
+    for count, row in enumerate(table.rows):
+        rows.append((*row, *(_first(machine, column, count) for column in columns)))
+    after = number[0] + number[1] * len(rows) if number is not None else table.next_identity
+    return replace(made, rows=tuple(rows), ids=table.ids, next_id=table.next_id, next_identity=after)
+
+
+def _first(machine: Machine, column: ColumnDefinition, count: int) -> Scalar:
+    if column.identity is not None:
+        return column.identity[0] + column.identity[1] * count
+    return machine.evaluate(column.default) if column.default and not column.nullable else None
+
+
+def _without(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
+    """DROP COLUMN. 4924 for one that is not there, 5074 and 4922 where a constraint needs it."""
+    gone = {name.lower() for name in names}
+    keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in gone]
+    if len(keep) + len(gone) != len(table.columns):
+        raise SqlError(4924, names[0], ref.parts[-1])
+    for item in table.constraints:
+        used = (*item.columns, *_names_in(item.text)) if isinstance(item, Check) else item.columns
+        held = next((name for name in used if name.lower() in gone), None)
+        if held is not None:
+            kind = "index" if isinstance(item, Key) and "INDEX" in item.kind else "object"
+            raise SqlError(5074, kind, item.name, "column", held, also=(4922,))
+    rows = tuple(tuple(row[place] for place in keep) for row in table.rows)
+    columns = tuple(table.columns[place] for place in keep)
+    return replace(table, columns=columns, rows=rows)
+
+
+def _names_in(text: str) -> tuple[str, ...]:
+    return tuple(name_of(token) for token in tokens_of(text) if token.kind in ("word", "quoted"))
+
+
+def set_identity_insert(machine: Machine, words: list[str], on: bool) -> None:
+    """SET IDENTITY_INSERT table ON or OFF; one table of a connection at a time. Raises 1088, 8106, 8107."""
+    ref = TableRef(tuple(word.strip('[]"') for word in words if word != "."))
+    table = sources.made_table(machine, ref)
+    if table is None:
+        raise SqlError(1088, ref.dotted)
+    if all(column.identity is None for column in table.columns):
+        raise SqlError(8106, ref.dotted)
+    options = dict(machine.session.options)
+    other, name = options.get("IDENTITY_INSERT", ""), ref.parts[-1].lower()
+    if on and other not in ("", name):
+        raise SqlError(8107, machine.session.database, "dbo", other, ref.dotted)
+    if on:
+        options["IDENTITY_INSERT"] = name
+    elif other == name:
+        del options["IDENTITY_INSERT"]
+    machine.note(options=tuple(options.items()), error=0)

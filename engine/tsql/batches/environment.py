@@ -1,0 +1,422 @@
+"""Functions and @@ names that look at the connection or the server."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.constants import INTERNAL_VERSION, PRODUCT
+from engine.messages import SqlError, filled
+from engine.protocol import startup
+from engine.tsql import catalog
+from engine.tsql.batches import locks, stored_messages
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.objects import SCHEMAS
+from engine.tsql.catalog import security
+from engine.tsql.scalars.date_values import Culture
+from engine.tsql.scalars.functions import format_message
+from engine.tsql.scalars.settings import settings_of
+from engine.tsql.scalars.values import Scalar, to_number, to_text, whole
+
+SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
+
+_EDITION_IDS: Final = {
+    "Enterprise": 1804890536,
+    "Standard": -1534726760,
+    "Developer": -2117995310,
+    "Express": -1592396055,
+    "Workgroup": 1333529388,
+}
+"""EditionID of SERVERPROPERTY. Documented [DOC: SERVERPROPERTY]."""
+
+ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Developer": 3, "Express": 4}
+
+
+def version_text(context: Context) -> str:
+    """What @@VERSION says."""
+    return f"{startup.product(context.server)}\n\t{context.server.edition} Edition (64-bit) on Windows NT 6.1 (X64)\n"
+
+
+def _serverproperty(context: Context, name: Scalar) -> Scalar:
+    number, level, _ = PRODUCT[context.version]
+    table: dict[str, Scalar] = {
+        "servername": context.server.name,
+        "machinename": context.server.name,
+        "computernamephysicalnetbios": context.server.name,
+        "instancename": None,
+        "edition": f"{context.server.edition} Edition (64-bit)",
+        "engineedition": ENGINE_EDITIONS.get(context.server.edition, 3),
+        "productversion": number,
+        "productlevel": level,
+        "collation": "SQL_Latin1_General_CP1_CI_AS",
+        "isclustered": 0,
+        "isintegratedsecurityonly": 0,
+        "issingleuser": 0,
+        "isfulltextinstalled": 0,
+        "processid": 1200 + context.server.host,
+        "isxtpsupported": int(context.version >= 2014),
+        "ishadrenabled": 0 if context.version >= 2012 else None,
+        "hadrmanagerstatus": 2 if context.version >= 2012 else None,
+        "instancedefaultdatapath": "D:\\Data\\" if context.version >= 2012 else None,
+        "instancedefaultlogpath": "L:\\Log\\" if context.version >= 2012 else None,
+        "islocaldb": 0 if context.version >= 2012 else None,
+        "editionid": _EDITION_IDS.get(context.server.edition),
+        "lcid": 1033,
+        "collationid": 872468488,
+        "comparisonstyle": 196609,
+        "sqlcharset": 1,
+        "sqlcharsetname": "iso_1",
+        "sqlsortorder": 52,
+        "sqlsortordername": "nocase_iso",
+        "licensetype": "DISABLED",
+        "numlicenses": None,
+        "buildclrversion": "v2.0.50727" if context.version < 2012 else "v4.0.30319",
+        "resourceversion": number,
+        "filestreamconfiguredlevel": 0,
+        "filestreameffectivelevel": 0,
+        "filestreamsharename": None,
+        "isadvancedanalyticsinstalled": None,
+        "ispolybaseinstalled": None,
+    }
+    if context.version >= 2014:
+        parts = zip(
+            ("productmajorversion", "productminorversion", "productbuild"), number.split("."), strict=False
+        )
+        table.update(parts)
+    return table.get(to_text(name).lower())
+
+
+def _connectionproperty(context: Context, name: Scalar) -> Scalar:
+    """A column of one's own row of sys.dm_exec_connections, under its name [DOC: CONNECTIONPROPERTY]."""
+    rows = catalog.rows_of(context, "sys.dm_exec_connections")
+    own = next(row for row in rows if row["session_id"] == context.session.spid)
+    wanted = to_text(name).lower()
+    known = {
+        "net_transport",
+        "protocol_type",
+        "auth_scheme",
+        "local_net_address",
+        "local_tcp_port",
+        "client_net_address",
+    }
+    return (
+        own["net_transport" if wanted == "physical_net_transport" else wanted]
+        if wanted in known | {"physical_net_transport"}
+        else None
+    )
+
+
+def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Scalar:
+    wanted = to_text(database).lower()
+    found = (row for row in catalog.rows_of(context, "sys.databases") if str(row["name"]).lower() == wanted)
+    row = next(found, None)
+    if row is None:
+        return None
+    table = {
+        "status": row["state_desc"],
+        "recovery": row["recovery_model_desc"],
+        "useraccess": row["user_access_desc"],
+        "updateability": "READ_ONLY" if row["is_read_only"] else "READ_WRITE",
+        "collation": row["collation_name"],
+        "version": INTERNAL_VERSION[context.version],
+        "isinstandby": row["is_in_standby"],
+        "isautoclose": row["is_auto_close_on"],
+    }
+    return table.get(to_text(name).lower())
+
+
+def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
+    """Ids of temp tables, procedures and views that exist here; NULL for all others."""
+    return None if name is None else catalog.object_id(context, to_text(name))
+
+
+def _of_principal(known: str, wanted: str) -> Callable[..., Scalar]:
+    """A function that finds a login by its column *known*; without an argument it is about one's own login."""
+
+    def find(context: Context, *given: Scalar) -> Scalar:
+        if len(given) > 1:
+            raise SqlError(189, "suser_sname", 0, 1)
+        if not given and wanted == "name":
+            return context.session.login
+        key = to_text(given[0] if given else context.session.login).casefold()
+        rows = catalog.rows_of(context, "sys.server_principals")
+        return next((row[wanted] for row in rows if to_text(row[known]).casefold() == key), None)
+
+    return find
+
+
+def _newid(context: Context) -> Scalar:
+    digits = f"{context.world.chance.bits():016X}{context.world.chance.bits():016X}"
+    return f"{digits[:8]}-{digits[8:12]}-4{digits[13:16]}-A{digits[17:20]}-{digits[20:]}"
+
+
+def _whole(value: Scalar) -> int:
+    return int(to_number(value))
+
+
+def _db_id(context: Context, name: Scalar = None) -> Scalar:
+    return context.database_id(context.session.database if name is None else to_text(name))
+
+
+def _db_name(context: Context, number: Scalar = None) -> Scalar:
+    return context.session.database if number in (None, 0) else context.database_name(_whole(number))
+
+
+def _error(name: str) -> Callable[[Context], Scalar]:
+    def look(context: Context) -> Scalar:
+        value: Scalar = None if context.caught is None else getattr(context.caught, name)
+        return value
+
+    return look
+
+
+def _rand(context: Context, seed: Scalar = None) -> Scalar:
+    return context.world.chance.uniform()
+
+
+def _utc(context: Context) -> Scalar:
+    return context.now()
+
+
+def _formatmessage(context: Context, message: Scalar, *values: Scalar) -> Scalar:
+    if isinstance(message, int):
+        row = stored_messages.find(context.world, context.server.name, message)
+        if row is None or message <= stored_messages.FIRST_RAISABLE:
+            return None
+        return format_message(row.text, values) if row.source == "added" else filled(row.text, values)
+    return format_message(to_text(message), values)
+
+
+def _file(column: str, wanted: str) -> Callable[[Context, Scalar], Scalar]:
+    """FILE_NAME, FILE_ID and their kin: a file of the current database."""
+
+    def find(context: Context, given: Scalar) -> Scalar:
+        for row in catalog.rows_of(context, "sys.database_files"):
+            if to_text(row[column]).casefold() == to_text(given).casefold():
+                return row[wanted]
+        return None
+
+    return find
+
+
+_FILE_PROPERTIES: Final = {"isreadonly": 0, "isprimaryfile": None, "islogfile": None, "spaceused": None}
+
+
+def _fileproperty(context: Context, name: Scalar, wanted: Scalar) -> Scalar:
+    """FILEPROPERTY; SpaceUsed in pages: the used part of a log, and a data file is full here."""
+    asked = to_text(wanted).lower()
+    for row in catalog.rows_of(context, "sys.database_files"):
+        if to_text(row["name"]).casefold() != to_text(name).casefold() or asked not in _FILE_PROPERTIES:
+            continue
+        if asked == "spaceused":
+            return _used_pages(context, row)
+        values = {"islogfile": int(row["type"] == 1), "isprimaryfile": int(row["file_id"] == 1)}
+        return values.get(asked, _FILE_PROPERTIES[asked])
+    return None
+
+
+def _used_pages(context: Context, row: catalog.Record) -> Scalar:
+    size = int(str(row["size"]))
+    if row["type"] != 1:
+        return size
+    for usage in catalog.rows_of(context, "sys.dm_db_log_space_usage"):
+        return round(size * float(str(usage["used_log_space_in_percent"])) / 100.0)
+    return None
+
+
+_TYPES: Final = {
+    34: "image", 35: "text", 36: "uniqueidentifier", 40: "date", 41: "time", 42: "datetime2", 48: "tinyint",
+    52: "smallint", 56: "int", 58: "smalldatetime", 59: "real", 60: "money", 61: "datetime", 62: "float",
+    98: "sql_variant", 99: "ntext", 104: "bit", 106: "decimal", 108: "numeric", 127: "bigint", 165: "varbinary",
+    167: "varchar", 173: "binary", 175: "char", 231: "nvarchar", 239: "nchar", 241: "xml", 256: "sysname",
+}  # fmt: skip
+"""Types by their user_type_id. Documented [DOC: sys.types]."""
+
+
+def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar:
+    kinds = {"istable": "U", "isusertable": "U", "isprocedure": "P", "isview": "V"}
+    row = next((r for r in catalog.rows_of(context, "sys.objects") if r["object_id"] == number), None)
+    if row is None:
+        return None
+    asked = to_text(wanted).lower()
+    return int(to_text(row["type"]).strip() == kinds[asked]) if asked in kinds else 0
+
+
+def _object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
+    rows = (*catalog.rows_of(context, "sys.objects"), *catalog.rows_of(context, "sys.system_objects"))
+    return next((row["name"] for row in rows if row["object_id"] == number), None)
+
+
+def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
+    """1: everybody here is sysadmin. 0 for other fixed roles, NULL for a role or login that there is not."""
+    fixed = to_text(role).lower() in map(str.lower, security.ROLES)
+    known = login is None or _of_principal("name", "principal_id")(context, login) is not None
+    return int(to_text(role).lower() in SERVER_ROLES) if fixed and known else None
+
+
+CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "getdate": lambda context: context.now(),
+    "sysdatetime": lambda context: context.now(),
+    "current_timestamp": lambda context: context.now(),
+    "getutcdate": _utc,
+    "sysutcdatetime": _utc,
+    "sysdatetimeoffset": _utc,
+    "db_id": _db_id,
+    "db_name": _db_name,
+    "original_db_name": lambda context: "master",
+    "object_id": _object_id,
+    "object_name": _object_name,
+    "object_schema_name": lambda context, number, database=None: (
+        None if _object_name(context, number) is None else "dbo"
+    ),
+    "objectproperty": _object_property,
+    "objectpropertyex": _object_property,
+    "file_name": _file("file_id", "name"),
+    "file_id": _file("name", "file_id"),
+    "file_idex": _file("name", "file_id"),
+    "fileproperty": _fileproperty,
+    "type_name": lambda context, number: _TYPES.get(whole(number)) if number is not None else None,
+    "type_id": lambda context, name: next(
+        (number for number, known in _TYPES.items() if known == to_text(name).lower()), None
+    ),
+    "filegroup_name": lambda context, number: "PRIMARY" if number == 1 else None,
+    "schema_name": lambda context, number=1: next(
+        (known for known, known_number in SCHEMAS.items() if known_number == number), None
+    ),
+    "schema_id": lambda context, name="dbo": next(
+        (number for known, number in SCHEMAS.items() if known.lower() == to_text(name).lower()), None
+    ),
+    "suser_sname": _of_principal("sid", "name"),
+    "suser_name": _of_principal("principal_id", "name"),
+    "suser_id": _of_principal("name", "principal_id"),
+    "suser_sid": _of_principal("name", "sid"),
+    "original_login": lambda context: context.session.login,
+    "system_user": lambda context: context.session.login,
+    "user_name": lambda context, number=None: "dbo",
+    "user": lambda context: "dbo",
+    "current_user": lambda context: "dbo",
+    "session_user": lambda context: "dbo",
+    "user_id": lambda context, name=None: 1,
+    "host_name": lambda context: "CONSOLE",
+    "host_id": lambda context: "1",
+    "app_name": lambda context: "Mirrordrill",
+    "is_srvrolemember": _is_role_member,
+    "is_member": lambda context, role: int(to_text(role).lower() == "db_owner"),
+    "is_rolemember": lambda context, role, user=None: int(to_text(role).lower() == "db_owner"),
+    "has_dbaccess": lambda context, name: _has_dbaccess(context, name),
+    "has_perms_by_name": lambda context, *values: 1,
+    "serverproperty": _serverproperty,
+    "databasepropertyex": _databasepropertyex,
+    "databaseproperty": _databasepropertyex,
+    "connectionproperty": _connectionproperty,
+    "default_domain": lambda context: context.server.domain,
+    "sessionproperty": lambda context, name: 1,
+    "newid": _newid,
+    "newsequentialid": _newid,
+    "rand": _rand,
+    "error_number": _error("number"),
+    "error_message": _error("text"),
+    "error_severity": _error("severity"),
+    "error_state": _error("state"),
+    "error_line": _error("line"),
+    "error_procedure": lambda context: context.caught.procedure or None if context.caught else None,
+    "xact_state": lambda context: -1 if context.session.doomed else int(context.session.transactions > 0),
+    "scope_identity": lambda context: context.session.identity,
+    "formatmessage": _formatmessage,
+    "cursor_status": lambda context, kind, name: _cursor_status(context, kind, name),
+    "trigger_nestlevel": lambda context: 0,
+}
+"""Functions that look at the connection or the server."""
+
+
+def _culture(context: Context) -> Culture:
+    return settings_of(context.session.options).culture
+
+
+def _has_dbaccess(context: Context, name: Scalar) -> Scalar:
+    if context.database_id(to_text(name)) is None:
+        return None
+    try:
+        context.open_database(to_text(name))
+    except SqlError:
+        return 0
+    return 1
+
+
+def _cursor_status(context: Context, kind: Scalar, name: Scalar) -> Scalar:
+    wanted = to_text(name).lower()
+    cursor = next(
+        (
+            cursor
+            for key, cursor in reversed(context.session.cursors)
+            if key.partition(" ")[0] == wanted and (" " in key) == (to_text(kind).lower() != "global")
+        ),
+        None,
+    )
+    if cursor is None:
+        return -2 if wanted.startswith("@") else -3
+    if cursor.rows is None:
+        return -1
+    return int(bool(cursor.rows))
+
+
+GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
+    "@@servername": lambda context: context.server.name,
+    "@@servicename": lambda context: "MSSQLSERVER",
+    "@@version": version_text,
+    "@@spid": lambda context: context.session.spid,
+    "@@trancount": lambda context: context.session.transactions,
+    "@@rowcount": lambda context: context.session.rowcount,
+    "@@error": lambda context: context.session.error,
+    "@@fetch_status": lambda context: context.session.fetch_status,
+    "@@identity": lambda context: context.session.identity,
+    "@@cursor_rows": lambda context: _cursor_rows(context),
+    "@@language": lambda context: _culture(context).language.name,
+    "@@langid": lambda context: _culture(context).language.number,
+    "@@datefirst": lambda context: _culture(context).datefirst,
+    "@@lock_timeout": lambda context: locks.lock_timeout_ms(context.session),
+    "@@max_connections": lambda context: 32767,
+    "@@max_precision": lambda context: 38,
+    "@@nestlevel": lambda context: 0,
+    "@@options": lambda context: _options(context),
+    "@@procid": lambda context: 0,
+    "@@remserver": lambda context: None,
+    "@@textsize": lambda context: 2147483647,
+    "@@microsoftversion": lambda context: int(PRODUCT[context.version][0].split(".")[0]) << 24,
+    "@@dbts": lambda context: b"\x00\x00\x00\x00\x00\x00\x07\xd0",
+    "@@cpu_busy": lambda context: context.world.tick // 4,
+    "@@idle": lambda context: context.world.tick,
+    "@@io_busy": lambda context: context.world.tick // 10,
+    "@@timeticks": lambda context: 31250,
+    "@@total_errors": lambda context: 0,
+    "@@connections": lambda context: 1000,
+}
+"""Values of the @@ names."""
+
+
+_OPTION_BITS: Final = {
+    "IMPLICIT_TRANSACTIONS": 2, "CURSOR_CLOSE_ON_COMMIT": 4, "ANSI_WARNINGS": 8, "ANSI_PADDING": 16, "ANSI_NULLS": 32,
+    "ARITHABORT": 64, "ARITHIGNORE": 128, "QUOTED_IDENTIFIER": 256, "NOCOUNT": 512, "ANSI_NULL_DFLT_ON": 1024,
+    "ANSI_NULL_DFLT_OFF": 2048, "CONCAT_NULL_YIELDS_NULL": 4096, "NUMERIC_ROUNDABORT": 8192, "XACT_ABORT": 16384,
+}  # fmt: skip
+"""What @@OPTIONS adds up. Documented [DOC: user options]."""
+
+_ON_AT_LOGIN: Final = 5496
+"""What Management Studio sets: ANSI_WARNINGS, ANSI_PADDING, ANSI_NULLS, ARITHABORT, QUOTED_IDENTIFIER,
+ANSI_NULL_DFLT_ON and CONCAT_NULL_YIELDS_NULL."""
+
+
+def _options(context: Context) -> int:
+    said, number = dict(context.session.options), 0
+    for name, bit in _OPTION_BITS.items():
+        if said.get(name, "ON" if bit & _ON_AT_LOGIN else "OFF") == "ON":
+            number |= bit
+    return number
+
+
+def _cursor_rows(context: Context) -> int:
+    """Of the cursor opened last; -1 for one that is dynamic. Documented [DOC: @@CURSOR_ROWS]."""
+    opened = [cursor for _, cursor in context.session.cursors if cursor.rows is not None]
+    if not opened:
+        return 0
+    return len(opened[-1].rows or ()) if opened[-1].counted else -1

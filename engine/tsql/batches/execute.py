@@ -1,0 +1,406 @@
+"""What each kind of statement does: the language's own on the machine, the others through the protocol's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, Final
+
+from engine.messages import SqlError, filled, text_of
+from engine.protocol import backup, commands, connections, disks, options
+from engine.tsql import procedures
+from engine.tsql.batches import (
+    administer,
+    cursors,
+    definitions,
+    maintenance,
+    objects,
+    queries,
+    sources,
+    stored_messages,
+    transactions,
+    waiting,
+)
+from engine.tsql.batches.context import SYSTEM_DATABASES
+from engine.tsql.batches.data import Caught, ConnectionLost
+from engine.tsql.batches.machine import Machine
+from engine.tsql.clients import linked
+from engine.tsql.language import statements as s
+from engine.tsql.query import plans
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars import settings
+from engine.tsql.scalars.functions import format_message
+from engine.tsql.scalars.values import text_as, to_number, to_text
+
+Outcome = commands.Outcome
+
+
+def perform(machine: Machine, statement: s.Statement) -> None:
+    """Carry out one statement. Raises SqlError, Unsimulated or ConnectionLost."""
+    kind = type(statement)
+    for classes, name in NOT_IN_TRANSACTION:
+        if isinstance(statement, classes) and machine.session.transactions:
+            if isinstance(statement, s.Backup | s.Restore):
+                raise SqlError(3021, also=(3013,), title=statement.title)
+            raise SqlError(226, name)
+    if kind in LANGUAGE:
+        LANGUAGE[kind](machine, statement)
+    elif kind in COMMANDS:
+        machine.count_act()
+        try:
+            machine.outcome(COMMANDS[kind](machine, statement))
+        except SqlError as problem:
+            problem.title = getattr(statement, "title", problem.title)
+            if isinstance(statement, s.Backup):
+                database = to_text(machine.value(statement.database))
+                backup.note_failure(machine.world, machine.session.server, database, problem)
+            raise
+    else:
+        raise Unsimulated(type(statement).__name__)
+
+
+NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement], ...], str], ...]] = (
+    (s.OnDatabase, "ALTER DATABASE"),
+    (s.Backup, "BACKUP"),
+    (s.Restore, "RESTORE"),
+    (s.CreateEndpoint, "CREATE ENDPOINT"),
+    (s.AlterEndpoint, "ALTER ENDPOINT"),
+    (s.CreateDatabase, "CREATE DATABASE"),
+    (s.Reconfigure, "RECONFIGURE"),
+    (s.Shutdown, "SHUTDOWN"),
+)
+"""Statements that a user transaction refuses with message 226. Documented [DOC: each statement's page]."""
+
+
+# --- commands of the protocol ----------------------------------------------------------------------------
+
+
+def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Machine, Any], Outcome]:
+    """The command *function*(world, server, database, *fields of the statement*)."""
+
+    def run(machine: Machine, statement: Any) -> Outcome:
+        arguments = [getattr(statement, name) for name in fields]
+        return function(machine.world, machine.session.server, statement.database, *arguments)
+
+    return run
+
+
+_SWITCH: Final = frozenset({"ON", "OFF"})
+_STATES: Final = """
+ONLINE OFFLINE EMERGENCY SINGLE_USER RESTRICTED_USER MULTI_USER READ_ONLY READ_WRITE ENABLE_BROKER DISABLE_BROKER
+NEW_BROKER ERROR_BROKER_CONVERSATIONS
+"""
+_SWITCHES: Final = """
+AUTO_CLOSE AUTO_SHRINK AUTO_CREATE_STATISTICS AUTO_UPDATE_STATISTICS AUTO_UPDATE_STATISTICS_ASYNC
+CURSOR_CLOSE_ON_COMMIT TRUSTWORTHY DB_CHAINING ALLOW_SNAPSHOT_ISOLATION READ_COMMITTED_SNAPSHOT ANSI_NULLS
+ANSI_NULL_DEFAULT ANSI_PADDING ANSI_WARNINGS ARITHABORT CONCAT_NULL_YIELDS_NULL NUMERIC_ROUNDABORT
+QUOTED_IDENTIFIER RECURSIVE_TRIGGERS DATE_CORRELATION_OPTIMIZATION SUPPLEMENTAL_LOGGING ENCRYPTION
+VARDECIMAL_STORAGE_FORMAT HONOR_BROKER_PRIORITY TORN_PAGE_DETECTION
+"""
+DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
+    **dict.fromkeys(_STATES.split(), frozenset({""})),
+    **dict.fromkeys(_SWITCHES.split(), _SWITCH),
+    "RECOVERY": frozenset({"FULL", "BULK_LOGGED", "SIMPLE"}),
+    "DELAYED_DURABILITY": frozenset({"DISABLED", "ALLOWED", "FORCED"}),
+    "PAGE_VERIFY": frozenset({"CHECKSUM", "TORN_PAGE_DETECTION", "NONE"}),
+    "CURSOR_DEFAULT": frozenset({"LOCAL", "GLOBAL"}),
+    "PARAMETERIZATION": frozenset({"SIMPLE", "FORCED"}),
+    "COMPATIBILITY_LEVEL": None,
+    "CHANGE_TRACKING": None,
+    "CONTAINMENT": None,
+    "FILESTREAM": None,
+    "HADR": None,
+    "TARGET_RECOVERY_TIME": None,
+    "DEFAULT_LANGUAGE": None,
+    "DEFAULT_FULLTEXT_LANGUAGE": None,
+    "NESTED_TRIGGERS": None,
+    "TWO_DIGIT_YEAR_CUTOFF": None,
+}
+"""Options of ALTER DATABASE … SET and their values; None for any. Documented [DOC: ALTER DATABASE SET options]."""
+
+
+SINCE: Final = {"DELAYED_DURABILITY": 2014, "HADR": 2012, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012}
+"""Options that came with a version."""
+
+
+def _check_option(option: str, value: str, version: int) -> None:
+    """Raises 102 for an option or value that the product does not know, 35221: availability groups are not enabled."""
+    if option not in DATABASE_OPTIONS or version < SINCE.get(option, 0):
+        raise SqlError(102, option)
+    if option == "HADR":
+        raise SqlError(35221)
+    values = DATABASE_OPTIONS[option]
+    if values is not None and value not in values:
+        raise SqlError(102, value.split()[0] if value else option)
+
+
+def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
+    messages = []
+    for option, value in statement.options:
+        _check_option(option, value, machine.context.version)
+        if statement.database.lower() in SYSTEM_DATABASES:
+            if option in ("OFFLINE", "READ_ONLY"):
+                raise SqlError(5058, option, statement.database.lower(), also=(5069,))
+            raise Unsimulated(f"ALTER DATABASE … SET {option} of a system database")
+        outcome = options.set_option(machine.world, machine.session.server, statement.database, option, value)
+        if isinstance(outcome, commands.Pending):
+            return outcome
+        messages += outcome
+    return messages
+
+
+def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
+    """The client of SHUTDOWN is told who asked for it, then its connection ends."""
+    login = machine.session.login
+    outcome = commands.shutdown(machine.world, machine.session.server, statement.nowait, login)
+    machine.outcome(outcome)
+    how = "NOWAIT request" if statement.nowait else "request"
+    machine.say(text_of(6006, how, login)[1])
+    machine.say("SQL Server is terminating this process.")
+    raise ConnectionLost
+
+
+def _use(machine: Machine, statement: s.Use) -> Outcome:
+    machine.note(database=machine.context.open_database(statement.database))
+    return []
+
+
+COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
+    s.PartnerSet: _on_database(commands.partner_set, "address"),
+    s.PartnerFailover: _on_database(commands.partner_failover),
+    s.PartnerForce: _on_database(commands.partner_force),
+    s.PartnerOff: _on_database(commands.partner_off),
+    s.PartnerSuspend: _on_database(commands.partner_suspend),
+    s.PartnerResume: _on_database(commands.partner_resume),
+    s.PartnerSafety: _on_database(commands.partner_safety, "level"),
+    s.PartnerTimeout: _on_database(commands.partner_timeout, "seconds"),
+    s.RedoQueue: _on_database(commands.redo_queue, "limit_mb"),
+    s.WitnessSet: _on_database(commands.witness_set, "address"),
+    s.WitnessOff: _on_database(commands.witness_off),
+    s.SetOption: _set_option,
+    s.Shutdown: _shutdown,
+    s.Use: _use,
+    **administer.COMMANDS,
+}
+"""Statements that act on the world."""
+
+
+# --- the language ----------------------------------------------------------------------------------------
+
+
+def _print(machine: Machine, statement: s.Print) -> None:
+    value, kind = machine.evaluated(statement.expression)
+    shown = "" if value is None else text_as(value, source=kind, culture=machine.settings.culture)
+    machine.say(shown[:8000] or " ")
+    machine.note(error=0, rowcount=0)
+
+
+def _assign(machine: Machine, statement: s.Assign) -> None:
+    machine.set_variable(statement.name, *machine.evaluated(statement.expression))
+    machine.note(error=0, rowcount=1)
+
+
+def _set_session(machine: Machine, statement: s.SetSession) -> None:
+    words = [word.strip(",") for word in statement.words if word != ","]
+    value = machine.text(statement.value) if statement.value is not None else words[-1]
+    value = f"-{value}" if "-" in words else value
+    if words[0] == "ROWCOUNT" and not value.isdigit():
+        raise SqlError(102, value)
+    if words[0] not in settings.EFFECTIVE:
+        raise SqlError(195, words[0], "SET option")
+    try:
+        value = settings.checked(words[0], value)
+    except settings.NotKnown:
+        raise Unsimulated(f"SET {words[0]} {value}") from None
+    options = dict(machine.session.options)
+    if words[0] == "IDENTITY_INSERT":
+        definitions.set_identity_insert(machine, words[1:-1], value == "ON")
+        return
+    if words[0] == "LANGUAGE":
+        options.pop("DATEFORMAT", None)
+        options.pop("DATEFIRST", None)
+    harmless = settings.WITHOUT_EFFECT.get(words[0], value)
+    if (value in ("ON", "OFF") and value != harmless) or words[0] in settings.IGNORED:
+        machine.not_simulated(f"SET {' '.join(words)}")
+    elif words[0] in settings.PARTLY and value == ("OFF" if words[0] == "ANSI_WARNINGS" else "ON"):
+        machine.remark(settings.PARTLY[words[0]])
+    names = words[:-1] if len(words) > 1 else words
+    for name in names if value in ("ON", "OFF") else names[:1]:
+        options[name] = value
+    machine.note(options=tuple(options.items()), error=0)
+    if words[0] == "LANGUAGE":
+        machine.say_number(5703, value)
+
+
+def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
+    made = objects.Procedure(statement.parameters, statement.body, machine.scope.text)
+    objects.create(machine.context, statement.name, made, alter=statement.alter)
+
+
+def _create_view(machine: Machine, statement: s.CreateView) -> None:
+    plans.check_view(statement.query)
+    for table in plans.references("statement", statement.query).tables:
+        sources.described(machine, table)  # a view needs its tables when it is made
+    plan = machine.plan("statement", statement.query)
+    columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
+    made = objects.View(statement.query, columns, machine.scope.text)
+    objects.create(machine.context, statement.name, made, alter=statement.alter)
+
+
+def _return(machine: Machine, statement: s.Return) -> None:
+    if statement.expression:
+        if len(machine.scopes) == 1:
+            raise SqlError(178)
+        machine.scope.result = int(to_number(machine.evaluate(statement.expression)))
+    machine.scope.position = len(machine.scope.code)
+
+
+def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
+    asked = int(to_number(machine.value(statement.severity)))
+    state = int(to_number(machine.value(statement.state)))
+    state = state if 0 <= state <= 255 else 1
+    arguments = tuple(machine.value(value) for value in statement.arguments)
+    message = machine.value(statement.message)
+    severity = max(0, asked)
+    if severity > 18 and "LOG" not in statement.options:
+        raise SqlError(2754, 18)
+    number, logged = 50000, "LOG" in statement.options
+    if isinstance(message, int):
+        row = stored_messages.raisable(machine.world, machine.session.server, message, severity, state)
+        number, logged = message, logged or row.logged
+        severity = severity if asked >= 0 else row.severity
+        added = row.source == "added"
+        text = format_message(row.text, arguments) if added else filled(row.text, arguments)
+    else:
+        text = format_message(to_text(message), arguments)
+    text = text[:2047]
+    if logged and severity > 0:
+        machine.log(number, severity, state, text)
+    if severity <= 10:
+        machine.say(text, number if severity else 0, severity, state, machine.line if severity else 0)
+        machine.note(error=number if "SETERROR" in statement.options else 0, rowcount=0)
+        return
+    # RAISERROR does not honour XACT_ABORT [DOC: SET XACT_ABORT]
+    machine.fail_with([Caught(number, min(severity, 25), state, machine.line, text)], aborts=False)
+
+
+def _throw(machine: Machine, statement: s.Throw) -> None:
+    if statement.number is None:
+        if not machine.scope.caught:
+            raise SqlError(10704)
+        error = machine.scope.caught[-1]
+        machine.scope.caught.pop()
+        machine.fail_with([error], ends_batch=True)
+        return
+    number = int(to_number(machine.value(statement.number)))
+    if not 50000 <= number < 2**31:
+        raise SqlError(35100, number, state=10)
+    state = int(to_number(machine.value(statement.state))) & 255
+    text = machine.text(statement.message)[:2047]
+    machine.fail_with([Caught(number, 16, state, machine.line, text)], ends_batch=True)
+
+
+def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
+    text = to_text(machine.evaluate(statement.expression))
+    if statement.linked_server and statement.linked_server.lower() != machine.session.server.lower():
+        linked.execute(machine, statement.linked_server, text)
+        return
+    machine.enter(text)
+
+
+def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
+    source = statement.source
+    if isinstance(source, s.ExecuteString) and not source.linked_server:
+        machine.enter(to_text(machine.evaluate(source.expression)), insert_into=statement.target)
+        return
+    depth = len(machine.scopes)
+    machine.capture = statement.target
+    try:
+        if isinstance(source, s.ExecuteString):
+            _execute_string(machine, source)
+        else:
+            procedures.execute(machine, source)
+    finally:
+        machine.capture = ""
+    for scope in machine.scopes[depth:]:
+        scope.insert_into = statement.target
+
+
+def _declare_cursor(machine: Machine, statement: s.DeclareCursor) -> None:
+    cursors.declare(machine, statement)
+
+
+def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
+    key, cursor = cursors.find(machine, statement.name)
+    if statement.verb == "OPEN":
+        cursors.open_one(machine, statement.name)
+    elif statement.verb == "DEALLOCATE":
+        cursors.keep(machine, key, None)
+    elif cursor.rows is None:
+        raise SqlError(16917)
+    else:
+        cursors.keep(machine, key, replace(cursor, rows=None, position=-1))
+
+
+def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
+    machine.not_simulated(statement.what)
+
+
+def _kill(machine: Machine, statement: s.Kill) -> None:
+    """Ends another window's connection, or those of an application. 6104 oneself, 6106 nobody, 6107 the system."""
+    asked = machine.value(statement.spid)
+    if not isinstance(asked, int) and not to_text(asked).isdigit():
+        raise SqlError(102, to_text(asked))
+    spid = int(to_number(asked))
+    if spid == machine.session.spid:
+        raise SqlError(6104)
+    if 0 < spid <= 50:
+        raise SqlError(6107)
+    window = next((name for name, session in machine.context.sessions() if session.spid == spid), None)
+    if window is None:
+        if not connections.kill(machine.world, machine.session.server, spid):
+            raise SqlError(6106, spid)
+        machine.count_act()
+        machine.note(error=0, rowcount=0)
+        return
+    machine.world.at(machine.world.tick, "tsql.kill", window, machine.session.server, spid)
+    machine.note(error=0, rowcount=0)
+
+
+def _checkpoint(machine: Machine, statement: s.Checkpoint) -> None:
+    copy = machine.context.copy_named(machine.session.database)
+    if copy is not None and copy.data_failed_tick is not None:
+        machine.say_number(5901, copy.database)
+        disks.need_data(copy, "write", state=3)
+    machine.note(error=0, rowcount=0)
+
+
+LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
+    s.Query: lambda machine, statement: queries.run(machine, statement),
+    s.CreateProcedure: _create_procedure,
+    s.CreateView: _create_view,
+    s.CreateTable: lambda machine, statement: definitions.create_table(machine, statement),
+    s.CreateIndex: lambda machine, statement: definitions.create_index(machine, statement),
+    s.AlterTable: lambda machine, statement: definitions.alter_table(machine, statement),
+    s.Print: _print,
+    s.Declare: lambda machine, statement: machine.declare(statement),
+    s.Assign: _assign,
+    s.SetSession: _set_session,
+    s.Return: _return,
+    s.Raiserror: _raiserror,
+    s.Throw: _throw,
+    s.Transaction: lambda machine, statement: transactions.run(machine, statement),
+    s.Waitfor: lambda machine, statement: waiting.wait_for(machine, statement),
+    s.Execute: lambda machine, statement: procedures.execute(machine, statement),
+    s.ExecuteString: _execute_string,
+    s.InsertExec: _insert_exec,
+    s.DeclareCursor: _declare_cursor,
+    s.CursorAction: _cursor_action,
+    s.Fetch: lambda machine, statement: cursors.fetch(machine, statement),
+    s.Checkpoint: _checkpoint,
+    s.Dbcc: lambda machine, statement: maintenance.dbcc(machine, statement),
+    s.Reconfigure: lambda machine, statement: maintenance.reconfigure(machine),
+    s.Kill: _kill,
+    s.NotSimulated: _not_simulated,
+}
+"""Statements of the language itself."""

@@ -1,0 +1,85 @@
+"""What procedures of msdb and sp_configure write down on an instance, as plain rows kept in the world.
+
+The catalog shows them as tables (catalog/agent.py); nothing else may change them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from engine import arithmetic
+from engine.model import World
+from engine.tsql.scalars.values import Scalar
+
+Record = dict[str, Scalar]
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """The rows of one table, and the last number that it has given out."""
+
+    rows: tuple[tuple[tuple[str, Scalar], ...], ...] = ()
+    last_id: int = 0
+
+
+ROWS_MAX = 5_000
+"""Rows of one table; the oldest go first. Assumed: more than anybody reads."""
+
+
+def _key(server: str, table: str) -> tuple[str, str, str]:
+    return server, "msdb", f"~{table}"  # no name in a script can be this one
+
+
+def _of(world: World, server: str, table: str) -> Ledger:
+    kept: Ledger = world.objects.get(_key(server, table), Ledger())
+    return kept
+
+
+def rows(world: World, server: str, table: str) -> list[Record]:
+    """All rows, oldest first."""
+    return [dict(row) for row in _of(world, server, table).rows]
+
+
+def is_empty(world: World, server: str, table: str) -> bool:
+    return not _of(world, server, table).rows
+
+
+def find(world: World, server: str, table: str, column: str, value: Scalar) -> Record | None:
+    """The first row with that value; texts without regard to case."""
+    return next((row for row in rows(world, server, table) if _same(row.get(column), value)), None)
+
+
+def _same(a: Scalar, b: Scalar) -> bool:
+    return a == b or (isinstance(a, str) and isinstance(b, str) and a.casefold() == b.casefold())
+
+
+def add(world: World, server: str, table: str, /, **values: Scalar) -> int:
+    """Add a row and return its number, which it also has in the column `id`."""
+    ledger = _of(world, server, table)
+    number = ledger.last_id + 1
+    row = tuple({"id": number, **values}.items())
+    world.objects[_key(server, table)] = Ledger((*ledger.rows, row)[-ROWS_MAX:], number)
+    return number
+
+
+def change(
+    world: World, server: str, table: str, wanted: Callable[[Record], bool], /, **values: Scalar
+) -> int:
+    """Set columns of the rows that are *wanted*; how many there were."""
+    ledger = _of(world, server, table)
+    chosen = [wanted(dict(row)) for row in ledger.rows]
+    changed = tuple(
+        tuple({**dict(row), **values}.items()) if hit else row
+        for row, hit in zip(ledger.rows, chosen, strict=True)
+    )
+    world.objects[_key(server, table)] = Ledger(changed, ledger.last_id)
+    return arithmetic.total(chosen)
+
+
+def remove(world: World, server: str, table: str, wanted: Callable[[Record], bool]) -> int:
+    """Take out the rows that are *wanted*; how many there were."""
+    ledger = _of(world, server, table)
+    kept = tuple(row for row in ledger.rows if not wanted(dict(row)))
+    world.objects[_key(server, table)] = Ledger(kept, ledger.last_id)
+    return len(ledger.rows) - len(kept)

@@ -1,0 +1,222 @@
+"""Locks of T-SQL windows: who waits for whom, for how long, and who gives way in a deadlock.
+
+What a transaction has changed is locked by having been changed (Session.writes): its rows exclusively, a table or
+procedure made, altered or dropped against everybody. Beside that there are locks that hints and isolation levels keep
+on whole tables (Session.held). A reader comes by all rows of a table, as in a heap: indexes are not simulated.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from engine import arithmetic
+from engine.constants import TICKS_PER_S
+from engine.messages import SqlError
+from engine.model import World
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Place, RowChanges, Run, Session
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+SCHEMA_STABLE, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA = (
+    "Sch-S",
+    "S",
+    "RangeS-S",
+    "U",
+    "IX",
+    "X",
+    "Sch-M",
+)
+ROWS = "rows"
+"""Modes; ROWS stands for exclusive locks on some rows of a table."""
+
+CONFLICTS: Final[dict[str, frozenset[str]]] = {
+    SCHEMA_STABLE: frozenset({SCHEMA}),
+    SHARED: frozenset({ROWS, EXCLUSIVE, SCHEMA}),
+    RANGE: frozenset({ROWS, EXCLUSIVE, SCHEMA}),
+    UPDATE: frozenset({ROWS, UPDATE, EXCLUSIVE, SCHEMA}),
+    INSERT: frozenset({RANGE, EXCLUSIVE, SCHEMA}),
+    ROWS: frozenset({ROWS, SHARED, RANGE, UPDATE, EXCLUSIVE, SCHEMA}),
+    EXCLUSIVE: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA}),
+    SCHEMA: frozenset({ROWS, SHARED, RANGE, UPDATE, INSERT, EXCLUSIVE, SCHEMA, SCHEMA_STABLE}),
+}
+"""What is asked for -> what of others it waits for. Documented [DOC: lock compatibility]; ROWS derived from it."""
+
+
+class Blocked(Exception):
+    """The statement has to wait for *spids* before it can lock *place*; nothing of it has been done."""
+
+    def __init__(self, spids: tuple[int, ...], place: Place, mode: str) -> None:
+        super().__init__(spids, place, mode)
+        self.spids, self.place, self.mode = spids, place, mode
+
+
+@dataclass(frozen=True, slots=True)
+class Lock:
+    """A lock that a connection has on an object, or on a row of it."""
+
+    spid: int
+    place: Place
+    mode: str
+    row: int | None = None
+
+
+# --- who has what ------------------------------------------------------------------------------------------
+
+
+def locks_of(session: Session) -> list[Lock]:
+    """The locks on objects and rows that a connection has."""
+    found = [Lock(session.spid, place, mode) for place, mode in session.held]
+    for place, edit in session.writes:
+        if isinstance(edit, RowChanges):
+            found.append(Lock(session.spid, place, INSERT))
+            found += [Lock(session.spid, place, EXCLUSIVE, number) for number, _ in edit.rows]
+        else:
+            found.append(Lock(session.spid, place, SCHEMA))
+    return found
+
+
+def _modes(session: Session, place: Place) -> set[str]:
+    """What a connection has on an object as a whole."""
+    held = {mode for where, mode in session.held if where == place}
+    for where, edit in session.writes:
+        if where == place:
+            held.add(ROWS if isinstance(edit, RowChanges) else SCHEMA)
+    return held
+
+
+def need(context: Context, place: Place, mode: str) -> None:
+    """Raises Blocked unless the connection can have a lock of *mode* on the object now."""
+    spids = tuple(
+        session.spid
+        for _, session in context.sessions()
+        if session.spid != context.session.spid and CONFLICTS[mode] & _modes(session, place)
+    )
+    if spids:
+        raise Blocked(spids, place, mode)
+
+
+# --- reading -----------------------------------------------------------------------------------------------
+
+DIRTY: Final = frozenset({"NOLOCK", "READUNCOMMITTED"})
+_LEVELS: Final = {"UNCOMMITTED": "NOLOCK", "READ": "REPEATABLEREAD", "SERIALIZABLE": "SERIALIZABLE"}
+"""Last word of SET TRANSACTION ISOLATION LEVEL -> the hint that does the same."""
+
+_WORDS: Final = DIRTY | {
+    "READPAST", "READCOMMITTED", "READCOMMITTEDLOCK", "REPEATABLEREAD", "SERIALIZABLE", "HOLDLOCK", "UPDLOCK", "XLOCK",
+    "TABLOCKX",
+}  # fmt: skip
+
+_KEPT: Final = (
+    ({"XLOCK", "TABLOCKX"}, EXCLUSIVE),
+    ({"UPDLOCK"}, UPDATE),
+    ({"SERIALIZABLE", "HOLDLOCK"}, RANGE),
+    ({"REPEATABLEREAD"}, SHARED),
+)
+"""Hints that keep a lock until the end of the transaction, strongest first. Documented [DOC: table hints]."""
+
+
+def hints_of(context: Context, written: frozenset[str]) -> frozenset[str]:
+    """The hints of a table in a query, with what the isolation level adds."""
+    words = written & _WORDS
+    level = _LEVELS.get(dict(context.session.options).get("TRANSACTION", ""))
+    return words if level is None or words - {"READPAST"} else words | {level}
+
+
+def read(machine: Machine, place: Place, hints: frozenset[str]) -> None:
+    """A query reads the table: Blocked if it would have to wait. 3952 under SNAPSHOT, which no database allows."""
+    context = machine.context
+    if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.copy_named(place[1]):
+        raise SqlError(3952, context.database_shown(place[1]))
+    keeps = next((mode for words, mode in _KEPT if words & hints), None)
+    weak = bool(hints & (DIRTY | {"READPAST"}))
+    need(context, place, SCHEMA_STABLE if weak and keeps is None else keeps or SHARED)
+    if keeps is not None and machine.session.transactions and (place, keeps) not in machine.session.held:
+        machine.note(held=(*machine.session.held, (place, keeps)))
+
+
+# --- waiting -----------------------------------------------------------------------------------------------
+
+DEADLOCK_S: Final = 5.0
+"""How often the lock monitor looks for deadlocks. Documented default [DOC: deadlocks]."""
+
+
+def wait(machine: Machine, found: Blocked) -> None:
+    """The statement that runs begins anew when the lock may be free. 1222 after LOCK_TIMEOUT, 1205 for a victim."""
+    world, session = machine.world, machine.session
+    since = machine.run.since_tick
+    waited = 0 if since is None else world.tick - since
+    limit = lock_timeout_ms(session)
+    if limit >= 0 and waited * 1000 >= limit * TICKS_PER_S:
+        machine.fail(SqlError(1222))
+        return
+    machine.run = replace(machine.run, blocked=(found.spids, found.place, found.mode))
+    if waited >= DEADLOCK_S * TICKS_PER_S and _is_victim(machine):
+        machine.deadlocked()
+        return
+    machine.scope.position -= 1
+    machine.poll("lock")
+
+
+def lock_timeout_ms(session: Session) -> int:
+    """SET LOCK_TIMEOUT in milliseconds; -1: without end."""
+    return int(dict(session.options).get("LOCK_TIMEOUT", "-1"))
+
+
+def blocked(world: World, server: str) -> dict[int, Run]:
+    """The batches on a server that wait for a lock, by session id."""
+    found: dict[int, Run] = {}
+    for name, run in world.batches.items():
+        window = world.sessions.get(name)
+        session = window.session if window is not None else None
+        if run.waiting == "lock" and session is not None and session.server == server:
+            found[session.spid] = run
+    return found
+
+
+def _is_victim(machine: Machine) -> bool:
+    """Whether this connection waits for itself, by way of others, and is the one among them that has written least."""
+    waits = {spid: run.blocked[0] for spid, run in blocked(machine.world, machine.session.server).items()}
+    waits[machine.session.spid] = machine.run.blocked[0]
+    ring = _ring(waits, machine.session.spid)
+    sessions = {session.spid: session for _, session in machine.context.sessions()}
+    sessions[machine.session.spid] = machine.session
+    return bool(ring) and min(ring, key=lambda spid: _cost(sessions[spid])) == machine.session.spid
+
+
+def _ring(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
+    """The connections in a circle of waits through *start*; empty if there is none."""
+    ahead, behind = _reached(waits, start), set()
+    for spid in ahead:
+        if start in _reached(waits, spid):
+            behind.add(spid)
+    return behind
+
+
+def _reached(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
+    """All that *start* waits for, directly or not."""
+    seen: set[int] = set()
+    todo = list(waits.get(start, ()))
+    while todo:
+        spid = todo.pop()
+        if spid not in seen:
+            seen.add(spid)
+            todo += waits.get(spid, ())
+    return seen
+
+
+_PRIORITIES: Final = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
+
+
+def _cost(session: Session) -> tuple[int, float, int]:
+    """Order in which deadlock victims are chosen: DEADLOCK_PRIORITY, then the log to roll back.
+
+    Documented [DOC: deadlocks].
+    """
+    said = dict(session.options).get("DEADLOCK_PRIORITY", "NORMAL")
+    priority = (
+        _PRIORITIES.get(said) if said in _PRIORITIES else int(said) if said.lstrip("-").isdigit() else 0
+    )
+    return priority or 0, arithmetic.total(kb for _, _, kb in session.logs), -session.spid

@@ -1,0 +1,249 @@
+"""DBCC, sp_configure and RECONFIGURE."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.messages import Message, SqlError, text_of
+from engine.model import Role
+from engine.protocol import errorlog, logspace, pages, startup
+from engine.protocol.lineage import lsn
+from engine.tsql.batches import ledger
+from engine.tsql.batches.machine import Machine
+from engine.tsql.catalog.configurations import configured_value, option_value, options
+from engine.tsql.catalog.databases import log_space
+from engine.tsql.language import statements as s
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import Scalar, to_number, to_text
+
+Arguments = tuple[Scalar, ...]
+
+
+def dbcc(machine: Machine, statement: s.Dbcc) -> None:
+    """DBCC command (arguments) WITH options."""
+    run = DBCC.get(statement.command)
+    if run is None:
+        raise Unsimulated(f"DBCC {statement.command}")
+    quiet = "NO_INFOMSGS" in statement.options
+    arguments = tuple(machine.value(value) for value in statement.arguments)
+    if statement.command == "CHECKDB":
+        _checkdb(machine, arguments, quiet)
+        return
+    run(machine, arguments)
+    if not quiet:
+        machine.say_number(2528)
+    machine.note(error=0, rowcount=0)
+
+
+# --- trace flags -----------------------------------------------------------------------------------------
+
+KNOWN_FLAGS: Final = frozenset({1400, 1462, 3226})
+"""Trace flags that have an effect here: mirroring in 2005 without service pack, no compression of the stream, no line
+in the ERRORLOG for a backup that succeeds."""
+
+
+def _trace_on(machine: Machine, arguments: Arguments) -> None:
+    flags, everywhere = _flags(arguments)
+    for flag in flags:
+        if flag not in KNOWN_FLAGS:
+            machine.not_simulated(f"trace flag {flag} is set and has no effect")
+        elif everywhere:
+            machine.not_simulated(f"that a restart of the service switches trace flag {flag} off")
+        else:
+            machine.not_simulated(f"trace flag {flag} for one session; it acts on the whole instance (-1)")
+    here = machine.context.server
+    machine.world.update_server(here.name, trace_flags=tuple(sorted({*here.trace_flags, *flags})))
+
+
+def _trace_off(machine: Machine, arguments: Arguments) -> None:
+    flags, _ = _flags(arguments)
+    here = machine.context.server
+    machine.world.update_server(
+        here.name, trace_flags=tuple(flag for flag in here.trace_flags if flag not in flags)
+    )
+
+
+def _flags(arguments: Arguments) -> tuple[list[int], bool]:
+    numbers = [int(to_number(value)) for value in arguments]
+    if not numbers:
+        raise SqlError(2583)
+    return [number for number in numbers if number != -1], -1 in numbers
+
+
+def _trace_status(machine: Machine, arguments: Arguments) -> None:
+    asked = {int(to_number(value)) for value in arguments} - {-1}
+    known = machine.context.server.trace_flags
+    rows = [(flag, int(flag in known), int(flag in known), 0) for flag in sorted(asked or known)]
+    machine.add_result(("TraceFlag", "Status", "Global", "Session"), rows)
+
+
+# --- databases -------------------------------------------------------------------------------------------
+
+
+def _sqlperf(machine: Machine, arguments: Arguments) -> None:
+    if not arguments or to_text(arguments[0]).upper() != "LOGSPACE":
+        raise Unsimulated("DBCC SQLPERF other than LOGSPACE")
+    rows = [
+        (name, round(size_mb, 6), round(used, 6), 0) for name, size_mb, used in log_space(machine.context)
+    ]
+    machine.add_result(("Database Name", "Log Size (MB)", "Log Space Used (%)", "Status"), rows)
+
+
+def _database(machine: Machine, arguments: Arguments) -> str:
+    """The database that a DBCC command names (by name or id), or the current one. 2520 for an unknown one."""
+    if not arguments:
+        return machine.session.database
+    asked = arguments[0]
+    name = machine.context.database_name(int(asked)) if isinstance(asked, int) else to_text(asked)
+    if asked == 0:
+        return machine.session.database
+    if name is None or machine.context.database_id(name) is None:
+        raise SqlError(2520, asked)
+    return name
+
+
+def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> None:
+    name = _database(machine, arguments)
+    copy = machine.context.copy_named(name)
+    if copy is None and machine.context.snapshot_named(name) is None:  # a system database is small and whole
+        machine.outcome([] if quiet else [Message(2528, 10, 1, 0, text_of(2528)[1])])
+        return
+    repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
+    if repairs and copy is not None and copy.guid is not None and copy.role is Role.PRINCIPAL:
+        raise SqlError(7930)
+    if repairs:
+        raise Unsimulated("DBCC CHECKDB with repair")
+    machine.outcome(pages.check(machine.world, machine.session.server, name, quiet))
+
+
+STORY_SPID: Final = 50
+"""Session id under which DBCC OPENTRAN shows a transaction that an application left open. Assumed."""
+
+
+def _opentran(machine: Machine, arguments: Arguments) -> None:
+    copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
+    held: list[tuple[float, int, int | None]] = []
+    if copy is not None:
+        held += [(kb, spid, tick) for spid, kb, tick in copy.window_transactions]
+    if copy is not None and copy.active_from_kb is not None:
+        held.append((copy.active_from_kb, STORY_SPID, None))
+    if copy is None or not held:
+        machine.say_number(7969)
+        return
+    begins_kb, spid, tick = min(held, key=lambda entry: entry[0])
+    place = str(lsn(begins_kb)).rjust(25, "0")
+    started = f"    Start time    : {machine.context.now(tick)}" if tick is not None else None
+    lines = (
+        f"Transaction information for database '{copy.database}'.",
+        "",
+        "Oldest active transaction:",
+        f"    SPID (server process ID): {spid}",
+        "    UID (user ID) : -1",
+        "    Name          : user_transaction",
+        f"    LSN           : ({int(place[:10])}:{int(place[10:20])}:{int(place[20:])})",
+        started,
+    )
+    for line in lines:
+        if line is not None:
+            machine.say(line or " ")
+
+
+def _shrinkfile(machine: Machine, arguments: Arguments) -> None:
+    database = machine.context.open_database(machine.session.database)
+    copy = machine.context.copy_named(database)
+    if copy is None or not arguments:
+        raise Unsimulated("DBCC SHRINKFILE outside user databases")
+    file = to_text(arguments[0]).lower()
+    if file not in (f"{copy.database}_log".lower(), "2"):
+        raise Unsimulated("DBCC SHRINKFILE of files other than the log")
+    target_mb = (
+        float(to_number(arguments[1])) if len(arguments) > 1 and not isinstance(arguments[1], str) else 0.0
+    )
+    machine.say_messages(
+        logspace.shrink(machine.world, machine.session.server, copy.database, target_mb * 1024.0)
+    )
+
+
+def _errorlog(machine: Machine, arguments: Arguments) -> None:
+    machine.count_act()
+    startup.cycle(machine.world, machine.session.server)
+
+
+DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
+    "TRACEON": _trace_on,
+    "TRACEOFF": _trace_off,
+    "TRACESTATUS": _trace_status,
+    "SQLPERF": _sqlperf,
+    "CHECKDB": _checkdb,
+    "OPENTRAN": _opentran,
+    "SHRINKFILE": _shrinkfile,
+    "ERRORLOG": _errorlog,
+}
+
+
+# --- configuration ---------------------------------------------------------------------------------------
+
+
+def configure(machine: Machine, arguments: dict[str, Scalar]) -> None:
+    """sp_configure [name [, value]]: shows options, or notes a value for the next RECONFIGURE."""
+    name, value = arguments.get("@configname"), arguments.get("@configvalue")
+    context = machine.context
+    advanced = option_value(context, "show advanced options") == 1
+    visible = [option for option in options(context.version) if advanced or not option.advanced]
+    if name is not None:
+        wanted = to_text(name).lower()
+        exact = [option for option in visible if option.name.lower() == wanted]
+        visible = exact or [option for option in visible if wanted in option.name.lower()]
+        if not visible:
+            raise SqlError(15123, name)
+        if len(visible) > 1:
+            raise SqlError(15124, name)
+    if value is None:
+        rows = [
+            (o.name, o.least, o.most, configured_value(context, o.name), option_value(context, o.name))
+            for o in visible
+        ]
+        machine.add_result(("name", "minimum", "maximum", "config_value", "run_value"), sorted(rows))
+        return
+    option = visible[0]
+    number = int(to_number(value))
+    if not (option.least <= number <= option.most or number == option.default):
+        raise SqlError(15129, number, option.name)
+    change = (option.name, configured_value(context, option.name), number)
+    machine.say_number(15457, *change)
+    errorlog.write(machine.world, machine.session.server, 15457, *change)
+    _write_down(machine, option.name, value=number)
+
+
+def _write_down(machine: Machine, name: str, **values: int) -> None:
+    world, server = machine.world, machine.session.server
+    if ledger.find(world, server, "options", "name", name) is None:
+        used = option_value(machine.context, name)
+        ledger.add(world, server, "options", name=name, value=used, in_use=used)
+    ledger.change(world, server, "options", lambda row: row["name"] == name, **values)
+
+
+_WITH_EFFECT: Final = frozenset(
+    {"max worker threads", "show advanced options", "xp_cmdshell", "Database Mail XPs", "Agent XPs"}
+)
+"""Options that something here looks at."""
+
+
+def reconfigure(machine: Machine) -> None:
+    """RECONFIGURE: values that sp_configure has noted take effect; of options that are not dynamic at the next start
+    [DOC: sp_configure], which is not simulated."""
+    at_start = {option.name for option in options(machine.context.version) if not option.dynamic}
+    for row in ledger.rows(machine.world, machine.session.server, "options"):
+        name, value = to_text(row["name"]), int(str(row["value"]))
+        if value == option_value(machine.context, name):
+            continue
+        if name in at_start:
+            machine.not_simulated(f"the option '{name}', which takes effect at the next start of the service")
+            continue
+        _write_down(machine, name, in_use=value)
+        if name == "max worker threads":
+            machine.world.update_server(machine.session.server, max_worker_threads=value)
+        elif name not in _WITH_EFFECT:
+            machine.not_simulated(f"the option '{name}' is accepted and has no effect")
+    machine.note(error=0, rowcount=0)

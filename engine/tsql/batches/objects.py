@@ -1,0 +1,345 @@
+"""Tables, procedures and views that scripts make. Those of a user database stand in its log (protocol/commits.py).
+
+What a transaction has done lies with its connection until COMMIT (Session.writes). An object as it is now is therefore
+what is committed, with the changes of all open connections on top: whatever ends one of them undoes its work.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from engine import arithmetic
+from engine.commits import USER, Commit
+from engine.messages import SqlError
+from engine.model import Copy, World
+from engine.protocol import commits, disks, logspace
+from engine.tsql.batches import locks, tables
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Place, RowChanges, Session, Table
+from engine.tsql.language.statements import Parameter
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.types import SqlType
+
+
+@dataclass(frozen=True, slots=True)
+class Procedure:
+    """A procedure that a script has made; *body* begins on the line where it stood in its batch."""
+
+    parameters: tuple[Parameter, ...]
+    body: str
+    definition: str = ""
+    """The batch that made it, as sys.sql_modules shows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A view that a script has made, with the columns that its query had then (as sys.columns keeps them)."""
+
+    query: str
+    columns: tuple[tuple[str, SqlType | None], ...] | None = None
+    """Names and types; None if they could not be told."""
+    definition: str = ""
+    """The batch that made it, as sys.sql_modules shows it."""
+
+
+UserObject = Table | Procedure | View
+KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
+    Table: ("U ", "USER_TABLE", "table"),
+    Procedure: ("P ", "SQL_STORED_PROCEDURE", "procedure"),
+    View: ("V ", "VIEW", "view"),
+}
+"""type and type_desc of sys.objects, and the word in messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """An object with its name as it was first written."""
+
+    name: str
+    item: UserObject
+
+
+# --- what is committed -----------------------------------------------------------------------------------
+
+CONTENTS_KEPT: Final = 16
+"""Moments of databases whose objects are held ready. Assumed: those of a few copies and their backups."""
+
+_CONTENTS: OrderedDict[Commit, dict[str, Kept]] = OrderedDict()
+
+
+def contents(last: Commit | None) -> Mapping[str, Kept]:
+    """All objects, by name in small letters, as the commit *last* and those before it have left them."""
+    later: list[Commit] = []
+    known, commit = None, last
+    while commit is not None and (known := _CONTENTS.get(commit)) is None:
+        later.append(commit)
+        commit = commit.previous
+    content = known if known is not None else {}
+    if last is None or not later:
+        return content
+    content = dict(content)
+    for commit in reversed(later):
+        for name, edit in commit.edits:
+            if not name.startswith(USER):
+                _put(content, name, applied(content.get(name), edit))
+    _CONTENTS[last] = content
+    while len(_CONTENTS) > CONTENTS_KEPT:
+        _CONTENTS.popitem(last=False)
+    return content
+
+
+def _put(objects: dict[Any, Kept], name: Any, new: Kept | None) -> None:
+    if new is None:
+        objects.pop(name, None)
+    else:
+        objects[name] = new
+
+
+def _committed(context: Context, database: str) -> Mapping[str, Kept]:
+    """The objects of a database of this server that are committed."""
+    world, here = context.world, context.session.server
+    copy, picture = context.copy_named(database), context.snapshot_named(database)
+    if copy is not None:
+        disks.need_data(copy)
+        return contents(commits.newest(world, copy))
+    if picture is not None:
+        return contents(commits.upto(world, picture.family, picture.lineage, picture.end_of_log_kb))
+    return {
+        name: kept
+        for (server, where, name), kept in world.objects.items()
+        if (server, where) == (here, database.lower()) and isinstance(kept, Kept)
+    }
+
+
+# --- what is done and not committed ------------------------------------------------------------------------
+
+Edit = RowChanges | Kept | None
+"""What a transaction has made of an object: changes of its rows, another object, nothing."""
+
+
+def applied(old: Kept | None, edit: Edit) -> Kept | None:
+    """The object after the edit."""
+    if not isinstance(edit, RowChanges):
+        return edit
+    assert old is not None and isinstance(old.item, Table)
+    return Kept(old.name, tables.changed(old.item, edit))
+
+
+def _edit(old: Kept | None, new: Kept | None) -> Edit:
+    """What makes *new* of *old*."""
+    if old is None or new is None or not (isinstance(old.item, Table) and isinstance(new.item, Table)):
+        return new
+    same = (old.item.columns, old.item.constraints) == (new.item.columns, new.item.constraints)
+    truncated = not new.item.rows and new.item.next_identity != old.item.next_identity
+    return tables.changes(old.item, new.item) if same and not truncated else new
+
+
+def _after(first: Edit, second: Edit) -> Edit:
+    """One edit that does both."""
+    if not isinstance(second, RowChanges):
+        return second
+    return tables.together(first, second) if isinstance(first, RowChanges) else applied(first, second)
+
+
+def others(context: Context) -> Iterator[Session]:
+    """The other connections to this server that have changed something and not committed it."""
+    for _, session in context.sessions():
+        if session.spid != context.session.spid and session.writes:
+            yield session
+
+
+def now(context: Context, place: Place, *, others_too: bool = True) -> Kept | None:
+    """The object as this connection finds it: committed, with what others (unless told not to) and itself did."""
+    found = _committed(context, place[1]).get(place[2])
+    for session in others(context) if others_too else ():
+        if place in (edits := dict(session.writes)):
+            found = applied(found, edits[place])
+    return applied(found, context.writes[place]) if place in context.writes else found
+
+
+# --- by name -----------------------------------------------------------------------------------------------
+
+
+SCHEMAS: Final = {
+    "dbo": 1, "guest": 2, "INFORMATION_SCHEMA": 3, "sys": 4, "db_owner": 16384, "db_accessadmin": 16385,
+    "db_securityadmin": 16386, "db_ddladmin": 16387, "db_backupoperator": 16389, "db_datareader": 16390,
+    "db_datawriter": 16391, "db_denydatareader": 16392, "db_denydatawriter": 16393,
+}  # fmt: skip
+"""The schemas that every database has, with their ids. Documented [DOC: sys.schemas]."""
+
+DBO: Final = ("", "dbo")
+"""The schema in which all objects of scripts are, and how a name may write it."""
+
+
+def schema_of(parts: tuple[str, ...]) -> str:
+    return parts[-2].lower() if len(parts) > 1 else ""
+
+
+def place_of(context: Context, parts: tuple[str, ...]) -> Place:
+    """(server, database, name in small letters) that a name of up to three parts means; its database must be open."""
+    database = context.open_database(parts[0]) if len(parts) == 3 else context.session.database
+    return context.session.server, database.lower(), parts[-1].lower()
+
+
+def kept(context: Context, parts: tuple[str, ...], *, others_too: bool = True) -> tuple[Place, Kept | None]:
+    """Where an object of that name is, and the object or None; `sp_…` is also looked for in master."""
+    place = place_of(context, parts)
+    if schema_of(parts) not in DBO:
+        return place, None
+    found = now(context, place, others_too=others_too)
+    if found is None and len(parts) == 1 and place[2].startswith("sp_"):
+        central = (place[0], "master", place[2])
+        found = now(context, central, others_too=others_too)
+        place = central if found is not None else place
+    return place, found
+
+
+def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> UserObject | None:
+    """The object of that name, or None. Blocked while another transaction makes, alters or drops it, if it *waits*."""
+    if len(parts) > 3 or (len(parts) == 3 and context.database_id(parts[0]) is None):
+        return None
+    place, found = kept(context, parts, others_too=waits)
+    if waits:
+        locks.need(context, place, locks.SCHEMA_STABLE)
+    return None if found is None else found.item
+
+
+def without_locked(context: Context, parts: tuple[str, ...], table: Table) -> Table:
+    """The table without the rows that other connections have locked: READPAST."""
+    place = place_of(context, parts)
+    locked: set[int] = set()
+    for session in others(context):
+        edit = dict(session.writes).get(place)
+        locked |= {number for number, _ in edit.rows} if isinstance(edit, RowChanges) else set()
+    return tables.delete(table, [(at,) for at, number in enumerate(table.ids, start=1) if number in locked])
+
+
+ROW_KB: Final = 0.1
+OBJECT_KB: Final = 6.0
+"""Log of a changed row beside its text, and of an object made, altered or dropped: rows of a dozen system tables.
+Assumed; it is some hundred bytes and a few KB."""
+
+
+def _log_kb(edit: Edit) -> float:
+    if not isinstance(edit, RowChanges):
+        whole = edit.item if edit is not None else None
+        rows = whole.rows if isinstance(whole, Table) else ()
+        return OBJECT_KB + ROW_KB * len(rows) + tables.characters_in(rows) / 512
+    texts = tables.characters_in(row for _, row in edit.rows if row is not None)
+    return ROW_KB * len(edit.rows) + texts / 512
+
+
+def _change(context: Context, place: Place, old: Kept | None, new: Kept | None) -> None:
+    """Note what the statement has done to an object, and write it into the log. 3906 a copy that is only read, 9002."""
+    picture = context.snapshot_named(place[1])
+    if picture is not None:
+        raise SqlError(3906, picture.name)
+    copy = context.copy_named(place[1])
+    if copy is not None and copy.standby:
+        raise SqlError(3906, copy.database)
+    edit = _edit(old, new)
+    locks.need(context, place, _lock_of(old, edit))
+    if copy is not None:
+        _write_log(context, copy, _log_kb(edit))
+    context.writes[place] = _after(context.writes[place], edit) if place in context.writes else edit
+
+
+def _lock_of(old: Kept | None, edit: Edit) -> str:
+    """The lock that an edit needs: new rows are in nobody's way."""
+    if not isinstance(edit, RowChanges):
+        return locks.SCHEMA
+    assert old is not None and isinstance(old.item, Table)
+    adds = all(row is not None and number >= old.item.next_id for number, row in edit.rows)
+    return locks.INSERT if adds else locks.ROWS
+
+
+def _write_log(context: Context, copy: Copy, kb: float) -> None:
+    key = (copy.server, copy.database)
+    last = commits.newest(context.world, copy)
+    if last is not None and last.weight > commits.WRITTEN_MAX:
+        raise Unsimulated(f"more than {commits.WRITTEN_MAX} characters written into the tables of a database")
+    begin_kb = logspace.write(context.world, key, kb)
+    first_kb, sum_kb = context.logs.get(key, (begin_kb, 0.0))
+    context.logs[key] = first_kb, sum_kb + kb
+
+
+def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
+    """Keep an object under its name, in place of what was there."""
+    place = place_of(context, parts)
+    old = now(context, place)
+    _check_room(context, place, new)
+    _change(context, place, old, Kept(parts[-1] if old is None else old.name, new))
+
+
+def keep_in_system_database(world: World, place: Place, edit: Edit) -> None:
+    """A transaction has committed a change of an object in master and its kind: no log of theirs is simulated."""
+    _put(world.objects, place, applied(world.objects.get(place), edit))
+
+
+OBJECTS_MAX: Final = 1_000
+CELLS_MAX: Final = 1_000_000
+CHARACTERS_MAX: Final = 20_000_000
+"""Objects of a database, the values in their rows, and the characters in them. Assumed."""
+
+
+def _check_room(context: Context, place: Place, new: UserObject) -> None:
+    known = [found.item for name, found in _committed(context, place[1]).items() if name != place[2]]
+    known += [
+        edit.item for where, edit in context.writes.items() if where != place and isinstance(edit, Kept)
+    ]
+    if len(known) >= OBJECTS_MAX:
+        raise Unsimulated(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
+    made = [item for item in (*known, new) if isinstance(item, Table)]
+    texts = sum(len(item.body) for item in (*known, new) if isinstance(item, Procedure))
+    if arithmetic.total(item.cells for item in made) > CELLS_MAX:
+        raise Unsimulated(f"more than {CELLS_MAX} values in the tables of a database")
+    if texts + arithmetic.total(item.characters for item in made) > CHARACTERS_MAX:
+        raise Unsimulated(f"more than {CHARACTERS_MAX} characters in the objects of a database")
+
+
+def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: bool = False) -> None:
+    """CREATE (2714 if the name is taken, 2760 for an unknown schema) or ALTER (208 if there is none of that kind)."""
+    schema = schema_of(parts)
+    if not alter and schema not in DBO:
+        if schema not in map(str.lower, SCHEMAS):
+            raise SqlError(2760, parts[-2])
+        raise Unsimulated(f"objects in the schema {schema}")
+    old = find(context, parts)
+    if alter and type(old) is not type(new):
+        raise SqlError(208, ".".join(parts))
+    if not alter and old is not None:
+        raise SqlError(2714, parts[-1])
+    put(context, parts, new)
+
+
+def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
+    """DROP; 3701 if there is none of that kind."""
+    place, old = kept(context, parts)
+    if old is None or type(old.item) is not kind:
+        raise SqlError(3701, "drop", KINDS[kind][2], ".".join(parts))
+    _change(context, place, old, None)
+
+
+def listed(context: Context) -> list[tuple[str, UserObject]]:
+    """The objects of the current database, by name: those committed and one's own."""
+    database = context.session.database
+    found = dict(_committed(context, database))
+    for (server, where, name), edit in context.writes.items():
+        if (server, where) == (context.session.server, database.lower()):
+            _put(found, name, applied(found.get(name), edit))
+    return [(kept.name, kept.item) for _, kept in sorted(found.items(), key=lambda entry: entry[0])]
+
+
+def temporary(context: Context) -> Iterator[tuple[str, int, Table]]:
+    """One's own temp tables with their ids, which tempdb shows: a new one has a lower one."""
+    for place, (name, table) in enumerate(context.session.tables):
+        yield name, -1_000_000 - place, table
+
+
+def object_id(name: str) -> int:
+    """The id of an object: the same number for the same name."""
+    return zlib.crc32(name.lower().encode()) & 0x7FFFFFFF

@@ -1,0 +1,135 @@
+"""What a submission tells its window: messages and results, within bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from engine.messages import Message, SqlError, text_of
+from engine.model import World
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Caught, Result, Row, Run, Session
+from engine.tsql.batches.scope import Scope
+from engine.tsql.batches.work import Meter
+from engine.tsql.language.script import Batch
+from engine.tsql.scalars.types import SqlType
+from engine.tsql.scalars.values import shown
+
+OUTPUT_MAX: Final = 5_000
+"""Messages and grids that one submission keeps. Assumed."""
+
+SAID_MAX: Final = 1_000_000
+"""Characters of all messages that one submission keeps. Assumed."""
+
+CHARACTERS_MAX: Final = 5_000_000
+"""Characters in all grids that one submission keeps: one of the largest and some more. Assumed."""
+
+CELLS_MAX: Final = 150_000
+"""Values in all grids that one submission keeps. Assumed."""
+
+
+class Output:
+    """The connection, the submission that runs on it, and what that says."""
+
+    def __init__(self, world: World, run: Run, session: Session, meter: Meter) -> None:
+        self.world = world
+        self.meter = meter
+        self.run = run
+        self.session = session
+        self.context = Context(world, session)
+        self.scopes = [Scope.thawed(frame, self.context.version) for frame in run.frames]
+        self.messages = list(run.messages)
+        self.results = list(run.results)
+
+    @property
+    def line(self) -> int:
+        return self.scopes[-1].line if self.scopes else 0
+
+    @property
+    def _above(self) -> int:
+        """Lines of the submission above the batch that runs."""
+        steps = self.run.steps or ()
+        step = steps[self.run.step] if self.run.step < len(steps) else None
+        return step.above if isinstance(step, Batch) else 0
+
+    def note(self, **changes: object) -> None:
+        """Change the connection."""
+        self.session = replace(self.session, **changes)  # type: ignore[arg-type]
+        self.context.session = self.session
+
+    def say(self, text: str, number: int = 0, severity: int = 0, state: int = 0, line: int = 0) -> None:
+        self.run = replace(self.run, said=self.run.said + len(text))
+        room = self.run.said <= SAID_MAX
+        if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
+            said = Message(number, severity, state, line, text, self.session.server, self._above)
+            self.messages.append(said)
+        elif not self.messages or self.messages[-1].text != _TOO_MUCH:
+            self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))
+
+    def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
+        """Message *number* as information."""
+        severity, text = text_of(number, *arguments, version=self.context.version)
+        self.say(text, number, severity, state, self.line)
+
+    def say_rows(self, count: int) -> None:
+        """`(n rows affected)`, unless SET NOCOUNT ON."""
+        self.note(rowcount=count, error=0)
+        if dict(self.session.options).get("NOCOUNT") != "ON":
+            self.say(f"({count} row affected)" if count == 1 else f"({count} rows affected)")
+
+    def say_messages(self, messages: Iterable[Message]) -> None:
+        for message in messages:
+            line = message.line or (self.line if message.number else 0)
+            self.say(message.text, message.number, message.severity, message.state, line)
+
+    def not_simulated(self, what: str) -> None:
+        self.say(f"Not simulated: {what}", severity=10)
+
+    def remark(self, what: str) -> None:
+        """Something that is not simulated, once in a submission."""
+        if all(message.text != f"Not simulated: {what}" for message in self.messages):
+            self.not_simulated(what)
+
+    def errors(self, problem: SqlError, line: int) -> list[Caught]:
+        version = self.world.servers[self.session.server].version
+        severity, text = text_of(problem.number, *problem.parameters, version=version)
+        errors = [Caught(problem.number, severity, problem.state, line, text)]
+        for other in getattr(problem, "problems", ())[1:]:
+            severity, text = text_of(other.number, *other.parameters, version=version)
+            errors.append(Caught(other.number, severity, other.state, line, text))
+        for number in problem.also:
+            severity, text = text_of(number, *_trailer_arguments(number, problem), version=version)
+            errors.append(Caught(number, severity, 1, line, text))
+        return errors
+
+    def add_result(
+        self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
+    ) -> None:
+        """A grid of results with the types of its columns."""
+        fixed = [tuple(row) for row in rows]
+        self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
+        shown_rows = tuple(tuple(shown(value) for value in row) for row in fixed)
+        size = sum(len(str(value)) for row in shown_rows for value in row)
+        cells = len(shown_rows) * len(shown_rows[0]) if shown_rows else 0
+        if self.run.characters + size > CHARACTERS_MAX or self.run.cells + cells > CELLS_MAX:
+            if not self.messages or self.messages[-1].text != _TOO_MUCH:
+                self.say(_TOO_MUCH)
+        elif len(self.results) < OUTPUT_MAX:
+            self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
+            named = tuple(columns)
+            types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(named))
+            self.results.append(Result(named, shown_rows, types, len(self.messages)))
+
+
+_TOO_MUCH: Final = (
+    f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "
+    f"more than {SAID_MAX} characters in its messages, "
+    f"or more than {CELLS_MAX} values or {CHARACTERS_MAX} characters in them."
+)
+
+
+def _trailer_arguments(number: int, problem: SqlError) -> tuple[object, ...]:
+    if number == 4922:
+        return "ALTER TABLE DROP COLUMN", problem.parameters[-1], "column"
+    return (getattr(problem, "title", "RESTORE DATABASE"),) if number == 3013 else problem.parameters

@@ -1,0 +1,296 @@
+"""SELECT, INSERT, UPDATE, DELETE, TRUNCATE and CREATE TABLE of a running batch."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import groupby
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+from engine.messages import SqlError
+from engine.tsql.batches import constraints, sources, tables
+from engine.tsql.batches.data import Row, Table
+from engine.tsql.language import statements as s
+from engine.tsql.language.columns import ColumnDefinition
+from engine.tsql.language.lexer import quote
+from engine.tsql.language.outputs import Output
+from engine.tsql.query.plans import Plan, TableRef, plan_statement
+from engine.tsql.scalars.types import DECIMALS, SqlType, type_of
+from engine.tsql.scalars.values import DIGITS_HELD, convert
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+
+def run(machine: Machine, statement: s.Query) -> None:
+    """SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, with what an OUTPUT clause asks for."""
+    plan = machine.plan("statement", statement.text)
+    machine.touched = []
+    _QUERIES[plan.kind](machine, plan)
+    if statement.output is not None and plan.target is not None:
+        _output(machine, plan.target, statement.output)
+
+
+def _output(machine: Machine, target: TableRef, output: Output) -> None:
+    """OUTPUT: a SELECT over the rows that the statement has put in (inserted) and taken out (deleted)."""
+    columns = sources.table(machine, target).columns
+    width = len(columns)
+    action, place = (
+        ColumnDefinition(name=_ACTION, type="nvarchar(10)"),
+        ColumnDefinition(name=_PLACE, type="int"),
+    )
+    named = (*columns, action, place)
+    nothing = (None,) * width
+    touched = list(enumerate(machine.touched))
+    before = tuple((*(old or nothing), verb, number) for number, (verb, old, _) in touched)
+    after = tuple((*(new or nothing), verb, number) for number, (verb, _, new) in touched)
+    plain = tuple(replace(column, identity=None, nullable=True, computed="", default="") for column in named)
+    machine.pseudo = {"inserted": Table(plain, after), "deleted": Table(plain, before)}
+    asked = re.sub(r"\$action\b", f"inserted.[{_ACTION}]", output.columns, flags=re.IGNORECASE)
+    for name in machine.pseudo:
+        listed = ", ".join(f"{name}.{quote(column.name)}" for column in columns)
+        asked = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), asked, flags=re.IGNORECASE)
+    try:
+        names, rows = machine.select(
+            machine.plan(
+                "statement",
+                f"SELECT {asked} FROM inserted JOIN deleted ON inserted.[{_PLACE}] = deleted.[{_PLACE}]",
+            )
+        )
+    finally:
+        machine.pseudo = {}
+    count = machine.session.rowcount
+    if output.into:
+        values = "SELECT 1" if output.into.endswith(")") else "DEFAULT VALUES"
+        into = plan_statement(f"INSERT INTO {output.into} {values}")
+        assert into.target is not None
+        sources.put(machine, into.target, into.columns, rows)
+    else:
+        machine.add_result(names, rows)
+    machine.note(rowcount=count)
+
+
+_ACTION: Final = "$action"
+_PLACE: Final = "$place"
+"""Columns of inserted and deleted beside those of the table."""
+
+
+def _select(machine: Machine, plan: Plan) -> None:
+    columns, rows = machine.select(plan)
+    limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)
+    rows = rows[:limit] if limit else rows
+    if plan.target is not None:
+        _select_into(machine, plan.target, columns, rows)
+        return
+    shown = rows if machine.captures else plan.shown(rows)
+    if shown is not rows and any(_too_exact(row, plan.kinds) for row in shown):
+        machine.remark(f"digits of a quotient beyond the {DIGITS_HELD}th; they are rounded here")
+    machine.add_result(columns, shown, plan.kinds)
+    if not machine.captures:  # INSERT … EXEC says once what it has inserted
+        machine.say_rows(len(rows))
+
+
+def _too_exact(row: Row, kinds: Sequence[SqlType | None]) -> bool:
+    """The row shows more digits of a decimal number than are held of one."""
+    return any(
+        kind is not None and kind.name in DECIMALS and isinstance(value, str) and _digits(value) > DIGITS_HELD
+        for value, kind in zip(row, kinds, strict=False)
+    )
+
+
+def _digits(value: str) -> int:
+    """Digits of a number as text, without the zeros at its ends."""
+    return 0 if "." not in value else len(value.rstrip("0").lstrip("-0.").replace(".", ""))
+
+
+def _select_into(machine: Machine, target: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
+    sources.make(machine, target, tables.from_rows(columns, rows))
+    machine.say_rows(len(rows))
+
+
+def _assign(machine: Machine, plan: Plan) -> None:
+    for name in plan.assigns:
+        if name not in machine.scope.variables:
+            raise SqlError(137, name)
+    _, rows = machine.select(plan)
+    if len(rows) > 1 and any(name in plan.assigns for name in plan.variables):
+        _accumulate(machine, plan, len(rows))
+    elif rows:
+        for name, value, kind in zip(plan.assigns, rows[-1], _kinds(plan), strict=True):
+            machine.set_variable(name, value, kind)
+    machine.note(rowcount=len(rows), error=0)
+
+
+def _accumulate(machine: Machine, plan: Plan, count: int) -> None:
+    """SELECT @s = @s + name FROM …: the expression is computed for one row after the other."""
+    for place in range(count):
+        _, rows = machine.select(replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}"))
+        for name, value, kind in zip(plan.assigns, rows[0], _kinds(plan), strict=True):
+            machine.set_variable(name, value, kind)
+
+
+def _kinds(plan: Plan) -> tuple[SqlType | None, ...]:
+    return plan.kinds or (None,) * len(plan.assigns)
+
+
+def _insert(machine: Machine, plan: Plan) -> None:
+    assert plan.target is not None
+    rows: list[Row] = [()] if plan.defaults else _stored(machine, plan, machine.select(plan)[1])
+    if plan.defaults:
+        table = sources.table(machine, plan.target)
+        given = [c for c in table.columns if c.identity is None and not c.computed]
+        named, default = (given[0].name, given[0].default) if given else ("", "")
+        filled: Row = (machine.evaluate(default) if default else None,) if named else ()
+        count = sources.put(machine, plan.target, (named,) if named else (), [filled])
+    else:
+        count = sources.put(machine, plan.target, plan.columns, rows)
+    if count:
+        machine.touched = [("INSERT", None, row) for row in sources.table(machine, plan.target).rows[-count:]]
+    machine.say_rows(count)
+
+
+def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> list[Row]:
+    """The rows as the columns of the target take them, by the types they come from; *before* values are no columns."""
+    assert plan.target is not None
+    columns = sources.table(machine, plan.target).columns
+    known = {column.name.lower(): column for column in columns}
+    named = [known.get(name.lower()) for name in plan.columns] or [c for c in columns if c.identity is None]
+    targets: list[tuple[int, str, SqlType]] = []
+    for place, (column, kind) in enumerate(zip(named, plan.kinds[before:], strict=False), start=before):
+        if column is not None and kind is not None and kind.family != type_of(column.type, 1).family:
+            targets.append((place, column.type, kind))
+    if not targets:
+        return rows
+    culture = machine.settings.culture
+    stored: list[Row] = []
+    for row in rows:
+        values = list(row)
+        for place, target, kind in targets:
+            if place < len(values):
+                values[place] = convert(values[place], target, None, 1, kind, culture)
+        stored.append(tuple(values))
+    return stored
+
+
+def _update(machine: Machine, plan: Plan) -> None:
+    assert plan.target is not None
+    rows = machine.select(plan)[1]
+    if plan.assigns:
+        rows = _assign_from(machine, plan, rows)
+    changes = _stored(machine, plan, rows, before=1)
+    before = sources.table(machine, plan.target)
+    try:
+        table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
+    except SqlError as problem:
+        sources.name_whole(machine, plan.target, problem)
+        raise
+    table = sources.change(machine, plan.target, before, table, "UPDATE")
+    places = sorted({int(str(row[0])) - 1 for row in changes})
+    machine.touched = [("UPDATE", before.rows[place], table.rows[place]) for place in places]
+    machine.say_rows(len({row[0] for row in changes}))
+
+
+def _assign_from(machine: Machine, plan: Plan, rows: list[Row]) -> list[Row]:
+    """UPDATE … SET @v = value: the variables take those of the last row; the rows without them."""
+    width = 1 + len(plan.columns)
+    for place, name in enumerate(plan.assigns, start=width):
+        if rows:
+            kind = plan.kinds[place] if place < len(plan.kinds) else None
+            machine.set_variable(name, rows[-1][place], kind)
+    return [row[:width] for row in rows]
+
+
+def _delete(machine: Machine, plan: Plan) -> None:
+    assert plan.target is not None
+    _, numbers = machine.select(plan)
+    before = sources.table(machine, plan.target)
+    sources.change(machine, plan.target, before, tables.delete(before, numbers), "DELETE")
+    places = sorted({int(str(row[0])) - 1 for row in numbers})
+    machine.touched = [("DELETE", before.rows[place], None) for place in places]
+    machine.say_rows(len({row[0] for row in numbers}))
+
+
+def _merge(machine: Machine, plan: Plan) -> None:
+    """MERGE: which branch each row takes is found first, then all of them are carried out. 8672 for a row hit twice."""
+    assert plan.target is not None
+    touched: list[tuple[str, Row | None, Row | None]] = []
+    updates: list[tuple[tuple[str, ...], Row]] = []
+    gone: list[Row] = []
+    added: list[tuple[tuple[str, ...], Row]] = []
+    seen: set[object] = set()
+    for part in plan.parts:
+        _, rows = machine.select(part)
+        for number, branch, *values in rows:
+            if branch is None:
+                continue
+            if number is not None and number in seen:
+                raise SqlError(8672)
+            seen |= {number} - {None}
+            action, columns, first, last = part.branches[int(str(branch))]
+            if action == "INSERT":
+                added.append((columns, tuple(values[first:last])))
+            elif action == "DELETE":
+                gone.append((number,))
+            else:
+                updates.append((columns, (number, *values[first:last])))
+    before = sources.table(machine, plan.target)
+    name, table = plan.target.parts[-1], before
+    for columns, same in groupby(updates, itemgetter(0)):
+        changes = [change for _, change in same]
+        machine.meter.charge(table.cells // 20 + len(changes))
+        table = tables.update(name, table, columns, changes)
+    for _, change in updates:
+        place = int(str(change[0])) - 1
+        touched.append(("UPDATE", before.rows[place], table.rows[place]))
+    touched += [("DELETE", before.rows[int(str(row[0])) - 1], None) for row in gone]
+    sources.change(machine, plan.target, before, tables.delete(table, gone), "MERGE")
+    for columns, same_rows in groupby(added, itemgetter(0)):
+        rows = [row for _, row in same_rows]
+        sources.put(machine, plan.target, columns, rows)
+        new = sources.table(machine, plan.target).rows[-len(rows) :]
+        touched += [("INSERT", None, row) for row in new]
+    machine.touched = touched
+    machine.say_rows(len(touched))
+
+
+def _truncate(machine: Machine, plan: Plan) -> None:
+    assert plan.target is not None
+    table = sources.table(machine, plan.target)
+    if constraints.is_referenced(machine, plan.target.parts[-1]):
+        raise SqlError(4712, plan.target.parts[-1])
+    sources.keep(machine, plan.target, tables.made(plan.target.parts[-1], table.columns, table.constraints))
+    machine.note(error=0, rowcount=0)
+
+
+def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
+    """Rows of INSERT … EXEC: the target belongs to the frame below the one that runs for it."""
+    depth = next((at for at, scope in enumerate(machine.scopes) if scope.insert_into), len(machine.scopes))
+    above = machine.scopes[depth:]
+    del machine.scopes[depth:]
+    try:
+        _insert_rows(machine, target, rows)
+    finally:
+        machine.scopes += above
+
+
+def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
+    plan = plan_statement(
+        f"{target} DEFAULT VALUES" if not target.rstrip().endswith(")") else f"{target} SELECT 1"
+    )
+    assert plan.target is not None
+    sources.put(machine, plan.target, plan.columns, rows)
+    machine.say_rows(len(rows))
+
+
+_QUERIES: Final = {
+    "select": _select,
+    "assign": _assign,
+    "insert": _insert,
+    "update": _update,
+    "delete": _delete,
+    "merge": _merge,
+    "truncate": _truncate,
+}
+"""What is done with each kind of plan."""

@@ -1,0 +1,122 @@
+"""What of a batch or procedure is looked up before its first statement runs: deferred name resolution.
+
+A statement whose tables are all there is bound when the text is compiled: a wrong column, function or type in any of
+them, also in one that is never reached, leaves nothing of the text to run. One that names a table which is not there
+waits until it runs. USE and SET QUOTED_IDENTIFIER take effect while compiling, too. [DOC: Batches; Create a stored
+procedure, "Deferred name resolution and compilation"; USE, "executed at both compile and execution time"]
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from engine.messages import SqlError
+from engine.tsql.batches import locks, sources
+from engine.tsql.batches.scope import Scope
+from engine.tsql.language import statements as s
+from engine.tsql.language.columns import parse_table
+from engine.tsql.language.instructions import Branch, Do, Instruction
+from engine.tsql.language.lexer import SyntaxProblem, tokens_of
+from engine.tsql.query import plans
+from engine.tsql.query.names import Columns, Names
+from engine.tsql.query.plans import Unsimulated, without_cursor_options
+from engine.tsql.query.scratch import check_calls
+from engine.tsql.scalars.types import SqlType, type_of
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+INSTRUCTION_WORK: Final = 5
+TEXT_WORK: Final = 100
+CHARACTER_WORK: Final = 4
+"""Work (work.py) of an instruction, of binding its text, and of a character of that: as when a query runs."""
+
+
+def further(machine: Machine, scope: Scope) -> None:
+    """Look at the next instruction; its errors are among scope.problems."""
+    instruction = scope.units[scope.resolved]
+    scope.resolved += 1
+    machine.meter.add(INSTRUCTION_WORK)
+    outside = machine.session
+    if scope.database:
+        machine.note(database=scope.database)
+    if scope.quoting:
+        machine.note(options=(*outside.options, ("QUOTED_IDENTIFIER", scope.quoting)))
+    try:
+        _look(machine, scope, instruction)
+    except SqlError as problem:
+        scope.problems += machine.errors(problem, instruction.line)
+    except (Unsimulated, SyntaxProblem, locks.Blocked):
+        pass  # told when it runs
+    finally:
+        machine.session = machine.context.session = outside
+
+
+def _look(machine: Machine, scope: Scope, instruction: Instruction) -> None:
+    action = instruction.action
+    if isinstance(action, Branch):
+        _bind(machine, scope, "condition", action.condition)
+    if not isinstance(action, Do):
+        return
+    statement = action.statement
+    if isinstance(statement, s.Query):
+        _bind(machine, scope, "statement", statement.text)
+    elif isinstance(statement, s.DeclareCursor):
+        _bind(machine, scope, "statement", without_cursor_options(statement.query))
+    elif isinstance(statement, s.Print | s.Assign | s.ExecuteString | s.Return):
+        _bind(machine, scope, "expression", statement.expression)
+    elif isinstance(statement, s.Use):
+        scope.database = machine.context.open_database(statement.database)
+    elif isinstance(statement, s.SetSession) and "QUOTED_IDENTIFIER" in statement.words:
+        scope.quoting = statement.words[-1]
+    elif isinstance(statement, s.Declare):
+        for item in statement.variables:
+            _declare(scope, item.name, item.type, item.columns)
+            _bind(machine, scope, "expression", item.default)
+    elif isinstance(statement, s.CreateProcedure):
+        for parameter in statement.parameters:
+            _declare(scope, parameter.name, parameter.type)
+
+
+def _declare(scope: Scope, name: str, written: str, columns: str = "") -> None:
+    """The type of a variable, or the columns of a table variable. Raises 2715 for a type that there is not."""
+    if written == "table":
+        made = parse_table(columns)[0]
+        scope.known_tables[name] = tuple((column.name, sources.type_in(column.type)) for column in made)
+    elif written != "cursor":
+        scope.known_types[name] = type_of(written, 1)
+
+
+def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
+    """Read a query or value against the tables that there are, if all of its tables are. Raises what is wrong."""
+    if not text or (kind == "expression" and len(tokens_of(text)) <= 2):  # one token and the end
+        return
+    machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))
+    named = plans.references(kind, text)
+    tables: list[tuple[str, Columns | None]] = []
+    for ref in named.tables:
+        if ref.key in scope.known_tables:
+            tables.append((ref.key, scope.known_tables[ref.key]))
+            continue
+        try:
+            tables.append((ref.key, sources.described(machine, ref)))
+        except (SqlError, Unsimulated):
+            return  # it may be there when the statement runs
+    variables = tuple((name, _variable(machine, scope, name)) for name in named.variables)
+    plan = machine.plan(kind, text, Names(tuple(tables), variables, machine.settings))
+    check_calls(plan, machine.context.version)
+    if plan.target is not None and plan.columns:
+        _check_target(dict(tables).get(plan.target.key), plan.columns)
+
+
+def _variable(machine: Machine, scope: Scope, name: str) -> SqlType | None:
+    kind = scope.known_types.get(name) or machine.variable_type(name)
+    return None if kind is None or kind.name == "sql_variant" else kind
+
+
+def _check_target(columns: Columns | None, named: tuple[str, ...]) -> None:
+    """Raises 207 for a column of INSERT or UPDATE that the table has not."""
+    known = {name.lower() for name, _ in columns or ()}
+    for name in named:
+        if columns is not None and name.lower() not in known:
+            raise SqlError(207, name)

@@ -1,0 +1,126 @@
+"""A frame of a running batch while it runs; at rest it is a Frame (data.py)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.tsql.batches.data import Caught, Declared, Frame, Outside, Table
+from engine.tsql.language import program
+from engine.tsql.language import statements as s
+from engine.tsql.language.instructions import Do, Program
+from engine.tsql.query.names import Columns
+from engine.tsql.scalars.types import SqlType
+
+
+@dataclass(slots=True)
+class Scope:
+    """A frame while it runs."""
+
+    text: str
+    version: int
+    parameters: tuple[str, ...] = ()
+    read: int | None = 0
+    """Work that has gone into compiling the text; None once `code` is there."""
+    code: Program = ()
+    units: Program = ()
+    """The instructions whose names are looked up before the text runs: those of a procedure when it is made."""
+    resolved: int = 0
+    """Instructions of `units` whose names have been looked up (resolution.py)."""
+    problems: list[Caught] = field(default_factory=list)
+    """What that has found."""
+    database: str = ""
+    """The database that a USE has named by then."""
+    quoting: str = ""
+    """ON or OFF as SET QUOTED_IDENTIFIER has it by then."""
+    known_types: dict[str, SqlType] = field(default_factory=dict)
+    known_tables: dict[str, Columns] = field(default_factory=dict)
+    """Variables and table variables that have been declared by then."""
+    position: int = 0
+    variables: dict[str, Declared] = field(default_factory=dict)
+    tables: dict[str, Table] = field(default_factory=dict)
+    caught: list[Caught] = field(default_factory=list)
+    outputs: tuple[tuple[str, str], ...] = ()
+    insert_into: str = ""
+    outside: Outside | None = None
+    returns: str = ""
+    line: int = 0
+    result: int = 0
+    """Return value."""
+    held: int = 0
+    """Characters in all its variables."""
+    procedure: str = ""
+
+    @classmethod
+    def thawed(cls, frame: Frame, version: int) -> Scope:
+        code = (
+            program.compile_batch(frame.text, version, frozenset(frame.parameters))
+            if frame.read is None
+            else ()
+        )
+        return cls(
+            frame.text,
+            version,
+            frame.parameters,
+            frame.read,
+            code,
+            _units(code),
+            position=frame.position,
+            variables=dict(frame.variables),
+            tables=dict(frame.tables),
+            caught=list(frame.caught),
+            outputs=frame.outputs,
+            insert_into=frame.insert_into,
+            outside=frame.outside,
+            returns=frame.returns,
+            line=frame.line,
+            resolved=frame.resolved,
+            problems=list(frame.problems),
+            database=frame.database,
+            quoting=frame.quoting,
+            known_types=dict(frame.known[0]),
+            known_tables=dict(frame.known[1]),
+            procedure=frame.procedure,
+            held=sum(len(d.value) for _, d in frame.variables if isinstance(d.value, str | bytes)),
+        )
+
+    def compile(self, work: int) -> int:
+        """Go on with compiling the text, for *work*; what that has cost. Raises SyntaxProblem."""
+        assert self.read is not None
+        compiling = program.compiling(self.text, self.version, frozenset(self.parameters))
+        if not compiling.reached(self.read + work):
+            self.read += work
+            return work
+        cost = compiling.spent - self.read
+        self.read = None
+        self.code = compiling.result()
+        self.units = _units(self.code)
+        return cost
+
+    def frozen(self) -> Frame:
+        return Frame(
+            text=self.text,
+            parameters=self.parameters,
+            position=self.position,
+            variables=tuple(self.variables.items()),
+            tables=tuple(self.tables.items()),
+            caught=tuple(self.caught),
+            outputs=self.outputs,
+            insert_into=self.insert_into,
+            outside=self.outside,
+            returns=self.returns,
+            line=self.line,
+            read=self.read,
+            resolved=self.resolved,
+            problems=tuple(self.problems),
+            database=self.database,
+            quoting=self.quoting,
+            known=(tuple(self.known_types.items()), tuple(self.known_tables.items())),
+            procedure=self.procedure,
+        )
+
+
+def _units(code: Program) -> Program:
+    first = code[0].action if code else None
+    if isinstance(first, Do) and isinstance(first.statement, s.CreateProcedure):
+        return (code[0], *first.statement.program)
+    return code

@@ -1,0 +1,61 @@
+"""sys.messages by number: what the product has, what sp_addmessage has added, and what sp_altermessage has changed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from engine.messages import MESSAGES, SqlError, Wording, listed, wording
+from engine.model import World
+from engine.tsql.batches import ledger
+
+TABLE: Final = "messages"
+"""Rows of message_id, severity, is_event_logged, text. Only us_english is kept."""
+
+CHANGED: Final = "messagelogging"
+"""Rows of message_id, is_event_logged: product messages that sp_altermessage has changed."""
+
+FIRST_RAISABLE: Final = 13_000
+"""RAISERROR and FORMATMESSAGE take no number below. Documented [DOC: RAISERROR; FORMATMESSAGE]."""
+
+
+def all_rows(world: World, server: str) -> list[Wording]:
+    """The rows of sys.messages on that server, by number."""
+    changed = {row["message_id"]: bool(row["is_event_logged"]) for row in ledger.rows(world, server, CHANGED)}
+    own = [_own(row) for row in ledger.rows(world, server, TABLE)]
+    product = listed(world.servers[server].version)
+    return [*(replace(row, logged=changed.get(row.number, row.logged)) for row in product),
+            *sorted(own, key=lambda row: row.number)]  # fmt: skip
+
+
+def _own(row: ledger.Record) -> Wording:
+    number, severity = int(str(row["message_id"])), int(str(row["severity"]))
+    return Wording(number, 2005, severity, bool(row["is_event_logged"]), "added", str(row["text"]))
+
+
+def find(world: World, server: str, number: int) -> Wording | None:
+    """One row of sys.messages, or None."""
+    added = ledger.find(world, server, TABLE, "message_id", number)
+    if added is not None:
+        return _own(added)
+    if number not in MESSAGES:
+        return None
+    row = wording(number, world.servers[server].version)
+    changed = ledger.find(world, server, CHANGED, "message_id", number)
+    return row if changed is None else replace(row, logged=bool(changed["is_event_logged"]))
+
+
+def is_logged(world: World, server: str, number: int) -> bool:
+    """Whether an error of that number also goes into the ERRORLOG."""
+    row = find(world, server, number)
+    return row is not None and row.logged
+
+
+def raisable(world: World, server: str, number: int, severity: int, state: int) -> Wording:
+    """The message that RAISERROR names by number. 2732 a number too small, 18054 an unknown one."""
+    if number < FIRST_RAISABLE or number == 50_000:
+        raise SqlError(2732, number, FIRST_RAISABLE, 2**31 - 1)
+    row = find(world, server, number)
+    if row is None:
+        raise SqlError(18054, number, severity, state)
+    return row

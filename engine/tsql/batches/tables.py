@@ -1,0 +1,258 @@
+"""Temp tables and table variables: rows are put in, changed and taken out as the columns' types allow."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.batches.data import Row, RowChanges, Table
+from engine.tsql.language.columns import ColumnDefinition, Constraint
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import Scalar, convert, is_moment, parse_type, to_text
+
+ROWS_MAX: Final = 20_000
+"""Rows of one temp table. Assumed."""
+
+CHARACTERS_MAX: Final = 4_000_000
+"""Characters in all values of one temp table, as of one query. Assumed."""
+
+Evaluate = Callable[[str], Scalar]
+"""Computes the text of a default value."""
+
+
+def made(name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Constraint, ...] = ()) -> Table:
+    """An empty table. Raises 2705 for a name given twice, 2715 for an unknown type."""
+    seen: set[str] = set()
+    for column in columns:
+        if column.name.lower() in seen:
+            raise SqlError(2705, column.name, name)
+        seen.add(column.name.lower())
+        parse_type(column.type)
+    first = next((column.identity[0] for column in columns if column.identity), 1)
+    return Table(columns, (), first, constraints=constraints)
+
+
+def from_rows(names: Sequence[str], rows: Sequence[Row]) -> Table:
+    """The table that SELECT … INTO makes: types follow the values."""
+    columns = []
+    for place, name in enumerate(names):
+        values = [row[place] for row in rows if row[place] is not None]
+        columns.append(ColumnDefinition(name=name, type=_type_of(values)))
+    return numbered(Table(tuple(columns), tuple(rows), characters=characters_in(rows)))
+
+
+def numbered(table: Table) -> Table:
+    """The table with a number for each of its rows."""
+    return replace(table, ids=tuple(range(1, len(table.rows) + 1)), next_id=len(table.rows) + 1)
+
+
+def characters_in(rows: Iterable[Row]) -> int:
+    """Characters of all texts in *rows*."""
+    return sum(len(value) for row in rows for value in row if isinstance(value, str | bytes))
+
+
+def _type_of(values: list[Scalar]) -> str:
+    if values and all(isinstance(value, int) for value in values):
+        return "bigint"
+    if values and all(isinstance(value, int | float) for value in values):
+        return "float"
+    if values and all(is_moment(value) for value in values):
+        return "datetime"
+    if values and all(isinstance(value, bytes) for value in values):
+        return "varbinary(max)"
+    return "nvarchar(max)" if values and all(isinstance(value, str) for value in values) else "sql_variant"
+
+
+def insert(
+    name: str,
+    table: Table,
+    named: tuple[str, ...],
+    rows: Sequence[Row],
+    evaluate: Evaluate,
+    own_numbers: bool = False,
+) -> tuple[Table, int | None]:
+    """The table with *rows* added, and the last identity value; *own_numbers*: SET IDENTITY_INSERT is ON for it.
+
+    Raises 213, 109, 110, 207, 515, 271, 544, 545, 8101, 8152.
+    """
+    places = _places(table, named)
+    _check_identity(name, table, named, places, rows, own_numbers)
+    added: list[Row] = []
+    number, last = table.next_identity, None
+    for row in rows:
+        if len(row) != len(places):
+            raise SqlError(213 if not named else 109 if len(row) < len(places) else 110)
+        given = dict(zip(places, row, strict=True))
+        values: list[Scalar] = []
+        for place, column in enumerate(table.columns):
+            if column.computed:
+                values.append(None)
+            elif column.identity is not None and place not in given:
+                values.append(number)
+                last, number = number, number + column.identity[1]
+            elif place in given:
+                values.append(stored(column, given[place], name, "INSERT"))
+                if column.identity is not None:
+                    last = int(str(values[-1]))
+                    ahead = max if column.identity[1] > 0 else min
+                    number = ahead(number, last + column.identity[1])
+            else:
+                value = evaluate(column.default) if column.default else None
+                values.append(stored(column, value, name, "INSERT"))
+        added.append(tuple(values))
+    everything = (*table.rows, *added)
+    if len(everything) > ROWS_MAX:
+        raise Unsimulated(f"tables of more than {ROWS_MAX} rows")
+    characters = _checked(table.characters + characters_in(added))
+    ids = range(table.next_id, table.next_id + len(added))
+    return replace(
+        table,
+        rows=everything,
+        next_identity=number,
+        characters=characters,
+        ids=(*table.ids, *ids),
+        next_id=ids.stop,
+    ), last
+
+
+def _checked(characters: int) -> int:
+    if characters > CHARACTERS_MAX:
+        raise Unsimulated(f"tables of more than {CHARACTERS_MAX} characters")
+    return characters
+
+
+def _places(table: Table, named: tuple[str, ...]) -> list[int]:
+    if not named:
+        return [
+            place
+            for place, column in enumerate(table.columns)
+            if column.identity is None and not column.computed and parse_type(column.type)[0] not in _VERSIONS
+        ]
+    known = {column.name.lower(): place for place, column in enumerate(table.columns)}
+    for name in named:
+        if name.lower() not in known:
+            raise SqlError(207, name)
+    if len({name.lower() for name in named}) < len(named):
+        raise SqlError(264, named[0])
+    return [known[name.lower()] for name in named]
+
+
+_VERSIONS: Final = ("timestamp", "rowversion")
+
+
+def _check_identity(
+    name: str,
+    table: Table,
+    named: tuple[str, ...],
+    places: list[int],
+    rows: Sequence[Row],
+    own_numbers: bool,
+) -> None:
+    """Who gives the identity values: the table, or the statement after SET IDENTITY_INSERT ON."""
+    place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
+    for at in places:
+        if table.columns[at].computed:
+            raise SqlError(271, table.columns[at].name)
+    if place is None:
+        return
+    if not named and any(len(row) == len(places) + 1 for row in rows):
+        raise SqlError(8101, name)
+    if place in places and not own_numbers:
+        raise SqlError(544, name)
+    if place not in places and own_numbers:
+        raise SqlError(545, name)
+
+
+def stored(column: ColumnDefinition, value: Scalar, table: str, verb: str) -> Scalar:
+    """The value as the column holds it."""
+    if value is None:
+        if not column.nullable:
+            raise SqlError(515, column.name, table, verb)
+        return None
+    kind, length, _ = parse_type(column.type)
+    if kind in ("varchar", "nvarchar", "char", "nchar"):
+        size = length or 1
+        if size > 0 and len(to_text(value).rstrip(" ")) > size:
+            raise SqlError(8152)
+    return convert(value, column.type, default_length=1)
+
+
+def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Row]) -> Table:
+    """The table with the columns *named* set; each change is (row number from 1, value …), the first one counts."""
+    places = _places(table, named)
+    for place in places:
+        if table.columns[place].identity is not None:
+            raise SqlError(8102, table.columns[place].name)
+        if table.columns[place].computed:
+            raise SqlError(271, table.columns[place].name)
+    rows = list(table.rows)
+    for number, *values in reversed(changes):
+        at = int(str(number)) - 1
+        row = list(rows[at])
+        for place, value in zip(places, values, strict=True):
+            row[place] = stored(table.columns[place], value, name, "UPDATE")
+        rows[at] = tuple(row)
+    return replace(table, rows=tuple(rows), characters=_checked(characters_in(rows)))
+
+
+def delete(table: Table, numbers: Sequence[Row]) -> Table:
+    """The table without the rows of these numbers (from 1)."""
+    gone = {int(str(number[0])) - 1 for number in numbers}
+    rows = tuple(row for place, row in enumerate(table.rows) if place not in gone)
+    ids = tuple(number for place, number in enumerate(table.ids) if place not in gone)
+    return replace(table, rows=rows, ids=ids, characters=characters_in(rows))
+
+
+# --- what a transaction changes --------------------------------------------------------------------------
+
+
+def changes(old: Table, new: Table) -> RowChanges:
+    """What makes *new* of *old*, a table with the same columns."""
+    before = dict(zip(old.ids, old.rows, strict=True))
+    after = dict(zip(new.ids, new.rows, strict=True))
+    put = [(number, row) for number, row in after.items() if before.get(number) is not row]
+    gone = [(number, None) for number in before if number not in after]
+    return RowChanges((*put, *gone), new.next_identity, new.next_id)
+
+
+def together(first: RowChanges, second: RowChanges) -> RowChanges:
+    """Both, one after the other."""
+    rows = {**dict(first.rows), **dict(second.rows)}
+    return RowChanges(tuple(rows.items()), second.next_identity, second.next_id)
+
+
+def _appended(table: Table, made: RowChanges, new: tuple[tuple[int, Row], ...]) -> Table:
+    """The table with new rows, which is what happens most."""
+    rows = tuple(row for _, row in new)
+    return replace(
+        table,
+        rows=table.rows + rows,
+        ids=table.ids + tuple(number for number, _ in new),
+        next_identity=max(table.next_identity, made.next_identity),
+        next_id=max(table.next_id, made.next_id),
+        characters=table.characters + characters_in(rows),
+    )
+
+
+def changed(table: Table, made: RowChanges) -> Table:
+    """The table after the changes; rows keep their order, new ones come last."""
+    new = [(number, row) for number, row in made.rows if row is not None and number >= table.next_id]
+    if len(new) == len(made.rows):
+        return _appended(table, made, tuple(new))
+    rows = dict(zip(table.ids, table.rows, strict=True))
+    for number, row in made.rows:
+        if row is not None:
+            rows[number] = row
+        else:
+            rows.pop(number, None)
+    ordered = tuple(sorted(rows.items()))
+    return replace(
+        table,
+        ids=tuple(number for number, _ in ordered),
+        rows=tuple(row for _, row in ordered),
+        next_identity=max(table.next_identity, made.next_identity),
+        next_id=max(table.next_id, made.next_id),
+        characters=characters_in(row for _, row in ordered),
+    )

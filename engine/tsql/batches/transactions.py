@@ -1,0 +1,208 @@
+"""BEGIN, COMMIT, ROLLBACK and SAVE of a connection, and the commit of a statement that stands alone.
+
+What a transaction writes lies with its connection until COMMIT puts it into the log (objects.py), so a rollback forgets
+it. Table variables and what commands did to the world are not rolled back, as in the product (commands that it would
+roll back are refused inside transactions, message 226).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from engine.messages import SqlError
+from engine.model import Key, World
+from engine.protocol import commits, logspace
+from engine.tsql.batches import objects
+from engine.tsql.batches.data import Place, RowChanges, Session, Table, Undo
+from engine.tsql.language import statements as s
+from engine.tsql.query.plans import Unsimulated
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+
+def run(machine: Machine, statement: s.Transaction) -> None:
+    """Carry out the statement. Raises 3902, 3903, 3930 or 6401."""
+    _VERBS[statement.verb](machine, statement)
+    machine.note(error=0, rowcount=0)
+    _hold_log(machine)
+
+
+def _begin(machine: Machine, statement: s.Transaction) -> None:
+    session = machine.session
+    if not session.transactions:
+        machine.note(undo=Undo(session.tables), transaction_name=statement.name.lower())
+        _number(machine)
+    machine.note(transactions=session.transactions + 1)
+
+
+def _number(machine: Machine) -> None:
+    machine.note(transaction_id=machine.world.next_id(), transaction_tick=machine.world.tick)
+
+
+def _commit(machine: Machine, statement: s.Transaction) -> None:
+    count = machine.session.transactions
+    if not count:
+        raise SqlError(3902)
+    if machine.session.doomed:
+        raise SqlError(3930)
+    machine.note(transactions=count - 1)
+    if count == 1:
+        machine.note(undo=None, savepoints=())
+
+
+SAVEPOINTS_MAX: Final = 1_000
+"""Savepoints of one transaction. Assumed."""
+
+
+def _save(machine: Machine, statement: s.Transaction) -> None:
+    session = machine.session
+    if session.undo is None:
+        raise SqlError(628)
+    if len(session.savepoints) >= SAVEPOINTS_MAX:
+        raise Unsimulated(f"more than {SAVEPOINTS_MAX} savepoints of one transaction")
+    point = (statement.name.lower(), Undo(session.tables, tuple(machine.context.writes.items())))
+    machine.note(savepoints=(*session.savepoints, point))
+
+
+def _rollback(machine: Machine, statement: s.Transaction) -> None:
+    session = machine.session
+    if not session.transactions:
+        raise SqlError(3903)
+    name = statement.name.lower()
+    if name and name != session.transaction_name:
+        _roll_back_to(machine, name)
+    else:
+        roll_back(machine)
+
+
+def _roll_back_to(machine: Machine, name: str) -> None:
+    """To the last savepoint of that name; 6401 if there is none, 3931 in a transaction that is lost."""
+    session = machine.session
+    places = [place for place, (known, _) in enumerate(session.savepoints) if known == name]
+    if not places:
+        raise SqlError(6401, name)
+    if session.doomed:
+        raise SqlError(3931)
+    point = session.savepoints[places[-1]][1]
+    machine.context.writes = dict(point.writes)
+    machine.note(tables=point.tables, savepoints=session.savepoints[: places[-1] + 1])
+
+
+def roll_back(machine: Machine) -> None:
+    """The whole transaction, however deep it is nested."""
+    undo = machine.session.undo
+    if undo is not None:
+        machine.note(tables=undo.tables)
+    written, machine.context.writes, machine.context.logs = machine.context.writes, {}, {}
+    machine.note(transactions=0, undo=None, savepoints=(), doomed=False, writes=(), logs=(), held=())
+    machine.context.writes = _numbers_used(machine, written)
+    _hold_log(machine)
+
+
+def _numbers_used(machine: Machine, written: dict[Place, Any]) -> dict[Place, Any]:
+    """Identity values that a rolled-back statement has taken are not given again [DOC: IDENTITY property, Remarks]."""
+    kept: dict[Place, Any] = {}
+    for place, edit in written.items():
+        found = objects.now(machine.context, place, others_too=False)
+        table = found.item if found is not None else None
+        if (
+            isinstance(edit, RowChanges)
+            and isinstance(table, Table)
+            and table.next_identity != edit.next_identity
+        ):
+            kept[place] = RowChanges((), edit.next_identity, table.next_id)
+    return kept
+
+
+def _hold_log(machine: Machine) -> None:
+    """What the world does not know yet of who keeps log is noted at once, for DBCC OPENTRAN."""
+    mine = machine.session
+    rest = [session for _, session in machine.context.sessions() if session.spid != mine.spid]
+    note_holders(machine.world, [*rest, mine], {mine.server})
+
+
+def note_holders(world: World, sessions: list[Session], servers: Collection[str]) -> None:
+    """Have the log of each database of *servers* wait for the transactions that their *sessions* hold open in it."""
+    holders: dict[Key, list[int]] = {}
+    for session in sessions:
+        held = {key for key, _, _ in session.logs}
+        if session.transactions:
+            held.add((session.server, session.database))
+        for key in sorted(held):
+            holders.setdefault(key, []).append(session.spid)
+    known = [key for key, copy in world.copies.items() if copy.window_transactions and key[0] in servers]
+    for key in sorted({*holders, *known}):
+        logspace.note_window_transactions(world, *key, tuple(holders.get(key, ())))
+
+
+# --- the log ---------------------------------------------------------------------------------------------
+
+
+def after_statement(machine: Machine) -> None:
+    """Note what the statement wrote; outside a transaction it is committed now, and its client waits for the log."""
+    context, session = machine.context, machine.session
+    writes = tuple(context.writes.items())
+    if writes != session.writes or context.logs:
+        logs = tuple((key, begin_kb, kb) for key, (begin_kb, kb) in context.logs.items())
+        machine.note(writes=writes, logs=logs)
+    if not machine.session.transactions and not machine.run.waiting:
+        if writes:
+            _put_into_log(machine)
+        elif machine.session.held:
+            machine.note(held=())
+
+
+def _put_into_log(machine: Machine) -> None:
+    """Commit: what was written is in the log of its database; in master and its kind it counts at once."""
+    world, context = machine.world, machine.context
+    edits: dict[Key, list[tuple[str, Any]]] = {}
+    for (server, database, name), edit in context.writes.items():
+        copy = context.copy_named(database)
+        if copy is not None:
+            edits.setdefault((server, copy.database), []).append((name, edit))
+        else:
+            objects.keep_in_system_database(world, (server, database, name), edit)
+    waits = tuple(
+        (key, commits.append(world, key, tuple(made), context.logs.get(key, (0.0, 0.0))[1]))
+        for key, made in edits.items()
+    )
+    machine.note(committing=waits)
+    if not machine.session.spid:  # a linked server's end of it: the caller cannot wait over there
+        _finished(machine)
+    else:
+        await_log(machine)
+
+
+def await_log(machine: Machine) -> None:
+    """Go on when every commit may be answered, which under FULL safety means on the mirror, too."""
+    if answered(machine.world, machine.session):
+        _finished(machine)
+    else:
+        machine.poll("commit")
+
+
+def answered(world: World, session: Session) -> bool:
+    """Every commit that the connection waits for may be answered."""
+    return all(commits.told(world, key, kb) for key, kb in session.committing)
+
+
+def _finished(machine: Machine) -> None:
+    machine.context.writes, machine.context.logs = {}, {}
+    machine.run = replace(machine.run, since_tick=None)
+    machine.note(writes=(), logs=(), held=(), committing=())
+
+
+def without_transaction(session: Session) -> Session:
+    """The connection when its batch is stopped while it waits for a commit: that is in the log whatever follows."""
+    return replace(session, writes=(), logs=(), held=(), committing=()) if session.committing else session
+
+
+_VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {
+    "BEGIN": _begin,
+    "COMMIT": _commit,
+    "ROLLBACK": _rollback,
+    "SAVE": _save,
+}

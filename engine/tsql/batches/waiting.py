@@ -1,0 +1,60 @@
+"""WAITFOR DELAY and WAITFOR TIME, on simulated time; and how often a batch looks whether a wait is over."""
+
+from __future__ import annotations
+
+import re
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from engine.constants import TICKS_PER_S
+from engine.messages import SqlError
+from engine.tsql.language import statements as s
+from engine.tsql.scalars import values
+from engine.tsql.scalars.values import Scalar, to_text
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+
+def wait_for(machine: Machine, statement: s.Waitfor) -> None:
+    value = machine.value(statement.value)
+    if statement.kind == "DELAY":
+        length = _delay(value)
+        if length:
+            machine.wait("delay", machine.world.tick + length)
+        return
+    moment = machine.context.moment()
+    wanted = moment.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(
+        seconds=_delay(value) / TICKS_PER_S
+    )
+    if wanted < moment:
+        wanted += timedelta(days=1)
+    machine.wait("delay", machine.world.tick + round((wanted - moment).total_seconds() * TICKS_PER_S))
+
+
+def _delay(value: Scalar) -> int:
+    """Ticks of a time of day or delay, up to 24 hours. Raises 148."""
+    text = to_text(value, 121) if values.is_moment(value) else to_text(value)
+    match = re.fullmatch(
+        r"(?:1900-01-01 )?(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:[.:](\d{1,3}))?)?)?\s*+(AM|PM)?",
+        text.strip(),
+        re.IGNORECASE,
+    )
+    if match is None or (":" not in text and text.strip() != "0"):
+        raise SqlError(148, text)
+    hours, minutes, seconds = (int(part or 0) for part in match.groups()[:3])
+    if match[5] and hours <= 12:
+        hours = hours % 12 + 12 * (match[5].upper() == "PM")
+    if hours > 23 or minutes > 59 or seconds > 59:
+        raise SqlError(148, text)
+    fraction = float(f"0.{match[4]}") if match[4] else 0.0
+    return round((hours * 3600 + minutes * 60 + seconds + fraction) * TICKS_PER_S)
+
+
+LOOK_TICKS_MAX: Final = 10
+"""Longest time between two looks at a lock or a commit. Assumed: a tenth of a second."""
+
+
+def next_look(tick: int, since: int) -> int:
+    """When to look again at what has been waited for *since*: soon, and less often the longer it takes."""
+    return tick + max(1, min(LOOK_TICKS_MAX, (tick - since) // 4))

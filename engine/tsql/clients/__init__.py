@@ -1,0 +1,1 @@
+"""Who sends T-SQL to an instance: windows, SQL Server Agent, linked servers."""

@@ -1,0 +1,336 @@
+"""SQL Server Agent at work: alerts answer messages and mirroring events, jobs run their steps in windows of their own.
+
+Jobs run when an alert or sp_start_job starts them; their schedules are kept and not followed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+from engine import moments
+from engine.constants import TICKS_PER_S
+from engine.messages import SqlError
+from engine.model import World
+from engine.protocol import errorlog, jobs
+from engine.tsql.batches import ledger
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Run, Session
+from engine.tsql.batches.execute import perform
+from engine.tsql.batches.ledger import Record
+from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.work import Meter
+from engine.tsql.clients import client
+from engine.tsql.language.lexer import SyntaxProblem
+from engine.tsql.query.plans import Unsimulated, plan_statement
+from engine.tsql.scalars.values import Scalar, to_text
+
+MARK: Final = client.AGENT_MARK
+"""In the names of windows in which job steps run: SERVER_A#agent:step:job."""
+
+QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
+"""Actions after a step. Documented [DOC: sp_add_jobstep]."""
+
+SUCCEEDED, FAILED = 1, 0
+"""run_status of sysjobhistory. Documented [DOC: sysjobhistory]."""
+
+
+# --- jobs ------------------------------------------------------------------------------------------------
+
+
+def steps_of(world: World, server: str, job: str) -> list[Record]:
+    """The steps of a job in their order; one that has been copied from another server has that one's."""
+    for where in (server, *sorted(world.servers)):
+        found = [row for row in ledger.rows(world, where, "sysjobsteps") if _is(row["job"], job)]
+        if found:
+            break
+    return sorted(found, key=lambda row: int(str(row["step_id"])))
+
+
+def _is(a: Scalar, b: Scalar) -> bool:
+    return to_text(a).casefold() == to_text(b).casefold()
+
+
+def start(world: World, server: str, job: str, tokens: dict[str, str] | None = None) -> None:
+    """Begin a job at its first step. 22022 while the agent does not run, Unsimulated for a job without steps."""
+    if not jobs.agent_runs(world, server):
+        raise SqlError(22022)
+    steps = steps_of(world, server, job)
+    if not steps:
+        raise Unsimulated(f"the run of job '{job}' at this moment")
+    if any(name.startswith(f"{server}{MARK}") and name.endswith(f":{job}") for name in world.batches):
+        return  # SQL Server Agent refuses a request for a job that runs already
+    _run_step(world, server, job, steps[0], tokens or {})
+
+
+def _run_step(world: World, server: str, job: str, step: Record, tokens: dict[str, str]) -> None:
+    number = to_text(step["step_id"])
+    name = f"{server}{MARK}{number}:{job}"
+    if to_text(step.get("subsystem")).upper() != "TSQL":
+        text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
+        _record(world, server, job, step, SUCCEEDED, text, 0)
+        world.at(world.tick + TICKS_PER_S, "tsql.step_skipped", server, job, number)
+        return
+    database = to_text(step.get("database_name")) or "master"
+    text = _filled(to_text(step.get("command")), tokens, job)
+    client.submit(world, name, f"USE [{database}]\nGO\n{text}")
+
+
+def _filled(command: str, tokens: dict[str, str], job: str) -> str:
+    """Tokens of the agent replaced, as `$(ESCAPE_SQUOTE(WMI(DatabaseName)))` or `$(A-MSG)`. [DOC: job step tokens]"""
+    known = {**tokens, "JOBNAME": job}
+
+    def value(match: re.Match[str]) -> str:
+        found = known.get((match["event"] or match["name"]).upper())
+        if found is None:
+            return match.group()
+        return found.replace("'", "''") if (match["escape"] or "").upper() == "SQUOTE" else found
+
+    return _TOKEN.sub(value, command)
+
+
+_TOKEN: Final = re.compile(
+    r"\$\((?:ESCAPE_(?P<escape>\w+)\()?(?:WMI\((?P<event>\w+)\)|(?P<name>[\w-]+))(?(escape)\))\)"
+)
+
+
+def step_skipped(world: World, server: str, job: str, number: str) -> None:
+    """Timer: a step that does nothing here has taken its time, so that steps in a ring do not stop the clock."""
+    step = next((row for row in steps_of(world, server, job) if to_text(row["step_id"]) == number), None)
+    if step is not None:
+        _go_on(world, server, job, step, SUCCEEDED)
+
+
+def step_done(world: World, name: str, error: str, started_tick: int) -> None:
+    """Timer: the batch of a job step has ended; *error* is its first error, empty for none."""
+    server, _, rest = name.partition(MARK)
+    number, _, job = rest.partition(":")
+    if name not in world.batches:  # another job may have started this one anew meanwhile
+        world.sessions.pop(name, None)
+    step = next((row for row in steps_of(world, server, job) if to_text(row["step_id"]) == number), None)
+    if step is None:
+        return
+    status = FAILED if error else SUCCEEDED
+    text = error or "The step succeeded."
+    _record(world, server, job, step, status, text, world.tick - started_tick)
+    _go_on(world, server, job, step, status)
+
+
+def _go_on(world: World, server: str, job: str, step: Record, status: int) -> None:
+    """The next step, or the end of the job, as the step's actions have it."""
+    action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
+    steps = steps_of(world, server, job)
+    following = None
+    if action == GO_ON:
+        following = next((row for row in steps if int(str(row["step_id"])) > int(str(step["step_id"]))), None)
+    elif action == GO_TO:
+        wanted = step.get("on_success_step_id" if status else "on_fail_step_id")
+        following = next((row for row in steps if row["step_id"] == wanted), None)
+    if following is not None and jobs.agent_runs(world, server):
+        _run_step(world, server, job, following, {})
+        return
+    good = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
+    outcome = "succeeded" if good else "failed"
+    _record(world, server, job, None, SUCCEEDED if good else FAILED, f"The job {outcome}.", 0)
+    world.emit("note", f"job '{job}' {outcome}", server=server)
+
+
+def _record(
+    world: World, server: str, job: str, step: Record | None, status: int, text: str, ticks: int
+) -> None:
+    date, time = stamp(world, server)
+    seconds = ticks // TICKS_PER_S
+    ledger.add(
+        world,
+        server,
+        "sysjobhistory",
+        job=job,
+        step_id=0 if step is None else step["step_id"],
+        step_name="(Job outcome)" if step is None else step["step_name"],
+        message=text[:1024],
+        run_status=status,
+        run_date=date,
+        run_time=time,
+        run_duration=seconds // 3600 * 10000 + seconds % 3600 // 60 * 100 + seconds % 60,
+    )
+
+
+def stamp(world: World, server: str) -> tuple[int, int]:
+    """Now, as the agent writes dates and times: 20051022, 120000."""
+    moment = _context(world, server).moment()
+    return int(moments.written(moment, "%Y%m%d")), int(moments.written(moment, "%H%M%S"))
+
+
+def _context(world: World, server: str) -> Context:
+    return Context(world, Session(server=server, spid=0, login=world.servers[server].service_account))
+
+
+# --- alerts ----------------------------------------------------------------------------------------------
+
+
+def watch(world: World) -> None:
+    """After each reaction of the protocol: alerts answer what has happened since the last time."""
+    for server in world.servers:
+        if ledger.is_empty(world, server, "sysalerts"):
+            continue
+        _note_seen(world, server)
+
+
+def _note_seen(world: World, server: str) -> None:
+    """New lines of the ERRORLOG and new mirroring states of this server, each once."""
+    seen = ledger.find(world, server, "seen", "id", 1) or {}
+    lines = world.errorlog.get(server, ())
+    count = sum(1 for line in lines if line[0] == world.tick)
+    tick = int(str(seen.get("tick", world.tick)))
+    handled = int(str(seen.get("count", count)))
+    new = [line for line in lines[-50:] if line[0] > tick]
+    if tick == world.tick:
+        new = [line for line in lines if line[0] == world.tick][handled:]
+    states = {
+        database: copy.trace for (where, database), copy in sorted(world.copies.items()) if where == server
+    }
+    changed = [
+        (database, state)
+        for database, state in states.items()
+        if seen and to_text(seen.get(f"trace {database}")) != str(state)
+    ]
+    marks: dict[str, Scalar] = {f"trace {database}": str(state) for database, state in states.items()}
+    marks |= {"tick": world.tick, "count": count}
+    if not seen:
+        ledger.add(world, server, "seen", **marks)
+        return
+    if not new and not changed:
+        return
+    ledger.change(world, server, "seen", lambda row: True, **marks)
+    for database, state in changed:
+        _answer_state(world, server, database, state)
+    answers = 0
+    for number, line in enumerate(new):
+        if answers >= ANSWERS_MAX:
+            left = f"SQL Server Agent is behind: {len(new) - number} messages are not checked for alerts"
+            world.emit("note", left, server=server)
+            break
+        answers += _answer_message(world, server, line[1], line[2], line[4])
+
+
+ANSWERS_MAX: Final = 50
+"""Alerts that answer messages of one moment on one server; the product, too, falls behind and drops some. Assumed."""
+
+
+def begin_watching(world: World, server: str) -> None:
+    """The first alert of a server counts from now on."""
+    if ledger.is_empty(world, server, "seen"):
+        _note_seen(world, server)
+
+
+def _enabled(world: World, server: str) -> list[Record]:
+    if not jobs.agent_runs(world, server):
+        return []
+    return [row for row in ledger.rows(world, server, "sysalerts") if row.get("enabled")]
+
+
+def _answer_message(world: World, server: str, number: int, severity: int, text: str) -> int:
+    """How many alerts answer it."""
+    answers = 0
+    for alert in _enabled(world, server):
+        wanted = int(str(alert.get("message_id") or 0))
+        level = int(str(alert.get("severity") or 0))
+        keyword = to_text(alert.get("event_description_keyword")).casefold()
+        if keyword and keyword not in text.casefold():
+            continue
+        if (wanted and wanted == number) or (level and level == severity):
+            tokens = {"A-ERR": str(number), "A-SEV": str(severity), "A-MSG": text, "A-SVR": server}
+            _fire(world, server, alert, tokens)
+            answers += 1
+    return answers
+
+
+def _answer_state(world: World, server: str, database: str, state: int) -> None:
+    properties = {
+        "DATABASENAME": database,
+        "STATE": str(state),
+        "TEXTDATA": f"DBM: {errorlog.TRACE[state]}",
+        "COMPUTERNAME": server,
+        "SERVERNAME": server,
+        "SQLINSTANCE": "MSSQLSERVER",
+        "DATABASEID": to_text(_context(world, server).database_id(database)),
+        "STARTTIME": moments.written(_context(world, server).moment(), "%Y%m%d%H%M%S"),
+    }
+    for alert in _enabled(world, server):
+        if _chosen(world, server, to_text(alert.get("wmi_query")), properties):
+            _fire(world, server, alert, {**properties, "A-SVR": server, "A-DBN": database})
+
+
+WQL_MAX: Final = 512
+"""Characters of the query of an alert. Documented: @wmi_query is nvarchar(512)."""
+
+_WQL: Final = re.compile(
+    r"^\s*SELECT\s+.*?\s+FROM\s+DATABASE_MIRRORING_STATE_CHANGE\b(?:\s+WHERE\s+(?P<where>.*))?$",
+    re.IGNORECASE | re.DOTALL,
+)
+"""The one WMI event that happens here."""
+
+
+def _chosen(world: World, server: str, query: str, properties: dict[str, str]) -> bool:
+    """The query of a WMI alert takes an event with these properties; its condition is computed as one of T-SQL."""
+    match = _WQL.match(query) if len(query) <= WQL_MAX else None
+    if match is None:
+        return False
+    if match["where"] is None:
+        return True
+    columns = ", ".join(
+        f"{value} AS [{name}]" if name in ("STATE", "DATABASEID") else f"'{value}' AS [{name}]"
+        for name, value in properties.items()
+        if value
+    )
+    session = Session(server=server, spid=0, login=world.servers[server].service_account)
+    machine = Machine(world, Run(id=0, text="", steps=()), session, perform, Meter())
+    scratch = machine.scratch()
+    try:
+        plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")
+        return bool(scratch.select(plan, partial(_no_variable, machine))[1])
+    except (SqlError, SyntaxProblem, Unsimulated):
+        return False
+    finally:
+        scratch.close()
+
+
+def _no_variable(machine: Machine, name: str) -> Scalar:
+    raise SqlError(137, name)
+
+
+def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> None:
+    """Count the occurrence, start the alert's job; not again within its delay."""
+    delay = int(str(alert.get("delay_between_responses") or 0)) * TICKS_PER_S
+    last = alert.get("answered_tick")
+    if delay and last is not None and world.tick - int(str(last)) < delay:
+        return
+    date, time = stamp(world, server)
+    ledger.change(
+        world,
+        server,
+        "sysalerts",
+        lambda row: row["id"] == alert["id"],
+        answered_tick=world.tick,
+        last_occurrence_date=date,
+        last_occurrence_time=time,
+        last_response_date=date,
+        last_response_time=time,
+        occurrence_count=int(str(alert.get("occurrence_count") or 0)) + 1,
+    )
+    world.emit("note", f"SQL Server Agent alert '{to_text(alert['name'])}'", server=server)
+    job = to_text(alert.get("job"))
+    if job:
+        try:
+            start(world, server, job, tokens)
+        except (SqlError, Unsimulated) as problem:
+            _record(world, server, job, None, FAILED, str(problem), 0)
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "tsql.step_done": step_done,
+    "tsql.step_skipped": step_skipped,
+}
+"""Timers of this module."""

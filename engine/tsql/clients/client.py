@@ -1,0 +1,506 @@
+"""The console's side: windows, their connections, and what sqlcmd or SSMS would say when a server is not there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from typing import Any, Final
+
+from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
+from engine.messages import Message, SqlError, text_of
+from engine.model import World
+from engine.protocol import commands
+from engine.tsql.batches import transactions, waiting, work
+from engine.tsql.batches.data import ConnectionLost, Run, Session, Window
+from engine.tsql.batches.execute import perform
+from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.output import OUTPUT_MAX
+from engine.tsql.batches.work import Meter
+from engine.tsql.language import script
+
+QUEUE_MAX: Final = 16
+"""Submissions that may wait in a window behind the running one. Assumed."""
+
+TEXT_MAX: Final = 1_000_000
+"""Characters of one submission: some 25,000 lines, whose compilation takes many turns (work.py). Assumed."""
+
+TEXTS_MAX: Final = 2_500_000
+"""Characters of all submissions that are under way at the same time. Assumed."""
+
+AGENT_MARK: Final = "#agent:"
+"""In the names of windows in which job steps run (agent.py)."""
+
+FIRST_SPID: Final = 51
+"""User sessions are numbered from 51 on."""
+
+
+def server_of(window: str) -> str:
+    """The server of a window's name: SERVER_A of SERVER_A#2."""
+    return window.partition("#")[0]
+
+
+def submit(world: World, window: str, text: str) -> None:
+    """Send *text* from a window. It runs at once, or behind what still runs there; `sql_done` tells how it ended."""
+    name = _known_name(world, window)
+    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none
+    kept = world.sessions.setdefault(name, Window())
+    if len(text) > TEXT_MAX:
+        world.emit("sql", f"{text[:200]}…", server=server_of(name), window=name, batch=0)
+        said = (
+            f"Not simulated: more than {TEXT_MAX} characters at once ({len(text)} were sent, none was run)."
+        )
+        long = Message(0, 10, 0, 0, said, server_of(name))
+        _emit_done(world, name, Run(id=0, text="", steps=(), messages=(long,), started_tick=world.tick))
+        return
+    if name in world.batches:
+        if len(kept.queue) >= QUEUE_MAX:
+            world.emit("sql", text, server=server_of(name), window=name, batch=0)
+            full = Message(
+                0, 10, 0, 0, f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
+            )
+            _emit_done(world, name, Run(id=0, text=text, steps=(), messages=(full,), started_tick=world.tick))
+            return
+        world.sessions[name] = replace(kept, queue=(*kept.queue, text))
+        return
+    _start(world, name, text)
+
+
+def _known_name(world: World, window: str) -> str:
+    """The window's name with the server spelled as the world spells it. KeyError for an unknown server."""
+    server, mark, number = window.partition("#")
+    exact = next((name for name in world.servers if name.lower() == server.lower()), None)
+    if exact is None:
+        raise KeyError(server)
+    return exact + mark + number
+
+
+def _start(world: World, name: str, text: str) -> None:
+    number = world.next_id()
+    world.emit("sql", text, server=server_of(name), window=name, batch=number)
+    if sum(len(run.text) for run in world.batches.values()) + len(text) > TEXTS_MAX:
+        said = f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
+        full = Message(0, 10, 0, 0, said, server_of(name))
+        world.batches[name] = Run(id=number, text=text, steps=(), started_tick=world.tick)
+        _finish(world, name, replace(world.batches[name], messages=(full,)))
+        return
+    world.batches[name] = Run(id=number, text=text, started_tick=world.tick)
+    _go_on(world, name)
+
+
+def cancel(world: World, window: str) -> None:
+    """Stop the running batch of a window (Alt+Break) and forget what waits behind it."""
+    name = _known_name(world, window)
+    run: Run | None = world.batches.get(name)
+    if run is None:
+        return
+    kept = world.sessions[name]
+    world.sessions[name] = replace(kept, queue=())
+    _abandon(world, name, run)
+    note = Message(0, 11, 0, 0, "Query was cancelled by user.", server_of(name))
+    _finish(world, name, replace(run, messages=(*run.messages, note)))
+
+
+def continue_batch(world: World, name: str, wait_id: int) -> None:
+    """Timer: the wait of a batch is over."""
+    run: Run | None = world.batches.get(name)
+    if run is None or run.wait_id != wait_id or not run.waiting:
+        return
+    if run.waiting == "login":
+        _finish(world, name, _said(world, name, run, -2))
+        return
+    session = world.sessions[name].session
+    if session is not None and world.servers[session.server].hung:
+        return  # check_connections wakes it when the server answers again
+    if run.waiting == "commit" and session is not None and not transactions.answered(world, session):
+        number, since = world.next_id(), run.since_tick or 0
+        world.batches[name] = replace(run, wait_id=number, due_tick=waiting.next_look(world.tick, since))
+        world.at(world.batches[name].due_tick, "tsql.continue", name, number)
+        return
+    _go_on(world, name)
+
+
+def kill(world: World, name: str, server: str, spid: int) -> None:
+    """Timer: KILL ends the connection of a window, with what runs there."""
+    session = world.sessions[name].session if name in world.sessions else None
+    if session is not None and (session.server, session.spid) == (server, spid):
+        _lose(world, name, 596)
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"tsql.continue": continue_batch, "tsql.kill": kill}
+"""Timers that this package sets."""
+
+
+# --- running ---------------------------------------------------------------------------------------------
+
+
+def _go_on(world: World, name: str) -> None:
+    """Run the submission of a window until it ends or waits, or has done what it may for now."""
+    run: Run = world.batches[name]
+    fresh = not run.waiting and AGENT_MARK not in name
+    meter = Meter(work.allowance(world, fresh=fresh, booked=run.booked))
+    if meter.exhausted:
+        _book(world, name, run)
+        return
+    booked = run.booked
+    run = replace(run, booked=False, waiting="" if run.waiting == "busy" else run.waiting)
+    try:
+        _further(world, name, run, meter)
+    finally:
+        work.note(world, meter.spent, booked)
+    left: Run | None = world.batches.get(name)
+    if left is not None and left.id == run.id:
+        world.batches[name] = left = replace(left, spent=left.spent + meter.spent)
+        if left.waiting == "busy":
+            _book(world, name, _maybe_told(world, name, left))
+
+
+LONG_S: Final = 30
+LONG_WORK: Final = 1_000_000
+"""A batch that has worked so long, in seconds and in units of work (work.py), is told of: it may be a loop without end.
+Assumed: scripts that people write take a second; SQL Server itself says nothing."""
+
+
+def _maybe_told(world: World, name: str, run: Run) -> Run:
+    """The submission, of which a note says once that it goes on and on."""
+    if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
+        return run
+    world.emit("note", f"the batch in {name} has been executing for {LONG_S} s", server=server_of(name))
+    said = Message(0, 0, 0, 0, _GOES_ON, server_of(name))
+    return replace(run, told=True, messages=(*run.messages, said))
+
+
+_GOES_ON: Final = (
+    f"This batch has been executing for {LONG_S} s. "
+    "A loop whose condition stays true runs until it is cancelled."
+)
+
+
+def _book(world: World, name: str, run: Run) -> None:
+    """Its next turn comes when all that were booked before it have been."""
+    due, number = work.book(world), world.next_id()
+    waiting = run.waiting or "busy"
+    world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=due, wait_id=number)
+    world.at(due, "tsql.continue", name, number)
+
+
+def _further(world: World, name: str, run: Run, meter: Meter) -> None:
+    """One step after the other, as long as *meter* allows."""
+    while True:
+        if meter.exhausted:
+            world.batches[name] = replace(run, waiting=run.waiting or "busy")
+            return
+        if run.steps is None:
+            run = _taken_apart(world, name, run, meter)
+            continue
+        if not run.frames and not run.waiting:
+            run = _maybe_left(run, server_of(name), meter)
+            steps = run.steps or ()
+            if run.step >= len(steps):
+                _finish(world, name, run)
+                return
+            step = steps[run.step]
+            if not isinstance(step, script.Batch):
+                meter.add(STEP_WORK)
+                run = _client_step(world, name, run, step)
+                continue
+        run, over = _slice(world, name, run, meter)
+        if not over:
+            return
+
+
+STEP_WORK: Final = 20
+"""Work (work.py) of a line for the client. Measured."""
+
+
+def _taken_apart(world: World, name: str, run: Run, meter: Meter) -> Run:
+    """The submission split at its GOs, or a part of the way to there."""
+    kept: Window = world.sessions[name]
+    splitting = script.splitting(run.text, dict(kept.variables))
+    left = meter.allowance - meter.spent
+    if not splitting.reached(run.read + left):
+        meter.add(left)
+        return replace(run, read=run.read + left)
+    meter.add(splitting.spent - run.read)
+    steps, variables = splitting.result()
+    world.sessions[name] = replace(kept, variables=tuple(sorted(variables.items())))
+    return replace(run, steps=steps, read=0)
+
+
+def _maybe_left(run: Run, server: str, meter: Meter) -> Run:
+    """The submission at its end, if an error has come since `:ON ERROR EXIT`."""
+    if run.errors_from is None:
+        return run
+    since = run.messages[run.errors_from :]
+    meter.add(len(since) // 10)
+    if not any(message.is_error for message in since):
+        return replace(run, errors_from=len(run.messages))
+    note = Message(0, 10, 0, 0, _EXITING, server)
+    return replace(run, step=len(run.steps or ()), errors_from=None, messages=(*run.messages, note))
+
+
+_EXITING: Final = "** An error was encountered during execution of batch. Exiting."
+
+
+def _client_step(
+    world: World, name: str, run: Run, step: script.Connect | script.Note | script.OnError
+) -> Run:
+    run = replace(run, step=run.step + 1)
+    if isinstance(step, script.OnError):
+        return replace(run, errors_from=len(run.messages) if step.leave else None)
+    if isinstance(step, script.Note):
+        note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, server_of(name))
+        if len(run.messages) < OUTPUT_MAX or step.fatal:
+            run = replace(run, messages=(*run.messages, note))
+        return replace(run, step=len(run.steps or ())) if step.fatal else run
+    kept = world.sessions[name]
+    wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
+    server = next((known for known in world.servers if known.lower() == wanted), None)
+    if server is None:
+        return replace(_said(world, name, run, 53, step.server), step=len(run.steps or ()))
+    world.sessions[name] = replace(kept, server=server, session=None)
+    return run
+
+
+def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
+    """One stretch of work; True if the submission can go on with its next step at once."""
+    kept: Window = world.sessions[name]
+    server = kept.server or server_of(name)
+    if world.servers[server].hung and world.servers[server].running:
+        _hang(world, name, run, connected=kept.session is not None)
+        return run, False
+    if kept.lost:
+        world.sessions[name] = replace(kept, lost=0)
+        _finish(world, name, _said(world, name, run, kept.lost))
+        return run, False
+    session = _connected(world, name, kept, server)
+    if session is None:
+        _finish(world, name, _said(world, name, run, _refusal(world, server), server))
+        return run, False
+    world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
+    machine = Machine(world, run, session, perform, meter)
+    try:
+        if run.waiting:
+            machine.resume()
+        elif not run.frames:
+            step = (run.steps or ())[run.step]
+            assert isinstance(step, script.Batch)
+            if step.count > 1 and not run.repeats:
+                machine.messages.append(Message(0, 0, 0, 0, _LOOP, server))
+            machine.begin(step.text)
+        done = not machine.run.waiting and machine.advance()
+    except ConnectionLost as lost:
+        world.sessions[name] = replace(world.sessions[name], session=None)
+        ended = _said(world, name, machine.frozen(), *lost.numbers)
+        _finish(world, name, ended)
+        return ended, False
+    world.sessions[name] = replace(world.sessions[name], session=machine.session)
+    run = machine.frozen()
+    if not done:
+        world.batches[name] = run
+        if run.waiting != "busy":
+            world.at(run.due_tick, "tsql.continue", name, run.wait_id)
+        return run, False
+    return _next_batch(run, server), True
+
+
+def _next_batch(run: Run, server: str) -> Run:
+    """The submission at its next batch, or at the same once more; `GO n` says how often it was run, as in SSMS."""
+    step = (run.steps or ())[run.step]
+    assert isinstance(step, script.Batch)
+    repeats = run.repeats + 1
+    if repeats < step.count:
+        return replace(run, frames=(), repeats=repeats)
+    if step.count > 1:
+        said = Message(0, 0, 0, 0, _TIMES.format(step.count), server)
+        run = replace(run, messages=(*run.messages, said))
+    return replace(run, frames=(), repeats=0, step=run.step + 1)
+
+
+_LOOP: Final = "Beginning execution loop"
+_TIMES: Final = "Batch execution completed {0} times."
+"""What Management Studio says around the repetitions of `GO n`."""
+
+
+def _hang(world: World, name: str, run: Run, connected: bool) -> None:
+    """The server is there and answers nothing: an open connection waits, a new one gives up after its timeout."""
+    number = world.next_id()
+    why = "server" if connected else "login"
+    due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
+    world.batches[name] = replace(run, waiting=why, wait_id=number, due_tick=due)
+    if not connected:
+        world.at(due, "tsql.continue", name, number)
+
+
+def _finish(world: World, name: str, run: Run) -> None:
+    world.batches.pop(name, None)
+    if not run.messages:
+        done = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
+        run = replace(run, messages=(done,))
+    _emit_done(world, name, run)
+    if AGENT_MARK in name:
+        error = next((message.text for message in run.messages if message.is_error), "")
+        world.at(world.tick, "tsql.step_done", name, error, run.started_tick)
+    kept: Window = world.sessions[name]
+    if kept.server:
+        world.sessions[name] = kept = replace(kept, server="", session=None)
+    if kept.queue:
+        world.sessions[name] = replace(kept, queue=kept.queue[1:])
+        _start(world, name, kept.queue[0])
+
+
+def _emit_done(world: World, name: str, run: Run) -> None:
+    errors = [message for message in run.messages if message.is_error]
+    world.emit(
+        "sql_done",
+        errors[0].text if errors else "ok",
+        server=server_of(name),
+        window=name,
+        batch=run.text,
+        run=run.id,
+        messages=[_as_json(message) for message in run.messages],
+        results=[
+            {
+                "columns": list(grid.columns),
+                "types": list(grid.types),
+                "rows": [list(row) for row in grid.rows],
+                "after_messages": grid.after_messages,
+            }
+            for grid in run.results
+        ],
+        started_tick=run.started_tick,
+        elapsed_ticks=world.tick - run.started_tick,
+    )
+
+
+def _as_json(message: Message) -> dict[str, Any]:
+    kept = {name: value for name, value in asdict(message).items() if name != "server"}
+    if not message.above:
+        del kept["above"]
+    return kept
+
+
+# --- connections -----------------------------------------------------------------------------------------
+
+
+def reachable(world: World, server: str) -> bool:
+    """The console can open a connection to the instance."""
+    there = world.servers[server]
+    return there.running and there.nic_up
+
+
+def _refusal(world: World, server: str) -> int:
+    """53 when nothing is at the address, 2 when the computer is there and the instance is not."""
+    there = world.servers[server]
+    return 2 if there.powered and there.nic_up else 53
+
+
+def _connected(world: World, name: str, kept: Window, server: str) -> Session | None:
+    """The window's connection, opened anew if it has none; None if the server cannot be reached."""
+    if not reachable(world, server):
+        return None
+    session = kept.session
+    if session is not None and session.server == server and _alive(world, session):
+        return session
+    there = world.servers[server]
+    taken = {
+        window.session.spid
+        for window in world.sessions.values()
+        if window.session is not None and window.session.server == server
+    }
+    spid = next(number for number in range(FIRST_SPID, FIRST_SPID + len(taken) + 1) if number not in taken)
+    return Session(
+        server=server,
+        spid=spid,
+        login=there.service_account if AGENT_MARK in name else f"{there.domain}\\dba",
+        started_tick=there.started_tick,
+        login_tick=world.tick,
+    )
+
+
+def _alive(world: World, session: Session) -> bool:
+    there = world.servers[session.server]
+    return reachable(world, session.server) and there.started_tick == session.started_tick
+
+
+def note_transactions(world: World) -> None:
+    """Have the log of each database wait for the transactions that windows hold open in it."""
+    sessions = [window.session for window in world.sessions.values() if window.session is not None]
+    transactions.note_holders(world, sessions, world.servers)
+
+
+def check_connections(world: World) -> None:
+    """After each reaction of the protocol: end what the loss of a server or database ends, wake what waits for one."""
+    note_transactions(world)
+    for name, kept in list(world.sessions.items()):
+        session = kept.session
+        if session is None or world.sessions.get(name) is not kept:
+            continue
+        there = world.servers[session.server]
+        if not _alive(world, session):
+            _lose(world, name, 64 if not there.powered or not there.nic_up else 10054)
+        elif not there.hung and (closed := _closed_database(world, session)) is not None:
+            copy = world.copies.get((session.server, closed))
+            if copy is not None and copy.disk_failed:
+                _lose(world, name, 9001, copy.database)
+            else:
+                _lose(world, name, 10054)
+    run: Run
+    for name, run in list(world.batches.items()):
+        if world.batches.get(name) is not run:  # a job step before it in this row has ended or begun it anew
+            continue
+        server = world.sessions[name].server or server_of(name)
+        there = world.servers[server]
+        if run.waiting in ("server", "login"):
+            if not there.hung:
+                world.batches[name] = replace(run, waiting="")
+                _go_on(world, name)
+        elif run.due_tick <= world.tick and not there.hung:
+            _go_on(world, name)
+
+
+def _closed_database(world: World, session: Session) -> str | None:
+    """A database that is closed: the current one, or another that its transaction has written to."""
+    used = {session.database, *(database for (_, database), _, _ in session.logs)}
+    for database in sorted(used):
+        try:
+            commands.use_database(world, session.server, database)
+        except SqlError:
+            return database
+    return None
+
+
+def _lose(world: World, name: str, number: int, *arguments: str) -> None:
+    """The connection of a window breaks, and what it had not committed is undone.
+
+    A batch that runs ends with the error of the transport. Where none runs the next one meets it if a transaction was
+    open; any other connection is made anew unseen, as drivers do.
+    """
+    kept: Window = world.sessions[name]
+    run: Run | None = world.batches.get(name)
+    if run is not None:
+        _abandon(world, name, run)
+    open_work = kept.session is not None and kept.session.transactions > 0
+    lost = number if run is None and open_work else 0
+    world.sessions[name] = replace(kept, session=None, lost=lost)
+    if run is not None:
+        _finish(world, name, _said(world, name, run, number, *arguments))
+
+
+def _abandon(world: World, name: str, run: Run) -> None:
+    """What a pending statement had begun is taken back; a commit that waits for its log is not."""
+    kept: Window = world.sessions[name]
+    if kept.session is not None:
+        world.sessions[name] = replace(kept, session=transactions.without_transaction(kept.session))
+    if run.pending is not None:
+        server = world.sessions[name].server or server_of(name)
+        commands.abandon(world, server, *run.pending)
+
+
+def _said(world: World, name: str, run: Run, *what: Any) -> Run:
+    """The submission with the client's message *what* (number and arguments) behind its others."""
+    if not what:
+        return run
+    number, *arguments = what
+    server = server_of(name)
+    severity, text = text_of(number, *(arguments or [server]))
+    return replace(run, messages=(*run.messages, Message(number, severity, 0, 0, text, server)))

@@ -1,0 +1,96 @@
+"""Work on a linked server: EXEC … AT, procedures with four-part names, OPENQUERY. It runs over there at once.
+
+What would have to wait over there (a failover, a restore) goes on without the caller, and says so.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.messages import Message, SqlError
+from engine.protocol import network
+from engine.tsql.batches import ledger
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import ConnectionLost, Result, Run, Session, in_order
+from engine.tsql.batches.work import Meter
+from engine.tsql.query.plans import Unsimulated
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+
+def server_named(machine: Machine, name: str) -> str:
+    """The linked server as the world spells it. 7202 if it is not linked, 7303 if it cannot be reached from here."""
+    here = machine.world.servers[machine.session.server]
+    names = (here.name, *here.linked_servers)
+    linked = next((known for known in names if known.lower() == name.lower()), None)
+    if linked is None:
+        raise SqlError(7202, name)
+    wanted = linked.partition("\\")[0].lower()
+    there = next((s for known, s in machine.world.servers.items() if known.lower() == wanted), None)
+    if there is None or not there.answering or not network.passing(machine.world, here.name, there.name):
+        raise SqlError(7303, "SQLNCLI", linked)
+    return there.name
+
+
+def context_of(machine: Machine, name: str) -> Context:
+    """What the linked server knows."""
+    return Context(machine.world, _session(machine, server_named(machine, name)))
+
+
+def _session(machine: Machine, server: str) -> Session:
+    there = machine.world.servers[server]
+    login = machine.session.login
+    return Session(server=server, spid=0, login=login, started_tick=there.started_tick)
+
+
+def execute(machine: Machine, name: str, text: str) -> None:
+    """Run *text* on a linked server and show its messages and grids as the caller's. 7411 without RPC OUT."""
+    server = server_named(machine, name)
+    if server != machine.session.server and not _rpc_out(machine, name):
+        raise SqlError(7411, name, "RPC")
+    run = Run(id=0, text=text, steps=())
+    meter = Meter(max(1, machine.meter.ceiling - machine.meter.spent))
+    meter.nesting = machine.meter.nesting
+    remote = type(machine)(machine.world, run, _session(machine, server), machine.perform, meter)
+    remote.begin(text)
+    try:
+        meter.enter()
+        done = _run_there(remote, name)
+    finally:
+        machine.meter.add(meter.spent)
+    _take_over(machine, remote)
+    if not done:
+        commands_wait = remote.run.pending is not None
+        raise Unsimulated(
+            "waiting for a linked server; the statement goes on there"
+            if commands_wait
+            else "waiting for a linked server; the rest of the text is not run there"
+        )
+
+
+def _run_there(remote: Machine, name: str) -> bool:
+    """True when it is done; 7303 if the connection breaks, as by a SHUTDOWN over there."""
+    try:
+        return remote.advance()
+    except ConnectionLost:
+        raise SqlError(7303, "SQLNCLI", name) from None
+
+
+def _take_over(machine: Machine, remote: Machine) -> None:
+    for said in in_order(remote.messages, remote.results):
+        if isinstance(said, Result):
+            machine.add_result(said.columns, said.rows)
+        elif not (machine.captures and not said.number and said.text.endswith("affected)")):
+            _say(machine, said)
+    errors = [message for message in remote.messages if message.is_error]
+    machine.note(error=errors[-1].number if errors else 0, rowcount=remote.session.rowcount)
+
+
+def _say(machine: Machine, message: Message) -> None:
+    machine.say(message.text, message.number, message.severity, message.state, message.line)
+
+
+def _rpc_out(machine: Machine, name: str) -> bool:
+    kept = ledger.find(machine.world, machine.session.server, "serveroptions", "server", name)
+    return kept is not None and bool(kept.get("rpc out"))

@@ -1,0 +1,49 @@
+"""Ctrl+F5: is the text well formed? Nothing is run and no name is looked up."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator
+from typing import Final
+
+from engine.messages import Message, text_of
+from engine.tsql.batches.work import Stepwise
+from engine.tsql.language.lexer import SyntaxProblem, TooLong
+from engine.tsql.language.program import compiling
+from engine.tsql.language.script import TEXT_LIMIT, Batch, Note, splitting
+
+PROBLEMS_MAX: Final = 1_000
+"""Errors of one text that are said. Assumed."""
+
+
+def parse_only(text: str) -> list[Message]:
+    """The errors of the text, each with the line in its batch; `Commands completed successfully.` if there are none."""
+    return parsing(text).result()
+
+
+def parsing(text: str) -> Stepwise[list[Message]]:
+    """The same in steps."""
+    return Stepwise(_parse(text))
+
+
+def _parse(text: str) -> Generator[int, None, list[Message]]:
+    if len(text) > TEXT_LIMIT:
+        return [Message(0, 16, 0, 0, f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}.")]
+    variables = {name.lower(): name for name in re.findall(r"\$\((\w+)\)", text)}
+    steps, _ = yield from splitting(text, variables).further()
+    messages = [Message(0, 16, 0, 0, step.text) for step in steps if isinstance(step, Note) and step.fatal]
+    for step in steps:
+        if isinstance(step, Batch) and len(messages) < PROBLEMS_MAX:
+            try:
+                yield from compiling(step.text).further()
+            except SyntaxProblem as problem:
+                messages += _said(problem, step.above)
+    return messages or [Message(0, 0, 0, 0, "Commands completed successfully.")]
+
+
+def _said(problem: SyntaxProblem, above: int) -> list[Message]:
+    severity, shown = text_of(problem.number, *problem.parameters)
+    said = [Message(problem.number, severity, problem.state, problem.line, shown, above=above)]
+    if isinstance(problem, TooLong):
+        said.append(Message(0, 10, 0, 0, f"Not simulated: {problem.limit}"))
+    return said

@@ -1,0 +1,372 @@
+"""The columns of CREATE TABLE and of table variables, from their text in brackets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Final
+
+from engine.tsql.language.lexer import SyntaxProblem, Token, name_of, near, tokens_of
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ColumnDefinition:
+    """A column of a temp table or table variable."""
+
+    name: str
+    type: str
+    nullable: bool = True
+    default: str = ""
+    """Expression of the default value."""
+    identity: tuple[int, int] | None = None
+    """First value and step."""
+    computed: str = ""
+    """Expression of its value; nothing else can be put into it."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Key:
+    """A key or index; *kind*: PRIMARY KEY, UNIQUE, UNIQUE INDEX or INDEX."""
+
+    name: str = ""
+    kind: str = "INDEX"
+    columns: tuple[str, ...] = ()
+    clustered: bool = False
+    ignore_duplicates: bool = False
+    included: tuple[str, ...] = ()
+
+    @property
+    def unique(self) -> bool:
+        return self.kind != "INDEX"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """A condition that no row may break; *columns*: the one that it stands behind, if any."""
+
+    name: str = ""
+    text: str = ""
+    columns: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ForeignKey:
+    """Columns whose values are those of a key of *table*; without *references* its primary key."""
+
+    name: str = ""
+    columns: tuple[str, ...] = ()
+    table: tuple[str, ...] = ()
+    references: tuple[str, ...] = ()
+    action: str = ""
+    """What happens to these rows beside a refusal: CASCADE, SET NULL; not simulated (constraints.py)."""
+
+
+Constraint = Key | Check | ForeignKey
+
+
+_BEHIND_COMPUTED: Final = ("PERSISTED", "CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN")
+_TABLE_CONSTRAINTS: Final = ("CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN", "INDEX")
+_COLUMN_WORDS: Final = frozenset(
+    {
+        "CONSTRAINT",
+        "PRIMARY",
+        "UNIQUE",
+        "CHECK",
+        "REFERENCES",
+        "NOT",
+        "NULL",
+        "IDENTITY",
+        "DEFAULT",
+        "COLLATE",
+    }
+    | {
+        "ROWGUIDCOL",
+        "SPARSE",
+        "PERSISTED",
+        "FOREIGN",
+        "INDEX",
+        "WITH",
+        "ON",
+        "FOR",
+        "CLUSTERED",
+        "NONCLUSTERED",
+    }
+)
+
+
+@lru_cache(maxsize=256)
+def parse_table(text: str) -> tuple[tuple[ColumnDefinition, ...], tuple[Constraint, ...]]:
+    """Columns and constraints in `(a int, b varchar(10) NOT NULL, PRIMARY KEY (a) …)`.
+
+    Raises SyntaxProblem with the line in *text*.
+    """
+    reader = _Reader(tokens_of(text), text)
+    reader.expect("(")
+    columns: list[ColumnDefinition] = []
+    while True:
+        if reader.token.upper in _TABLE_CONSTRAINTS:
+            reader.table_constraint(columns)
+        else:
+            columns.append(reader.column())
+        if not reader.take_sign(",") or reader.token.is_op(")"):
+            break  # a comma behind the last column is allowed
+    reader.expect(")")
+    if reader.token.kind != "end" or not (columns or reader.constraints):
+        raise reader.problem()
+    keys = {
+        name.lower()
+        for item in reader.constraints
+        if isinstance(item, Key) and item.kind == "PRIMARY KEY"
+        for name in item.columns
+    }
+    filled = tuple(replace(c, nullable=False) if c.name.lower() in keys else c for c in columns)
+    return filled, tuple(reader.constraints)
+
+
+def parse_columns(text: str) -> tuple[ColumnDefinition, ...]:
+    """The columns alone."""
+    return parse_table(text)[0]
+
+
+class _Reader:
+    def __init__(self, tokens: tuple[Token, ...], text: str) -> None:
+        self.tokens = tokens
+        self.text = text
+        self.place = 0
+        self.constraints: list[Constraint] = []
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.place]
+
+    def take(self) -> Token:
+        token = self.token
+        if token.kind != "end":
+            self.place += 1
+        return token
+
+    def take_sign(self, sign: str) -> bool:
+        if self.token.is_op(sign):
+            self.place += 1
+            return True
+        return False
+
+    def expect(self, sign: str) -> None:
+        if not self.take_sign(sign):
+            raise self.problem()
+
+    def problem(self) -> SyntaxProblem:
+        return near(self.token, self.tokens[self.place - 1] if self.place else None)
+
+    def brackets(self) -> list[Token]:
+        """The tokens of a group in brackets, which begins here."""
+        first, level = self.place, 0
+        while True:
+            token = self.take()
+            level += token.is_op("(") - token.is_op(")")
+            if token.kind == "end":
+                raise self.problem()
+            if level == 0:
+                return list(self.tokens[first + 1 : self.place - 1])
+
+    def column(self) -> ColumnDefinition:
+        if self.token.kind not in ("word", "quoted"):
+            raise self.problem()
+        name = name_of(self.take())
+        if self.token.upper == "AS":
+            return self.computed(name)
+        column = ColumnDefinition(name=name, type=self.type(name))
+        while not (self.token.is_op(",", ")") or self.token.kind == "end"):
+            column = self.constraint(column)
+        return column
+
+    def computed(self, name: str) -> ColumnDefinition:
+        """`name AS expression [PERSISTED]`."""
+        self.take()
+        first = self.place
+        while not (
+            self.token.is_op(",", ")") or self.token.kind == "end" or self.token.upper in _BEHIND_COMPUTED
+        ):
+            if self.token.is_op("("):
+                self.brackets()
+            else:
+                self.take()
+        if self.place == first:
+            raise self.problem()
+        text = self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
+        column = ColumnDefinition(name=name, type="sql_variant", computed=text)
+        while not (self.token.is_op(",", ")") or self.token.kind == "end"):
+            column = self.constraint(column)
+        return column
+
+    def type(self, name: str) -> str:
+        if self.token.kind not in ("word", "quoted") or self.token.upper in _COLUMN_WORDS:
+            if name.lower() == "timestamp":
+                return "timestamp"
+            raise self.problem()
+        first = self.place
+        self.take()
+        while self.take_sign("."):
+            self.take()
+        if self.token.upper in ("VARYING", "PRECISION"):
+            self.take()
+        if self.token.is_op("("):
+            self.brackets()
+        return self.text[self.tokens[first].start : self.tokens[self.place - 1].end].lower()
+
+    def constraint(self, column: ColumnDefinition) -> ColumnDefinition:
+        word = self.take().upper
+        if word == "NULL":
+            return column
+        if word == "NOT":
+            if self.token.upper == "FOR":  # NOT FOR REPLICATION
+                self.place += 2
+                return column
+            if self.take().upper != "NULL":
+                raise self.problem()
+            return replace(column, nullable=False)
+        if word == "IDENTITY":
+            numbers = (
+                [int(t.text) for t in self.brackets() if t.kind == "number"] if self.token.is_op("(") else []
+            )
+            start, step = numbers if len(numbers) == 2 else (1, 1)
+            return replace(column, identity=(start, step), nullable=False)
+        if word == "DEFAULT":
+            return replace(column, default=self.expression())
+        if word in ("PRIMARY", "UNIQUE", "CHECK", "REFERENCES", "FOREIGN"):
+            if word in ("PRIMARY", "UNIQUE") and self.is_table_key():
+                self.key(word, "", ())  # a comma is missing, and the product does not mind
+                return column
+            self.rule(word, "", (column.name,))
+            return replace(column, nullable=column.nullable and word != "PRIMARY")
+        if word == "CONSTRAINT":
+            name = name_of(self.take())
+            if self.token.upper == "DEFAULT":
+                return column
+            self.rule(self.take().upper, name, (column.name,))
+            primary = isinstance(self.constraints[-1], Key) and self.constraints[-1].kind == "PRIMARY KEY"
+            return replace(column, nullable=column.nullable and not primary)
+        if word in ("COLLATE", "ON"):
+            self.take()
+        elif word == "WITH":
+            self.brackets()
+        elif word not in ("ROWGUIDCOL", "SPARSE", "PERSISTED"):
+            self.place -= 1
+            raise self.problem()
+        return column
+
+    def is_table_key(self) -> bool:
+        """Behind PRIMARY or UNIQUE: names in brackets, as a constraint of the table has them."""
+        at = self.place
+        while self.tokens[at].upper in ("KEY", "CLUSTERED", "NONCLUSTERED"):
+            at += 1
+        return self.tokens[at].is_op("(")
+
+    def rule(self, word: str, name: str, columns: tuple[str, ...]) -> None:
+        """What stands behind PRIMARY, UNIQUE, CHECK, FOREIGN or REFERENCES; *columns*: the column's own name."""
+        if word in ("PRIMARY", "UNIQUE"):
+            self.key(word, name, columns)
+        elif word == "CHECK":
+            if self.token.upper == "NOT":
+                self.place += 3  # NOT FOR REPLICATION
+            inside = self.brackets()
+            if not inside:
+                raise self.problem()
+            text = self.text[inside[0].start : inside[-1].end]
+            self.constraints.append(Check(name=name, text=text, columns=columns))
+        elif word == "FOREIGN":
+            self.take()
+            own = self.names() if self.token.is_op("(") else columns
+            if self.take().upper != "REFERENCES":
+                raise self.problem()
+            self.references(name, own)
+        elif word == "REFERENCES":
+            self.references(name, columns)
+        else:
+            self.place -= 1
+            raise self.problem()
+
+    def references(self, name: str, columns: tuple[str, ...]) -> None:
+        """`table (columns) [ON DELETE …]`."""
+        parts = [name_of(self.take())]
+        while self.take_sign("."):
+            parts.append(name_of(self.take()))
+        there = self.names() if self.token.is_op("(") else ()
+        action = ""
+        while self.token.upper == "ON" and self.tokens[self.place + 1].upper in ("DELETE", "UPDATE"):
+            self.place += 2
+            words = self.take().upper
+            if words in ("NO", "SET"):
+                words += f" {self.take().upper}"
+            action = "" if words == "NO ACTION" else words
+        if self.token.upper == "NOT" and self.tokens[self.place + 1].upper == "FOR":
+            self.place += 3
+        self.constraints.append(
+            ForeignKey(name=name, columns=columns, table=tuple(parts), references=there, action=action)
+        )
+
+    def key(self, word: str, name: str, columns: tuple[str, ...]) -> None:
+        """PRIMARY KEY or UNIQUE, of the column or of those in brackets."""
+        clustered = word == "PRIMARY"
+        while self.token.upper in ("KEY", "CLUSTERED", "NONCLUSTERED"):
+            clustered = {"CLUSTERED": True, "NONCLUSTERED": False}.get(self.token.upper, clustered)
+            self.take()
+        if self.token.is_op("("):
+            columns = self.names()
+        ignore = False
+        while self.token.upper in ("WITH", "ON"):
+            if self.take().upper == "WITH" and self.token.is_op("("):
+                words = [token.upper for token in self.brackets()]
+                ignore = "IGNORE_DUP_KEY" in words and "OFF" not in words[words.index("IGNORE_DUP_KEY") :][:3]
+            else:
+                self.take()
+        kind = "PRIMARY KEY" if word == "PRIMARY" else "UNIQUE"
+        self.constraints.append(
+            Key(name=name, kind=kind, columns=columns, clustered=clustered, ignore_duplicates=ignore)
+        )
+
+    def names(self) -> tuple[str, ...]:
+        """The columns in brackets."""
+        inside = self.brackets()
+        return tuple(
+            name_of(token)
+            for token in inside
+            if token.kind in ("word", "quoted") and token.upper not in ("ASC", "DESC")
+        )
+
+    def expression(self) -> str:
+        """A default: constants, calls, or anything in brackets, joined by signs."""
+        first = self.place
+        while True:
+            while self.token.is_op("-", "+", "~"):
+                self.take()
+            if not self.token.is_op("("):
+                if self.token.kind == "end" or self.token.kind == "op":
+                    raise self.problem()
+                self.take()
+            if self.token.is_op("("):
+                self.brackets()
+            if not self.token.is_op("+", "-", "*", "/", "%", "&", "|", "^"):
+                break
+            self.take()
+        return self.text[self.tokens[first].start : self.tokens[self.place - 1].end]
+
+    def table_constraint(self, columns: list[ColumnDefinition]) -> None:
+        name = ""
+        if self.token.upper == "CONSTRAINT":
+            self.take()
+            name = name_of(self.take())
+        word = self.take().upper
+        if word == "INDEX":
+            self.index(name_of(self.take()))
+        else:
+            self.rule(word, name, ())
+
+    def index(self, name: str) -> None:
+        """`INDEX name [UNIQUE] [CLUSTERED] (columns)` inside CREATE TABLE, of 2014."""
+        unique, clustered = False, False
+        while self.token.upper in ("UNIQUE", "CLUSTERED", "NONCLUSTERED"):
+            word = self.take().upper
+            unique, clustered = unique or word == "UNIQUE", clustered or word == "CLUSTERED"
+        kind = "UNIQUE INDEX" if unique else "INDEX"
+        self.constraints.append(Key(name=name, kind=kind, columns=self.names(), clustered=clustered))

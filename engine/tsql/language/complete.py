@@ -1,0 +1,201 @@
+"""What may follow in a T-SQL window: keywords from the grammar, names from what the window's server knows."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.messages import SqlError
+from engine.model import World
+from engine.tsql import catalog
+from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches.data import Session, Window
+from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBALS
+from engine.tsql.language.lexer import Token, name_of, tokens_of
+from engine.tsql.language.words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
+from engine.tsql.procedures import PROCEDURES
+from engine.tsql.query import plans
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.functions import FUNCTIONS, INTERNAL
+
+_IN_WORD: Final = re.compile(r"[\w@#$]")
+_QUERY_WORDS: Final = frozenset({"SELECT", "INSERT", "UPDATE", "DELETE", "WITH"})
+_BEFORE_TABLE: Final = frozenset({"FROM", "JOIN", "INTO", "UPDATE", "TABLE"})
+_BEFORE_DATABASE: Final = frozenset({"DATABASE", "USE", "LOG"})
+_KEYWORDS: Final = """
+AND AS ASC BETWEEN BY CASE DESC DISTINCT ELSE END EXISTS FROM GROUP HAVING IN INNER IS JOIN LEFT LIKE NOT NULL ON
+OR ORDER OUTER THEN TOP UNION WHEN WHERE COUNT SUM MIN MAX
+"""
+_QUERY_KEYWORDS: Final = frozenset(_KEYWORDS.split())
+_OPTIONS: Final = {
+    "BACKUP": frozenset({"INIT", "NOINIT", "FORMAT", "COPY_ONLY", "NORECOVERY", "NO_TRUNCATE", "STATS"}),
+    "RESTORE": frozenset({"NORECOVERY", "RECOVERY", "REPLACE", "STANDBY", "STATS", "MOVE"}),
+}
+"""What may stand behind WITH; the grammar takes any word there, as the server says itself what it does not know."""
+
+LOOKED_AT: Final = 10_000
+"""Characters on either side of the cursor that decide what is suggested. Assumed: a statement is far shorter."""
+
+LIMIT: Final = 200
+"""Suggestions that are given at most. Assumed."""
+
+
+def complete(world: World, window: str, text: str, position: int) -> list[str]:
+    """What could stand where the cursor is, best order by name; nothing inside strings and comments."""
+    text, position = _around(text, position)
+    head = text[:position]
+    typed = _word_at_end(head)
+    before = head[: len(head) - len(typed)]
+    tokens = _lexed(before)
+    if tokens is None:
+        return _addresses(world, before, typed, closed=text[position : position + 1] == "'")
+    context = _context(world, window)
+    if context is None:
+        return []
+    words = _suggestions(context, text, before, tokens, typed)
+    lower = typed.lower()
+    found = {word for word in words if word.lower().startswith(lower) and word.lower() != lower}
+    return sorted(found, key=str.lower)[:LIMIT]
+
+
+_ADDRESS: Final = re.compile(r"\b(?:PARTNER|WITNESS)\s*=\s*N?'(?P<begun>TCP://)?$", re.IGNORECASE)
+
+
+def _addresses(world: World, before: str, typed: str, closed: bool) -> list[str]:
+    """Inside the string of SET PARTNER or SET WITNESS: the servers that it may name; nothing in other strings."""
+    found = _ADDRESS.search(before)
+    if found is None:
+        return []
+    scheme, end = "" if found["begun"] else "TCP://", "" if closed else "'"
+    words = (f"{scheme}{name}:5022{end}" for name in world.servers)
+    return sorted(word for word in words if word.lower().startswith(typed.lower()))
+
+
+def _around(text: str, position: int) -> tuple[str, int]:
+    """What decides: of a long text the lines around the cursor; and the position in them."""
+    first = text.rfind("\n", 0, position - LOOKED_AT) + 1 if position > LOOKED_AT else 0
+    first = max(first, position - 2 * LOOKED_AT)
+    return text[first : position + LOOKED_AT], position - first
+
+
+def _word_at_end(text: str) -> str:
+    """The word that is being typed; to search for it would be to look at every character of a long text."""
+    start = len(text)
+    while start and _IN_WORD.match(text[start - 1]):
+        start -= 1
+    return text[start:]
+
+
+def _lexed(text: str) -> tuple[Token, ...] | None:
+    """The tokens, or None inside a string or comment that is still open."""
+    try:
+        return tokens_of(text)[:-1]
+    except SqlError:
+        return None
+
+
+def _context(world: World, window: str) -> Context | None:
+    server = window.partition("#")[0]
+    if server not in world.servers:
+        return None
+    kept: Window | None = world.sessions.get(window)
+    session = kept.session if kept is not None else None
+    return Context(world, session or Session(server=server, spid=0, login=""))
+
+
+def _suggestions(context: Context, text: str, before: str, tokens: tuple[Token, ...], typed: str) -> set[str]:
+    if typed.startswith("@"):
+        declared = {token for token in re.findall(r"(?<!@)@\w+", text) if token.lower() != typed.lower()}
+        return declared | {name.upper() for name in GLOBALS}
+    if not tokens:
+        return {word for pair in COMMAND_PAIRS for word in pair[:1]} | set(STATEMENT_WORDS)
+    last = tokens[-1]
+    if last.is_op("."):
+        return _after_dot(context, tokens, _lexed(text) or tokens)
+    if last.upper in _BEFORE_TABLE and not (last.upper == "TABLE" and len(tokens) < 2):
+        return _tables(context)
+    if last.upper in ("EXEC", "EXECUTE"):
+        return set(PROCEDURES)
+    start = _statement_start(tokens)
+    if tokens[start].upper in _QUERY_WORDS or tokens[start].upper in ("IF", "WHILE", "SET", "PRINT"):
+        return _in_query(context, _lexed(text) or tokens)
+    return _in_command(context, before[tokens[start].start :], last)
+
+
+def _statement_start(tokens: tuple[Token, ...]) -> int:
+    """Number of the token with which the statement around the cursor begins."""
+    for place in range(len(tokens) - 1, -1, -1):
+        word = tokens[place].upper
+        following = tokens[place + 1].upper if place + 1 < len(tokens) else ""
+        if word == "WITH" and place and not tokens[place - 1].is_op(";"):
+            continue  # the options of a command, or a hint
+        if word in COMMAND_WORDS or word in _QUERY_WORDS or (word, following) in COMMAND_PAIRS:
+            return place
+        if place == len(tokens) - 1 and word in STATEMENT_WORDS and word not in ("SET", "WITH"):
+            return place
+        if word in ("IF", "WHILE", "PRINT") or (word == "SET" and tokens[place - 1].upper == "BEGIN"):
+            return place
+    return 0
+
+
+def _tables(context: Context) -> set[str]:
+    temp = {name for name, _ in context.session.tables}
+    return set(catalog.names(context.version)) | temp
+
+
+def _after_dot(context: Context, tokens: tuple[Token, ...], whole: tuple[Token, ...]) -> set[str]:
+    """Views of a schema, or columns of a table or alias."""
+    path = ""
+    for token in reversed(tokens):
+        if token.is_op(".") or (token.kind in ("word", "quoted") and path.startswith(".")):
+            path = (name_of(token) if token.kind == "quoted" else token.text) + path
+        else:
+            break
+    names = catalog.names(context.version)
+    inside = {name[len(path) :].split(".")[0] for name in names if name.lower().startswith(path.lower())}
+    if path.lower().endswith((".sys.", ".dbo.")) and not inside:
+        schema = path.lower().rsplit(".", 2)[-2] + "."
+        inside = {name[len(schema) :] for name in names if name.lower().startswith(schema)}
+    return inside or _columns(context, whole, path[:-1])
+
+
+def _columns(context: Context, tokens: tuple[Token, ...], alias: str = "") -> set[str]:
+    """Columns of the views that the statement names; only of the one called *alias* if that is given."""
+    columns: set[str] = set()
+    for place, token in enumerate(tokens):
+        if token.upper not in ("FROM", "JOIN"):
+            continue
+        parts, at = [], place + 1
+        while at < len(tokens) and tokens[at].kind in ("word", "quoted"):
+            parts.append(name_of(tokens[at]))
+            at += 1
+            if at >= len(tokens) or not tokens[at].is_op("."):
+                break
+            at += 1
+        at += int(at < len(tokens) and tokens[at].upper == "AS")
+        called = name_of(tokens[at]) if at < len(tokens) and tokens[at].kind == "word" else ""
+        if not parts or (alias and alias.lower() not in (called.lower(), parts[-1].lower())):
+            continue
+        try:
+            view = catalog.find(context, tuple(parts))
+        except (SqlError, Unsimulated):
+            continue
+        columns |= {column.name for column in view.columns_in(context.version)}
+    return columns
+
+
+def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
+    functions = {name.upper() for name in (*FUNCTIONS, *CONTEXT_FUNCTIONS) if name not in INTERNAL}
+    return _columns(context, tokens) | functions | _QUERY_KEYWORDS
+
+
+def _in_command(context: Context, statement: str, last: Token) -> set[str]:
+    """What the grammar takes next, and names of databases or windows' servers where it takes a name."""
+    accepted, words = plans.following(statement)
+    if "NAME" in accepted and last.upper in _BEFORE_DATABASE:
+        words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}
+    if last.upper == "WITH" or (last.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)):
+        words |= _OPTIONS.get(statement.split(maxsplit=1)[0].upper(), frozenset())
+    if "STRING" in accepted and last.is_op("="):
+        words |= {f"'TCP://{name}:5022'" for name in context.world.servers}
+    return words

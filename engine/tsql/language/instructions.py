@@ -1,0 +1,46 @@
+"""What a batch is compiled to: a flat list of instructions with jumps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from engine.tsql.language import statements as s
+
+
+@dataclass(frozen=True, slots=True)
+class Do:
+    """Carry out a statement."""
+
+    statement: s.Statement
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Go to *target* unless the condition holds."""
+
+    condition: str
+    target: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class Jump:
+    target: int = -1
+
+
+@dataclass(frozen=True, slots=True)
+class EndCatch:
+    """The error that the CATCH block was about is forgotten."""
+
+
+Action = Do | Branch | Jump | EndCatch
+
+
+@dataclass(frozen=True, slots=True)
+class Instruction:
+    line: int
+    action: Action
+    handler: int | None
+    """Where an error goes on: the first instruction of the CATCH block around it."""
+
+
+Program = tuple[Instruction, ...]

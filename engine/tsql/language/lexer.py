@@ -1,0 +1,220 @@
+"""Tokens of T-SQL, with their places; comments and blanks are left out."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Sequence
+from typing import Final, NamedTuple, overload
+
+from engine.messages import SqlError
+from engine.tsql.batches.work import Recall, Stepwise
+from engine.tsql.language.words import KEYWORDS
+
+PRECISION_MAX: Final = 38
+"""Digits of a number; documented for decimal."""
+
+TOKENS_MAX: Final = 300_000
+"""Words, names, values and signs of one batch. Assumed: a megabyte of T-SQL that people write has fewer."""
+
+_TOKEN: Final = re.compile(
+    r"""
+    (?P<blank>\s++|--[^\n]*+)
+  | (?P<string>[Nn]?'[^']*+(?:''[^']*+)*+')
+  | (?P<quoted>\[[^\]]*+(?:\]\][^\]]*+)*+\]|"[^"]*+(?:""[^"]*+)*+")
+  | (?P<variable>@@?[\w@#$]+)
+  | (?P<number>0[xX][0-9A-Fa-f]*|(?:\d++\.?\d*+|\.\d++)(?:[eE][+-]?\d++)?)
+  | (?P<word>[^\W\d][\w@#$]*|\#{1,2}[\w@#$]+|\$(?:[A-Za-z]\w*))
+  | (?P<op><=|>=|<>|!=|!<|!>|\+=|-=|\*=|/=|%=|&=|\|=|\^=|::|[-+*/%=<>&|^~(),.;:?{}\\!$])
+    """,
+    re.VERBOSE,
+)
+
+
+class Token(NamedTuple):
+    """One word, name, string, number, variable or sign of a batch."""
+
+    kind: str
+    """word, quoted (a name in brackets or double quotes), string, variable, number, op or end."""
+    text: str
+    start: int
+    end: int
+    line: int
+
+    @property
+    def upper(self) -> str:
+        """The word in capitals; empty for everything that cannot be a keyword."""
+        return self.text.upper() if self.kind == "word" else ""
+
+    def is_op(self, *signs: str) -> bool:
+        return self.kind == "op" and self.text in signs
+
+
+Raw = tuple[str, str, int, int, int]
+"""What a token consists of."""
+
+
+class Tokens(Sequence[Token]):
+    """The tokens of a long text. They rest as plain tuples, which the garbage collector need not walk through."""
+
+    def __init__(self, raw: list[Raw]) -> None:
+        self._raw = raw
+
+    def __len__(self) -> int:
+        return len(self._raw)
+
+    @overload
+    def __getitem__(self, place: int) -> Token: ...
+    @overload
+    def __getitem__(self, place: slice) -> tuple[Token, ...]: ...
+    def __getitem__(self, place: int | slice) -> Token | tuple[Token, ...]:
+        if isinstance(place, slice):
+            return tuple(map(Token._make, self._raw[place]))
+        return Token._make(self._raw[place])
+
+
+class SyntaxProblem(SqlError):
+    """The batch cannot be compiled; *line* counts from its first line."""
+
+    limit = ""
+    """Ours, if it is one: what is not simulated."""
+
+    def __init__(self, line: int, number: int, *args: object) -> None:
+        super().__init__(number, *args)
+        self.line = line
+
+
+class TooLong(SyntaxProblem):
+    """The text is longer than we can read between two frames; SQL Server has no limit or a wider one. Message 8623."""
+
+    def __init__(self, line: int, limit: str) -> None:
+        super().__init__(line, 8623)
+        self.limit = limit
+
+
+def tokens_of(text: str) -> tuple[Token, ...]:
+    """All tokens of a batch and an `end` token. Raises SyntaxProblem 102, 103, 105, 113 or 8623."""
+    return _KNOWN.get(text, len(text), lambda: Stepwise(lexing(text)).result()[:])
+
+
+_KNOWN: Final[Recall[tuple[Token, ...]]] = Recall(300_000)
+
+
+def lexing(text: str) -> Generator[int, None, Tokens]:
+    """The tokens of a batch, in steps (work.py)."""
+    tokens: list[Raw] = []
+    place, line, count = 0, 1, 0
+    while place < len(text):
+        count += 1
+        if count % _STEP == 0:
+            if len(tokens) > TOKENS_MAX:
+                raise TooLong(line, f"batches of more than {TOKENS_MAX} words and signs")
+            yield _STEP * TOKEN_WORK
+        if text.startswith("/*", place):
+            end = yield from end_of_comment(text, place)
+            if end < 0:
+                raise SyntaxProblem(line, 113)
+        else:
+            match = _TOKEN.match(text, place)
+            if match is None:
+                raise _unreadable(text, place, line)
+            end = match.end()
+            kind = str(match.lastgroup)
+            if kind != "blank":
+                _check(kind, match.group(), line)
+                tokens.append((kind, match.group(), place, end, line))
+        line += text.count("\n", place, end)
+        place = end
+    last = tokens[-1][4] if tokens else 1
+    tokens.append(("end", "", len(text), len(text), last))
+    yield count % _STEP * TOKEN_WORK + len(text) // _CHARACTERS_PER_UNIT
+    return Tokens(tokens)
+
+
+_STEP: Final = 500
+TOKEN_WORK: Final = 2
+"""Work of reading one token, blank or comment. Measured."""
+
+_CHARACTERS_PER_UNIT: Final = 200
+"""Characters of blanks, comments and strings that are read by one unit of work. Measured."""
+
+_COMMENT_MARK: Final = re.compile(r"/\*|\*/")
+
+
+def end_of_comment(text: str, start: int) -> Generator[int, None, int]:
+    """Place behind the block comment that begins at *start* (they nest), or -1; in steps."""
+    depth = 0
+    for number, match in enumerate(_COMMENT_MARK.finditer(text, start), start=1):
+        depth += 1 if match.group() == "/*" else -1
+        if depth == 0:
+            return match.end()
+        if number % _STEP == 0:
+            yield _STEP
+    return -1
+
+
+def _check(kind: str, text: str, line: int) -> None:
+    if kind in ("word", "quoted") and len(text) > 130:
+        raise SyntaxProblem(line, 103, "identifier", text[:30], 128)
+    if kind == "number" and text.isdigit() and len(text) > PRECISION_MAX:
+        raise SyntaxProblem(line, 1007, "number", text[:SHOWN_MAX])
+
+
+def _unreadable(text: str, place: int, line: int) -> SyntaxProblem:
+    rest = text[place : place + 100].lstrip("Nn")
+    if rest[:1] in ("'", '"', "["):
+        return SyntaxProblem(line, 105, rest[1:60].split("\n")[0])
+    return SyntaxProblem(line, 102, text[place])
+
+
+SHOWN_MAX: Final = 200
+"""Characters of a wrong word that a message repeats. Assumed."""
+
+
+def near(token: Token, last: Token | None = None) -> SyntaxProblem:
+    """The error for a token that does not fit: 156 for a keyword, 102 otherwise."""
+    shown = last if token.kind == "end" and last is not None else token
+    if shown.upper in KEYWORDS:
+        return SyntaxProblem(shown.line, 156, shown.upper if shown.text.isupper() else shown.text)
+    text = name_of(shown) if shown.kind == "string" else shown.text
+    return SyntaxProblem(shown.line, 102, text[:SHOWN_MAX])
+
+
+def name_of(token: Token) -> str:
+    """The name or string that a token stands for, without its quotes."""
+    text = token.text
+    if token.kind == "quoted":
+        close = text[-1]
+        return text[1:-1].replace(close * 2, close)
+    if token.kind == "string":
+        return text[text.index("'") + 1 : -1].replace("''", "'")
+    return text
+
+
+def double_quotes_as_strings(text: str) -> str:
+    """The text as QUOTED_IDENTIFIER OFF has it: "x" is a string."""
+    out, copied = "", 0
+    for token in tokens_of(text):
+        if token.kind == "quoted" and token.text.startswith('"'):
+            out += text[copied : token.start] + "'" + name_of(token).replace("'", "''") + "'"
+            copied = token.end
+    return out + text[copied:]
+
+
+def without_comments(text: str, tokens: Sequence[Token]) -> str:
+    """The text from the first of *tokens* to the last, with each comment turned into blanks (line breaks stay)."""
+    parts: list[str] = []
+    place = tokens[0].start
+    for token in tokens:
+        if token.start > place:
+            parts.append(_NOT_BLANK.sub(" ", text[place : token.start]))
+        parts.append(token.text)
+        place = token.end
+    return "".join(parts)
+
+
+_NOT_BLANK: Final = re.compile(r"[^\n]")
+
+
+def quote(name: str) -> str:
+    """A name in brackets, as QUOTENAME does."""
+    return "[" + name.replace("]", "]]") + "]"

@@ -1,0 +1,82 @@
+"""The OUTPUT clause: taken out of the text of a statement before sqlglot sees it, computed from the rows it touched."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from engine.tsql.language.lexer import Token, near, tokens_of
+
+ENDS: Final = {
+    "INSERT": frozenset({"VALUES", "SELECT", "EXEC", "EXECUTE", "DEFAULT", "WITH"}),
+    "UPDATE": frozenset({"FROM", "WHERE", "OPTION"}),
+    "DELETE": frozenset({"FROM", "WHERE", "OPTION"}),
+    "MERGE": frozenset({"OPTION"}),
+}
+"""Words that end the clause in each statement. Documented [DOC: OUTPUT clause]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """What to select of the tables inserted and deleted, and where it goes: an INSERT target, or a grid if empty."""
+
+    columns: str
+    into: str = ""
+
+
+@lru_cache(maxsize=256)
+def split(text: str) -> tuple[str, Output | None]:
+    """The statement without its OUTPUT clause, and the clause. Raises SyntaxProblem for one that cannot be read."""
+    if "output" not in text.lower():
+        return text, None
+    tokens = tokens_of(text)
+    verb = _first_verb(tokens)
+    if verb < 0:
+        return text, None
+    ends = ENDS[tokens[verb].upper]
+    level = 0
+    for place in range(verb + 1, len(tokens)):
+        token = tokens[place]
+        level += token.is_op("(") - token.is_op(")")
+        if level == 0 and token.upper == "OUTPUT":
+            return _taken_out(text, tokens, place, ends)
+        if level == 0 and token.upper in ends and tokens[verb].upper != "MERGE":
+            if tokens[verb].upper == "DELETE" and token.upper == "FROM" and place == verb + 1:
+                continue
+            return text, None
+    return text, None
+
+
+def _first_verb(tokens: tuple[Token, ...]) -> int:
+    """Number of the INSERT, UPDATE, DELETE or MERGE outside all brackets; -1 if there is none."""
+    level = 0
+    for place, token in enumerate(tokens):
+        level += token.is_op("(") - token.is_op(")")
+        if level == 0 and token.upper in ENDS:
+            return place
+    return -1
+
+
+def _taken_out(text: str, tokens: tuple[Token, ...], first: int, ends: frozenset[str]) -> tuple[str, Output]:
+    end, into, level = first + 1, -1, 0
+    while tokens[end].kind != "end":
+        token = tokens[end]
+        level += token.is_op("(") - token.is_op(")")
+        if level < 0 or (level == 0 and (token.upper in ends or token.is_op(";"))):
+            break
+        if level == 0 and token.upper == "INTO":
+            into = end
+        if into >= 0 and level == 0 and token.is_op(")"):
+            end += 1
+            break
+        if into >= 0 and end > into + 1 and level == 0 and token.upper == "OUTPUT":
+            break
+        end += 1
+    last = into if into >= 0 else end
+    columns = text[tokens[first].end : tokens[last - 1].end].strip()
+    if not columns or last == first + 1:
+        raise near(tokens[end])
+    target = text[tokens[into].end : tokens[end - 1].end].strip() if into >= 0 else ""
+    rest = text[: tokens[first].start] + " " + text[tokens[end - 1].end :]
+    return rest, Output(columns, target)

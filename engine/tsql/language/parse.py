@@ -1,0 +1,404 @@
+"""From the text of one command to its statement, by the grammar in commands.lark."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from importlib import resources
+from typing import Any, Final
+
+from lark import Lark, Token, Transformer, UnexpectedInput
+from lark.lexer import PatternStr
+
+from engine.tsql.language import lexer
+from engine.tsql.language import statements as s
+from engine.tsql.language.lexer import SyntaxProblem, near, without_comments
+
+Children = list[Any]
+
+
+def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
+    """The command that *tokens* of the batch *text* are; *following* is the token behind it.
+
+    Raises SyntaxProblem 102 or 156.
+    """
+    try:
+        tree = PARSER.parse(without_comments(text, tokens))
+    except UnexpectedInput as problem:
+        raise _located(tokens, following, problem) from None
+    statement = _BUILDER.transform(tree)
+    assert isinstance(statement, s.Statement), statement
+    return statement
+
+
+def _located(
+    inside: Sequence[lexer.Token], following: lexer.Token, problem: UnexpectedInput
+) -> SyntaxProblem:
+    read = getattr(problem, "token", None)
+    place = problem.pos_in_stream
+    if place is not None and (read is None or read.type != "$END"):
+        wrong = inside[0].start + place
+        return next((near(token) for token in inside if token.end > wrong), near(inside[-1]))
+    return near(inside[-1] if following.kind == "end" or following.is_op(";") else following)
+
+
+def following(statement: str) -> tuple[set[str], set[str]]:
+    """Names of the terminals that may follow the beginning of a command, and the words among them."""
+    parser = PARSER.parse_interactive(statement)
+    try:
+        parser.exhaust_lexer()
+    except UnexpectedInput:
+        return set(), set()
+    accepted: set[str] = parser.accepts()  # type: ignore[no-untyped-call]
+    words: set[str] = set()
+    for terminal in PARSER.terminals:
+        if terminal.name in accepted:
+            words |= _words_of(terminal.pattern)
+    return accepted, words
+
+
+def _words_of(pattern: object) -> set[str]:
+    """The words that a terminal stands for; none for names, numbers and signs."""
+    if isinstance(pattern, PatternStr):
+        return {pattern.value} if pattern.value.isidentifier() else set()
+    raw = str(getattr(pattern, "value", ""))
+    match = re.fullmatch(r"\(?([A-Z_0-9|]+)\)?(?:\\b|\(\?=.*\))", raw)
+    return set(match[1].split("|")) if match is not None else set()
+
+
+def text_in(raw: str) -> str:
+    """A string or name as the grammar reads it, without its quotes."""
+    if raw.endswith("'"):
+        return raw[raw.index("'") + 1 : -1].replace("''", "'")
+    close = raw[-1]
+    return raw[1:-1].replace(close * 2, close)
+
+
+# --- helpers of the table below -------------------------------------------------------------------------
+
+
+def _merged(children: Children) -> dict[str, Any]:
+    """All parts that are dictionaries, in one."""
+    return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
+
+
+def _upper(word: Any) -> str:
+    return str(word).upper()
+
+
+def _flat(children: Children) -> str:
+    """Any parts of an option, as words."""
+    return " ".join(_flat(part) if isinstance(part, list) else str(part) for part in children)
+
+
+def _number(c: Children) -> int | float:
+    raw = str(c[-1])
+    value = int(raw) if raw.isdigit() else float(raw)
+    return -value if c[0] == "-" else value
+
+
+def _limit(c: Children) -> int:
+    unit = _upper(c[1]) if len(c) > 1 else "MB"
+    return max(1, round(int(c[0]) * {"KB": 1 / 1024, "MB": 1.0, "GB": 1024.0}[unit]))
+
+
+def _set_options(c: Children) -> s.Statement:
+    options = tuple(part for part in c[1:] if isinstance(part, tuple))
+    return s.SetOption(c[0], options, _merged(c).get("termination", ""))
+
+
+def _alter_files(c: Children) -> s.Statement:
+    action = " ".join(_upper(part) for part in c[1:] if isinstance(part, Token))
+    return s.AlterFiles(c[0], action, tuple(pair for part in c if isinstance(part, list) for pair in part))
+
+
+def _authentication(c: Children) -> dict[str, Any]:
+    words = " ".join("CERTIFICATE" if kind == "CERTIFICATE" else f"WINDOWS {name}" for kind, name in c)
+    return {"authentication": words, "certificate": dict(c).get("CERTIFICATE")}
+
+
+def _payload(c: Children) -> dict[str, Any]:
+    kind = _upper(c[0])
+    return {"payload": "DATABASE_MIRRORING" if kind == "DATA_MIRRORING" else kind, **_merged(c)}
+
+
+def _master_key(c: Children) -> s.Statement:
+    words = c[-1]
+    marks = [place for place, word in enumerate(words) if _upper(word) == "PASSWORD"]
+    password = words[marks[0] + 1] if marks and marks[0] + 1 < len(words) else None
+    return s.MasterKey(_upper(c[0]), password)
+
+
+def _login(c: Children) -> dict[str, Any]:
+    parts = _merged(c)
+    options = parts.get("options", ())
+    named = dict(options)
+    return {**parts, "password": named.get("PASSWORD"), "options": options}
+
+
+def _alter_user(c: Children) -> s.Statement:
+    options = _merged(c)["options"]
+    login = dict(options).get("LOGIN")
+    return s.AlterUser(name=c[0], login=None if login is None else str(login), options=options)
+
+
+def _permission(c: Children) -> s.Statement:
+    permissions, grantees = (part for part in c if isinstance(part, tuple))
+    on = _merged(c)
+    return s.Permission(_upper(c[0]), permissions, on.get("kind", "SERVER"), on.get("name", ""), grantees)
+
+
+def _backup_kind(word: Any) -> str:
+    return "DATABASE" if _upper(word) == "DATABASE" else "LOG"
+
+
+def _backup(c: Children) -> s.Statement:
+    parts = _merged(c)
+    return s.Backup(_backup_kind(c[0]), c[1], parts.get("devices", ()), parts.get("options", ()))
+
+
+def _restore(c: Children) -> s.Statement:
+    parts = _merged(c)
+    return s.Restore(
+        _backup_kind(c[0]), c[1], parts.get("devices", ()), parts.get("options", ()), parts.get("moves", ())
+    )
+
+
+def _with_options(c: Children) -> dict[str, Any]:
+    moves = tuple(part[1:] for part in c if part[0] == "MOVE")
+    return {"options": tuple(part for part in c if part[0] != "MOVE"), "moves": moves}
+
+
+def _option(c: Children) -> tuple[str, Any]:
+    value = c[1] if len(c) > 1 else None
+    if isinstance(value, list):
+        value = _flat(value)
+    return _upper(c[0]), str(value) if isinstance(value, Token) else value
+
+
+def _create_database(c: Children) -> s.Statement:
+    parts = _merged(c[1:])
+    words = [word for part in c[1:] for word in part.get("words", ())]
+    return s.CreateDatabase(c[0], parts.get("snapshot_of"), parts.get("attach", False), _named_files(words))
+
+
+def _named_files(words: list[str]) -> tuple[tuple[str, str], ...]:
+    """(NAME, FILENAME) of each file specification in brackets; a name that is not there is empty."""
+    found: list[tuple[str, str]] = []
+    name = ""
+    for place, word in enumerate(words):
+        if word == "(":
+            name = ""
+        value = words[place + 2] if place + 2 < len(words) else ""  # a sign stands between
+        if word.upper() == "NAME":
+            name = value
+        elif word.upper() == "FILENAME":
+            found.append((name, value))
+    return tuple(found)
+
+
+def _create_words(c: Children) -> dict[str, Any]:
+    return {"words": [str(word) for part in c for word in (part if isinstance(part, list) else [part])]}
+
+
+def _dbcc(c: Children) -> s.Statement:
+    parts = _merged(c)
+    return s.Dbcc(_upper(c[0]), parts.get("arguments", ()), parts.get("words", ()))
+
+
+def _raiserror(c: Children) -> s.Statement:
+    message, severity, state, *arguments = (part for part in c if not isinstance(part, dict))
+    return s.Raiserror(message, severity, state, tuple(arguments), _merged(c).get("words", ()))
+
+
+def _execute(c: Children) -> s.Statement:
+    parts = _merged(c)
+    procedure = next(part for part in c if not isinstance(part, dict))
+    target = procedure.name if isinstance(procedure, s.Variable) else ""
+    return s.Execute(
+        "" if target else procedure, parts.get("arguments", ()), parts.get("returns", ""), target
+    )
+
+
+def _argument(c: Children) -> s.Argument:
+    output = isinstance(c[-1], Token) and c[-1].type == "OUTPUT"
+    values = c[:-1] if output else c
+    name = values[0]["argument"] if isinstance(values[0], dict) else ""
+    return s.Argument(name, values[-1], output)
+
+
+def _fetch(c: Children) -> s.Statement:
+    parts = _merged(c)
+    name = next(part for part in c if isinstance(part, str))
+    return s.Fetch(parts.get("direction", "NEXT"), parts.get("offset"), name, parts.get("into", ()))
+
+
+def _drop(c: Children) -> s.Statement:
+    return s.DropObject(_upper(c[0]).replace("PROCEDURE", "PROC"), c[-1])
+
+
+_BUILD: Final[dict[str, Callable[[Children], Any]]] = {
+    # words
+    "plain_name": lambda c: str(c[0]),
+    "keyword": lambda c: str(c[0]),
+    "bracketed": lambda c: text_in(str(c[0])),
+    "string": lambda c: text_in(str(c[0])),
+    "variable": lambda c: s.Variable(str(c[0]).lower()),
+    "number": _number,
+    "null": lambda c: None,
+    "qualified": lambda c: ".".join(c),
+    "names": tuple,
+    "group": lambda c: ["(", *c, ")"],
+    "group_item": lambda c: c[0] if c else ",",
+    "any_word": lambda c: c[0] if c else ",",
+    "words": lambda c: {"words": tuple(_upper(word) for word in c)},
+    "merged": _merged,
+    "owner": lambda c: {"owner": c[0]},
+    # ALTER DATABASE
+    "partner_set": lambda c: s.PartnerSet(*c),
+    "partner_failover": lambda c: s.PartnerFailover(*c),
+    "partner_force": lambda c: s.PartnerForce(*c),
+    "partner_off": lambda c: s.PartnerOff(*c),
+    "partner_suspend": lambda c: s.PartnerSuspend(*c),
+    "partner_resume": lambda c: s.PartnerResume(*c),
+    "partner_safety": lambda c: s.PartnerSafety(c[0], _upper(c[1])),
+    "partner_timeout": lambda c: s.PartnerTimeout(c[0], int(c[1])),
+    "unlimited": lambda c: None,
+    "limit": _limit,
+    "redo_queue": lambda c: s.RedoQueue(*c),
+    "witness_set": lambda c: s.WitnessSet(*c),
+    "witness_off": lambda c: s.WitnessOff(*c),
+    "option_value": _flat,
+    "option_tail": _flat,
+    "set_option": lambda c: (_upper(c[0]), _upper(c[1]) if len(c) > 1 else ""),
+    "termination": lambda c: {"termination": _upper(_flat(c))},
+    "set_options": _set_options,
+    "modify_name": lambda c: s.AlterFiles(c[0], "MODIFY NAME", (("NAME", c[-1]),)),
+    "collate": lambda c: s.AlterFiles(c[0], "COLLATE", (("COLLATE", c[1]),)),
+    "file_value": _flat,
+    "file_property": lambda c: (_upper(c[0]), c[1]),
+    "file_target": lambda c: c if isinstance(c[0], tuple) else [("NAME", c[0])],
+    "file_place": lambda c: None,
+    "alter_files": _alter_files,
+    # endpoints
+    "endpoint_state": lambda c: {"state": _upper(c[0])},
+    "all_ips": lambda c: "ALL",
+    "one_ip": lambda c: str(c[0]).replace(" ", ""),
+    "listener_port": lambda c: {"port": int(c[0])},
+    "listener_ip": lambda c: {"ip": c[0]},
+    "other_address": lambda c: {},
+    "endpoint_protocol": lambda c: {"protocol": _upper(c[0]), **_merged(c)},
+    "auth_windows": lambda c: ("WINDOWS", _upper(c[0]) if c else "NEGOTIATE"),
+    "auth_certificate": lambda c: ("CERTIFICATE", c[0]),
+    "authentication": _authentication,
+    "encryption": lambda c: {"encryption": _upper(c[0]), "algorithms": tuple(_upper(name) for name in c[1:])},
+    "endpoint_role": lambda c: {"role": _upper(c[0])},
+    "other_payload": lambda c: {},
+    "endpoint_affinity": lambda c: {},
+    "endpoint_payload": _payload,
+    "create_endpoint": lambda c: s.CreateEndpoint(name=c[0], **_merged(c)),
+    "alter_endpoint": lambda c: s.AlterEndpoint(name=c[0], **_merged(c)),
+    # keys and certificates
+    "key_tail": lambda c: c,
+    "master_key": _master_key,
+    "certificate_file": lambda c: {"file": c[0]},
+    "certificate_from": lambda c: {"file": c[1]},
+    "certificate_password": lambda c: {},
+    "certificate_dialog": lambda c: {},
+    "certificate_subject": lambda c: {"subject": c[0]},
+    "certificate_start": lambda c: {"start_date": c[0]},
+    "certificate_expiry": lambda c: {"expiry_date": c[0]},
+    "private_key_file": lambda c: {"private_key_file": c[0]},
+    "create_certificate": lambda c: s.CreateCertificate(name=c[0], **_merged(c)),
+    "backup_certificate": lambda c: s.BackupCertificate(c[0], c[1], _merged(c).get("private_key_file")),
+    "certificate_other": lambda c: s.NotSimulated("ALTER CERTIFICATE"),
+    # logins, users, permissions
+    "login_option": _option,
+    "login_options": lambda c: {"options": tuple(c)},
+    "login_state": lambda c: {"state": _upper(c[0])},
+    "login_windows": lambda c: {"windows": True, **_merged(c)},
+    "login_certificate": lambda c: {"certificate": c[0]},
+    "login_sql": _merged,
+    "create_login": lambda c: s.CreateLogin(name=c[0], **_login(c)),
+    "alter_login": lambda c: s.AlterLogin(name=c[0], **_login(c)),
+    "user_login": lambda c: {"login": c[0]},
+    "user_certificate": lambda c: {"options": (("CERTIFICATE", c[0]),)},
+    "user_without": lambda c: {"without_login": True},
+    "create_user": lambda c: s.CreateUser(name=c[0], **_merged(c)),
+    "alter_user": _alter_user,
+    "grant_option": lambda c: None,
+    "permission_name": lambda c: " ".join(_upper(word) for word in c if isinstance(word, Token)),
+    "permission_names": tuple,
+    "securable": lambda c: {"kind": _upper(c[0]) if len(c) > 1 else "OBJECT", "name": c[-1]},
+    "permission_tail": lambda c: None,
+    "permission": _permission,
+    "authorization": lambda c: s.AlterAuthorization(_upper(c[0]) if len(c) == 3 else "OBJECT", c[-2], c[-1]),
+    # backup, restore, databases
+    "device": lambda c: c[1],
+    "logical_device": lambda c: c[0],
+    "to_devices": lambda c: {"devices": tuple(c)},
+    "from_devices": lambda c: {"devices": tuple(c)},
+    "mirror_to": lambda c: None,
+    "move": lambda c: ("MOVE", c[0], c[1]),
+    "with_option": _option,
+    "with_group": _option,
+    "with_options": _with_options,
+    "file_list": lambda c: None,
+    "backup": _backup,
+    "restore": _restore,
+    "restore_snapshot": lambda c: s.Restore(_backup_kind(c[0]), c[1], snapshot=c[2]),
+    "restore_info": lambda c: s.RestoreInfo(_upper(c[0]), c[1]["devices"], _merged(c).get("options", ())),
+    "snapshot_of": lambda c: {"snapshot_of": c[0]},
+    "create_for": lambda c: {"attach": _upper(c[0]).startswith("ATTACH")},
+    "create_other": _create_words,
+    "any_in_create": lambda c: c[0] if c else ",",
+    "create_database": _create_database,
+    # the instance
+    "shutdown": lambda c: s.Shutdown(bool(c)),
+    "use": lambda c: s.Use(c[0]),
+    "dbcc_list": lambda c: {"arguments": tuple(str(part) if isinstance(part, Token) else part for part in c)},
+    "dbcc": _dbcc,
+    "reconfigure": lambda c: s.Reconfigure(),
+    "checkpoint": lambda c: s.Checkpoint(),
+    "kill": lambda c: s.Kill(c[0]),
+    "begin_transaction": lambda c: s.Transaction("BEGIN", c[0] if c else ""),
+    "durability": lambda c: {"delayed": _upper(c[0]) == "ON"},
+    "commit": lambda c: s.Transaction("COMMIT", "", _merged(c).get("delayed", False)),
+    "rollback": lambda c: s.Transaction("ROLLBACK", c[0] if c else ""),
+    "save": lambda c: s.Transaction("SAVE", c[0]),
+    "waitfor": lambda c: s.Waitfor(_upper(c[0]), c[1]),
+    "raiserror": _raiserror,
+    "raiserror_old": lambda c: s.Raiserror(c[1], 16, 1),
+    "throw": lambda c: s.Throw(*c),
+    # procedures and cursors
+    "returns": lambda c: {"returns": str(c[0]).lower()},
+    "argument_name": lambda c: {"argument": str(c[0]).lower()},
+    "argument": _argument,
+    "arguments": lambda c: {"arguments": tuple(c)},
+    "execute": _execute,
+    "open_cursor": lambda c: s.CursorAction("OPEN", c[0]),
+    "close_cursor": lambda c: s.CursorAction("CLOSE", c[0]),
+    "deallocate_cursor": lambda c: s.CursorAction("DEALLOCATE", c[0]),
+    "direction": lambda c: {"direction": _upper(c[0]), "offset": c[1] if len(c) > 1 else None},
+    "into": lambda c: {"into": tuple(str(name).lower() for name in c)},
+    "fetch": _fetch,
+    # drop
+    "drop_names": tuple,
+    "drop": _drop,
+    "drop_master_key": lambda c: s.DropObject("MASTER KEY", ("",)),
+}
+"""What each rule of the grammar makes of the results of its parts."""
+
+
+class _Builder(Transformer[Token, Any]):
+    def __default__(self, data: Any, children: Children, meta: Any) -> Any:
+        return _BUILD[str(data)](children)
+
+
+_BUILDER: Final = _Builder()
+PARSER: Final = Lark(
+    resources.files("engine.tsql.language").joinpath("commands.lark").read_text(encoding="utf-8"),
+    parser="lalr",
+    lexer="contextual",
+    maybe_placeholders=False,
+)

@@ -1,0 +1,535 @@
+"""A batch compiled to a flat list of instructions with jumps, so that a waiting batch is text and a number."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Final
+
+from engine.tsql.batches.work import Recall, Steps, Stepwise
+from engine.tsql.language import outputs
+from engine.tsql.language import statements as s
+from engine.tsql.language.definition_reader import Definitions
+from engine.tsql.language.instructions import Branch, Do, EndCatch, Instruction, Jump, Program
+from engine.tsql.language.lexer import SyntaxProblem, Token, Tokens, lexing, name_of, near
+from engine.tsql.language.words import (
+    BROKER_PAIRS,
+    COMMAND_PAIRS,
+    COMMAND_WORDS,
+    STATEMENT_WORDS,
+    STOP_WORDS,
+)
+from engine.tsql.query import plans
+
+NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
+"""Words that begin a statement only from a version on. Documented [DOC: each statement's page]."""
+
+DEPTH_LIMIT: Final = 60
+"""Blocks in blocks before message 191. Assumed; SQL Server's own limit is of the same order."""
+
+NEWEST: Final = 2014
+"""Version that decides the syntax where no server does."""
+
+
+def compile_batch(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Program:
+    """The program of one batch for a server of *version*; *variables* are declared from outside.
+
+    Raises SyntaxProblem with the line in the batch.
+    """
+    return compiling(text, version, variables).result()
+
+
+def compiling(text: str, version: int = NEWEST, variables: frozenset[str] = frozenset()) -> Stepwise[Program]:
+    """The same in steps: who asks again for what was asked a moment ago gets what has been done already."""
+    return _KNOWN.get(
+        (text, version, variables), len(text), lambda: Stepwise(_compile(text, version, variables))
+    )
+
+
+_KNOWN: Final[Recall[Stepwise[Program]]] = Recall(4_000_000)
+
+
+def _compile(text: str, version: int, variables: frozenset[str]) -> Generator[int, None, Program]:
+    tokens = yield from lexing(text)
+    return (yield from _Compiler(text, tokens, version, variables).program())
+
+
+@dataclass(slots=True)
+class _Loop:
+    start: int
+    breaks: list[int]
+
+
+class _Compiler(Definitions):
+    """Walks the tokens once and writes actions."""
+
+    def __init__(self, text: str, tokens: Tokens, version: int, variables: frozenset[str]) -> None:
+        super().__init__(text, tokens, version, variables)
+        self.catches: list[int] = []
+        """First action of the CATCH block of each TRY."""
+        self.loops: list[_Loop] = []
+        self.labels: dict[str, int] = {}
+        self.gotos: list[tuple[int, Token]] = []
+
+    def compiled(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
+        return (yield from _compile(body, self.version, parameters))
+
+    # --- writing
+
+    @property
+    def here(self) -> int:
+        return len(self.actions)
+
+    def land(self, place: int) -> None:
+        """Let the jump or branch at *place* end here."""
+        action = self.actions[place]
+        if isinstance(action, Branch):
+            self.actions[place] = Branch(action.condition, self.here)
+        else:
+            self.actions[place] = Jump(self.here)
+
+    # --- the batch
+
+    def program(self) -> Generator[int, None, Program]:
+        yield from self.skip_semicolons()
+        first = self.token
+        named = first.kind == "quoted" or (first.kind == "word" and first.upper not in STATEMENT_WORDS)
+        if named and not self.ahead().is_op(":") and first.upper not in ("RECEIVE", "SEND"):
+            self.first = self.place
+            self.command()
+            yield from self.skip_semicolons()
+        while self.token.kind != "end":
+            yield from self.statement()
+        for place, token in self.gotos:
+            if token.text.lower() not in self.labels:
+                raise SyntaxProblem(token.line, 133, token.text)
+            self.actions[place] = Jump(self.labels[token.text.lower()])
+        handlers = [None if region is None else self.catches[region] for region in self.regions]
+        return tuple(map(Instruction, self.lines, self.actions, handlers))
+
+    def statement(self) -> Steps:
+        """One statement with the semicolons behind it."""
+        self.depth += 1
+        if self.depth > DEPTH_LIMIT:
+            raise SyntaxProblem(self.token.line, 191)
+        self.first = self.place
+        word = self.token.upper
+        if NEW_STATEMENTS.get(word, 0) > self.version:
+            raise near(self.token)
+        label = self.token.kind == "word" and self.ahead().is_op(":")
+        if word in _BLOCKS and not label:
+            yield from _BLOCKS[word](self)
+        elif word in ("CREATE", "ALTER") and not label and (word, self.ahead().upper) not in COMMAND_PAIRS:
+            yield from self.create_or_alter()
+        else:
+            counted = yield from self.simple_statement(word)
+            yield self.work() - counted
+        self.depth -= 1
+        yield from self.skip_semicolons()
+
+    def simple_statement(self, word: str) -> Generator[int, None, int]:
+        """A statement that has no others in it. Returns the work that has been yielded already."""
+        if self.token.kind == "word" and self.ahead().is_op(":"):
+            self.label()
+        elif word in _STRUCTURE:
+            _STRUCTURE[word](self)
+        elif word == "WAITFOR" and self.ahead().is_op("("):
+            self.service_broker("WAITFOR (RECEIVE …)")
+        elif (word, self.ahead().upper) in BROKER_PAIRS or word == "RECEIVE":
+            self.service_broker(word if word == "RECEIVE" else f"{word} {self.ahead().upper}")
+        elif (word, self.ahead().upper) in COMMAND_PAIRS or word in COMMAND_WORDS:
+            self.command()
+        elif word in _QUERIES:
+            return (yield from self.query())
+        elif word in STATEMENT_WORDS - {"ADD", "ELSE", "END"}:
+            self.not_simulated()
+        else:
+            raise self.problem()
+        return 0
+
+    def command(self) -> None:
+        """A statement of commands.lark."""
+        line = self.token.line
+        first = self.skim()
+        if self.token.is_op(")"):
+            raise self.problem()
+        statement = plans.parse_command(self.text, self.tokens[first : self.place], self.token)
+        self.check_variables(first, isinstance(statement, s.Execute))
+        self.do(line, statement)
+
+    def check_variables(self, first: int, execute: bool = False) -> None:
+        """Every variable from token number *first* on has been declared; 137 or 1087 if not.
+
+        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value.
+        """
+        for place in range(first, self.place):
+            token = self.tokens[place]
+            if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
+                continue
+            if execute and place > first + 1 and self.tokens[place + 1].is_op("="):
+                continue
+            table = self.tokens[place - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
+            raise SyntaxProblem(token.line, 1087 if table and place else 137, token.text)
+
+    def query(self) -> Generator[int, None, int]:
+        """A statement for sqlglot: first where it ends, then whether it can be read. Returns as above."""
+        line, word = self.token.line, self.token.upper
+        if word == "WITH" and self.ahead().upper == "XMLNAMESPACES":
+            self.with_namespaces()
+            return 0
+        first = verb = self.skim()
+        if word == "WITH" and self.word("SELECT", "INSERT", "UPDATE", "DELETE", "MERGE"):
+            word, verb = self.token.upper, self.skim()
+        if word == "INSERT" and self.word("SELECT") and not self.has_word(verb, "VALUES"):
+            self.skim()
+        elif word == "INSERT" and self.word("EXEC", "EXECUTE") and not self.has_word(verb, "VALUES"):
+            target = self.text_between(first, self.place)
+            self.execute()
+            done = self.actions[-1]
+            assert isinstance(done, Do)
+            assert isinstance(done.statement, s.Execute | s.ExecuteString)
+            self.actions[-1] = Do(s.InsertExec(target, done.statement))
+            return 0
+        words = [token.upper for token in self.tokens[verb : self.place]]
+        if ("CURRENT", "OF") in pairwise(words):
+            self.do(line, s.NotSimulated(f"{word} … WHERE CURRENT OF"))
+            return 0
+        if self.token.is_op(")"):
+            raise self.problem()
+        if word == "MERGE" and not self.token.is_op(";"):
+            raise SyntaxProblem(self.tokens[self.place - 1].line, 10713)
+        counted = self.work() // 2
+        yield counted
+        self.do_query(line, first)
+        return counted
+
+    def with_namespaces(self) -> None:
+        """WITH XMLNAMESPACES (…) and the query behind it, which takes XML apart."""
+        line = self.token.line
+        self.place += 2
+        if not self.token.is_op("("):
+            raise self.problem()
+        self.bracketed()
+        while self.take_if(","):
+            self.skim(inside=False)
+        if self.word("SELECT", "INSERT", "UPDATE", "DELETE"):
+            verb = self.skim()
+            if self.tokens[verb].upper == "INSERT" and self.word("SELECT"):
+                self.skim()
+        self.do(line, s.NotSimulated("WITH XMLNAMESPACES"))
+
+    def do_query(self, line: int, first: int) -> None:
+        """The text from token number *first* on is a query."""
+        text = self.text_between(first, self.place)
+        self.check_variables(first)
+        if self.version < 2008 and self.tokens[first].upper == "INSERT":
+            self.check_one_row(first)
+        plain, output = outputs.split(text)
+        if plans.check_statement(plain, line):
+            self.do(line, s.Query(plain, output))
+        else:
+            self.do(line, s.NotSimulated(" ".join(token.upper for token in self.tokens[first : first + 2])))
+
+    def check_one_row(self, first: int) -> None:
+        """VALUES takes one row before 2008."""
+        level, values = 0, False
+        for token in self.tokens[first : self.place]:
+            level += token.is_op("(") - token.is_op(")")
+            values = values or (level == 0 and token.upper == "VALUES")
+            if values and level == 0 and token.is_op(","):
+                raise near(token)
+
+    def service_broker(self, what: str) -> None:
+        """Statements of Service Broker, which sends nothing here."""
+        line = self.token.line
+        self.take()
+        while (
+            self.token.kind != "end"
+            and not self.token.is_op(";")
+            and self.token.upper not in (*_BLOCKS, *_STRUCTURE)
+        ):
+            if self.token.is_op("("):
+                self.bracketed()
+            else:
+                self.take()
+        self.do(line, s.NotSimulated(f"{what} of Service Broker"))
+
+    # --- structure
+
+    def label(self) -> None:
+        token = self.take()
+        self.take()
+        if token.text.lower() in self.labels:
+            raise SyntaxProblem(token.line, 132, token.text)
+        self.labels[token.text.lower()] = self.here
+
+    def begin(self) -> Steps:
+        following = self.ahead().upper
+        if following == "TRY":
+            yield from self.try_catch()
+        elif following == "CATCH":
+            raise near(self.ahead())
+        elif following in ("TRAN", "TRANSACTION", "DISTRIBUTED"):
+            self.command()
+            yield self.work()
+        elif following in ("DIALOG", "CONVERSATION"):
+            self.not_simulated()
+            yield self.work()
+        else:
+            self.take()
+            yield from self.block()
+            self.expect("END")
+
+    def block(self, empty_allowed: bool = False) -> Steps:
+        yield from self.skip_semicolons()
+        count = 0
+        while not self.word("END"):
+            if self.token.kind == "end":
+                raise self.problem()
+            yield from self.statement()
+            count += 1
+        if not count and not empty_allowed:
+            raise self.problem()
+        self.first = self.place
+
+    def try_catch(self) -> Steps:
+        outer = self.region
+        self.place += 2
+        self.catches.append(-1)
+        self.region = region = len(self.catches) - 1
+        yield from self.block()
+        self.expect("END")
+        self.expect("TRY")
+        self.region = outer
+        yield from self.skip_semicolons()
+        over = self.emit(self.token.line, Jump())
+        self.expect("BEGIN")
+        self.expect("CATCH")
+        self.catches[region] = self.here
+        yield from self.block(empty_allowed=True)
+        self.emit(self.token.line, EndCatch())
+        self.expect("END")
+        self.expect("CATCH")
+        self.land(over)
+
+    def condition(self) -> int:
+        """Read a condition; the number of the branch that leaves when it does not hold."""
+        line = self.token.line
+        self.in_condition = True
+        first = self.skim_expression()
+        self.in_condition = False
+        text = self.text_between(first, self.place)
+        if not text:
+            raise self.problem()
+        plans.check_condition(text, line)
+        self.check_variables(first)
+        return self.emit(line, Branch(text))
+
+    def if_else(self) -> Steps:
+        self.take()
+        leave = self.condition()
+        yield self.work()
+        yield from self.statement()
+        if self.word("ELSE"):
+            over = self.emit(self.token.line, Jump())
+            self.take()
+            self.land(leave)
+            yield from self.statement()
+            self.land(over)
+        else:
+            self.land(leave)
+
+    def while_loop(self) -> Steps:
+        self.take()
+        loop = _Loop(self.here, [])
+        leave = self.condition()
+        yield self.work()
+        self.loops.append(loop)
+        yield from self.statement()
+        self.loops.pop()
+        self.emit(self.lines[leave], Jump(loop.start))
+        for place in (leave, *loop.breaks):
+            self.land(place)
+
+    def break_loop(self) -> None:
+        token = self.take()
+        if not self.loops:
+            raise SyntaxProblem(token.line, 135)
+        self.loops[-1].breaks.append(self.emit(token.line, Jump()))
+
+    def continue_loop(self) -> None:
+        token = self.take()
+        if not self.loops:
+            raise SyntaxProblem(token.line, 136)
+        self.emit(token.line, Jump(self.loops[-1].start))
+
+    def goto(self) -> None:
+        self.take()
+        if self.token.kind != "word":
+            raise self.problem()
+        self.gotos.append((self.emit(self.token.line, Jump()), self.take()))
+
+    # --- simple statements with expressions
+
+    def expression(self, first: int, line: int) -> str:
+        text = self.text_between(first, self.place)
+        if not text:
+            raise self.problem()
+        plans.check_expression(text, line)
+        self.check_variables(first)
+        return text
+
+    def print_text(self) -> None:
+        line = self.take().line
+        self.do(line, s.Print(self.expression(self.skim_expression(), line)))
+
+    def return_value(self) -> None:
+        line = self.take().line
+        first = self.skim_expression()
+        text = self.text_between(first, self.place)
+        if text:
+            self.expression(first, line)
+        self.do(line, s.Return(text))
+
+    def assign_or_set(self) -> None:
+        line = self.take().line
+        if self.token.kind != "variable":
+            self.set_session(line)
+            return
+        name = self.token.text.lower()
+        self.take()
+        self.check_variables(self.place - 1)
+        sign = self.take()
+        if not (sign.kind == "op" and sign.text.endswith("=")) or sign.text in ("<=", ">=", "!="):
+            raise near(sign)
+        if sign.text != "=" and self.version < 2008:
+            raise near(sign)
+        if self.word("CURSOR"):
+            self.cursor(name, line)
+            return
+        text = self.expression(self.skim_expression(), line)
+        if sign.text != "=":
+            text = f"{name} {sign.text[:-1]} ({text})"
+        self.do(line, s.Assign(name, text))
+
+    def set_session(self, line: int) -> None:
+        first = self.skim()
+        tokens = self.tokens[first : self.place]
+        if not tokens or tokens[0].kind != "word":
+            raise self.problem()
+        values = [token for token in tokens if token.kind in ("string", "number", "variable")]
+        value: s.Value = None
+        if values:
+            last = values[-1]
+            value = s.Variable(last.text.lower()) if last.kind == "variable" else name_of(last)
+        self.do(line, s.SetSession(tuple(token.text.upper() for token in tokens), value))
+
+    def declare(self) -> None:
+        line = self.take().line
+        if self.token.kind != "variable":
+            self.cursor(name_of(self.take()), line)
+            return
+        declared = [self.declaration(line)]
+        while self.take_if(","):
+            declared.append(self.declaration(line))
+        cursors = [item for item in declared if item.type == "cursor"]
+        if len(cursors) < len(declared):
+            self.do(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))
+
+    def declaration(self, line: int) -> s.Declaration:
+        if self.token.kind != "variable":
+            raise self.problem()
+        token = self.take()
+        name = token.text.lower()
+        if name in self.declared:
+            raise SyntaxProblem(token.line, 134, token.text)
+        if self.word("AS"):
+            self.take()
+        if self.word("TABLE"):
+            first = self.place + 1
+            self.take()
+            if not self.token.is_op("("):
+                raise self.problem()
+            self.skim(commas=True)
+            columns = self.text_between(first, self.place)
+            plans.check_columns(columns, line)
+            self.declared.add(name)
+            return s.Declaration(name, "table", columns=columns)
+        first = self.skim(commas=True, assign=True)
+        kind = self.text_between(first, self.place).lower()
+        if not kind:
+            raise self.problem()
+        default = ""
+        if self.take_if("="):
+            if self.version < 2008:
+                raise SyntaxProblem(token.line, 139)
+            default = self.expression(self.skim_expression(commas=True), line)
+        self.declared.add(name)
+        return s.Declaration(name, kind, default)
+
+    def cursor(self, name: str, line: int) -> None:
+        """The rest of DECLARE name CURSOR … FOR select."""
+        seen, options = False, []
+        while not self.word("FOR"):
+            options.append(self.token.upper)
+            seen = seen or self.word("CURSOR")
+            if self.token.kind == "end" or self.word(*_NOT_IN_CURSOR):
+                raise self.problem()
+            self.take()
+        if not seen:
+            raise self.problem()
+        self.take()
+        first = self.skim()
+        if self.tokens[first].upper == "WITH" and self.word("SELECT"):
+            self.skim()
+        text = self.text_between(first, self.place)
+        self.check_variables(first)
+        plans.check_statement(plans.without_cursor_options(text), line)
+        self.do(line, s.DeclareCursor(name, text, tuple(options)))
+
+    def execute(self) -> None:
+        following = self.ahead()
+        if following.upper == "AS":
+            self.not_simulated()
+            return
+        if not following.is_op("("):
+            self.command()
+            return
+        line = self.take().line
+        self.take()
+        text = self.expression(self.skim_expression(), line)
+        if not self.take_if(")"):
+            raise self.problem()
+        linked = ""
+        if self.word("AT"):
+            self.take()
+            linked = name_of(self.take())
+        self.do(line, s.ExecuteString(text, linked))
+
+    def set_of_two(self) -> None:
+        """OPEN, CLOSE: of a key or of a cursor."""
+        if self.ahead().upper in ("SYMMETRIC", "ALL"):
+            self.not_simulated()
+        else:
+            self.command()
+
+
+_NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
+_QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
+_BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_else, "WHILE": _Compiler.while_loop}
+"""Statements with others in them."""
+
+_STRUCTURE: Final = {
+    "BREAK": _Compiler.break_loop,
+    "CONTINUE": _Compiler.continue_loop,
+    "GOTO": _Compiler.goto,
+    "PRINT": _Compiler.print_text,
+    "RETURN": _Compiler.return_value,
+    "SET": _Compiler.assign_or_set,
+    "DECLARE": _Compiler.declare,
+    "EXEC": _Compiler.execute,
+    "EXECUTE": _Compiler.execute,
+    "OPEN": _Compiler.set_of_two,
+    "CLOSE": _Compiler.set_of_two,
+}

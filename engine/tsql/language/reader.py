@@ -1,0 +1,222 @@
+"""Walks the tokens of a batch: where an expression or statement ends, names, groups in brackets."""
+
+from __future__ import annotations
+
+from collections.abc import Container
+from typing import Final
+
+from engine.tsql.batches.work import Steps
+from engine.tsql.language import statements as s
+from engine.tsql.language.lexer import SyntaxProblem, Token, Tokens, TooLong, name_of, near
+from engine.tsql.language.words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
+
+STATEMENT_TOKENS_MAX: Final = 4_000
+"""Words, names, values and signs of one statement before message 8623. Assumed: what sqlglot and the grammar read at
+once, without a pause, in some 50 ms. SQL Server runs out of resources at tens of thousands of values in an IN."""
+
+
+STATEMENT_CHARACTERS_MAX: Final = 100_000
+"""Characters of one statement before message 8623. Assumed."""
+
+
+class Reader:
+    """Each method leaves `place` behind what it has read."""
+
+    def __init__(self, text: str, tokens: Tokens) -> None:
+        self.text = text
+        self.tokens = tokens
+        self.place = 0
+        self.first = 0
+        """Number of the token with which the statement begins that is read."""
+        self.in_condition = False
+
+    @property
+    def token(self) -> Token:
+        return self.tokens[self.place]
+
+    def ahead(self, count: int = 1) -> Token:
+        return self.tokens[min(self.place + count, len(self.tokens) - 1)]
+
+    def word(self, *words: str) -> bool:
+        return self.token.upper in words
+
+    def take(self) -> Token:
+        token = self.token
+        if token.kind != "end":
+            self.place += 1
+            self.check_length()
+        return token
+
+    def check_length(self) -> None:
+        """Raises TooLong if the statement has become that."""
+        first = self.tokens[self.first]
+        if self.place - self.first > STATEMENT_TOKENS_MAX:
+            limit = f"statements of more than {STATEMENT_TOKENS_MAX} words and signs"
+            raise TooLong(first.line, limit)
+        if (
+            self.place > self.first
+            and self.tokens[self.place - 1].end - first.start > STATEMENT_CHARACTERS_MAX
+        ):
+            raise TooLong(first.line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
+
+    def take_if(self, *signs: str) -> bool:
+        if self.token.is_op(*signs):
+            self.place += 1
+            return True
+        return False
+
+    def expect(self, word: str) -> Token:
+        if not self.word(word):
+            raise self.problem()
+        return self.take()
+
+    def problem(self) -> SyntaxProblem:
+        return near(self.token, self.tokens[self.place - 1] if self.place else None)
+
+    def skip_semicolons(self) -> Steps:
+        """Behind all semicolons that stand here, in steps."""
+        first = self.place
+        while self.take_if(";"):
+            if (self.place - first) % STATEMENT_TOKENS_MAX == 0:
+                yield STATEMENT_TOKENS_MAX
+
+    def text_between(self, first: int, end: int) -> str:
+        """The text from token number *first* up to, not including, token number *end*."""
+        if end <= first:
+            return ""
+        return self.text[self.tokens[first].start : self.tokens[end - 1].end]
+
+    def skim(self, commas: bool = False, assign: bool = False, inside: bool = False) -> int:
+        """Move to the end of an expression or statement; the number of the token where it began.
+
+        It ends before a semicolon, a closing bracket, or a word that begins the next statement; with *commas*
+        also before a comma, with *assign* also before `=`; *inside* brackets no word begins a statement.
+        """
+        first, level, cases = self.place, 0, 0
+        seen: set[str] = set()
+        while self.token.kind != "end":
+            token = self.token
+            self.check_length()
+            if token.is_op("("):
+                level += 1
+            elif token.is_op(")"):
+                if level == 0:
+                    break
+                level -= 1
+            elif level == 0:
+                if token.is_op(";") or (commas and token.is_op(",")) or (assign and token.is_op("=")):
+                    break
+                if token.upper == "CASE":
+                    cases += 1
+                elif token.upper == "END" and cases:
+                    cases -= 1
+                elif inside or (token.upper == "ELSE" and cases):
+                    pass
+                elif self.next_statement_begins(first, seen):
+                    break
+            if self.place > first:
+                seen.add(token.upper)
+            self.place += 1
+        self.check_length()
+        if level:
+            raise self.problem()
+        return first
+
+    def skim_expression(self, commas: bool = False) -> int:
+        """As skim, for an expression: it has no words that begin statements, not even as its first."""
+        first = self.place
+        return first if self.token.upper in STOP_WORDS else self.skim(commas)
+
+    def next_statement_begins(self, first: int, seen: Container[str]) -> bool:
+        """The word here begins another statement than the one that began at token number *first*.
+
+        *seen* are the words between the two.
+        """
+        word = self.token.upper
+        if self.place == first:
+            return False
+        if self.token.kind == "word" and self.ahead().is_op(":"):
+            return True  # a label
+        if word not in STATEMENT_WORDS:
+            return False
+        before = self.tokens[self.place - 1]
+        if before.is_op(".") or (before.upper, word) in FOLLOWING_PAIRS or self.inside(first, word, seen):
+            return False
+        if word == "WITH" and self.begins_cte():
+            if not self.in_condition:
+                raise SyntaxProblem(self.token.line, 319)
+            return True
+        return word in STOP_WORDS
+
+    def begins_cte(self) -> bool:
+        """The WITH here is that of a common table expression: `name AS (` or `name (columns) AS (`."""
+        named = self.ahead().kind in ("word", "quoted")
+        return named and (self.ahead(2).upper == "AS" or self.ahead(2).is_op("("))
+
+    def inside(self, first: int, word: str, seen: Container[str]) -> bool:
+        """*word* may stand here, behind the words *seen*, inside the statement that began at token number *first*."""
+        head = self.tokens[first].upper
+        pair = f"{head} {self.tokens[first + 1].upper}"
+        if word not in INNER_WORDS.get(pair, INNER_WORDS.get(head, ())):
+            return False
+        if head in ("GRANT", "DENY", "REVOKE"):
+            return "TO" not in seen and "FROM" not in seen
+        return head == "MERGE" or word not in seen
+
+    def bracketed(self) -> str:
+        """The text of a group in brackets, which begins here."""
+        first = self.place
+        self.take()
+        self.skim(inside=True)
+        if not self.take_if(")"):
+            raise self.problem()
+        return self.text_between(first, self.place)
+
+    def qualified(self) -> tuple[str, ...]:
+        """A name of one or more parts; that of a schema may be empty."""
+        parts: list[str] = []
+        while True:
+            if self.token.kind in ("word", "quoted"):
+                parts.append(name_of(self.take()))
+            elif self.token.is_op(".") and parts:
+                parts.append("")
+            else:
+                raise self.problem()
+            if not self.take_if("."):
+                return tuple(parts)
+
+    def parameter(self) -> s.Parameter:
+        name = self.take().text.lower()
+        if self.word("AS"):
+            self.take()
+        first = self.place
+        self.take()
+        while self.take_if("."):
+            self.take()
+        if self.token.is_op("("):
+            self.bracketed()
+        kind = self.text_between(first, self.place).lower()
+        if self.word("VARYING"):
+            self.take()
+        default = ""
+        if self.take_if("="):
+            first = self.place
+            self.take_if("-")
+            self.take()
+            default = self.text_between(first, self.place)
+        output = self.word("OUT", "OUTPUT")
+        while self.word("OUT", "OUTPUT", "READONLY"):
+            self.take()
+        return s.Parameter(name, kind, default, output)
+
+    def up_to_as(self) -> None:
+        """Skip WITH RECOMPILE, EXECUTE AS OWNER and FOR REPLICATION up to the AS of the module."""
+        while not (self.word("AS") and self.tokens[self.place - 1].upper not in ("EXECUTE", "EXEC")):
+            if self.token.kind == "end":
+                raise self.problem()
+            self.take()
+        self.take()
+
+    def body(self) -> str:
+        """The rest of the text, on the lines where it stands; a module may be empty."""
+        return "\n" * (self.token.line - 1) + self.text[self.token.start :]

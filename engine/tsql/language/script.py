@@ -1,0 +1,254 @@
+"""What sqlcmd and SSMS do before a server sees anything: GO, `:CONNECT`, `:setvar`, `$(name)`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Generator, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from engine.tsql.batches.work import Recall, Steps, Stepwise
+
+TEXT_LIMIT: Final = 1_000_000
+"""Characters that one submission may have. Assumed: scripts that people write are far below it."""
+
+LINE_MAX: Final = 100_000
+"""Characters of a line once its variables are filled in: `:setvar a $(a)$(a)` doubles. Assumed."""
+
+REPEAT_LIMIT: Final = 10_000
+"""Greatest n of `GO n` that is carried out. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Text for a server, sent *count* times."""
+
+    text: str
+    count: int = 1
+    above: int = field(default=0, compare=False)
+    """Lines of the submission above its first one: messages count from that one, as those of SSMS."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connect:
+    """`:CONNECT server`: the batches that follow go there."""
+
+    server: str
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """Something that the client itself says; *fatal* ends the script."""
+
+    text: str
+    fatal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OnError:
+    """`:ON ERROR EXIT` (or IGNORE): whether an error ends the script after its batch."""
+
+    leave: bool
+
+
+Step = Batch | Connect | Note | OnError
+
+Split = tuple[tuple[Step, ...], dict[str, str]]
+
+_MAY_MATTER: Final = re.compile(r"\s*(?:[Gg][Oo]|:|!!)")
+_GO: Final = re.compile(r"^\s*GO(?:\s+(?P<count>\d+))?\s*(?:--.*)?$", re.IGNORECASE)
+_BAD_GO: Final = re.compile(r"^\s*GO\s*;", re.IGNORECASE)
+_DIRECTIVE: Final = re.compile(r"^\s*:(?P<word>[A-Za-z]+)\b(?P<rest>.*)$|^\s*!!(?P<shell>.*)$")
+_VARIABLE: Final = re.compile(r"\$\((?P<name>\w+)\)")
+_MARK: Final = re.compile(r"/\*|\*/|--|'|\"|\[|\]")
+_ON_ERROR: Final = {"error exit": True, "error ignore": False}
+_BAD_GO_TEXT: Final = "A fatal scripting error occurred. Incorrect syntax was encountered while parsing GO."
+_GROWN_TEXT: Final = (
+    f"Not simulated: sqlcmd variables that make a line longer than {LINE_MAX} characters, "
+    f"or a script longer by {TEXT_LIMIT}."
+)
+_IGNORED: Final = frozenset({"xml", "reset", "help", "list", "listvar"})
+"""Commands of sqlcmd that would change nothing here."""
+
+
+def split(text: str, variables: Mapping[str, str]) -> Split:
+    """The steps of a submission and the sqlcmd variables after it.
+
+    GO and directives count only outside strings, names and comments. An unknown `$(name)` or a GO that cannot
+    be read is a fatal note, as in SSMS; steps before it are kept.
+    """
+    return splitting(text, variables).result()
+
+
+def splitting(text: str, variables: Mapping[str, str]) -> Stepwise[Split]:
+    """The same in steps: who asks again for what was asked a moment ago gets what has been done already."""
+    key = (text, tuple(sorted(variables.items())))
+    return _KNOWN.get(key, len(text), lambda: Stepwise(_split(text, variables)))
+
+
+_KNOWN: Final[Recall[Stepwise[Split]]] = Recall(4_000_000)
+
+
+def _split(text: str, variables: Mapping[str, str]) -> Generator[int, None, Split]:
+    if len(text) > TEXT_LIMIT:
+        said = f"The text has {len(text)} characters; a window takes {TEXT_LIMIT}."
+        return (Note(said, True),), dict(variables)
+    known = dict(variables)
+    steps: list[Step] = []
+    lines: list[str] = []
+    state = _State()
+    grown = 0
+    for number, raw in enumerate(_lines(text.replace("\r\n", "\n")), start=1):
+        if number % _LINES_A_STEP == 0:
+            yield _LINES_A_STEP * LINE_WORK
+        if len(steps) > STEPS_MAX:
+            steps.append(Note(f"Not simulated: scripts of more than {STEPS_MAX} batches and commands.", True))
+            return tuple(steps), known
+        try:
+            line, missing = _substitute(raw, known)
+        except _Grown:
+            steps.append(Note(_GROWN_TEXT, True))
+            return tuple(steps), known
+        grown += len(line) - len(raw)
+        if grown > TEXT_LIMIT:
+            steps.append(Note(_GROWN_TEXT, True))
+            return tuple(steps), known
+        if missing is not None:
+            steps.append(
+                Note(f"A fatal scripting error occurred. Variable {missing[:128]} is not defined.", True)
+            )
+            return tuple(steps), known
+        if not state.open and _MAY_MATTER.match(line):
+            go = _GO.match(line)
+            if _BAD_GO.match(line) or (go is not None and not _can_count(go["count"] or "1")):
+                steps.append(Note(_BAD_GO_TEXT, True))
+                return tuple(steps), known
+            if go is not None:
+                _flush(lines, steps, int(go["count"] or 1), number - 1)
+                continue
+            directive = _DIRECTIVE.match(line)
+            if directive is not None:
+                if not _direct(directive, lines, steps, known, number - 1):
+                    return tuple(steps), known
+                lines.append("")
+                continue
+        lines.append(line)
+        yield from state.read(line)
+    _flush(lines, steps, 1, number)
+    yield LINE_WORK
+    return tuple(steps), known
+
+
+def _lines(text: str) -> Iterator[str]:
+    """The lines one by one: to make a million of them at once takes longer than a frame."""
+    start = 0
+    while (end := text.find("\n", start)) >= 0:
+        yield text[start:end]
+        start = end + 1
+    yield text[start:]
+
+
+_LINES_A_STEP: Final = 500
+LINE_WORK: Final = 3
+"""Work of reading a line or a mark in it. Measured."""
+
+STEPS_MAX: Final = 20_000
+"""Batches and sqlcmd commands of one script. Assumed."""
+
+COUNT_MAX: Final = 2**31 - 1
+"""Greatest n of `GO n` that the client can read. Documented: an int."""
+
+
+def _can_count(digits: str) -> bool:
+    return len(digits) <= len(str(COUNT_MAX)) and int(digits) <= COUNT_MAX
+
+
+def _flush(lines: list[str], steps: list[Step], count: int, read: int) -> None:
+    """Make a batch of *lines*, the last ones of the *read* lines."""
+    text, above = "\n".join(lines), read - len(lines)
+    lines.clear()
+    if text.strip() and count:
+        steps.append(Batch(text, min(count, REPEAT_LIMIT), above))
+        if count > REPEAT_LIMIT:
+            steps.append(Note(f"Not simulated: GO {count}; the batch was sent {REPEAT_LIMIT} times."))
+
+
+def _direct(
+    match: re.Match[str], lines: list[str], steps: list[Step], known: dict[str, str], read: int
+) -> bool:
+    """Carry out one directive below *read* lines; False ends the script."""
+    if match["shell"] is not None:
+        steps.append(Note("Not simulated: operating system commands (!!)."))
+        return True
+    word, rest = match["word"].lower(), match["rest"].strip()
+    if word == "connect" and rest:
+        _flush(lines, steps, 1, read)
+        steps.append(Connect(rest.split()[0].strip("\"'")))
+    elif word == "setvar" and rest:
+        name, _, value = rest.partition(" ")
+        known[name.lower()] = value.strip().strip('"')
+    elif word in ("exit", "quit"):
+        _flush(lines, steps, 1, read)
+        return False
+    elif word == "on" and rest.lower() in _ON_ERROR:
+        _flush(lines, steps, 1, read)
+        steps.append(OnError(_ON_ERROR[rest.lower()]))
+    elif word not in _IGNORED:
+        steps.append(Note(f"Not simulated: the sqlcmd command :{word[:30]}."))
+    return True
+
+
+def _substitute(line: str, known: Mapping[str, str]) -> tuple[str, str | None]:
+    """The line with values for its variables, and the name of one that has none. Raises _Grown."""
+    length = len(line)
+    for match in _VARIABLE.finditer(line):
+        value = known.get(match["name"].lower())
+        if value is None and match["name"] not in _AGENT_TOKENS:
+            return line, match["name"]
+        length += len(value or "")
+    if length > LINE_MAX and length > len(line):
+        raise _Grown
+    return _VARIABLE.sub(lambda match: known.get(match["name"].lower(), match.group()), line), None
+
+
+class _Grown(Exception):
+    """A line has become too long by the variables in it."""
+
+
+_AGENT_TOKENS: Final = frozenset(
+    {"DATE", "INST", "JOBID", "JOBNAME", "MACH", "OSCMD", "SQLDIR", "SQLLOGDIR", "SRVR", "STEPCT", "STEPID"}
+    | {"STEPNAME", "STRTDT", "STRTTM", "TIME"}
+)
+"""Tokens of SQL Server Agent, which scripts hand on to job steps as they stand."""
+
+
+class _State:
+    """What is open behind what has been read: nothing, a quote, a bracket, or comments in comments."""
+
+    def __init__(self) -> None:
+        self.closing = ""
+        self.comments = 0
+
+    @property
+    def open(self) -> bool:
+        return bool(self.closing or self.comments)
+
+    def read(self, line: str) -> Steps:
+        """Go on over *line*, in steps."""
+        for number, match in enumerate(_MARK.finditer(line), start=1):
+            if number % _LINES_A_STEP == 0:
+                yield _LINES_A_STEP * LINE_WORK
+            mark = match.group()
+            if self.comments:
+                self.comments += (mark == "/*") - (mark == "*/")
+            elif self.closing:
+                self.closing = "" if mark == self.closing else self.closing
+            elif mark == "--":
+                return
+            elif mark == "/*":
+                self.comments = 1
+            elif mark in _CLOSING:
+                self.closing = _CLOSING[mark]
+
+
+_CLOSING: Final = {"'": "'", '"': '"', "[": "]"}

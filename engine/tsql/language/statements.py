@@ -1,0 +1,542 @@
+"""Statements of T-SQL as plain data: what the parser makes of the text and the executor carries out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from engine.tsql.language.outputs import Output
+
+
+@dataclass(frozen=True, slots=True)
+class Variable:
+    """`@name` where a value may stand."""
+
+    name: str
+
+
+Value = str | int | float | None | Variable
+"""A literal, or the variable that holds the value."""
+
+Pairs = tuple[tuple[str, Value], ...]
+"""Options as name and value, in the order written; a bare option has the value None."""
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """Any statement."""
+
+
+# --- mirroring ------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class OnDatabase(Statement):
+    """An ALTER DATABASE … SET statement."""
+
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerSet(OnDatabase):
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerFailover(OnDatabase):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerForce(OnDatabase):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerOff(OnDatabase):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerSuspend(OnDatabase):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerResume(OnDatabase):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerSafety(OnDatabase):
+    level: str
+    """FULL or OFF."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartnerTimeout(OnDatabase):
+    seconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class RedoQueue(OnDatabase):
+    limit_mb: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessSet(OnDatabase):
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class WitnessOff(OnDatabase):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class SetOption(OnDatabase):
+    """ALTER DATABASE … SET option [value] [WITH termination]."""
+
+    options: tuple[tuple[str, str], ...]
+    termination: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AlterFiles(OnDatabase):
+    """ALTER DATABASE … ADD FILE, ADD LOG FILE, MODIFY FILE, REMOVE FILE, MODIFY NAME, COLLATE …"""
+
+    action: str
+    options: Pairs = ()
+
+
+# --- endpoints, keys, certificates, logins --------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointStatement(Statement):
+    """CREATE or ALTER ENDPOINT; None or () stands for what the statement does not say."""
+
+    name: str
+    owner: str | None = None
+    state: str | None = None
+    protocol: str | None = None
+    port: int | None = None
+    ip: str | None = None
+    payload: str | None = None
+    """DATABASE_MIRRORING, or the other kinds of endpoint (TSQL, SERVICE_BROKER, SOAP)."""
+    authentication: str | None = None
+    certificate: str | None = None
+    encryption: str | None = None
+    algorithms: tuple[str, ...] = ()
+    role: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateEndpoint(EndpointStatement):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterEndpoint(EndpointStatement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class DropObject(Statement):
+    """DROP ENDPOINT, LOGIN, USER, CERTIFICATE, DATABASE, MASTER KEY, TABLE …; *kind* in capitals."""
+
+    kind: str
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class AlterAuthorization(Statement):
+    kind: str
+    name: str
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
+class MasterKey(Statement):
+    """CREATE, ALTER, OPEN, CLOSE, BACKUP or RESTORE (SERVICE) MASTER KEY."""
+
+    verb: str
+    password: Value = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateCertificate(Statement):
+    name: str
+    owner: str | None = None
+    subject: str | None = None
+    start_date: str | None = None
+    expiry_date: str | None = None
+    file: str | None = None
+    private_key_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BackupCertificate(Statement):
+    name: str
+    file: str
+    private_key_file: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LoginStatement(Statement):
+    """CREATE or ALTER LOGIN."""
+
+    name: str
+    windows: bool = False
+    password: Value = None
+    certificate: str | None = None
+    state: str | None = None
+    """ENABLE or DISABLE."""
+    options: Pairs = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateLogin(LoginStatement):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterLogin(LoginStatement):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UserStatement(Statement):
+    """CREATE or ALTER USER."""
+
+    name: str
+    login: str | None = None
+    without_login: bool = False
+    options: Pairs = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CreateUser(UserStatement):
+    pass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AlterUser(UserStatement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Permission(Statement):
+    """GRANT, REVOKE or DENY; *kind* and *name* are what stands before and after `::` (or SERVER)."""
+
+    verb: str
+    permissions: tuple[str, ...]
+    kind: str
+    name: str
+    grantees: tuple[str, ...]
+
+
+# --- backup, restore, databases -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Backup(Statement):
+    """BACKUP DATABASE or BACKUP LOG."""
+
+    what: str
+    database: Value
+    devices: tuple[Value, ...]
+    options: Pairs = ()
+
+    @property
+    def title(self) -> str:
+        return f"BACKUP {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class Restore(Statement):
+    """RESTORE DATABASE or RESTORE LOG; no device for the form that only recovers."""
+
+    what: str
+    database: Value
+    devices: tuple[Value, ...] = ()
+    options: Pairs = ()
+    moves: tuple[tuple[Value, Value], ...] = ()
+    snapshot: str | None = None
+
+    @property
+    def title(self) -> str:
+        return f"RESTORE {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreInfo(Statement):
+    """RESTORE HEADERONLY, FILELISTONLY, LABELONLY or VERIFYONLY."""
+
+    what: str
+    devices: tuple[Value, ...]
+    options: Pairs = ()
+
+    @property
+    def title(self) -> str:
+        return f"RESTORE {self.what}"
+
+
+@dataclass(frozen=True, slots=True)
+class CreateDatabase(Statement):
+    name: str
+    snapshot_of: str | None = None
+    attach: bool = False
+    files: tuple[tuple[str, str], ...] = ()
+    """(logical name, path) of each file that is named."""
+
+
+# --- the instance ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Shutdown(Statement):
+    nowait: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Use(Statement):
+    database: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dbcc(Statement):
+    command: str
+    arguments: tuple[Value, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Reconfigure(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint(Statement):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class Kill(Statement):
+    spid: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction(Statement):
+    """BEGIN, COMMIT, ROLLBACK or SAVE of a transaction."""
+
+    verb: str
+    name: str = ""
+    delayed_durability: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Waitfor(Statement):
+    """WAITFOR DELAY or WAITFOR TIME."""
+
+    kind: str
+    value: Value
+
+
+# --- the language ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Declaration:
+    """One variable of a DECLARE; *columns* is the text of a table variable's columns."""
+
+    name: str
+    type: str
+    default: str = ""
+    columns: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Declare(Statement):
+    variables: tuple[Declaration, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Assign(Statement):
+    """SET @name = expression."""
+
+    name: str
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class SetSession(Statement):
+    """SET NOCOUNT ON and its like; *words* in capitals."""
+
+    words: tuple[str, ...]
+    value: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class Print(Statement):
+    expression: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query(Statement):
+    """SELECT, INSERT, UPDATE, DELETE, MERGE or TRUNCATE: text for sqlglot, without its OUTPUT clause."""
+
+    text: str
+    output: Output | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of a procedure; *default* is the text of a value, empty if there is none."""
+
+    name: str
+    type: str
+    default: str = ""
+    output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateProcedure(Statement):
+    """CREATE or ALTER PROCEDURE; *body* begins on the line where it stands in the batch."""
+
+    name: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    body: str
+    alter: bool = False
+    program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
+    """The instructions of the body, whose names are looked up when the procedure is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateView(Statement):
+    name: tuple[str, ...]
+    query: str
+    alter: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateTable(Statement):
+    """CREATE TABLE; *columns* is the text in the brackets, with them."""
+
+    name: tuple[str, ...]
+    columns: str
+
+
+@dataclass(frozen=True, slots=True)
+class CreateIndex(Statement):
+    """An index of a table; it changes no result here unless it is unique."""
+
+    table: tuple[str, ...]
+    name: str
+    columns: tuple[str, ...]
+    unique: bool = False
+    clustered: bool = False
+    ignore_duplicates: bool = False
+    included: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class AlterTable(Statement):
+    """Columns and constraints to add, as text in brackets, or names of columns or a constraint to drop."""
+
+    name: tuple[str, ...]
+    columns: str = ""
+    dropped: tuple[str, ...] = ()
+    constraint: str = ""
+    default: tuple[str, str] | None = None
+    """ADD DEFAULT: the column, the expression."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument of a procedure; an empty name means by position."""
+
+    name: str
+    value: Value
+    output: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Execute(Statement):
+    """EXEC procedure. *target* is set for a procedure whose name is in a variable."""
+
+    procedure: str
+    arguments: tuple[Argument, ...] = ()
+    returns: str = ""
+    target: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecuteString(Statement):
+    """EXEC ('…' + @text) [AT linked_server]."""
+
+    expression: str
+    linked_server: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class InsertExec(Statement):
+    """INSERT target EXEC …: rows that a procedure returns go into a table."""
+
+    target: str
+    source: Execute | ExecuteString
+
+
+@dataclass(frozen=True, slots=True)
+class Raiserror(Statement):
+    message: Value
+    severity: Value
+    state: Value
+    arguments: tuple[Value, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Throw(Statement):
+    """THROW number, message, state; all None: raise the caught error again."""
+
+    number: Value = None
+    message: Value = None
+    state: Value = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeclareCursor(Statement):
+    """DECLARE name CURSOR, SET @name = CURSOR; *options* in capitals: LOCAL, STATIC, SCROLL …"""
+
+    name: str
+    query: str
+    options: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class CursorAction(Statement):
+    """OPEN, CLOSE or DEALLOCATE of a cursor."""
+
+    verb: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch(Statement):
+    direction: str
+    offset: Value
+    name: str
+    into: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Return(Statement):
+    expression: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class NotSimulated(Statement):
+    """A well-formed statement that does nothing here; *what* names it."""
+
+    what: str

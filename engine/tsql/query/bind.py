@@ -1,0 +1,453 @@
+"""Reads a query against what there is: every name is found, every expression gets its type, before anything runs.
+
+What SQL Server refuses when it compiles a query is refused here, all of it at once: names (207, 209, 4104),
+aggregates (8120, 147, 130 …), ORDER BY (145, 1033), derived tables (8155, 8156), and types (206, 402, 8117).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from engine.messages import SqlError
+from engine.tsql.query import forms, infer
+from engine.tsql.query.grouping import Grouping, check_aggregates, has_aggregate, value_of
+from engine.tsql.query.infer import Kind, convert_to, text, wrapped
+from engine.tsql.query.names import NOTHING, Column, Columns, Names, Source, Space
+from engine.tsql.query.plans import UNNAMED, TableRef
+from engine.tsql.scalars.types import MAX, NULL, SqlType, common, nvarchar
+
+
+class Several(SqlError):
+    """All that is wrong with a query; its own number is that of the first."""
+
+    def __init__(self, problems: Sequence[SqlError]) -> None:
+        first = problems[0]
+        super().__init__(first.number, *first.parameters, state=first.state)
+        self.problems = tuple(problems)
+
+
+def bound(tree: exp.Expr, names: Names = NOTHING) -> Columns | None:
+    """The columns of the query *tree*, in which conversions have been written out. Raises Several."""
+    binder = Binder(names)
+    try:
+        columns = binder.query(tree)
+    except SqlError as problem:
+        binder.problems.append(problem)
+        columns = None
+    if binder.problems:
+        raise Several(binder.problems)
+    return columns
+
+
+class Binder(Grouping):
+    """The work on one query."""
+
+    def __init__(self, names: Names) -> None:
+        super().__init__(names)
+        self.tables = dict(names.tables)
+        self.variables = dict(names.variables)
+
+    # --- expressions
+
+    def expr(self, node: exp.Expr) -> Kind:
+        """The type of an expression of the SELECT that is read now."""
+        rule = infer.RULES.get(type(node))
+        if rule is None:
+            return self.parts(node)
+        return rule(self, node)
+
+    def parts(self, node: exp.Expr) -> Kind:
+        """Look at the parts of a node about which nothing is known."""
+        for child in list(node.iter_expressions()):
+            if isinstance(child, exp.Query) and not isinstance(child, exp.Subquery):
+                self.inner_query(child)
+            elif not isinstance(child, exp.Identifier | exp.Var | exp.DataType):
+                self.expr(child)
+        return None
+
+    def clause(self, nodes: Iterable[exp.Expr]) -> list[Kind]:
+        """The types of several expressions; what is wrong with one of them leaves the others to be looked at."""
+        kinds: list[Kind] = []
+        for node in nodes:
+            try:
+                kinds.append(self.expr(node))
+            except SqlError as problem:
+                self.problems.append(problem)
+                kinds.append(None)
+        return kinds
+
+    def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None:
+        """Have the result of an aggregate or function fit into its type; around OVER, if there is one."""
+        if kind is None or kind == NULL or kind.name == "float":
+            return
+        outer = node.parent if isinstance(node.parent, exp.Window) else node
+        wrapped(outer, "convert", text(kind), after=(exp.Null(), text(source or kind)))
+
+    # --- queries inside queries
+
+    def inner_query(self, node: Any) -> Columns | None:
+        """The columns of a subquery, which sees the columns around it."""
+        if not isinstance(node, exp.Expr):
+            return None
+        while isinstance(node, exp.Subquery):
+            node = node.this
+        if not isinstance(node, exp.Query):
+            self.expr(node)
+            return None
+        refuse_order(node)
+        return self.query(node)
+
+    def at_most_one_row(self, node: exp.Expr) -> None:
+        """Have a query that is a value raise 512 for a second row."""
+        inner = node.this
+        if not isinstance(inner, exp.Select | exp.SetOperation) or inner.args.get("for_") is not None:
+            return
+        if isinstance(inner, exp.Select):
+            plain = not inner.args.get("group")
+            limit = inner.args.get("limit")
+            top_1 = limit is not None and str(getattr(limit.expression, "name", "")) == "1"
+            if inner.args.get("from_") is None or top_1 or (plain and has_aggregate(inner.expressions)):
+                return
+        node.meta["one_row"] = True
+
+    def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None:
+        """Have the only column of a subquery converted."""
+        while isinstance(query, exp.Subquery):
+            query = query.this
+        if isinstance(query, exp.Select) and len(query.expressions) == 1:
+            convert_to(query.expressions[0].unalias(), source, target)
+
+    # --- a query
+
+    def query(self, tree: exp.Expr) -> Columns | None:
+        """The columns that the query gives. Names are looked for in its own space first, then around it."""
+        outer = self.space
+        self.space = Space(outer)
+        try:
+            with_ = tree.args.get("with_")
+            if isinstance(with_, exp.Expr):
+                for cte in with_.expressions:
+                    self._cte(cte)
+            if isinstance(tree, exp.Subquery):
+                return self.query(tree.this)
+            if isinstance(tree, exp.SetOperation):
+                return self._set_operation(tree)
+            if isinstance(tree, exp.Values):
+                return self._values(tree)
+            if isinstance(tree, exp.Select):
+                return self._select(tree)
+            return None
+        finally:
+            self.space = outer
+
+    def _cte(self, cte: exp.Expr) -> None:
+        assert self.space is not None
+        name, inner = str(cte.alias), cte.this
+        named = [str(column.name) for column in cte.args["alias"].columns]
+        refuse_order(inner)
+        recursive = isinstance(inner, exp.Union) and any(
+            isinstance(table.this, exp.Identifier) and table.name.lower() == name.lower() and not table.db
+            for table in inner.args["expression"].find_all(exp.Table)
+        )
+        if recursive:
+            anchor = self.query(inner.this)
+            self.space.ctes[name.lower()] = _renamed(anchor, named)
+            self.query(inner.args["expression"])
+            columns = anchor
+            cte.meta[forms.RECURSIVE] = [column for column, _ in _renamed(anchor, named) or ()]
+        else:
+            columns = self.query(inner)
+        self.space.ctes[name.lower()] = self._derived(_renamed(columns, named), name, bool(named))
+
+    def _derived(self, columns: Columns | None, name: str, renamed: bool) -> Columns | None:
+        """Raises 8155 for a column without a name, 8156 for a name that comes twice."""
+        seen: set[str] = set()
+        for number, (column, _) in enumerate(columns or (), start=1):
+            if not column:
+                raise SqlError(8155, number, name)
+            if column.lower() in seen:
+                raise SqlError(8156, column, name)
+            seen.add(column.lower())
+        return columns
+
+    def _set_operation(self, tree: exp.SetOperation) -> Columns | None:
+        members: list[exp.Expr] = []
+        node: exp.Expr = tree
+        while isinstance(node, exp.SetOperation):
+            members.append(node.args["expression"])
+            node = node.this
+        members.append(node)
+        members.reverse()
+        for member in members[:-1]:
+            if isinstance(member, exp.Select) and member.args.get("order") is not None:
+                raise SqlError(156, "UNION")
+        found = [self.query(member) for member in members]
+        if any(columns is None for columns in found):
+            return None
+        known = [columns for columns in found if columns is not None]
+        if len({len(columns) for columns in known}) > 1:
+            raise SqlError(205)
+        kinds: list[Kind] = []
+        for place in range(len(known[0])):
+            kind: Kind = NULL
+            for columns in known:
+                kind = common(kind, columns[place][1])
+            kinds.append(kind)
+        for member, columns in zip(members, known, strict=True):
+            _convert_projections(member, columns, kinds)
+        result = tuple((name, kind) for (name, _), kind in zip(known[0], kinds, strict=True))
+        self._order_of_union(tree, result)
+        return result
+
+    def _order_of_union(self, tree: exp.Expr, columns: Columns) -> None:
+        order = tree.args.get("order")
+        known = {name.lower() for name, _ in columns}
+        for ordered in order.expressions if order is not None else ():
+            node = ordered.this
+            if isinstance(node, exp.Column):
+                if node.name.lower() not in known:
+                    self.problems += [SqlError(207, node.name), SqlError(104, "UNION")]
+            elif isinstance(node, exp.Literal) and not node.is_string:
+                if not 1 <= int(node.name) <= len(columns):
+                    self.problems.append(SqlError(108, int(node.name)))
+            else:
+                self.problems.append(SqlError(104, "UNION"))
+
+    def _values(self, tree: exp.Expr) -> Columns | None:
+        rows = []
+        for row in tree.expressions:
+            cells = (
+                row.expressions
+                if isinstance(row, exp.Tuple)
+                else [row.this if isinstance(row, exp.Paren) else row]
+            )
+            rows.append((cells, self.clause(list(cells))))
+        if len({len(cells) for cells, _ in rows}) > 1:
+            raise SqlError(10709)
+        kinds: list[Kind] = []
+        for place in range(len(rows[0][0])):
+            kind: Kind = NULL
+            for _, found in rows:
+                kind = common(kind, found[place])
+            kinds.append(kind)
+            for cells, found in rows:
+                convert_to(cells[place], found[place], kind)
+        return tuple(("", kind) for kind in kinds)
+
+    # --- SELECT
+
+    def _select(self, select: exp.Select) -> Columns | None:
+        space = self.space
+        assert space is not None
+        source = select.args.get("from_")
+        joins = list(select.args.get("joins") or ())
+        if source is not None:
+            self._source(source.this)
+        for join in joins:
+            self._source(join.this)
+        self._check_exposed(space)
+        check_aggregates(select)
+        self.check_groups(select)
+        self.check_order(select)
+        for join in joins:
+            on = join.args.get("on")
+            if isinstance(on, exp.Expr):
+                self.clause([on])
+        for key in ("where", "having"):
+            part = select.args.get(key)
+            if isinstance(part, exp.Expr):
+                self.clause([part.this])
+        group = select.args.get("group")
+        if isinstance(group, exp.Expr):
+            self.clause(list(group.expressions))
+        columns = self._projections(select)
+        self._order(select, columns)
+        self._limit(select)
+        clause = select.args.get("for_")
+        return _xml(clause) if clause is not None and clause.args.get("kind") == "XML" else columns
+
+    def _source(self, node: exp.Expr) -> None:
+        space = self.space
+        assert space is not None
+        alias = node.args.get("alias")
+        named = [str(column.name) for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
+        name = str(node.alias)
+        if isinstance(node, exp.Table):
+            space.sources.append(self._table(node, name, named))
+        elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
+            inner = node.this
+            self._source(inner)
+            for join in (*(node.this.args.get("joins") or ()), *(node.args.get("joins") or ())):
+                self._source(join.this)
+                if isinstance(join.args.get("on"), exp.Expr):
+                    self.clause([join.args["on"]])
+            return
+        elif isinstance(node, exp.Subquery | exp.Values):
+            space.sources.append(self._derived_table(node, name, named))
+        elif isinstance(node, exp.Lateral):
+            applied = node.this.this if isinstance(node.this, exp.Subquery) else None
+            columns = None
+            if isinstance(applied, exp.Query | exp.Values):
+                refuse_order(applied)
+                columns = _renamed(self.query(applied), named)
+            elif isinstance(node.this, exp.Dot | exp.Anonymous) and named:
+                columns = tuple((column, None) for column in named)
+            space.sources.append(Source(name, columns))
+        else:
+            space.sources.append(Source(name, None))
+        for join in node.args.get("joins") or ():
+            self._source(join.this)
+            if isinstance(join.args.get("on"), exp.Expr):
+                self.clause([join.args["on"]])
+        if node.args.get("pivots"):
+            pivot = node.args["pivots"][0]
+            space.sources[-1] = Source(str(pivot.alias or name), None)
+
+    def _table(self, node: exp.Table, name: str, named: list[str]) -> Source:
+        assert self.space is not None
+        catalog, schema, table = (self.part(node.args.get(key)) for key in ("catalog", "db", "this"))
+        parts = tuple(part for part in (catalog, schema, table) if part)
+        written = (catalog, schema, table) if catalog else parts
+        aliased = bool(name)
+        if isinstance(node.this, exp.Anonymous | exp.Dot):
+            columns: Columns | None = tuple((column, None) for column in named) or None
+            return Source(name or parts[-1], columns, aliased, parts)
+        if len(parts) == 1:
+            cte = self.space.cte(parts[0])
+            if cte is not False:
+                assert not isinstance(cte, bool)
+                return Source(name or parts[0], cte, True, parts)
+        return Source(name or parts[-1], self.tables.get(TableRef(written).key), aliased, parts)
+
+    def _derived_table(self, node: exp.Expr, name: str, named: list[str]) -> Source:
+        if not name:
+            raise SqlError(102, ")")
+        inner = node if isinstance(node, exp.Values) else node.this
+        refuse_order(inner)
+        if isinstance(node, exp.Values):
+            columns = self._values(node)
+        else:
+            outer = self.space
+            self.space = outer.outer if outer is not None else None  # a derived table sees no neighbours
+            apart = Space(self.space, ctes=dict(outer.ctes) if outer is not None else {})
+            self.space = apart
+            try:
+                columns = self.query(inner)
+            finally:
+                self.space = outer
+        if columns is not None and named and len(named) != len(columns):
+            raise SqlError(8158 if len(columns) > len(named) else 8159, name)
+        return Source(name, self._derived(_renamed(columns, named), name, bool(named)))
+
+    def _check_exposed(self, space: Space) -> None:
+        """Raises 1011 or 1013 for two sources of one name."""
+        seen: dict[str, Source] = {}
+        for source in space.sources:
+            key = source.name.lower() if source.aliased else source.shown.lower()
+            other = seen.get(key)
+            if other is not None and key:
+                if source.aliased:
+                    raise SqlError(1011, source.name)
+                raise SqlError(1013, other.shown, source.shown)
+            seen[key] = source
+
+    def _projections(self, select: exp.Select) -> Columns | None:
+        columns: list[Column] = []
+        known = True
+        for projection in list(select.expressions):
+            value = projection.unalias()
+            if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
+                (kind,) = self.clause([value.args["expression"]])
+                columns.append((str(value.this.name), kind))
+            elif value.is_star:
+                found = self._star(value)
+                known = known and found is not None
+                columns += found or ()
+            else:
+                (kind,) = self.clause([value])
+                columns.append((_column_name(projection), kind))
+        return tuple(columns) if known else None
+
+    def _star(self, star: exp.Expr) -> Columns | None:
+        assert self.space is not None
+        wanted = self.part(star.args.get("table")).lower() if isinstance(star, exp.Column) else ""
+        chosen = [source for source in self.space.sources if not wanted or source.name.lower() == wanted]
+        if wanted and not chosen:
+            self.problems.append(SqlError(107, wanted))
+        if any(source.columns is None for source in chosen):
+            return None
+        return tuple(column for source in chosen for column in source.columns or ())
+
+    def _order(self, select: exp.Select, columns: Columns | None) -> None:
+        order = select.args.get("order")
+        aliases = {name.lower() for name, _ in columns or ()} | {
+            str(p.alias_or_name).lower() for p in select.expressions
+        }
+        for ordered in order.expressions if order is not None else ():
+            node = ordered.this
+            if isinstance(node, exp.Column) and not node.table and node.name.lower() in aliases:
+                continue
+            if isinstance(node, exp.Literal) and not node.is_string:
+                if columns is not None and not 1 <= int(float(node.name)) <= len(columns):
+                    self.problems.append(SqlError(108, int(float(node.name))))
+                continue
+            if isinstance(node, exp.Literal):
+                self.problems.append(SqlError(408, 1))
+            self.clause([node])
+
+    def _limit(self, select: exp.Select) -> None:
+        limit = select.args.get("limit")
+        if limit is None or not isinstance(limit, exp.Limit):
+            return
+        value = limit.expression
+        if isinstance(value, exp.Neg) or (isinstance(value, exp.Paren) and isinstance(value.this, exp.Neg)):
+            raise SqlError(127)
+        options = limit.args.get("limit_options")
+        if options is not None and options.args.get("with_ties") and select.args.get("order") is None:
+            raise SqlError(1062)
+
+
+# --- shapes ----------------------------------------------------------------------------------------------
+
+
+def _xml(clause: exp.Expr) -> Columns:
+    """FOR XML gives one value: xml with TYPE, text without."""
+    typed = any(str(option.this.name).upper() == "TYPE" for option in clause.expressions)
+    return (("XML_F52E2B61-18A1-11d1-B105-00805F49916B", SqlType("xml") if typed else nvarchar(MAX)),)
+
+
+def _renamed(columns: Columns | None, named: list[str]) -> Columns | None:
+    if columns is None:
+        return tuple((name, None) for name in named) if named else None
+    if not named:
+        return columns
+    return tuple((name, kind) for name, (_, kind) in zip(named, columns, strict=False))
+
+
+def _column_name(projection: exp.Expr) -> str:
+    if isinstance(projection, exp.Alias):
+        return "" if projection.alias == UNNAMED else str(projection.alias)
+    return str(projection.name) if isinstance(projection, exp.Column) else ""
+
+
+def refuse_order(node: exp.Expr) -> None:
+    """Raises 1033: ORDER BY inside a query decides nothing without TOP, OFFSET or FOR XML."""
+    if not isinstance(node, exp.Select | exp.SetOperation) or node.args.get("order") is None:
+        return
+    if node.args.get("limit") is None and node.args.get("offset") is None and node.args.get("for_") is None:
+        raise SqlError(1033)
+
+
+def _convert_projections(member: exp.Expr, columns: Columns, kinds: Sequence[Kind]) -> None:
+    """Have the columns of one side of a UNION converted to the type of the whole."""
+    while isinstance(member, exp.Subquery):
+        member = member.this
+    if not isinstance(member, exp.Select) or len(member.expressions) != len(columns):
+        return
+    if any(projection.is_star for projection in member.expressions):
+        return
+    for projection, (_, source), target in zip(list(member.expressions), columns, kinds, strict=True):
+        convert_to(value_of(projection), source, target)

@@ -1,0 +1,159 @@
+"""What a query costs, from its text and the sizes of its tables alone: known before it runs, and the same with every
+SQLite. SQLite itself counts steps too, but other ones in each version.
+
+A query is taken to run as nested loops over its tables in the order in which they are written (rewrite.py has SQLite
+keep to that order). A table that is compared for equality with what stands before it gives at most as many rows as the
+commonest value of that column has; any other one gives all of its rows.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from engine.tsql.scalars.values import Scalar, comparable
+
+CALL_WORK: Final = 2
+"""Work (work.py) of one call of a function; long texts count more (scratch.py). Measured."""
+
+ROWS_A_WORK: Final = 10
+"""Rows that SQLite goes past with one unit of work. Measured."""
+
+RECURSION_ROWS: Final = 100
+"""Rows that a recursive common table expression is taken to make from each that it begins with: the recursions that are
+allowed without OPTION (MAXRECURSION). Assumed."""
+
+MOST: Final = 10**12
+"""More than any query may cost."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Source:
+    """One thing that a query reads: a table by its name in SQLite, or a query."""
+
+    table: str = ""
+    query: Query | None = None
+    equal: tuple[str, ...] = ()
+    """Columns that are equal to something of the sources before it."""
+    fixed: tuple[str, ...] = ()
+    """Columns that are equal to a constant, a variable or something of a query around."""
+    outer: bool = False
+    """LEFT JOIN: at least one row."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Query:
+    """What a SELECT costs, as a tree; a common table expression is one object however often it is named."""
+
+    sources: tuple[Source, ...] = ()
+    parts: tuple[Query, ...] = ()
+    """UNION and its like, instead of sources."""
+    calls: int = 0
+    """Of functions for each row that comes out."""
+    filters: int = 0
+    """Of functions and comparisons for each row that is looked at."""
+    inner: tuple[tuple[Query, bool], ...] = ()
+    """Queries in its expressions, and whether each is asked for every row again."""
+    sorts: int = 0
+    one_row: bool = False
+    most: int = MOST
+    """LIMIT, where it is a number."""
+    recursive: bool = False
+    columns: tuple[tuple[str, str, str], ...] = ()
+    """Columns that come out as a table has them: name, table, column."""
+    columns_named: int = MOST
+    """In the whole of a statement; MOST for a star."""
+
+
+NO_QUERY: Final = Query()
+"""Asks for nothing."""
+
+
+class Sizes:
+    """The tables of a query while it runs: rows, the commonest value of a column, and the length of texts."""
+
+    def __init__(self) -> None:
+        self._columns: dict[str, tuple[str, ...]] = {}
+        self._rows: dict[str, Sequence[Sequence[Scalar]]] = {}
+        self._commonest: dict[tuple[str, str], int] = {}
+
+    def add(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
+        self._columns[table] = tuple(name.lower() for name in columns)
+        self._rows[table] = rows
+
+    def rows(self, table: str) -> int:
+        return len(self._rows.get(table, ()))
+
+    def commonest(self, table: str, column: str) -> int:
+        """Rows that have the commonest value of the column; all where there is no such column."""
+        key = table, column
+        if key not in self._commonest:
+            names, rows = self._columns.get(table, ()), self._rows.get(table, ())
+            found = len(rows)
+            if column in names:
+                place = names.index(column)
+                values = (row[place] for row in rows)
+                counted = Counter(
+                    comparable(value) if isinstance(value, str) else value
+                    for value in values
+                    if value is not None
+                )
+                found = max(counted.values(), default=0)
+            self._commonest[key] = found
+        return self._commonest[key]
+
+
+def work_of(query: Query, sizes: Sizes) -> int:
+    """What it costs with tables of these sizes."""
+    return _cost(query, sizes, {})[1]
+
+
+def _cost(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
+    """(rows at most, work)."""
+    if query not in known:
+        known[query] = _of_parts(query, sizes, known) if query.parts else _of_sources(query, sizes, known)
+    return known[query]
+
+
+def _of_parts(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
+    found = [_cost(part, sizes, known) for part in query.parts]
+    rows, work = sum(int(part[0]) for part in found), sum(int(part[1]) for part in found)
+    if query.recursive:
+        rows, work = rows * RECURSION_ROWS, work * RECURSION_ROWS
+    return min(rows, query.most, MOST), min(work + query.sorts * _sorting(rows), MOST)
+
+
+def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
+    rows, looked_at, work = 1, 0, 0
+    for source in query.sources:
+        there = sizes.rows(source.table)
+        if source.query is not None:
+            there, inside = _cost(source.query, sizes, known)
+            work += inside
+        found = min((_commonest(source, column, there, sizes) for column in source.equal), default=there)
+        looked_at += rows * found + (there if source.equal else 0)  # SQLite makes an index of its own
+        found = min((_commonest(source, column, there, sizes) for column in source.fixed), default=found)
+        rows = min(rows * max(found, int(source.outer)), MOST)
+    looked_at = max(looked_at, 1)
+    for inner, again in query.inner:
+        work += _cost(inner, sizes, known)[1] * (max(rows, 1) if again else 1)
+    work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
+    work += query.sorts * _sorting(rows)
+    return min(1 if query.one_row else rows, query.most), min(work, MOST)
+
+
+def _commonest(source: Source, column: str, there: int, sizes: Sizes) -> int:
+    """Rows that have the commonest value of the column. Of a column that is computed the root of all: assumed."""
+    if source.query is None:
+        return sizes.commonest(source.table, column)
+    for name, table, inside in source.query.columns:
+        if name == column:
+            return min(sizes.commonest(table, inside), there)
+    return math.isqrt(there)
+
+
+def _sorting(rows: int) -> int:
+    return rows * rows.bit_length() // ROWS_A_WORK

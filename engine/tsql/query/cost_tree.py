@@ -1,0 +1,227 @@
+"""The cost of a query (cost.py) read from sqlglot's tree of it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from sqlglot import exp
+
+from engine.messages import SqlError
+from engine.tsql.query.cost import MOST, Query, Source
+
+QUERIES_MAX: Final = 3_000
+"""Queries in a query, each common table expression as often as it is named, before message 8623. Assumed: SQLite
+copies it that often, and names that use a name twice which uses a name twice … double it."""
+
+
+def cost_of(tree: exp.Expr) -> Query:
+    """What the query costs, from the text that SQLite is to run. Raises SqlError 8623."""
+    named = {column.name.lower() for column in tree.find_all(exp.Column)}
+    star = tree.find(exp.Star) is not None
+    return replace(_Reader().query(tree), columns_named=MOST if star else len(named))
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self._named: dict[str, Query] = {}
+        self._weights: dict[Query, int] = {}
+
+    def query(self, tree: exp.Expr) -> Query:
+        with_ = tree.args.get("with_")
+        for cte in with_.expressions if with_ is not None else ():
+            self._named[cte.alias.lower()] = self._common(cte)
+        if isinstance(tree, exp.Subquery):
+            return self.query(tree.this)
+        if isinstance(tree, exp.SetOperation):
+            made = Query(
+                parts=(self.query(tree.this), self.query(tree.expression)),
+                sorts=int(bool(tree.args.get("distinct"))) + int(tree.args.get("order") is not None),
+                most=_most(tree),
+            )
+        elif isinstance(tree, exp.Select):
+            made = self._select(tree)
+        else:
+            made = Query()
+        self._weigh(made)
+        return made
+
+    def _common(self, cte: exp.Expr) -> Query:
+        name, body = cte.alias.lower(), cte.this
+        recursive = any(table.name.lower() == name for table in body.find_all(exp.Table))
+        if recursive:
+            self._named[name] = Query(one_row=True)
+        made = self.query(body)
+        if not recursive:
+            return made
+        return Query(parts=(made,), recursive=True)
+
+    def _weigh(self, query: Query) -> None:
+        """Count the queries in it, each as often as it is named. Raises 8623."""
+        weight = 1
+        for part in (*query.parts, *(s.query for s in query.sources), *(inner for inner, _ in query.inner)):
+            weight += self._weights.get(part, 0) if part is not None else 0
+        if weight > QUERIES_MAX:
+            raise SqlError(8623)
+        self._weights[query] = weight
+
+    def _select(self, select: exp.Select) -> Query:
+        listed = list(_listed(select))
+        own = [node.alias_or_name.lower() for node, _ in listed]
+        where = select.args.get("where")
+        common = list(_conjuncts(where.this if where is not None else None))
+        for _, join in listed:
+            if join is not None and not join.side:
+                common += _conjuncts(join.args.get("on"))
+        sources = tuple(
+            self._source(node, join, own[: place + 1], own, common)
+            for place, (node, join) in enumerate(listed)
+        )
+        filtering = [where, *(join.args.get("on") for _, join in listed if join is not None)]
+        showing = [
+            value for key, value in select.args.items() if key not in ("from_", "joins", "where", "with_")
+        ]
+        inner: list[tuple[Query, bool]] = []
+        filters = self._expressions(filtering, own, inner)
+        calls = self._expressions(showing, own, inner)
+        grouped = select.args.get("group") is not None
+        ordered = sum(int(select.args.get(key) is not None) for key in ("order", "group", "distinct"))
+        return Query(
+            sources=sources,
+            calls=calls,
+            filters=filters,
+            inner=tuple(inner),
+            sorts=ordered + sum(1 for e in select.expressions for _ in e.find_all(exp.Window)),
+            one_row=not grouped and bool(sources) and _aggregates(select),
+            most=_most(select),
+            columns=_handed_on(select, sources),
+        )
+
+    def _source(
+        self, node: exp.Expr, join: exp.Join | None, before: list[str], own: list[str], common: list[exp.Expr]
+    ) -> Source:
+        outer = join is not None and bool(join.side)
+        tests = list(_conjuncts(join.args.get("on"))) if outer and join is not None else common
+        equal, fixed = [], []
+        for test in tests:
+            for column, other in _equalities(test):
+                if column.table.lower() != before[-1] and (column.table or len(own) > 1):
+                    continue
+                names = {part.table.lower() for part in other.find_all(exp.Column)} & set(own)
+                if not names:
+                    fixed.append(column.name.lower())
+                elif names <= set(before[:-1]):
+                    equal.append(column.name.lower())
+        table, query = "", None
+        if isinstance(node, exp.Table):
+            query = self._named.get(node.name.lower())
+            table = "" if query is not None else node.name
+        elif isinstance(node, exp.Subquery):
+            query = self.query(node.this)
+        return Source(table, query, tuple(equal), tuple(fixed), outer)
+
+    def _expressions(self, nodes: list[object], own: list[str], inner: list[tuple[Query, bool]]) -> int:
+        """Calls in the expressions; the queries in them go to *inner*."""
+        calls = 0
+        left = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
+        while left:
+            node = left.pop()
+            if not isinstance(node, exp.Expr):
+                continue
+            if isinstance(node, exp.Query):
+                inner.append((self.query(node), _correlated(node)))
+                continue
+            calls += int(isinstance(node, exp.Anonymous | exp.AggFunc | exp.Like))
+            left += node.iter_expressions()
+        return calls
+
+
+def _handed_on(select: exp.Select, sources: tuple[Source, ...]) -> tuple[tuple[str, str, str], ...]:
+    """Name, table and column of what comes out of the only table as it is."""
+    if len(sources) != 1 or not sources[0].table:
+        return ()
+    named = ((shown.alias_or_name.lower(), shown.unalias()) for shown in select.expressions)
+    return tuple(
+        (name, sources[0].table, value.name.lower()) for name, value in named if isinstance(value, exp.Column)
+    )
+
+
+def _listed(select: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+    """Everything after FROM in the order in which it is written, with the join that brings it."""
+    source = select.args.get("from_")
+    if source is not None:
+        yield from _nested(source.this, None)
+    for join in select.args.get("joins") or ():
+        yield from _nested(join.this, join)
+
+
+def _nested(node: exp.Expr, join: exp.Join | None) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+    while isinstance(node, exp.Paren) or (
+        isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table)
+    ):
+        yield from _joined(node)
+        node = node.this
+    yield node, join
+    yield from _joined(node)
+
+
+def _joined(node: exp.Expr) -> Iterator[tuple[exp.Expr, exp.Join | None]]:
+    for join in node.args.get("joins") or ():
+        yield from _nested(join.this, join)
+
+
+def _conjuncts(condition: exp.Expr | None) -> Iterator[exp.Expr]:
+    left = [condition]
+    while left:
+        node = left.pop()
+        if isinstance(node, exp.And):
+            left += [node.this, node.expression]
+        elif isinstance(node, exp.Paren):
+            left.append(node.this)
+        elif node is not None:
+            yield node
+
+
+def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
+    """Both ways round: a column and what it is equal to."""
+    if not isinstance(test, exp.EQ):
+        return
+    sides = [_bare(test.this), _bare(test.expression)]
+    for column, other in (sides, sides[::-1]):
+        if isinstance(column, exp.Column) and not any(isinstance(part, exp.Query) for part in other.walk()):
+            yield column, other
+
+
+def _bare(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Paren | exp.Collate):
+        node = node.this
+    return node
+
+
+def _correlated(query: exp.Expr) -> bool:
+    """It names something of the queries around it."""
+    tables = (exp.Table, exp.Subquery, exp.CTE)
+    inside = {node.alias_or_name.lower() for node in query.find_all(*tables)}
+    return any(column.table and column.table.lower() not in inside for column in query.find_all(exp.Column))
+
+
+def _aggregates(select: exp.Select) -> bool:
+    """One row comes out: it has a total of everything."""
+    for projection in select.expressions:
+        for node in projection.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window)):
+            if isinstance(node, exp.AggFunc) or (
+                isinstance(node, exp.Anonymous) and node.name.lower() in AGGREGATES
+            ):
+                return True
+    return False
+
+
+AGGREGATES: Final = frozenset({"t_sum", "t_avg", "t_stdev", "group_concat"})
+"""Functions of many rows that sqlglot does not know as such."""
+
+
+def _most(query: exp.Expr) -> int:
+    limit = query.args.get("limit")
+    text = limit.expression.name if limit is not None and limit.expression is not None else ""
+    return int(text) if text.isdigit() and len(text) < 10 else MOST

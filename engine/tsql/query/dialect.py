@@ -1,0 +1,108 @@
+"""How sqlglot is to read T-SQL and write SQLite here: all functions are ours, so it must not reinterpret any."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from sqlglot import ErrorLevel, exp
+from sqlglot.dialects.sqlite import SQLite
+from sqlglot.dialects.tsql import TSQL
+from sqlglot.errors import ParseError, TokenError
+from sqlglot.parsers.tsql import TSQLParser
+
+from engine.tsql.language.lexer import SyntaxProblem, TooLong
+from engine.tsql.language.reader import STATEMENT_CHARACTERS_MAX
+from engine.tsql.language.words import KEYWORDS
+
+NATIVE: Final = frozenset(
+    {
+        "COUNT",
+        "COUNT_BIG",
+        "SUM",
+        "MIN",
+        "MAX",
+        "COALESCE",
+        "NULLIF",
+        "ROW_NUMBER",
+        "RANK",
+        "DENSE_RANK",
+        "NTILE",
+        "LAG",
+        "LEAD",
+        "FIRST_VALUE",
+        "LAST_VALUE",
+    }
+)
+"""Functions that SQLite computes itself; every other one is ours (functions.py)."""
+
+
+class Unreadable(Exception):
+    """Text that may be good T-SQL and that sqlglot cannot read."""
+
+
+class _Parser(TSQLParser):
+    FUNCTIONS = {name: build for name, build in TSQLParser.FUNCTIONS.items() if name in NATIVE}  # noqa: RUF012
+    FUNCTION_PARSERS = {  # noqa: RUF012
+        name: parse
+        for name, parse in TSQLParser.FUNCTION_PARSERS.items()
+        if name in ("CAST", "TRY_CAST", "CONVERT", "TRY_CONVERT")
+    }
+    NO_PAREN_FUNCTIONS = {}  # noqa: RUF012
+
+    def _warn_unsupported(self) -> None:
+        raise Unreadable
+
+
+class Reader(TSQL):
+    """T-SQL whose functions are read as plain calls."""
+
+    Parser = _Parser
+
+
+class Writer(SQLite):
+    """SQLite whose names are quoted with backticks: an unknown name in double quotes would pass for a string."""
+
+    class Tokenizer(SQLite.Tokenizer):
+        IDENTIFIERS = ["`"]  # noqa: RUF012
+
+
+def read(text: str, line: int = 1) -> exp.Expr:
+    """The one query in *text*, which begins on *line* of its batch. Raises SyntaxProblem or Unreadable."""
+    if len(text) > STATEMENT_CHARACTERS_MAX + 500:
+        raise TooLong(line, f"statements of more than {STATEMENT_CHARACTERS_MAX} characters")
+    try:
+        trees = Reader().parse(text)
+    except ParseError as problem:
+        first = problem.errors[0] if problem.errors else {}
+        word = str(first.get("highlight") or "").strip() or text[:20]
+        starred = _NAMED_STAR.search(str(first.get("start_context") or ""))
+        if starred is not None:
+            word = starred[1]
+        raise _near(word, line + int(first.get("line") or 1) - 1) from None
+    except TokenError:
+        raise SyntaxProblem(line, 102, text.strip()[:20]) from None
+    except RecursionError:
+        raise SyntaxProblem(line, 191) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise SyntaxProblem(line, 102, ";")
+    return trees[0]
+
+
+_NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
+"""`SELECT * FORM t`: for sqlglot FORM names the star and t is wrong, for the server a star has no name."""
+
+
+def _near(word: str, line: int) -> SyntaxProblem:
+    return SyntaxProblem(line, 156 if word.upper() in KEYWORDS else 102, word.strip("'"))
+
+
+def write(tree: exp.Expr) -> str:
+    """The query for SQLite. Raises sqlglot's UnsupportedError for what SQLite has nothing for."""
+    return tree.sql(
+        dialect=Writer,
+        unsupported_level=ErrorLevel.RAISE,
+        identify=True,
+        normalize_functions=False,
+        comments=False,
+    )

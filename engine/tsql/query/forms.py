@@ -1,0 +1,341 @@
+"""Forms of T-SQL that SQLite has not, written out with others that it has: ANY, ALL, TOP … PERCENT and WITH TIES, the
+limit of a recursion. And what of a query is refused by its form alone: 156, 4145.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from sqlglot import exp
+
+from engine.tsql.language.lexer import SyntaxProblem, Token
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.functions import INTERNAL
+
+BEFORE: Final = (exp.Any, exp.All)
+"""What `write_out` replaces, before types are found."""
+
+RECURSIVE: Final = "recursive"
+"""In the meta of a CTE that the binder has found to name itself: its columns."""
+
+
+# --- refused by form ---------------------------------------------------------------------------------------
+
+_VALUES: Final = (
+    exp.Literal, exp.Column, exp.Parameter, exp.Null, exp.Cast, exp.Case, exp.Subquery, exp.Add, exp.Sub, exp.Mul,
+    exp.Div, exp.Mod, exp.Neg, exp.Convert,
+)  # fmt: skip
+
+
+_NEVER: Final = frozenset({("|", "|"), ("=", "="), ("<", "<"), (">", ">"), ("*", "*")})
+"""Signs that may not follow each other: operators of other products."""
+
+_FOREIGN: Final = frozenset(
+    {"ILIKE", "GLOB", "REGEXP", "RLIKE", "QUALIFY", "NATURAL", "SYMMETRIC", "NULLS", "RECURSIVE", "USING"}
+)
+"""Words of other products' queries, where a name or the end of a clause would have to stand here."""
+
+_BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
+"""Words behind which a name stands."""
+
+_TYPES: Final = frozenset(
+    {"BOOLEAN", "BOOL", "STRING", "BLOB", "DOUBLE", "INT64", "LONG", "NUMBER", "VARCHAR2"}
+)
+"""Types of other products."""
+
+
+def check_tokens(tokens: Sequence[Token]) -> None:
+    """Raises SyntaxProblem 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products."""
+    merge = tokens[0].upper == "MERGE"
+    for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        word = token.upper
+        if before.kind == token.kind == "op" and (before.text, token.text) in _NEVER:
+            raise SyntaxProblem(token.line, 102, token.text)
+        if token.is_op("::") and before.kind in ("string", "number", "variable"):
+            raise SyntaxProblem(token.line, 102, "::")
+        used = behind.kind in ("word", "quoted", "string", "number") or behind.is_op("(")
+        named = before.upper in _BEFORE_NAMES or before.is_op(".", ",")
+        if word in _FOREIGN and used and not named and not merge:
+            raise SyntaxProblem(token.line, 102, token.text)
+        if word == "LIMIT" and behind.kind in ("number", "variable") and not before.is_op(".", ","):
+            raise SyntaxProblem(behind.line, 102, behind.text)
+        if word == "DISTINCT" and before.upper in ("IS", "NOT"):
+            raise SyntaxProblem(token.line, 156, "DISTINCT")
+        if word == "DISTINCT" and behind.upper == "ON":
+            raise SyntaxProblem(behind.line, 156, "ON")
+        if word == "OR" and before.upper == "INSERT":
+            raise SyntaxProblem(token.line, 156, "OR")
+        if before.upper == "AS" and word in _TYPES and behind.is_op(")", "("):
+            raise SyntaxProblem(token.line, 243, token.text)
+
+
+def check(tree: exp.Expr) -> None:
+    """Raises SyntaxProblem for what sqlglot reads and SQL Server does not: a SELECT of nothing (156), a condition that
+    is a value (4145), TRUE (207), IN () (102), MAX(a, b) (174)."""
+    for node in tree.find_all(
+        exp.Select,
+        exp.Where,
+        exp.Having,
+        exp.Join,
+        exp.Boolean,
+        exp.In,
+        exp.Max,
+        exp.Min,
+        exp.EQ,
+        exp.Anonymous,
+    ):
+        if isinstance(node, exp.Select):
+            if not node.expressions and node.args.get("from_") is not None:
+                raise SyntaxProblem(1, 156, "FROM")
+        elif isinstance(node, exp.Anonymous):
+            if str(node.this).lower() in INTERNAL:
+                raise SyntaxProblem(1, 195, node.this, "built-in function name")
+        elif isinstance(node, exp.Boolean):
+            raise SyntaxProblem(1, 207, "TRUE" if node.this else "FALSE")
+        elif isinstance(node, exp.In):
+            if not any(node.args.get(key) for key in ("expressions", "query", "unnest", "field")):
+                raise SyntaxProblem(1, 102, ")")
+        elif isinstance(node, exp.Max | exp.Min):
+            if node.expressions:
+                raise SyntaxProblem(1, 174, node.key, 1)
+        elif isinstance(node, exp.EQ):
+            if isinstance(node.this, exp.Tuple):
+                raise SyntaxProblem(1, 4145, ",")
+        else:
+            condition = node.args.get("on") if isinstance(node, exp.Join) else node.this
+            if isinstance(condition, exp.Expr):
+                _check_condition(condition)
+
+
+_SIGNS: Final[dict[type[exp.Expr], tuple[int, str]]] = {
+    exp.And: (156, "AND"), exp.Or: (156, "OR"), exp.Not: (156, "NOT"), exp.EQ: (102, "="), exp.NEQ: (102, "<"),
+    exp.LT: (102, "<"), exp.LTE: (102, "<"), exp.GT: (102, ">"), exp.GTE: (102, ">"), exp.Like: (156, "LIKE"),
+    exp.In: (156, "IN"), exp.Between: (156, "BETWEEN"), exp.Is: (156, "IS"), exp.Exists: (156, "EXISTS"),
+}  # fmt: skip
+
+
+def check_values(tree: exp.Expr) -> None:
+    """Raises SyntaxProblem 102 or 156 for a column of a result that is a condition."""
+    for select in tree.find_all(exp.Select):
+        for projection in select.expressions:
+            _check_value(projection)
+
+
+def _check_value(projection: exp.Expr) -> None:
+    """`name = value` is no condition but gives a column its name."""
+    value = projection.unalias()
+    named = isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Parameter | exp.Literal)
+    if named and not (isinstance(value.this, exp.Literal) and not value.this.is_string):
+        return
+    if type(value) in _SIGNS:
+        raise SyntaxProblem(1, *_SIGNS[type(value)])
+
+
+def _check_condition(node: exp.Expr) -> None:
+    left = [node]
+    while left:
+        part = left.pop()
+        if isinstance(part, exp.And | exp.Or):
+            left += [part.args["expression"], part.this]
+        elif isinstance(part, exp.Paren | exp.Not):
+            left.append(part.this)
+        elif isinstance(part, _VALUES) and type(part) in _VALUES:
+            raise SyntaxProblem(1, 4145, part.sql(dialect="tsql").split()[-1])
+
+
+# --- = ANY, > ALL ------------------------------------------------------------------------------------------
+
+
+def write_out(tree: exp.Expr) -> None:
+    """`x > ALL (query)` as a count of what the comparison says of each row: 1, 0 or unknown."""
+    for node in list(tree.find_all(exp.Any, exp.All)):
+        comparison = node.parent
+        query = node.this
+        while isinstance(query, exp.Subquery):
+            query = query.this
+        if not isinstance(comparison, exp.Binary) or not isinstance(query, exp.Select | exp.SetOperation):
+            raise Unsimulated("this form of ANY or ALL")
+        every = isinstance(node, exp.All)
+        decides = exp.false() if every else exp.true()
+        found = _exists(comparison, query, decides)
+        unknown = _exists(comparison, query, None)
+        case = exp.Case(
+            ifs=[
+                exp.If(this=found, true=exp.Literal.number(0 if every else 1)),
+                exp.If(this=unknown, true=exp.Null()),
+            ],
+            default=exp.Literal.number(1 if every else 0),
+        )
+        comparison.replace(
+            exp.Paren(this=exp.EQ(this=exp.Paren(this=case), expression=exp.Literal.number(1)))
+        )
+
+
+def _exists(comparison: exp.Expr, query: exp.Expr, wanted: exp.Expr | None) -> exp.Expr:
+    """EXISTS a row of the query for which the comparison is true, false, or (None) neither."""
+    first = inner = query.copy()
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if len(first.expressions) != 1 or first.expressions[0].is_star:
+        raise Unsimulated("ANY or ALL of SELECT *")
+    first.set("expressions", [exp.alias_(first.expressions[0].unalias(), _VALUE, quoted=True)])
+    holds: exp.Expr = type(comparison)(
+        this=comparison.this.copy(), expression=exp.column(exp.to_identifier(_VALUE, quoted=True))
+    )
+    number = exp.Literal.number
+    if wanted is None:
+        told = exp.Case(
+            ifs=[
+                exp.If(this=holds, true=number(1)),
+                exp.If(this=exp.Not(this=exp.Paren(this=holds.copy())), true=number(1)),
+            ],
+            default=number(0),
+        )
+        condition: exp.Expr = exp.EQ(this=exp.Paren(this=told), expression=number(0))
+    elif wanted.this:
+        condition = holds
+    else:
+        condition = exp.Not(this=exp.Paren(this=holds))
+    source = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("compared", quoted=True)))
+    return exp.Exists(
+        this=exp.Select(expressions=[number(1)], from_=exp.From(this=source), where=exp.Where(this=condition))
+    )
+
+
+_VALUE: Final = "compared value"
+
+
+# --- TOP … PERCENT, TOP … WITH TIES ------------------------------------------------------------------------
+
+
+def limit_by_count(select: exp.Expr, limit: exp.Expr, percent: bool, ties: bool) -> None:
+    """The number of rows by a query of its own: so many of a hundred, or up to the last that ties with the nth."""
+    if select.args.get("distinct") is not None:
+        raise Unsimulated("SELECT DISTINCT TOP … PERCENT or WITH TIES")
+    most = limit.expression
+    if percent:
+        most = _counted(select, exp.Anonymous(this="t_top_percent", expressions=[_count(), most.copy()]))
+    if ties:
+        ranked = _without_limit(select)
+        order = ranked.args["order"].copy()
+        ranked.set("order", None)
+        for ordered in order.expressions:
+            ordered.set("this", _written_out(ordered.this, ranked.expressions))
+        rank = exp.Window(this=exp.Anonymous(this="RANK"), order=order)
+        ranked.set("expressions", [exp.alias_(rank, "place", quoted=True)])
+        source = _derived(ranked)
+        place = exp.column(exp.to_identifier("place", quoted=True))
+        most = exp.Subquery(
+            this=exp.Select(
+                expressions=[_count()],
+                from_=exp.From(this=source),
+                where=exp.Where(this=exp.LTE(this=place, expression=most.copy())),
+            )
+        )
+    select.set("limit", exp.Limit(expression=most))
+
+
+def _count() -> exp.Expr:
+    return exp.Count(this=exp.Star())
+
+
+def _without_limit(select: exp.Expr) -> exp.Expr:
+    copied = select.copy()
+    copied.set("limit", None)
+    return copied
+
+
+def _counted(select: exp.Expr, value: exp.Expr) -> exp.Expr:
+    counted = _without_limit(select)
+    counted.set("order", None)
+    return exp.Subquery(this=exp.Select(expressions=[value], from_=exp.From(this=_derived(counted))))
+
+
+def _derived(select: exp.Expr) -> exp.Expr:
+    return exp.Subquery(this=select, alias=exp.TableAlias(this=exp.to_identifier("counted", quoted=True)))
+
+
+def _written_out(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.Expr:
+    """What ORDER BY orders by, where it names a column of the result or its number."""
+    found: exp.Expr
+    shown = list(projections)
+    inner = node.this if isinstance(node, exp.Collate) else node
+    if isinstance(inner, exp.Literal) and not inner.is_string and int(inner.name) <= len(shown):
+        found = shown[int(inner.name) - 1].unalias().copy()
+        return found
+    if isinstance(inner, exp.Column) and not inner.table:
+        for projection in shown:
+            if isinstance(projection, exp.Alias) and projection.alias.lower() == inner.name.lower():
+                found = projection.this.copy()
+                return found
+    return node
+
+
+# --- MAXRECURSION ------------------------------------------------------------------------------------------
+
+RECURSION_MAX: Final = 100
+"""Documented default of OPTION (MAXRECURSION n); 0 is without end."""
+
+_LEVEL: Final = "recursion level"
+
+
+def count_recursion(tree: exp.Expr) -> None:
+    """Have each recursive common table expression count its steps: 530 beyond MAXRECURSION."""
+    for cte in list(tree.find_all(exp.CTE)):
+        columns, with_ = cte.meta.get(RECURSIVE), cte.parent
+        inner = cte.this
+        if not columns or not isinstance(with_, exp.With) or not isinstance(inner.expression, exp.Select):
+            continue
+        own = [
+            table
+            for table in inner.expression.find_all(exp.Table)
+            if table.name.lower() == cte.alias.lower() and not table.db
+        ]
+        selects = list(_anchors(inner.this))
+        if len(own) != 1 or any(
+            s.is_star for select in (*selects, inner.expression) for s in select.expressions
+        ):
+            continue
+        most = next(
+            (o.expression.name for o in tree.find_all(exp.QueryOption) if o.name.upper() == "MAXRECURSION"),
+            str(RECURSION_MAX),
+        )
+        _count_one(cte, with_, own[0], selects, list(columns), most)
+
+
+def _anchors(node: exp.Expr) -> Iterable[exp.Select]:
+    while isinstance(node, exp.SetOperation):
+        yield from _anchors(node.expression)
+        node = node.this
+    if isinstance(node, exp.Select):
+        yield node
+
+
+def _count_one(
+    cte: exp.Expr, with_: exp.Expr, own: exp.Table, anchors: list[exp.Select], columns: list[str], most: str
+) -> None:
+    name, counted = str(cte.alias), f"{cte.alias} counted"
+    for anchor in anchors:
+        anchor.append("expressions", exp.alias_(exp.Literal.number(0), _LEVEL, quoted=True))
+    alias = own.alias or own.name
+    before = exp.column(exp.to_identifier(_LEVEL, quoted=True), table=exp.to_identifier(alias, quoted=True))
+    next_level = exp.Anonymous(
+        this="recursion",
+        expressions=[
+            exp.Anonymous(this="add", expressions=[before, exp.Literal.number(1)]),
+            exp.Literal.number(most),
+        ],
+    )
+    cte.this.expression.append("expressions", exp.alias_(next_level, _LEVEL, quoted=True))
+    own.set("this", exp.to_identifier(counted, quoted=True))
+    own.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    names = [exp.to_identifier(column, quoted=True) for column in (*columns, _LEVEL)]
+    cte.set("alias", exp.TableAlias(this=exp.to_identifier(counted, quoted=True), columns=names))
+    shown = exp.Select(
+        expressions=[exp.column(exp.to_identifier(column, quoted=True)) for column in columns],
+        from_=exp.From(this=exp.Table(this=exp.to_identifier(counted, quoted=True))),
+    )
+    plain = exp.CTE(this=shown, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    place = with_.expressions.index(cte)
+    with_.set("expressions", [*with_.expressions[: place + 1], plain, *with_.expressions[place + 1 :]])

@@ -1,0 +1,593 @@
+"""The type of every expression of a query, and the conversions that SQL Server makes without being asked.
+
+Each rule takes a node of the tree, works out the types of its parts, has them converted where the precedence of types
+says so, and returns the type of the whole; None for a type that is not known, which is converted as it comes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from sqlglot import exp
+
+from engine.messages import SqlError
+from engine.tsql.query.names import ROW_NUMBER, resolve
+from engine.tsql.scalars import returns
+from engine.tsql.scalars.types import (
+    BIGINT,
+    BIT,
+    FLOAT,
+    GUID,
+    INT,
+    MAX,
+    NULL,
+    PRECISION_MAX,
+    SqlType,
+    arithmetic,
+    checked_conversion,
+    common,
+    numeric,
+    nvarchar,
+    type_of,
+    varchar,
+)
+
+if TYPE_CHECKING:
+    from engine.tsql.query.bind import Binder
+
+Kind = SqlType | None
+Rule = Callable[["Binder", exp.Expr], Kind]
+
+
+MADE: Final = "made"
+"""Key in the metadata of a call that the query does not have as it is written."""
+
+
+def wrapped(node: exp.Expr, name: str, *before: exp.Expr, after: Sequence[exp.Expr] = ()) -> exp.Expr:
+    """Put the call *name*(*before*, node, *after*) in the place of *node*; the call."""
+    call = exp.Anonymous(this=name, expressions=[])
+    call.meta[MADE] = True
+    node.replace(call)
+    call.set("expressions", [*before, node, *after])
+    return call
+
+
+def text(value: object) -> exp.Expr:
+    return exp.Literal.string(str(value))
+
+
+def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
+    """Have *node* converted, unless its values compare with those of *target* as they are held. Raises 206."""
+    if source is None or target is None or source in (NULL, target):
+        return
+    if (
+        source.family == target.family
+        or target.name in ("sql_variant", "null")
+        or source.name == "sql_variant"
+    ):
+        return
+    checked_conversion(source, target, explicit=False)
+    wrapped(node, "convert", text(target), after=(exp.Null(), text(source)))
+
+
+def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
+    """The common type of several values, each converted to it."""
+    kinds = [binder.expr(node) for node in nodes]
+    found: Kind = NULL
+    for kind in kinds:
+        found = common(found, kind)
+    for node, kind in zip(nodes, kinds, strict=True):
+        convert_to(_current(node), kind, found)
+    return found
+
+
+def _current(node: exp.Expr) -> exp.Expr:
+    """What stands in the place of *node* now: itself, or the calls around it."""
+    while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(MADE):
+        node = node.parent
+    return node
+
+
+# --- values ----------------------------------------------------------------------------------------------
+
+
+def _literal(binder: Binder, node: exp.Expr) -> Kind:
+    name = str(node.name)
+    if node.args.get("is_string"):
+        return varchar(len(name)) if len(name) <= 8000 else varchar(MAX)
+    if "e" in name.lower():
+        return FLOAT
+    whole, _, part = name.partition(".")
+    digits = whole.lstrip("0") + part
+    if "." not in name and len(digits) <= 10 and int(name) < 2**31:
+        return SqlType("int", precision=max(1, len(digits)))  # beside a decimal only its digits count
+    if len(digits) > PRECISION_MAX:
+        return None
+    return numeric(max(1, len(digits), len(part)), len(part))
+
+
+def _national(binder: Binder, node: exp.Expr) -> Kind:
+    return nvarchar(len(node.name)) if len(node.name) <= 4000 else nvarchar(MAX)
+
+
+def _hex(binder: Binder, node: exp.Expr) -> Kind:
+    return SqlType("varbinary", max(1, (len(str(node.name)) + 1) // 2))
+
+
+def _column(binder: Binder, node: exp.Expr) -> Kind:
+    if isinstance(node.this, exp.Star):
+        return None
+    if not isinstance(node.this, exp.Identifier):
+        return None
+    if node.meta.get(ROW_NUMBER):
+        return INT
+    parts = [binder.part(node.args.get(key)) for key in ("catalog", "db", "table")]
+    if (
+        not node.args.get("table")
+        and not node.this.args.get("quoted")
+        and node.name.upper() in BARE_FUNCTIONS
+    ):
+        return returns.RULES[node.name.lower()](())
+    while parts and parts[0] == "":
+        parts.pop(0)
+    try:
+        return resolve(binder.space, parts, binder.part(node.this)).kind
+    except SqlError as problem:
+        binder.problems.append(problem)
+        return None
+
+
+BARE_FUNCTIONS: Final = frozenset(
+    {"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
+)
+
+
+def _parameter(binder: Binder, node: exp.Expr) -> Kind:
+    inner = node.this
+    if isinstance(inner, exp.Parameter):
+        name = f"@@{inner.name.lower()}"
+        return returns.RULES[name](()) if name in returns.RULES else None
+    return binder.variables.get(f"@{inner.name.lower()}")
+
+
+def _paren(binder: Binder, node: exp.Expr) -> Kind:
+    return binder.expr(node.this)
+
+
+def _subquery(binder: Binder, node: exp.Expr) -> Kind:
+    """A query as a value: one column (116), one row at most (512)."""
+    columns = binder.inner_query(node.this)
+    if columns is None:
+        return None
+    if len(columns) != 1:
+        raise SqlError(116)
+    binder.at_most_one_row(node)
+    return columns[0][1]
+
+
+# --- operators -------------------------------------------------------------------------------------------
+
+_SIGNS: Final[dict[type[exp.Expr], str]] = {
+    exp.Add: "+", exp.Sub: "-", exp.Mul: "*", exp.Div: "/", exp.Mod: "%", exp.BitwiseAnd: "&", exp.BitwiseOr: "|",
+    exp.BitwiseXor: "^",
+}  # fmt: skip
+
+
+def _arithmetic(binder: Binder, node: exp.Expr) -> Kind:
+    """a + b + c …: the left sides one by one, as a text of hundreds of parts would be nested too deep."""
+    chain = [node]
+    while type(chain[-1].this) in _SIGNS:
+        chain.append(chain[-1].this)
+    kind = binder.expr(chain[-1].this)
+    for part in reversed(chain):
+        kind = _operation(part, kind, binder.expr(part.args["expression"]), binder.names.settings.concat_null)
+    return kind
+
+
+def _operation(node: exp.Expr, left: Kind, right: Kind, concat_null: bool) -> Kind:
+    if left is None or right is None:
+        return None
+    sign = _SIGNS[type(node)]
+    kind = arithmetic(sign, left, right)
+    name = "joined" if kind.is_text or (kind.is_binary and sign == "+") else "operate"
+    if name == "joined" and not concat_null:
+        name = "pasted"
+    node.meta["call"] = (name, sign, str(kind))
+    for side, given in (("this", left), ("expression", right)):
+        value = node.args[side]
+        if (kind.is_moment and given.is_text) or (kind.is_whole and given.is_text):
+            wrapped(value, "convert", text(kind), after=(exp.Null(), text(given)))
+    return kind
+
+
+def _negative(binder: Binder, node: exp.Expr) -> Kind:
+    if isinstance(node.this, exp.Literal) and str(node.this.name) == "2147483648":
+        return INT
+    kind = binder.expr(node.this)
+    if kind is None or kind == NULL or isinstance(node.this, exp.Literal):
+        return kind
+    if not kind.is_number or kind.name == "bit":
+        raise SqlError(8117, kind.name, "minus")
+    result = INT if kind.name in ("tinyint", "smallint") else kind
+    node.meta["call"] = ("negated", "", str(result))
+    return kind
+
+
+def _inverse(binder: Binder, node: exp.Expr) -> Kind:
+    kind = binder.expr(node.this)
+    if kind is None or kind == NULL:
+        return kind
+    if not kind.is_whole:
+        raise SqlError(8117, kind.name, "'~'")
+    node.meta["call"] = ("inverted", "", str(kind))
+    return kind
+
+
+def _comparison(binder: Binder, node: exp.Expr) -> Kind:
+    left, right = node.this, node.args.get("expression")
+    if not isinstance(left, exp.Expr) or not isinstance(right, exp.Expr):
+        return BIT
+    if isinstance(right, exp.Any | exp.All):
+        binder.expr(left)
+        binder.inner_query(right.this.this if isinstance(right.this, exp.Subquery) else right.this)
+        return BIT
+    if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
+        return binder.parts(node)
+    a, b = binder.expr(left), binder.expr(right)
+    left, right = node.this, node.args["expression"]
+    target = common(a, b)
+    if target is not None and a is not None and b is not None:
+        if target.name in ("text", "ntext", "image", "xml") and NULL not in (a, b):
+            raise SqlError(402, a.name, b.name, _COMPARED.get(type(node), "equal to"))
+        convert_to(left, a, target)
+        convert_to(right, b, target)
+    if not binder.names.settings.ansi_nulls and isinstance(node, exp.EQ | exp.NEQ):
+        _compare_as_is(node, a, b)
+    return BIT
+
+
+_COMPARED: Final[dict[type[exp.Expr], str]] = {
+    exp.EQ: "equal to", exp.NEQ: "not equal to", exp.LT: "less than", exp.GT: "greater than",
+    exp.LTE: "less than or equal to", exp.GTE: "greater than or equal to",
+}  # fmt: skip
+
+
+def _compare_as_is(node: exp.Expr, a: Kind, b: Kind) -> None:
+    """ANSI_NULLS OFF: a comparison with NULL or a variable takes NULL for a value. Documented [DOC: SET ANSI_NULLS]."""
+    sides = (node.this, node.args["expression"])
+    if not any(isinstance(side, exp.Null | exp.Parameter) for side in sides):
+        return
+    equal: exp.Expr = exp.Is(this=sides[0].copy(), expression=sides[1].copy())
+    node.replace(exp.Paren(this=exp.Not(this=equal)) if isinstance(node, exp.NEQ) else exp.Paren(this=equal))
+
+
+def _in(binder: Binder, node: exp.Expr) -> Kind:
+    kind = binder.expr(node.this)
+    query = node.args.get("query")
+    if query is not None:
+        columns = binder.inner_query(query.this if isinstance(query, exp.Subquery) else query)
+        if columns is not None and len(columns) != 1:
+            raise SqlError(116)
+        other = columns[0][1] if columns else None
+        convert_to(node.this, kind, common(kind, other))
+        if other is not None and kind is not None:
+            binder.convert_column(query, other, common(kind, other))
+        return BIT
+    kinds = [binder.expr(value) for value in list(node.expressions)]
+    target = kind
+    for other in kinds:
+        target = common(target, other)
+    convert_to(node.this, kind, target)
+    for value, other in zip(list(node.expressions), kinds, strict=True):
+        convert_to(value, other, target)
+    return BIT
+
+
+def _between(binder: Binder, node: exp.Expr) -> Kind:
+    keys = ("this", "low", "high")
+    kinds = [binder.expr(node.args[key]) for key in keys]
+    target: Kind = NULL
+    for kind in kinds:
+        target = common(target, kind)
+    for key, kind in zip(keys, kinds, strict=True):
+        convert_to(node.args[key], kind, target)
+    return BIT
+
+
+def _like(binder: Binder, node: exp.Expr) -> Kind:
+    for side in ("this", "expression"):
+        as_text(binder, node.args[side], binder.expr(node.args[side]))
+    return BIT
+
+
+def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
+    """Have a value that is no text made one by the rules of its type."""
+    if (
+        kind is not None
+        and kind != NULL
+        and not kind.is_text
+        and not kind.is_whole
+        and kind.name != "sql_variant"
+    ):
+        wrapped(node, "text", after=(text(kind),))
+
+
+# --- conversions and choices -----------------------------------------------------------------------------
+
+
+def written_type(node: exp.Expr) -> SqlType:
+    """The type in CAST or CONVERT. Raises 243 for one that there is not."""
+    written = node.sql(dialect="tsql").lower()
+    try:
+        return type_of(written)
+    except SqlError as problem:
+        if problem.number == 2715:
+            raise SqlError(243, written.strip("[] ")) from None
+        raise
+
+
+def _convert(binder: Binder, node: exp.Expr) -> Kind:
+    is_convert = isinstance(node, exp.Convert)
+    wanted, value = (node.this, node.args.get("expression")) if is_convert else (node.args["to"], node.this)
+    if not isinstance(value, exp.Expr) or not isinstance(wanted, exp.Expr):
+        return None
+    target = written_type(wanted)
+    source = binder.expr(value)
+    style = node.args.get("style")
+    if isinstance(style, exp.Expr):
+        binder.expr(style)
+    checked_conversion(source, target)
+    node.meta["target"] = str(target)
+    node.meta["source"] = "" if source is None or source == NULL else str(source)
+    return target
+
+
+def _case(binder: Binder, node: exp.Expr) -> Kind:
+    subject = node.this
+    branches = list(node.args.get("ifs") or ())
+    if isinstance(subject, exp.Expr):
+        all_compared(binder, [subject, *(branch.this for branch in branches)])
+    else:
+        for branch in branches:
+            binder.expr(branch.this)
+    results = [branch.args["true"] for branch in branches]
+    if isinstance(node.args.get("default"), exp.Expr):
+        results.append(node.args["default"])
+    if results and all(isinstance(result, exp.Null) for result in results):
+        raise SqlError(8133)
+    return all_of_one_type(binder, results)
+
+
+def all_compared(binder: Binder, nodes: list[exp.Expr]) -> None:
+    """The subject of CASE against each WHEN."""
+    kinds = [binder.expr(node) for node in nodes]
+    target: Kind = NULL
+    for kind in kinds:
+        target = common(target, kind)
+    for node, kind in zip(nodes, kinds, strict=True):
+        convert_to(node, kind, target)
+
+
+def _coalesce(binder: Binder, node: exp.Expr) -> Kind:
+    return all_of_one_type(binder, [node.this, *node.expressions])
+
+
+def _nullif(binder: Binder, node: exp.Expr) -> Kind:
+    first = binder.expr(node.this)
+    second = binder.expr(node.args["expression"])
+    convert_to(node.args["expression"], second, first if common(first, second) == first else None)
+    return first
+
+
+# --- aggregates ------------------------------------------------------------------------------------------
+
+
+def _count(binder: Binder, node: exp.Expr) -> Kind:
+    inner = node.this
+    if isinstance(inner, exp.Distinct):
+        for value in inner.expressions:
+            binder.expr(value)
+    elif isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star):
+        binder.expr(inner)
+    return BIGINT if node.args.get("big_int") else INT
+
+
+def _argument(binder: Binder, node: exp.Expr) -> Kind:
+    inner = node.this if not isinstance(node, exp.Anonymous) else (node.expressions or [None])[0]
+    if isinstance(inner, exp.Distinct):
+        inner = inner.expressions[0]
+    return binder.expr(inner) if isinstance(inner, exp.Expr) else None
+
+
+def _extreme(binder: Binder, node: exp.Expr) -> Kind:
+    kind = _argument(binder, node)
+    if kind is not None and kind.name in ("bit", "text", "ntext", "image", "xml"):
+        raise SqlError(8117, kind.name, node.key)
+    return kind
+
+
+def _sum(binder: Binder, node: exp.Expr) -> Kind:
+    kind = returns.summed(_argument(binder, node))
+    binder.fit(node, kind)
+    return kind
+
+
+def _window(binder: Binder, node: exp.Expr) -> Kind:
+    for key in ("partition_by", "order"):
+        parts = node.args.get(key)
+        for part in (
+            [parts] if isinstance(parts, exp.Expr) else parts or []
+        ):  # ORDER BY of OVER sees no aliases
+            binder.parts(part)
+    return binder.expr(node.this)
+
+
+# --- calls -----------------------------------------------------------------------------------------------
+
+DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
+
+
+def _call(binder: Binder, node: exp.Expr) -> Kind:
+    name = str(node.this).lower()
+    if name in _SPECIAL:
+        return _SPECIAL[name](binder, node)
+    skip = 1 if name in DATE_PART_FIRST else 0
+    arguments = list(node.expressions)
+    kinds: list[Kind] = [NULL for _ in range(skip)]
+    kinds += [binder.expr(argument) for argument in arguments[skip:]]
+    rule = returns.RULES.get(name)
+    result = rule(kinds) if rule is not None else None
+    for place in returns.TAKES_TEXT.get(name, ()):
+        if place < len(arguments):
+            as_text(binder, node.expressions[place], kinds[place])
+    if name == "datalength" and kinds and kinds[0] not in (None, NULL):
+        node.append("expressions", text(kinds[0]))
+    if name == "dateadd" and len(kinds) == 3 and result is not None:
+        node.append("expressions", text(result))
+    if name == "replicate" and result is not None and len(kinds) == 2:
+        node.append("expressions", exp.Literal.number(result.length))
+    if name in returns.FITTED and kinds and kinds[0] is not None:
+        if kinds[0].is_moment or kinds[0] == GUID:
+            raise SqlError(8116, kinds[0].name, 1, name)
+        binder.fit(node, result, source=FLOAT)
+    return result
+
+
+def _iif(binder: Binder, node: exp.Expr) -> Kind:
+    if len(node.expressions) != 3:
+        return binder.parts(node)
+    binder.expr(node.expressions[0])
+    return all_of_one_type(binder, list(node.expressions[1:]))
+
+
+def _choose(binder: Binder, node: exp.Expr) -> Kind:
+    if len(node.expressions) < 2:
+        return binder.parts(node)
+    binder.expr(node.expressions[0])
+    return all_of_one_type(binder, list(node.expressions[1:]))
+
+
+def _isnull(binder: Binder, node: exp.Expr) -> Kind:
+    """ISNULL has the type of its first argument: the second one is converted to it, and cut."""
+    if len(node.expressions) != 2:
+        return binder.parts(node)
+    first, second = (binder.expr(value) for value in list(node.expressions))
+    if first == NULL or first is None:
+        return second if first == NULL else None
+    if second is not None and second not in (NULL, first):
+        checked_conversion(second, first, explicit=False)
+        wrapped(node.expressions[1], "convert", text(first), after=(exp.Null(), text(second)))
+    return first
+
+
+def _average(binder: Binder, node: exp.Expr) -> Kind:
+    """SUM divided by COUNT, so that whole numbers give a whole number, and OVER a row's own."""
+    kind = returns.averaged(_argument(binder, node))
+    if kind is not None:
+        node.meta["average"] = str(kind)
+    return kind
+
+
+def _deviation(binder: Binder, node: exp.Expr) -> Kind:
+    binder.parts(node)
+    return FLOAT
+
+
+_SPECIAL: Final[dict[str, Rule]] = {
+    "iif": _iif,
+    "choose": _choose,
+    "isnull": _isnull,
+    "avg": _average,
+    "stdev": _deviation,
+    "stdevp": _deviation,
+    "var": _deviation,
+    "varp": _deviation,
+}
+"""Functions whose arguments need more than their types."""
+
+
+def _dot(binder: Binder, node: exp.Expr) -> Kind:
+    """A method of XML, or a function of another schema."""
+    call = node.args.get("expression")
+    if not isinstance(call, exp.Anonymous):
+        return None
+    name = str(call.this).lower()
+    if name == "value" and len(call.expressions) == 2 and call.expressions[1].is_string:
+        try:
+            return type_of(str(call.expressions[1].name))
+        except SqlError:
+            return None
+    if name in ("exist", "query"):
+        return BIT if name == "exist" else SqlType("xml")
+    for value in list(call.expressions):
+        binder.expr(value)
+    return None
+
+
+def _collate(binder: Binder, node: exp.Expr) -> Kind:
+    return binder.expr(node.this)
+
+
+def _exists(binder: Binder, node: exp.Expr) -> Kind:
+    binder.inner_query(node.this)
+    return BIT
+
+
+def _null(binder: Binder, node: exp.Expr) -> Kind:
+    return NULL
+
+
+def _logical(binder: Binder, node: exp.Expr) -> Kind:
+    """AND and OR, whose left sides are many in generated texts."""
+    parts: list[exp.Expr] = []
+    while isinstance(node, exp.And | exp.Or):
+        parts.append(node.args["expression"])
+        node = node.this
+    parts.append(node)
+    for part in reversed(parts):
+        binder.expr(part)
+    return BIT
+
+
+def _whole_number(binder: Binder, node: exp.Expr) -> Kind:
+    binder.parts(node)
+    return BIGINT
+
+
+RULES: Final[dict[type[exp.Expr], Rule]] = {
+    exp.Literal: _literal,
+    exp.National: _national,
+    exp.HexString: _hex,
+    exp.Null: _null,
+    exp.Column: _column,
+    exp.Parameter: _parameter,
+    exp.Paren: _paren,
+    exp.Subquery: _subquery,
+    exp.Neg: _negative,
+    exp.BitwiseNot: _inverse,
+    **dict.fromkeys(_SIGNS, _arithmetic),
+    **dict.fromkeys((exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE), _comparison),
+    exp.And: _logical,
+    exp.Or: _logical,
+    exp.In: _in,
+    exp.Between: _between,
+    exp.Like: _like,
+    exp.Exists: _exists,
+    exp.Cast: _convert,
+    exp.TryCast: _convert,
+    exp.Convert: _convert,
+    exp.Case: _case,
+    exp.Coalesce: _coalesce,
+    exp.Nullif: _nullif,
+    exp.Count: _count,
+    exp.Max: _extreme,
+    exp.Min: _extreme,
+    exp.Sum: _sum,
+    exp.Window: _window,
+    exp.RowNumber: _whole_number,
+    exp.Anonymous: _call,
+    exp.Dot: _dot,
+    exp.Collate: _collate,
+}
+"""How the type of each kind of node is found. Another kind's parts are looked at, and its type is not known."""

@@ -1,0 +1,142 @@
+"""What a query may refer to: the columns of tables, the types of variables, and the columns of the query itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.scalars.settings import DEFAULTS, Settings
+from engine.tsql.scalars.types import SqlType
+
+Column = tuple[str, SqlType | None]
+"""Name and type; None for a type that is not known."""
+Columns = tuple[Column, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Names:
+    """What the text of a query is read against. A plan is the same as long as these are."""
+
+    tables: tuple[tuple[str, Columns | None], ...] = ()
+    """By the key of their TableRef."""
+    variables: tuple[tuple[str, SqlType | None], ...] = ()
+    settings: Settings = DEFAULTS
+
+
+NOTHING: Final = Names()
+
+
+@dataclass(slots=True)
+class Source:
+    """A table of a FROM clause."""
+
+    name: str
+    """What columns are qualified by: its alias, or the last part of its name."""
+    columns: Columns | None
+    """None if they cannot be told."""
+    aliased: bool = True
+    parts: tuple[str, ...] = ()
+
+    def find(self, name: str) -> list[SqlType | None]:
+        wanted = name.lower()
+        return [kind for known, kind in self.columns or () if known.lower() == wanted]
+
+    @property
+    def shown(self) -> str:
+        """The name as message 8120 has it."""
+        return self.name if self.aliased else ".".join(self.parts)
+
+
+@dataclass(slots=True)
+class Space:
+    """The sources of one SELECT, and the query around it."""
+
+    outer: Space | None = None
+    sources: list[Source] = field(default_factory=list)
+    ctes: dict[str, Columns | None] = field(default_factory=dict)
+
+    def cte(self, name: str) -> Columns | bool | None:
+        """The columns of a common table expression; False if there is none of that name."""
+        space: Space | None = self
+        while space is not None:
+            if name.lower() in space.ctes:
+                return space.ctes[name.lower()]
+            space = space.outer
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Where a column belongs."""
+
+    kind: SqlType | None
+    source: Source | None
+    space: Space | None
+
+
+HIDDEN: Final = "asked_handle"
+"""A column of the tables of functions that takes an argument; no query may name it, and no result has it."""
+
+ROW_NUMBER: Final = "row number"
+"""In the meta of a column that we have put in: SQLite's number of the row."""
+
+UNKNOWN: Final = Found(None, None, None)
+
+
+def resolve(space: Space | None, qualifiers: Sequence[str], name: str) -> Found:
+    """The column *name* with the parts before it. Raises 207, 209 or 4104."""
+    if name.lower() in ("$action", "$rowguid", "$identity"):
+        return UNKNOWN
+    if name.lower() == HIDDEN:
+        raise SqlError(207, name)
+    while space is not None:
+        found = _in(space, qualifiers, name) if qualifiers else _bare(space, name)
+        if found is not None:
+            return found
+        space = space.outer
+    if qualifiers:
+        raise SqlError(4104, ".".join((*qualifiers, name)))
+    raise SqlError(207, name)
+
+
+def _in(space: Space, qualifiers: Sequence[str], name: str) -> Found | None:
+    wanted = [part.lower() for part in qualifiers]
+    for source in space.sources:
+        parts = [part.lower() for part in source.parts]
+        same = (
+            source.name.lower() == wanted[0]
+            if len(wanted) == 1
+            else not source.aliased and _ends_with(parts, wanted)
+        )
+        if not same:
+            continue
+        if source.columns is None:
+            return Found(None, source, space)
+        kinds = source.find(name)
+        if not kinds:
+            raise SqlError(207, name)
+        return Found(kinds[0], source, space)
+    return None
+
+
+def _ends_with(parts: list[str], wanted: list[str]) -> bool:
+    """sys.databases is master.sys.databases, too; and `..` leaves a part out."""
+    return parts[-len(wanted) :] == wanted or wanted[-len(parts) :] == parts or wanted[-1] == parts[-1] == ""
+
+
+def _bare(space: Space, name: str) -> Found | None:
+    found = [
+        Found(kind, source, space)
+        for source in space.sources
+        if source.columns is not None
+        for kind in source.find(name)
+    ]
+    if len(found) > 1:
+        raise SqlError(209, name)
+    if found:
+        return found[0]
+    if any(source.columns is None for source in space.sources):
+        return UNKNOWN
+    return None

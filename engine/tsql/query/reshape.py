@@ -1,0 +1,501 @@
+"""What SQLite has no form for, in another form before translation: APPLY, PIVOT, functions that return tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Final
+
+from sqlglot import exp
+
+from engine.messages import SqlError
+from engine.tsql.catalog.shapes import TABLE_FUNCTIONS
+from engine.tsql.query import forms
+from engine.tsql.query.plans import Unsimulated
+
+PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
+    "dm_exec_sql_text": ("asked_handle",),
+    "dm_exec_query_plan": ("asked_handle",),
+    "dm_io_virtual_file_stats": ("database_id", "file_id"),
+    "fn_virtualfilestats": ("DbId", "FileId"),
+    "dm_os_volume_stats": ("database_id", "file_id"),
+    "fn_trace_getinfo": ("traceid",),
+}
+"""Columns of the table of a function that take its arguments (NULL: every row); of others all rows come."""
+
+
+RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
+"""Without one of these in it a tree stays as it is."""
+
+
+def reshaped(tree: exp.Expr) -> exp.Expr:
+    """The tree with every APPLY, PIVOT and table function in it replaced. Raises Unsimulated for what cannot be."""
+    if sum(1 for _ in tree.find_all(exp.Lateral)) > APPLIES_MAX:
+        raise SqlError(8623)
+    if sum(1 for _ in tree.find_all(exp.Window)) > WINDOWS_MAX:
+        raise SqlError(8623)
+    forms.count_recursion(tree)
+    for source in list(tree.find_all(exp.Subquery, exp.Values)):
+        _name_columns_inside(source)
+    for select in reversed(list(tree.find_all(exp.Select))):
+        for pivoted in _pivoted(select):
+            _unpivot_or_pivot(pivoted)
+        for join in list(select.args.get("joins") or ()):
+            if isinstance(join.this, exp.Lateral):
+                _apply(select, join)
+    for table in list(tree.find_all(exp.Table)):
+        last = table.this.expression if isinstance(table.this, exp.Dot) else table.this
+        if isinstance(last, exp.Anonymous):
+            _call(table)
+    return tree
+
+
+APPLIES_MAX: Final = 30
+WINDOWS_MAX: Final = 30
+PIVOTED_MAX: Final = 250
+COPIED_MAX: Final = 4_000
+"""APPLYs and functions with OVER of one query, columns that PIVOT and UNPIVOT name, and parts of the query that are
+copied for them, before message 8623. Assumed."""
+
+
+# --- names of columns behind a derived table -------------------------------------------------------------
+
+
+def _name_columns_inside(source: exp.Expr) -> None:
+    """(SELECT 1) AS s (a), (VALUES (1), (2)) AS s (a): the names go to the columns inside, where SQLite takes them."""
+    alias = source.args.get("alias")
+    if not isinstance(alias, exp.TableAlias) or not alias.columns or isinstance(source.parent, exp.Lateral):
+        return
+    names = [column.name for column in alias.columns]
+    inner = source if isinstance(source, exp.Values) else source.this
+    if isinstance(inner, exp.Values):
+        inner = _as_selects(inner)
+    first = inner
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or any(one.is_star for one in first.expressions):
+        return
+    first.set(
+        "expressions",
+        [
+            exp.alias_(one.unalias(), name, quoted=True)
+            for one, name in zip(first.expressions, names, strict=False)
+        ],
+    )
+    alias.set("columns", None)
+    if isinstance(source, exp.Values):
+        source.replace(exp.Subquery(this=inner, alias=alias.copy()))
+    else:
+        source.set("this", inner)
+
+
+def _cells(row: exp.Expr) -> list[exp.Expr]:
+    """The values of one row of VALUES; a row of one value is a parenthesis."""
+    return (
+        list(row.expressions)
+        if isinstance(row, exp.Tuple)
+        else [row.this if isinstance(row, exp.Paren) else row]
+    )
+
+
+def _as_selects(values: exp.Values) -> exp.Expr:
+    """VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4."""
+    made: exp.Expr | None = None
+    for row in values.expressions:
+        cells = (
+            list(row.expressions)
+            if isinstance(row, exp.Tuple)
+            else [row.this if isinstance(row, exp.Paren) else row]
+        )
+        select = exp.Select(expressions=[cell.copy() for cell in cells])
+        made = select if made is None else exp.Union(this=made, expression=select, distinct=False)
+    assert made is not None
+    return made
+
+
+# --- APPLY -----------------------------------------------------------------------------------------------
+
+
+def _apply(select: exp.Select, join: exp.Join) -> None:
+    lateral = join.this
+    outer = not lateral.args.get("cross_apply")
+    inner = lateral.this
+    alias = lateral.alias or ""
+    columns = [column.name for column in lateral.args["alias"].columns] if lateral.args.get("alias") else []
+    if isinstance(inner, exp.Dot | exp.Anonymous):
+        _apply_call(join, inner, alias, outer)
+    elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Values):
+        _apply_values(select, join, inner.this, alias, columns)
+    elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Select):
+        _apply_select(select, join, inner.this, alias, columns, outer)
+    else:
+        raise Unsimulated("this form of CROSS APPLY and OUTER APPLY")
+
+
+def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
+    """A function of tables: a join with all it can return, on its arguments."""
+    name, arguments, parts = _call_of(call)
+    if name == "nodes":
+        raise Unsimulated("the method nodes() of xml")
+    if name not in TABLE_FUNCTIONS:
+        raise Unsimulated(f"the function {'.'.join(parts)}()")
+    table = _function_table(parts, alias or name)
+    join.set("this", table)
+    join.set("side", "LEFT" if outer else None)
+    join.set("on", _matches(PARAMETERS.get(name, ()), arguments, alias or name) or exp.true())
+
+
+def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
+    """(name in small letters, arguments, all parts of the name)."""
+    parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
+    last = parts[-1]
+    if not isinstance(last, exp.Anonymous):
+        raise Unsimulated("this form of CROSS APPLY and OUTER APPLY")
+    names = (*(part.name for part in parts[:-1]), str(last.this))
+    return names[-1].lower(), list(last.expressions), names
+
+
+def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
+    """The table of everything that a function can return; its name ends with the brackets."""
+    return exp.Table(
+        this=exp.to_identifier(parts[-1].lower() + "()", quoted=True),
+        db=exp.to_identifier(parts[-2] if len(parts) > 1 else "sys"),
+        alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+    )
+
+
+def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) -> exp.Expr | None:
+    """column = argument for each; an argument NULL (or DEFAULT, -1) stands for every row."""
+    conditions: list[exp.Expr] = []
+    for name, value in zip(columns, arguments, strict=False):
+        if isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
+            continue
+        column = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
+        equal: exp.Expr = exp.EQ(this=column, expression=value.copy())
+        if not isinstance(value, exp.Column):
+            equal = exp.Or(this=equal, expression=exp.Is(this=value.copy(), expression=exp.Null()))
+        conditions.append(exp.Paren(this=equal))
+    return exp.and_(*conditions) if conditions else None
+
+
+def _call(table: exp.Table) -> None:
+    """FROM function(arguments): the rows of its table that match."""
+    parts: tuple[str, ...]
+    name, arguments, parts = _call_of(table.this)
+    if name == "nodes":
+        raise Unsimulated("the method nodes() of xml")
+    if name not in TABLE_FUNCTIONS:
+        return
+    parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
+    alias = table.alias or name
+    source = _function_table(parts, alias)
+    source.set("joins", table.args.get("joins"))
+    condition = _matches(PARAMETERS.get(name, ()), arguments, alias)
+    holder = table.parent
+    table.replace(source)
+    if condition is not None and isinstance(holder, exp.Join):
+        holder.on(condition, copy=False)
+    elif condition is not None:
+        select = source.find_ancestor(exp.Select)
+        assert select is not None
+        select.where(condition, copy=False)
+
+
+def _apply_values(
+    select: exp.Select, join: exp.Join, values: exp.Values, alias: str, columns: list[str]
+) -> None:
+    """(VALUES (a, b), (c, d)) x (p, q): as many rows, and each use of x.p picks its value by the row's number."""
+    rows = [_cells(row) for row in values.expressions]
+    numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
+    for place in range(1, len(rows)):
+        numbers = exp.Union(
+            this=numbers,
+            expression=exp.Select(expressions=[exp.alias_(exp.Literal.number(place), "n", quoted=True)]),
+            distinct=False,
+        )
+    number = exp.column(exp.to_identifier("n", quoted=True), table=exp.to_identifier(alias, quoted=True))
+    uses = {
+        name: exp.Case(
+            this=number.copy(),
+            ifs=[
+                exp.If(this=exp.Literal.number(place), true=row[at].copy())
+                for place, row in enumerate(rows)
+                if at < len(row)
+            ],
+        )
+        for at, name in enumerate(columns)
+    }
+    _substitute(select, join, alias, uses)
+    join.set(
+        "this",
+        exp.Subquery(this=numbers, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))),
+    )
+
+
+def _apply_select(
+    select: exp.Select, join: exp.Join, inner: exp.Select, alias: str, columns: list[str], outer: bool
+) -> None:
+    """A derived table: what needs one row at most becomes a subquery for each use, the rest a join."""
+    if any(projection.is_star for projection in inner.expressions):
+        raise Unsimulated("CROSS APPLY and OUTER APPLY of SELECT *")
+    names = columns or [_named(projection) for projection in inner.expressions]
+    values = [_value(projection) for projection in inner.expressions]
+    if inner.args.get("from_") is None:
+        where = inner.args.get("where")
+        if where is not None and outer:
+            values = [exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)]) for value in values]
+        _substitute(select, join, alias, dict(zip(names, values, strict=False)))
+        join.pop()
+        if inner.args.get("where") is not None and not outer:
+            _also_where(select, inner.args["where"].this)
+        return
+    grouped = inner.args.get("group") or inner.args.get("having") or inner.args.get("distinct")
+    aggregate = any(_aggregates(value) for value in values)
+    limit = inner.args.get("limit")
+    single = limit is not None and limit.expression is not None and limit.expression.name == "1"
+    if (aggregate and not grouped) or single or inner.args.get("for_") is not None:
+        if len(names) * _size(inner) > COPIED_MAX:
+            raise SqlError(8623)
+        uses = {name: _one_value(inner, value) for name, value in zip(names, values, strict=False)}
+        _substitute(select, join, alias, uses)
+        join.pop()
+        if single and not outer:
+            probe = inner.copy()
+            probe.set("expressions", [exp.Literal.number(1)])
+            probe.set("order", None)
+            _also_where(select, exp.Exists(this=probe))
+        return
+    if grouped or aggregate or limit is not None or inner.args.get("windows"):
+        raise Unsimulated(
+            "CROSS APPLY and OUTER APPLY of a query with GROUP BY, DISTINCT or TOP other than 1"
+        )
+    _join_inner(select, join, inner, alias, dict(zip(names, values, strict=False)), outer)
+
+
+def _join_inner(
+    select: exp.Select,
+    join: exp.Join,
+    inner: exp.Select,
+    alias: str,
+    uses: Mapping[str, exp.Expr],
+    outer: bool,
+) -> None:
+    """(SELECT a FROM x WHERE x.k = t.k) d: JOIN x ON x.k = t.k, with d.a replaced by what it stands for."""
+    source = inner.args["from_"].this
+    inner_joins = inner.args.get("joins") or []
+    _substitute(select, join, alias, uses)
+    if inner_joins:
+        source = exp.Paren(this=source)
+        source.this.set("joins", inner_joins)
+    where = inner.args.get("where")
+    join.set("this", source)
+    join.set("side", "LEFT" if outer else None)
+    join.set("kind", None)
+    join.set("on", where.this if where is not None else exp.true())
+
+
+def _named(projection: exp.Expr) -> str:
+    if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
+        return str(projection.this.name)  # name = value
+    return str(projection.alias_or_name)
+
+
+def _value(projection: exp.Expr) -> exp.Expr:
+    if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
+        inner: exp.Expr = projection.expression
+        return inner
+    return projection.unalias()
+
+
+def _aggregates(value: exp.Expr) -> bool:
+    """The value has an aggregate of this query, not of a subquery in it and no window function."""
+    for node in value.find_all(exp.AggFunc, exp.Anonymous):
+        named = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
+        if named and not isinstance(node.parent, exp.Window) and node.find_ancestor(exp.Select) is None:
+            return True
+        if named and node.find_ancestor(exp.Select) is value.find_ancestor(exp.Select):
+            return not isinstance(node.parent, exp.Window)
+    return False
+
+
+_AGGREGATES: Final = frozenset({"avg", "stdev", "count_big", "stdevp", "var", "varp"})
+
+
+def _one_value(inner: exp.Select, value: exp.Expr) -> exp.Expr:
+    one = inner.copy()
+    if inner.args.get("for_") is None:
+        one.set("expressions", [value.copy()])
+    return exp.Subquery(this=one)
+
+
+def _also_where(select: exp.Select, condition: exp.Expr) -> None:
+    where = select.args.get("where")
+    both = condition if where is None else exp.and_(where.this, condition)
+    select.set("where", exp.Where(this=both))
+
+
+def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
+    """Replace every column of the applied table in *select* by the expression that it stands for."""
+    known = {name.lower(): value for name, value in uses.items()}
+    sizes = {name: _size(value) for name, value in known.items()}
+    copied = 0
+    _expand_stars(select, alias, uses)
+    for column in list(select.find_all(exp.Column)):
+        table = column.table.lower()
+        if column.find_ancestor(exp.Lateral) is join.this or (table and table != alias.lower()):
+            continue
+        value = known.get(column.name.lower())
+        if value is None:
+            if table:
+                raise Unsimulated(f"the column {column.sql()} of an applied table")
+            continue
+        if not table and column.find_ancestor(exp.Select) is not select:
+            continue  # a bare name inside a subquery is that query's own
+        copied += sizes[column.name.lower()]
+        if copied > COPIED_MAX:  # x.a of y.a + y.a of z.a + z.a … doubles
+            raise SqlError(8623)
+        new: exp.Expr = exp.Paren(this=value.copy())
+        if column.parent is select and column.arg_key == "expressions":
+            new = exp.alias_(new, column.name, quoted=True)
+        column.replace(new)
+
+
+def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) -> None:
+    """x.* of the applied table becomes its columns; a bare * cannot be told apart."""
+    shown: list[exp.Expr] = []
+    for projection in select.expressions:
+        mine = projection.is_star and projection.find(exp.Column) is not None
+        if isinstance(projection, exp.Star):
+            raise Unsimulated("SELECT * with CROSS APPLY or OUTER APPLY of a derived table")
+        if mine and projection.find(exp.Column).table.lower() == alias.lower():
+            shown += [
+                exp.alias_(exp.Paren(this=value.copy()), name, quoted=True) for name, value in uses.items()
+            ]
+        else:
+            shown.append(projection)
+    select.set("expressions", shown)
+
+
+# --- PIVOT -----------------------------------------------------------------------------------------------
+
+
+def _pivoted(select: exp.Select) -> list[exp.Expr]:
+    source = select.args.get("from_")
+    places = [source.this] if source is not None else []
+    places += [join.this for join in select.args.get("joins") or ()]
+    return [place for place in places if place.args.get("pivots")]
+
+
+def _unpivot_or_pivot(source: exp.Expr) -> None:
+    pivots = source.args["pivots"]
+    if len(pivots) > 1:
+        raise Unsimulated("PIVOT of a PIVOT")
+    kind: Callable[[exp.Expr, exp.Expr], None] = _unpivot if pivots[0].args.get("unpivot") else _pivot
+    kind(source, pivots[0])
+
+
+def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
+    """(SELECT g, k, v …) s PIVOT (SUM(v) FOR k IN ([a], [b])) p: SELECT g, SUM(CASE k WHEN 'a' THEN v END) …"""
+    if not isinstance(source, exp.Subquery) or not isinstance(source.this, exp.Select):
+        raise Unsimulated("PIVOT of anything but a derived table with named columns")
+    if any(projection.is_star for projection in source.this.expressions):
+        raise Unsimulated("PIVOT of SELECT *")
+    names = [_named(projection) for projection in source.this.expressions]
+    fields = pivot.args.get("fields") or []
+    aggregates = pivot.expressions
+    if len(fields) != 1 or len(aggregates) != 1:
+        raise Unsimulated("PIVOT with more than one aggregate or column")
+    key = fields[0].this.name
+    value = aggregates[0].find(exp.Column)
+    if value is None:
+        raise Unsimulated("PIVOT of COUNT(*)")
+    _check_size(source, fields[0].expressions, copies=1)
+    groups = [name for name in names if name.lower() not in (key.lower(), value.name.lower())]
+    shown: list[exp.Expr] = [_quoted(name) for name in groups]
+    for wanted in fields[0].expressions:
+        text = wanted.alias_or_name
+        made = aggregates[0].copy()
+        case = exp.Case(
+            this=exp.Collate(this=_as_text(key), expression=exp.var("tsql")),
+            ifs=[exp.If(this=exp.Literal.string(text), true=_quoted(value.name))],
+        )
+        made.find(exp.Column).replace(case)
+        shown.append(exp.alias_(made, text, quoted=True))
+    _replace_source(source, pivot, shown, groups)
+
+
+def _check_size(source: exp.Expr, names: Sequence[object], copies: int) -> None:
+    """Raises 8623 for more columns, or more copies of a larger source, than can be written out."""
+    if len(names) > PIVOTED_MAX or copies * _size(source.this) > COPIED_MAX:
+        raise SqlError(8623)
+
+
+def _size(tree: exp.Expr) -> int:
+    return sum(1 for _ in tree.walk())
+
+
+def _as_text(name: str) -> exp.Expr:
+    return exp.Anonymous(this="text", expressions=[_quoted(name)])
+
+
+def _quoted(name: str) -> exp.Expr:
+    return exp.column(exp.to_identifier(name, quoted=True))
+
+
+def _replace_source(source: exp.Expr, pivot: exp.Expr, shown: list[exp.Expr], groups: list[str]) -> None:
+    inner = source.copy()
+    inner.set("pivots", None)
+    inner.set("joins", None)
+    inner.set("alias", exp.TableAlias(this=exp.to_identifier("pivoted", quoted=True)))
+    made = exp.Select(expressions=shown, from_=exp.From(this=inner))
+    if groups:
+        made.set("group", exp.Group(expressions=[_quoted(name) for name in groups]))
+    alias = pivot.alias or source.alias
+    source.replace(
+        exp.Subquery(
+            this=made,
+            alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+            joins=source.args.get("joins"),
+        )
+    )
+
+
+def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
+    """(…) s UNPIVOT (v FOR k IN (a, b)) u: one SELECT for each column, together, without the rows that are NULL."""
+    if not isinstance(source, exp.Subquery) or not isinstance(source.this, exp.Select):
+        raise Unsimulated("UNPIVOT of anything but a derived table with named columns")
+    fields = pivot.args.get("fields") or []
+    if len(fields) != 1 or len(pivot.expressions) != 1:
+        raise Unsimulated("UNPIVOT of more than one column")
+    names = [_named(projection) for projection in source.this.expressions]
+    taken = [column.name for column in fields[0].expressions]
+    _check_size(source, taken, copies=len(taken))
+    value, key = pivot.expressions[0].name, fields[0].this.name
+    kept = [name for name in names if name.lower() not in {one.lower() for one in taken}]
+    bare = source.copy()
+    bare.set("pivots", None)
+    bare.set("joins", None)
+    parts: list[exp.Expr] = []
+    for name in taken:
+        inner = bare.copy()
+        parts.append(
+            exp.Select(
+                expressions=[
+                    *(_quoted(one) for one in kept),
+                    exp.alias_(exp.Literal.string(name), key, quoted=True),
+                    exp.alias_(_quoted(name), value, quoted=True),
+                ],
+                from_=exp.From(this=inner),
+                where=exp.Where(this=exp.Not(this=exp.Is(this=_quoted(name), expression=exp.Null()))),
+            )
+        )
+    whole = parts[0]
+    for part in parts[1:]:
+        whole = exp.Union(this=whole, expression=part, distinct=False)
+    alias = pivot.alias or source.alias
+    source.replace(
+        exp.Subquery(
+            this=whole,
+            alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+            joins=source.args.get("joins"),
+        )
+    )

@@ -1,0 +1,526 @@
+"""What becomes of each part of a T-SQL query so that SQLite takes it in the same sense."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Final
+
+from sqlglot import exp
+
+from engine.messages import SqlError
+from engine.tsql.query import forms, forxml
+from engine.tsql.query.bind import bound
+from engine.tsql.query.cost import NO_QUERY, Query
+from engine.tsql.query.cost_tree import cost_of
+from engine.tsql.query.dialect import write
+from engine.tsql.query.names import Names
+from engine.tsql.query.plans import COLLATION, LITERAL, UNNAMED, TableRef, Unsimulated
+from engine.tsql.query.reshape import RESHAPED, reshaped
+from engine.tsql.scalars.types import SqlType
+from engine.tsql.scalars.values import held
+
+
+@dataclass(slots=True)
+class Rewritten:
+    """What has been found in a query while it was rewritten."""
+
+    tables: dict[str, TableRef] = field(default_factory=dict)
+    variables: dict[str, str] = field(default_factory=dict)
+    functions: dict[str, str] = field(default_factory=dict)
+    calls: set[tuple[str, int]] = field(default_factory=set)
+    """Functions with the number of their arguments."""
+    ctes: set[str] = field(default_factory=set)
+    cost: Query = NO_QUERY
+    kinds: tuple[SqlType | None, ...] = ()
+    """Types of the columns; empty if they cannot be told."""
+    outputs: tuple[str, ...] = ()
+
+    def parameter(self, name: str) -> exp.Expr:
+        return exp.Placeholder(this=self.variables.setdefault(name.lower(), f"p{len(self.variables)}"))
+
+
+NODES_A_STEP: Final = 2_000
+BIND_WORK: Final = 3
+NODE_WORK: Final = 1
+"""Work (work.py) of one part of a query in each pass over all of them. Measured."""
+
+
+def rewriting(tree: exp.Expr, names: Names) -> Generator[int, None, tuple[str, Rewritten]]:
+    """Rewrite everything that SQLite would take in another sense; the text for it and what was found. In steps."""
+    query = Rewritten()
+    nodes = list(tree.walk())  # a walk costs as much as what is done in it: none for what is not there
+    yield len(nodes) * BIND_WORK
+    if _has(nodes, forms.BEFORE):
+        forms.write_out(tree)
+    columns = bound(tree, names)
+    query.outputs = tuple(name for name, _ in columns or ())
+    query.kinds = tuple(kind for _, kind in columns or ())
+    nodes = list(tree.walk())
+    yield len(nodes) * NODE_WORK
+    if _has(nodes, RESHAPED):
+        tree = reshaped(tree)
+        nodes = list(tree.walk())
+    query.ctes = {node.alias.lower() for node in nodes if isinstance(node, exp.CTE)}
+    derives = _has(nodes, (exp.With, exp.Subquery))
+    work = len(nodes) * NODE_WORK
+    yield work
+    for number, node in enumerate(reversed(nodes), start=1):
+        if number % NODES_A_STEP == 0:
+            yield NODES_A_STEP * NODE_WORK
+        rewrite = _REWRITE.get(type(node))
+        if rewrite is None:
+            continue
+        new = rewrite(node, query)
+        if new is not node:
+            derives = derives or isinstance(new, exp.Query)  # FOR XML puts one around
+            if node is tree:
+                tree = new
+            else:
+                node.replace(new)
+    yield work
+    if derives:
+        _keep_apart(tree)
+    _keep_order(tree)
+    query.cost = cost_of(tree)
+    return write(tree), query
+
+
+def _has(nodes: Iterable[exp.Expr], kinds: tuple[type[exp.Expr], ...]) -> bool:
+    return any(issubclass(kind, kinds) for kind in set(map(type, nodes)))
+
+
+def _keep_apart(tree: exp.Expr) -> None:
+    """Have SQLite compute derived tables by themselves: put in place of their names, a + a of b + b of … doubles."""
+    for with_ in list(tree.find_all(exp.With)):
+        for cte in with_.expressions:
+            if not any(table.name.lower() == cte.alias.lower() for table in cte.find_all(exp.Table)):
+                cte.set("materialized", True)
+    for derived in list(tree.find_all(exp.Subquery)):
+        query = derived.this
+        if not isinstance(query, exp.Select | exp.SetOperation) or isinstance(
+            derived.parent, exp.SetOperation
+        ):
+            continue
+        if isinstance(derived.parent, exp.From | exp.Join) and not _is_plain(query):
+            if query.args.get("limit") is None:
+                query.set("limit", exp.Limit(expression=exp.Literal.number(-1)))
+            query.set("offset", exp.Offset(expression=exp.Literal.number(0)))
+
+
+def _keep_order(tree: exp.Expr) -> None:
+    """Have SQLite join in the order in which the query is written: each version would choose one of its own, and with
+    it the order of rows and the calls of our functions."""
+    for join in tree.find_all(exp.Join):
+        if not join.side and join.kind.upper() in ("", "INNER", "CROSS"):
+            join.set("kind", "CROSS")
+
+
+def _is_plain(query: exp.Expr) -> bool:
+    """It hands on columns as they are: nothing grows."""
+    plain = exp.Column | exp.Star | exp.Literal
+    return isinstance(query, exp.Select) and all(
+        isinstance(projection.unalias(), plain) for projection in query.expressions
+    )
+
+
+# --- tables and names -----------------------------------------------------------------------------------
+
+
+def _part(identifier: exp.Expr | None) -> str:
+    if not isinstance(identifier, exp.Expr):
+        return ""  # nothing, or the empty schema of `master..sysdatabases`
+    if isinstance(identifier, exp.Parameter):
+        return variable_name(identifier)
+    prefix = "#" if identifier.args.get("temporary") else "##" if identifier.args.get("global_") else ""
+    return prefix + str(identifier.name)
+
+
+def table_ref(table: exp.Table | None) -> TableRef:
+    assert table is not None
+    this = table.this
+    database, schema = _part(table.args.get("catalog")), _part(table.args.get("db"))
+    names = [database, schema] if database else [schema] if schema else []
+    if isinstance(this, exp.Anonymous) and str(this.this).lower().removeprefix("t_") == "openquery":
+        return _open_query(this)
+    if isinstance(this, exp.Anonymous):
+        return TableRef((*names, str(this.this).removeprefix("t_")), call=True)
+    if isinstance(this, exp.Dot):
+        return TableRef((*names, *(part.name for part in this.flatten())))
+    return TableRef((*names, _part(this)), hints=_hints(table))
+
+
+def _hints(table: exp.Table) -> frozenset[str]:
+    """What stands in WITH (…) behind a table."""
+    given = [word for hint in table.args.get("hints") or () for word in hint.expressions]
+    return frozenset(str(word.name).upper() for word in given)
+
+
+def _open_query(call: exp.Anonymous) -> TableRef:
+    """OPENQUERY(server, 'query')."""
+    if len(call.expressions) != 2 or not call.expressions[1].is_string:
+        raise Unsimulated("OPENQUERY of anything but a text")
+    return TableRef((str(call.expressions[0].name),), query=str(call.expressions[1].name))
+
+
+def _rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
+    assert isinstance(table, exp.Table)
+    if table.args.get("pivots"):
+        raise Unsimulated("PIVOT")
+    ref = table_ref(table)
+    if len(ref.parts) == 1 and not ref.call and ref.key in query.ctes:
+        table.set("hints", None)
+        return table
+    query.tables.setdefault(ref.key, ref)
+    alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
+    joins = table.args.get("joins")
+    return exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
+
+
+def _rewrite_column(column: exp.Expr, query: Rewritten) -> exp.Expr:
+    assert isinstance(column, exp.Column)
+    if not column.table and not column.this.args.get("quoted") and column.name.upper() in _BARE_FUNCTIONS:
+        return exp.Anonymous(this=f"t_{column.name.lower()}")
+    column.set("db", None)
+    column.set("catalog", None)
+    if isinstance(column.args.get("table"), exp.Identifier):
+        table = column.args["table"]
+        column.set("table", exp.to_identifier(_part(table), quoted=True))
+    return column
+
+
+_BARE_FUNCTIONS: Final = frozenset(
+    {"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
+)
+"""Functions written without brackets."""
+
+
+def variable_name(parameter: exp.Parameter) -> str:
+    inner = parameter.this
+    if isinstance(inner, exp.Parameter):
+        return f"@@{inner.name.lower()}"
+    return f"@{inner.name.lower()}"
+
+
+def _rewrite_parameter(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    if isinstance(node.parent, exp.Parameter | exp.Table):
+        return node
+    assert isinstance(node, exp.Parameter)
+    return query.parameter(variable_name(node))
+
+
+# --- expressions ----------------------------------------------------------------------------------------
+
+_DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
+XML_METHODS: Final = frozenset({"value", "exist", "query", "modify"})
+_KNOWN_UDF: Final = frozenset({"agent_datetime", "fn_varbintohexstr", "fn_varbintohexsubstring"})
+
+
+def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
+    return exp.Anonymous(this=f"t_{name}", expressions=list(arguments))
+
+
+def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    name = str(node.this).lower()
+    if name == "avg" and "average" in node.meta:
+        return node if isinstance(node.parent, exp.Window) else _averaged(node, node.meta["average"])
+    arguments = list(node.expressions)
+    if name in _DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
+        arguments[0] = exp.Literal.string(arguments[0].name.lower())
+    if not isinstance(node.parent, exp.Dot | exp.Table | exp.Lateral):
+        query.calls.add((name, len(arguments)))
+    return _call(name, *arguments)
+
+
+def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """A method of XML (`.value`), or a function of another schema."""
+    call = node.expression
+    if not isinstance(call, exp.Anonymous):
+        return node
+    name = str(call.this).removeprefix("t_")
+    if name == "value" and isinstance(node.this, exp.Subquery | exp.Paren):
+        return _call("xml_text", node.this)
+    if name in _KNOWN_UDF:
+        return call
+    if name in XML_METHODS and len(call.expressions) <= 2:
+        raise Unsimulated(f"the method {name}() of xml")
+    written = node.sql(dialect="tsql").split("(")[0].replace("t_", "")
+    mangled = f"u{len(query.functions)}_{name}"
+    query.functions[mangled] = written
+    return exp.Anonymous(this=mangled, expressions=list(call.expressions))
+
+
+def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
+    """An operator by the type that bind.py has found (`operate`), or by its values as they come (*name*)."""
+
+    def rewrite(node: exp.Expr, query: Rewritten) -> exp.Expr:
+        typed = node.meta.get("call")
+        if typed is None:
+            return _flat(name, node.this, node.args["expression"])
+        if typed[0] in ("joined", "pasted"):
+            return _flat(typed[0], node.this, node.args["expression"], exp.Literal.string(typed[2]))
+        sign, kind = exp.Literal.string(typed[1]), exp.Literal.string(typed[2])
+        return _call("operate", sign, kind, node.this, node.args["expression"])
+
+    return rewrite
+
+
+def _rewrite_sum(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """SQLite adds floats in another way from version 3.43 on."""
+    return _call("sum", node.this)
+
+
+def _rewrite_literal(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """A number with a point as a parameter: versions of SQLite read the last digits differently."""
+    name = node.name
+    if node.args.get("is_string") or (
+        name.isdigit() and len(name) <= WHOLE_DIGITS_MAX and int(name) <= BIGINT_MAX
+    ):
+        return node
+    if "e" not in node.name.lower():
+        held(Decimal(node.name))
+    return query.parameter(LITERAL + node.name)
+
+
+BIGINT_MAX: Final = 2**63 - 1
+WHOLE_DIGITS_MAX: Final = 19
+"""The greatest whole number that SQLite holds, and how many digits it has."""
+
+
+def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    typed = node.meta.get("call")
+    return node if typed is None else _call(typed[0], exp.Literal.string(typed[2]), node.this)
+
+
+def _flat(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | None = None) -> exp.Expr:
+    """a + b + c as one call: a text of a hundred parts would be nested deeper than SQLite reads."""
+    first = [kind] if kind is not None else []
+    same = (
+        isinstance(left, exp.Anonymous) and left.this == f"t_{name}" and name in ("add", "joined", "pasted")
+    )
+    if same and len(left.expressions) < ARGUMENTS_MAX:
+        return _call(name, *first, *left.expressions[len(first) :], right)
+    return _call(name, *first, left, right)
+
+
+def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    if isinstance(node.this, exp.Lag | exp.Lead | exp.FirstValue | exp.LastValue):
+        query.calls.add((node.this.sql_name().lower(), 0))
+    kind = node.this.meta.get("average")
+    return node if kind is None else _averaged(node.this, kind, node)
+
+
+def _averaged(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.Expr:
+    """AVG(x) as SUM(x) / COUNT(x), in its type."""
+
+    def over(aggregate: exp.Expr) -> exp.Expr:
+        if window is None:
+            return aggregate
+        copied = window.copy()
+        copied.set("this", aggregate)
+        return copied
+
+    value = node.expressions[0]
+    total, count = over(_call("sum", value.copy())), over(exp.Count(this=value.copy()))
+    return _call("operate", exp.Literal.string("/"), exp.Literal.string(kind), total, count)
+
+
+ARGUMENTS_MAX: Final = 100
+"""Arguments of one call. SQLite's own limit is 127."""
+
+
+def _rewrite_convert(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    if isinstance(node, exp.Convert):
+        kind, value, style = node.this, node.expression, node.args.get("style")
+    else:
+        kind, value, style = node.args["to"], node.this, None
+    safe = isinstance(node, exp.TryCast) or bool(node.args.get("safe"))
+    name = node.meta.get("target") or (kind.sql(dialect="tsql").lower() if kind is not None else "")
+    source = exp.Literal.string(node.meta.get("source", ""))
+    call = "try_convert" if safe else "convert"
+    return _call(call, exp.Literal.string(name), value, style or exp.Null(), source)
+
+
+def _collated(node: exp.Expr | None) -> exp.Expr | None:
+    skip = exp.Collate | exp.Tuple | exp.Star
+    if node is None or isinstance(node, skip) or (isinstance(node, exp.Literal) and not node.is_string):
+        return node
+    return exp.Collate(this=node, expression=exp.var(COLLATION))
+
+
+def _rewrite_comparison(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    node.set("this", _collated(node.this))
+    return node
+
+
+def _rewrite_extreme(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    if not isinstance(node.this, exp.Distinct):
+        node.set("this", _collated(node.this))
+    return node
+
+
+def _rewrite_distinct(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    node.set("expressions", [_collated(value) for value in node.expressions])
+    return node
+
+
+def _rewrite_group(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    node.set("expressions", [_collated(value) for value in node.expressions])
+    return node
+
+
+def _collate_projections(select: exp.Expr) -> None:
+    """What is computed in a derived table, a UNION or under DISTINCT compares as columns of tables do."""
+    shown: list[exp.Expr] = []
+    for projection in select.expressions:
+        value = projection.unalias()
+        if isinstance(value, exp.Column | exp.Star | exp.Null | exp.Collate) or projection.is_star:
+            shown.append(projection)
+        elif isinstance(projection, exp.Alias):
+            projection.set("this", _collated(value))
+            shown.append(projection)
+        else:
+            shown.append(_collated(value) or value)
+    select.set("expressions", shown)
+
+
+def _rewrite_subquery(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """A query as a value: 512 for a second row."""
+    inner = node.this
+    if not node.meta.get("one_row") or not isinstance(inner, exp.Select | exp.SetOperation):
+        return node
+    first: exp.Expr = inner
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or len(first.expressions) != 1 or first.expressions[0].is_star:
+        return node
+    first.set("expressions", [exp.alias_(first.expressions[0].unalias(), "v", quoted=True)])
+    if inner.args.get("limit") is None:
+        inner.set("limit", exp.Limit(expression=exp.Literal.number(2)))
+    alias = exp.TableAlias(this=exp.to_identifier("one", quoted=True))
+    source = exp.Subquery(this=inner, alias=alias)
+    value = exp.Anonymous(this="t_one_row", expressions=[exp.column(exp.to_identifier("v", quoted=True))])
+    node.set("this", exp.Select(expressions=[value], from_=exp.From(this=source)))
+    return node
+
+
+def _rewrite_case(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    if node.this is not None:
+        node.set("this", _collated(node.this))
+    return node
+
+
+def _rewrite_collate(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """A collation of SQL Server: binary and case-sensitive ones compare exactly, the others as by default."""
+    name = node.expression.name.lower()
+    if name == COLLATION:
+        return node
+    exact = "_bin" in name or "_cs_" in name
+    inner: exp.Expr = node.this
+    return exp.Collate(this=inner, expression=exp.var("binary")) if exact else inner
+
+
+def _rewrite_national(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    return exp.Literal.string(node.name)
+
+
+def _rewrite_hex(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    digits = node.name
+    return exp.HexString(this=digits if len(digits) % 2 == 0 else "0" + digits)
+
+
+def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """Take out what has no counterpart: hints, options; FOR XML becomes one string."""
+    node.set("options", None)
+    node.set("hint", None)
+    if (
+        isinstance(node, exp.Select)
+        and node.args.get("for_") is None
+        and (
+            node.args.get("distinct") is not None
+            or isinstance(node.parent, exp.SetOperation | exp.CTE | exp.Subquery)
+        )
+    ):
+        _collate_projections(node)
+    limit = node.args.get("limit")
+    options = limit.args.get("limit_options") if limit is not None else None
+    if limit is not None and options is not None:
+        percent, ties = bool(options.args.get("percent")), bool(options.args.get("with_ties"))
+        if percent and limit.expression.name == "100":
+            node.set("limit", None)
+        elif percent or ties:
+            forms.limit_by_count(node, limit, percent, ties)
+    if node.args.get("into") is not None:
+        raise Unsimulated("SELECT … INTO inside a query")
+    if (
+        isinstance(node, exp.Select)
+        and node.args.get("from_") is None
+        and any(e.is_star for e in node.expressions)
+    ):
+        if not isinstance(node.parent, exp.Exists):
+            raise SqlError(263)
+        node.set("expressions", [exp.Literal.number(1)])
+    clause = node.args.get("for_")
+    if clause is None:
+        return node
+    node.set("for_", None)
+    if clause.args.get("kind") != "XML":
+        if clause.args.get("kind") == "BROWSE":
+            return node
+        raise Unsimulated(f"FOR {clause.args.get('kind')}")
+    xml = forxml.rewritten(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
+    if xml is None:
+        raise Unsimulated("FOR XML other than PATH and RAW of one SELECT")
+    return xml
+
+
+def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    raise Unsimulated("CROSS APPLY and OUTER APPLY")
+
+
+_REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]] = {
+    exp.Table: _rewrite_table,
+    exp.Column: _rewrite_column,
+    exp.Parameter: _rewrite_parameter,
+    exp.Anonymous: _rewrite_call,
+    exp.Dot: _rewrite_dot,
+    exp.Add: _operator("add"),
+    exp.Sum: _rewrite_sum,
+    exp.Literal: _rewrite_literal,
+    exp.Sub: _operator("sub"),
+    exp.Mul: _operator("mul"),
+    exp.Div: _operator("div"),
+    exp.Mod: _operator("mod"),
+    exp.BitwiseAnd: _operator("and"),
+    exp.BitwiseOr: _operator("or"),
+    exp.BitwiseXor: _operator("xor"),
+    exp.BitwiseNot: _unary,
+    exp.Neg: _unary,
+    exp.Window: _rewrite_window,
+    exp.Subquery: _rewrite_subquery,
+    exp.Min: _rewrite_extreme,
+    exp.Max: _rewrite_extreme,
+    exp.Distinct: _rewrite_distinct,
+    exp.Ordered: _rewrite_comparison,
+    exp.Group: _rewrite_group,
+    exp.Cast: _rewrite_convert,
+    exp.TryCast: _rewrite_convert,
+    exp.Convert: _rewrite_convert,
+    exp.EQ: _rewrite_comparison,
+    exp.NEQ: _rewrite_comparison,
+    exp.LT: _rewrite_comparison,
+    exp.LTE: _rewrite_comparison,
+    exp.GT: _rewrite_comparison,
+    exp.GTE: _rewrite_comparison,
+    exp.In: _rewrite_comparison,
+    exp.Between: _rewrite_comparison,
+    exp.Case: _rewrite_case,
+    exp.Collate: _rewrite_collate,
+    exp.National: _rewrite_national,
+    exp.HexString: _rewrite_hex,
+    exp.Select: _rewrite_select,
+    exp.Union: _rewrite_select,
+    exp.Lateral: _rewrite_lateral,
+}
+"""What becomes of each kind of node, children before parents."""

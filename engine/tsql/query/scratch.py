@@ -1,0 +1,513 @@
+"""The private in-memory SQLite in which a query runs: read-only to it, bounded in work, without files."""
+
+from __future__ import annotations
+
+import math
+import re
+import sqlite3
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import closing
+from decimal import Decimal
+from functools import partial, reduce
+from typing import Any, Final
+
+from engine import arithmetic
+from engine.messages import SqlError
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
+from engine.tsql.batches.work import STATEMENT_MAX, Meter
+from engine.tsql.query.cost import CALL_WORK, Sizes, work_of
+from engine.tsql.query.names import HIDDEN
+from engine.tsql.query.plans import COLLATION, LITERAL, Plan, TableRef, Unsimulated
+from engine.tsql.scalars.formats import format_work
+from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
+from engine.tsql.scalars.like import compare_work, like, search_work
+from engine.tsql.scalars.settings import settings_of
+from engine.tsql.scalars.values import ANY_DIGITS, Scalar, compare, exact, finite, to_number
+
+STEPS_PER_CHECK: Final = 1_000
+CHECK_WORK: Final = 9
+"""Work (work.py) of so many steps of SQLite's virtual machine. Measured."""
+
+EFFORT_MAX: Final = 20 * STATEMENT_MAX
+"""Work that SQLite may take for one query before message 8624, whatever the query should cost (cost.py): the last
+resort. What SQLite does differs from version to version, so it counts for nothing else. Assumed."""
+
+LONG: Final = 200
+"""Characters that a call of our functions takes in with its own work. Measured."""
+
+_WORK: Final[dict[str, Callable[..., int]]] = {
+    "patindex": search_work,
+    "replace": lambda text=None, old=None, *_: compare_work(old, text),
+    "format": format_work,
+}
+"""Functions whose cost is not that of the length of their texts."""
+
+HEAP_MAX_BYTES: Final = 500_000_000
+"""What all SQLite in this process may use before message 701: the last resort against a query that grows while it is
+prepared, when nothing counts. Assumed."""
+
+SCRATCH_WORK: Final = 700
+"""Work of an empty SQLite with our functions. Measured."""
+
+QUERY_WORK: Final = 100
+CHARACTER_WORK: Final = 4
+"""Work of any query, and of translating one character of its text. Measured."""
+
+TRANSLATED_MAX: Final = 6_000
+"""Characters that count as translated here: longer queries were planned, and counted, as they were compiled."""
+
+ROWS_MAX: Final = 20_000
+"""Rows that one query may return. Assumed."""
+
+CELLS_MAX: Final = 60_000
+"""Values that one query may return: 20,000 rows of 3. Assumed."""
+
+CHARACTERS_MAX: Final = 4_000_000
+"""Characters in all values that one query may return: 20,000 rows of 200. Assumed."""
+
+_LIMITS: Final = (
+    (sqlite3.SQLITE_LIMIT_LENGTH, 4_000_000),
+    (sqlite3.SQLITE_LIMIT_SQL_LENGTH, 1_000_000),
+    (sqlite3.SQLITE_LIMIT_EXPR_DEPTH, 500),
+    (sqlite3.SQLITE_LIMIT_COMPOUND_SELECT, 200),
+    (sqlite3.SQLITE_LIMIT_COLUMN, 1_024),
+    (sqlite3.SQLITE_LIMIT_ATTACHED, 0),
+    (sqlite3.SQLITE_LIMIT_WORKER_THREADS, 0),
+)
+_ALLOWED: Final = frozenset(
+    {sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_FUNCTION, sqlite3.SQLITE_RECURSIVE}
+)
+_FORBIDDEN_FUNCTIONS: Final = frozenset(
+    {"load_extension", "readfile", "writefile", "edit", "zeroblob", "randomblob"}
+)
+
+ROW_WORK: Final = 5
+"""Work of finding a row of a table and handing it to SQLite. Measured."""
+
+Columns = tuple[tuple[str, str], ...]
+"""Names and T-SQL types of a table."""
+
+Rows = Iterable[tuple[Scalar, ...]]
+Source = Rows | Callable[[Sequence[str]], Rows]
+"""The rows of a table; or a function that makes those columns of them that a query reads, in the order given."""
+
+Fetch = Callable[[TableRef], tuple[Columns, Source]]
+"""What a table consists of; raises SqlError 208 for an unknown one."""
+
+Call = Callable[..., Scalar]
+
+
+class Scratch:
+    """One connection, for the statements of one slice of work. Call close() at the end."""
+
+    def __init__(self, context: Context, fetch: Fetch, meter: Meter) -> None:
+        self._fetch = fetch
+        self._meter = meter
+        self._problem: SqlError | None = None
+        self._effort = 0
+        self._long: set[tuple[Call | Scalar, ...]] = set()
+        """Calls with long texts that have been counted for this query."""
+        self.forgiving = settings_of(context.session.options).forgiving
+        self.warnings: set[int] = set()
+        """Messages about values that are NULL instead of an error: SET ARITHABORT and ANSI_WARNINGS are OFF."""
+        self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=16)
+        for limit, value in _LIMITS:
+            self._connection.setlimit(limit, value)
+        self._connection.execute(f"PRAGMA hard_heap_limit = {HEAP_MAX_BYTES}")
+        self._connection.create_collation(COLLATION, self._compare)
+        for name, function in FUNCTIONS.items():
+            if SINCE.get(name, 0) <= context.version:
+                self._register(name, function, function)
+        for name, function in CULTURED.items():
+            if SINCE.get(name, 0) <= context.version:
+                self._register(name, function, partial(_with_culture, context, function))
+        for name, function in CONTEXT_FUNCTIONS.items():
+            if SINCE.get(name, 0) <= context.version:
+                self._register(name, function, partial(function, context))
+        for count in (2, 3):
+            guarded = self._guarded(like, search_work)
+            self._connection.create_function("like", count, guarded, deterministic=True)
+        for name, step in _AGGREGATES.items():
+            self._connection.create_window_function(name, 1, partial(step, self))
+        self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def select(
+        self, plan: Plan, values: Callable[[str], Scalar]
+    ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
+        """Column names and rows of the plan's query; *values* gives each variable's value.
+
+        Raises SqlError for what the player did wrong, Unsimulated for what SQLite cannot do.
+        """
+        self._meter.translate(QUERY_WORK + CHARACTER_WORK * min(len(plan.sql), TRANSLATED_MAX))
+        parameters = {f"p{number}": _value(name, values) for number, name in enumerate(plan.variables)}
+        filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
+        sizes = Sizes()
+        try:
+            sources: dict[str, tuple[Columns, Source]] = {}
+            for ref in plan.tables:
+                sources[ref.key] = self._table(ref)
+                filled.append(ref.key)
+            read = self._columns_read(plan, parameters) if _worth_a_look(sources) else {}
+            for key, (columns, source) in sources.items():
+                self._fill(key, columns, source, read.get(key, set()), sizes)
+                each = ROW_WORK + min(len(columns), plan.cost.columns_named) // 2
+                self._meter.charge(sizes.rows(key) * each)
+            self._meter.charge(min(work_of(plan.cost, sizes), STATEMENT_MAX + 1))
+            self._problem, self._effort = None, 0
+            self._long.clear()
+            self._connection.set_authorizer(_authorize)
+            # Closed before its tables are dropped: a query cut off at ROWS_MAX would still hold them.
+            with closing(self._connection.execute(plan.sql, parameters)) as cursor:
+                rows = _read(cursor, self._meter)
+                names = tuple(column[0] for column in cursor.description or ())
+            if HIDDEN in names:
+                seen = [place for place, name in enumerate(names) if name != HIDDEN]
+                names = tuple(names[place] for place in seen)
+                rows = [tuple(row[place] for place in seen) for row in rows]
+        except MemoryError:
+            raise SqlError(701, "default") from None
+        except (sqlite3.Error, OverflowError) as problem:
+            raise self._explain(str(problem), plan) from None
+        finally:
+            self._connection.set_authorizer(None)
+            for key in filled:
+                self._connection.execute(f"DROP TABLE IF EXISTS {_quoted(key)}")
+        self._meter.charge(0)  # long texts may have cost too much
+        return names, rows
+
+    def _table(self, ref: TableRef) -> tuple[Columns, Source]:
+        """Make the table, still empty."""
+        columns, source = self._fetch(ref)
+        declared = ", ".join(f"{_quoted(name)} {_affinity(kind)}" for name, kind in columns)
+        self._connection.execute(f"CREATE TABLE {_quoted(ref.key)} ({declared})")
+        return columns, source
+
+    def _columns_read(self, plan: Plan, parameters: dict[str, Scalar]) -> dict[str, set[str]]:
+        """The columns of each table that the query reads, as SQLite names them while it prepares it.
+
+        It also keeps SQLite from looking texts up in an index of its own making: the Bloom filter before such an
+        index takes texts of different lengths for different, whatever the collation says of trailing blanks.
+        """
+        read: dict[str, set[str]] = {}
+
+        def note(
+            action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
+        ) -> int:
+            if action == sqlite3.SQLITE_READ and first is not None and second is not None:
+                read.setdefault(first, set()).add(second)
+            return _authorize(action, first, second, schema, trigger)
+
+        self._connection.set_authorizer(note)
+        steps = self._connection.execute(f"EXPLAIN {plan.sql}", parameters).fetchall()
+        self._connection.set_authorizer(None)
+        by_text = any(step[1] == "OpenAutoindex" and COLLATION in str(step[5]) for step in steps)
+        self._connection.execute(f"PRAGMA automatic_index = {int(not by_text)}")
+        return read
+
+    def _fill(self, key: str, columns: Columns, source: Source, read: set[str], sizes: Sizes) -> None:
+        names = [name for name, _ in columns]
+        if callable(source):
+            names = [name for name in names if name in read] or names[:1]
+            rows = list(source(names))
+        else:
+            rows = list(source)
+        marks = ", ".join("?" * len(names))
+        into = f"{_quoted(key)} ({', '.join(map(_quoted, names))})"
+        self._connection.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
+        sizes.add(key, names, rows)
+
+    def _tick(self) -> int:
+        self._effort += CHECK_WORK
+        return int(self._effort > EFFORT_MAX)
+
+    def _compare(self, a: str, b: str) -> int:
+        self._effort += 1 + (len(a) + len(b)) // 500
+        return 0 if self._effort > EFFORT_MAX else compare(a, b)
+
+    def _register(self, name: str, function: Call, call: Call) -> None:
+        bound = call is not function
+
+        def checked(*arguments: Scalar) -> Scalar:
+            check_arity(name, function, bound, len(arguments))
+            return call(*arguments)
+
+        guarded = self._guarded(checked, _WORK.get(name))
+        self._connection.create_function(f"t_{name}", -1, guarded, deterministic=not bound)
+
+    def _guarded(self, function: Call, work: Callable[..., int] | None = None) -> Call:
+        """SQLite swallows exceptions of functions; keep ours. *work*: what a call costs beside the usual."""
+
+        def guarded(*arguments: Scalar) -> Scalar:
+            self._effort += CALL_WORK
+            texts = sum(len(value) for value in arguments if isinstance(value, str))
+            more = work(*arguments) if work is not None and arguments else 0
+            if texts >= LONG or more:
+                self._charge_once(function, arguments, CALL_WORK * (texts // LONG) + more)
+            try:
+                for value in arguments:
+                    finite(value)
+                return finite(function(*arguments))  # type: ignore[no-any-return]
+            except SqlError as problem:
+                if self.forgiving and problem.number in FORGIVEN:
+                    self.warnings.add(FORGIVEN[problem.number])
+                    return None
+                self._problem = problem
+                raise
+
+        return guarded
+
+    def _charge_once(self, function: Call, arguments: tuple[Scalar, ...], units: int) -> None:
+        """Count a call, but not again: how often SQLite calls it is SQLite's affair."""
+        self._effort += units
+        if (key := (function, *arguments)) not in self._long:
+            self._long.add(key)
+            try:
+                self._meter.charge(units)
+            except SqlError as problem:
+                self._problem = problem
+                raise
+
+    def fail(self, problem: SqlError) -> None:
+        """An aggregate ends the query with *problem*."""
+        self._problem = problem
+        raise problem
+
+    def _explain(self, text: str, plan: Plan) -> SqlError | Unsimulated:
+        """SQLite's complaint as SQL Server would put it."""
+        if self._problem is not None:
+            return self._problem
+        for pattern, make in _COMPLAINTS:
+            match = re.search(pattern, text, re.DOTALL)
+            if match is not None:
+                return make(match, plan)
+        return Unsimulated(f"this query ({text})")
+
+
+FORGIVEN: Final = {8134: 3607, 8115: 3606, 220: 3606, 232: 3606}
+"""Errors of arithmetic and the warnings in their place. Documented [DOC: SET ARITHABORT]."""
+
+_WINDOWED: Final = ("lag", "lead", "first_value", "last_value")
+"""Functions of a window, which SQLite has."""
+
+
+def check_calls(plan: Plan, version: int) -> None:
+    """Raises 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
+    for name, count in plan.calls:
+        tables = ((FUNCTIONS, False), (CULTURED, True), (CONTEXT_FUNCTIONS, True))
+        found = next(((table[name], bound) for table, bound in tables if name in table), None)
+        if found is not None and SINCE.get(name, 0) <= version:
+            check_arity(name, found[0], found[1], count)
+        elif name in _WINDOWED and SINCE[name] <= version:
+            continue
+        elif name in KNOWN:
+            raise Unsimulated(f"the function {name}")
+        elif f"t_{name}" not in _AGGREGATES:
+            raise SqlError(195, name, "built-in function name")
+
+
+def _with_culture(context: Context, function: Call, *arguments: Scalar) -> Scalar:
+    return function(settings_of(context.session.options).culture, *arguments)
+
+
+def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:
+    """All rows, up to ROWS_MAX, CELLS_MAX and CHARACTERS_MAX. Raises Unsimulated for more."""
+    rows: list[tuple[Scalar, ...]] = []
+    characters = 0
+    for row in cursor:
+        rows.append(row)
+        meter.add(1)
+        for value in row:
+            kind = type(value)  # never a subclass; to ask isinstance costs as much as all the rest here
+            if kind is str or kind is bytes:
+                characters += len(value)
+            elif kind is float:
+                finite(value)
+        if len(rows) > ROWS_MAX:
+            raise Unsimulated(f"results of more than {ROWS_MAX} rows")
+        if len(rows) * len(row) > CELLS_MAX:
+            raise Unsimulated(f"results of more than {CELLS_MAX} values")
+        if characters > CHARACTERS_MAX:
+            raise Unsimulated(f"results of more than {CHARACTERS_MAX} characters")
+    return rows
+
+
+def _worth_a_look(sources: dict[str, tuple[Columns, Source]]) -> bool:
+    """Several tables, or one that makes only what is read."""
+    return len(sources) > 1 or any(callable(source) for _, source in sources.values())
+
+
+def _authorize(
+    action: int, first: str | None, second: str | None, schema: str | None, trigger: str | None
+) -> int:
+    if action not in _ALLOWED or (action == sqlite3.SQLITE_FUNCTION and second in _FORBIDDEN_FUNCTIONS):
+        return sqlite3.SQLITE_DENY
+    if action == sqlite3.SQLITE_READ and (first or "").startswith("sqlite_"):
+        return sqlite3.SQLITE_DENY
+    return sqlite3.SQLITE_OK
+
+
+def _value(name: str, values: Callable[[str], Scalar]) -> Scalar:
+    """Of a variable, or of a number that is passed as one."""
+    return float(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _affinity(kind: str) -> str:
+    """SQLite's type for one of T-SQL; text compares as the default collation does."""
+    head = kind.split("(")[0].strip().lower()
+    if head in ("bit", "tinyint", "smallint", "int", "bigint", "integer"):
+        return "INTEGER"
+    if head in ("float", "real", "decimal", "numeric", "money", "smallmoney"):
+        return "NUMERIC"
+    if head in ("binary", "varbinary", "image"):
+        return "BLOB"
+    return f"COLLATE {COLLATION}" if head == "sql_variant" else f"TEXT COLLATE {COLLATION}"
+
+
+# --- what SQLite says ------------------------------------------------------------------------------------
+
+_Make = Callable[["re.Match[str]", Plan], "SqlError | Unsimulated"]
+
+
+def _no_column(match: re.Match[str], plan: Plan) -> SqlError:
+    name = match[1].replace("`", "")
+    return SqlError(4104, name) if "." in name else SqlError(207, name)
+
+
+def _no_function(match: re.Match[str], plan: Plan) -> SqlError | Unsimulated:
+    name = match[1]
+    if name.removeprefix("t_") in KNOWN:
+        return Unsimulated(f"the function {name.removeprefix('t_')}")
+    written = dict(plan.functions).get(name)
+    if written is not None:
+        return SqlError(4121, written.split(".")[0], written)
+    return SqlError(195, name.removeprefix("t_"), "built-in function name")
+
+
+def _no_position(match: re.Match[str], plan: Plan) -> SqlError:
+    """ORDER BY 7 of six columns: 108 with the number that stands there."""
+    terms = plan.sql.rpartition("ORDER BY")[2].split(",")
+    place = int(match[1]) - 1
+    number = re.match(r"\s*(\d+)", terms[place]) if place < len(terms) else None
+    return SqlError(108, int(number[1]) if number else place + 1)
+
+
+_COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
+    (r"no such column: (.+)", _no_column),
+    (r"ambiguous column name: (?:.*\.)?(.+)", lambda match, plan: SqlError(209, match[1])),
+    (r"no such function: (.+)", _no_function),
+    (r"wrong number of arguments to function (\w+)", lambda match, plan: SqlError(174, match[1].lower(), 1)),
+    (r"SELECTs to the left and right of .* do not have the same number", lambda match, plan: SqlError(205)),
+    (r"sub-select returns \d+ columns", lambda match, plan: SqlError(116)),
+    (r"misuse of aggregate", lambda match, plan: SqlError(147)),
+    (r"misuse of window function", lambda match, plan: SqlError(4108)),
+    (r"user-defined aggregate's 'step' method raised error", lambda match, plan: SqlError(512)),
+    (r"no such table: (.+)", lambda match, plan: SqlError(208, match[1])),
+    (r"interrupted", lambda match, plan: SqlError(8624)),
+    (
+        r"Expression tree is too large|parser stack overflow|too many terms",
+        lambda match, plan: SqlError(8623),
+    ),
+    (r"too big|out of memory", lambda match, plan: SqlError(8152)),
+    (r"(\d+)\w\w ORDER BY term (?:out of range|does not match)", _no_position),
+    (r"integer overflow|too large to convert", lambda match, plan: SqlError(8115, "expression", "bigint")),
+)
+
+
+def _added(values: Iterable[int | float]) -> int | float:
+    """The sum of the numbers as they are written: 0.69 - 0.01 is 0.68, and neither order nor SQLite changes a digit."""
+    total = reduce(ANY_DIGITS.add, map(exact, values), Decimal(0))
+    return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
+
+
+EXACT_MAX: Final = 10**38
+"""Whole numbers below it are summed as such; floats may be larger."""
+
+
+class _Sum:
+    """SUM: exact until the end."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self.values: deque[int | float] = deque()
+        self._scratch = scratch
+
+    def step(self, value: Scalar) -> None:
+        if value is not None:
+            try:
+                self.values.append(to_number(value, "float"))
+            except SqlError as problem:
+                self._scratch.fail(problem)
+
+    def inverse(self, value: Scalar) -> None:
+        """The first value leaves the window of OVER."""
+        if value is not None:
+            self.values.popleft()
+
+    def value(self) -> Scalar:
+        if not self.values:
+            return None
+        found = self.result(_added(self.values))
+        if not isinstance(found, float) and not -(2**63) <= found < 2**63:
+            self._scratch.fail(SqlError(8115, "expression", "bigint"))
+        return found
+
+    def finalize(self) -> Scalar:
+        return self.value()
+
+    def result(self, total: int | float) -> int | float:
+        return total
+
+
+class _Average(_Sum):
+    """AVG of whole numbers is a whole number, as in the product."""
+
+    def result(self, total: int | float) -> int | float:
+        count = len(self.values)
+        if isinstance(total, int):
+            return abs(total) // count * (1 if total >= 0 else -1)
+        return total / count
+
+
+class _Deviation(_Sum):
+    def value(self) -> Scalar:
+        count = len(self.values)
+        if count < 2:
+            return None
+        mean = arithmetic.exact_total(self.values) / count
+        squares = arithmetic.exact_total(float((value - mean) * (value - mean)) for value in self.values)
+        return math.sqrt(squares / (count - 1))
+
+
+class _OneRow:
+    """A query that is a value: the only row's, NULL for none. 512 for a second one."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._scratch = scratch
+        self._rows = 0
+        self._value: Scalar = None
+
+    def step(self, value: Scalar) -> None:
+        self._rows += 1
+        self._value = value
+        if self._rows > 1:
+            self._scratch.fail(SqlError(512))
+
+    def finalize(self) -> Scalar:
+        return self._value
+
+
+_AGGREGATES: Final[dict[str, Any]] = {
+    "t_sum": _Sum,
+    "t_avg": _Average,
+    "t_stdev": _Deviation,
+    "t_one_row": _OneRow,
+}
+"""Aggregates of our own."""

@@ -1,0 +1,561 @@
+"""From a T-SQL query to a plan: one SELECT for SQLite and what is to be done with its rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from dataclasses import replace
+from typing import Final
+
+from sqlglot import exp
+from sqlglot.errors import UnsupportedError
+
+from engine.messages import SqlError
+from engine.stepwise import at_once
+from engine.tsql.batches.work import Recall, Stepwise, remembered
+from engine.tsql.language.lexer import SyntaxProblem, Token, TooLong, tokens_of
+from engine.tsql.language.reader import STATEMENT_TOKENS_MAX
+from engine.tsql.query import forms
+from engine.tsql.query.bind import refuse_order
+from engine.tsql.query.dialect import Unreadable, read
+from engine.tsql.query.names import NOTHING, ROW_NUMBER, Names
+from engine.tsql.query.plans import UNNAMED, Plan, References, TableRef, Unsimulated
+from engine.tsql.query.rewrite import Rewritten, rewriting, table_ref, variable_name
+
+# --- checks while the batch is compiled -----------------------------------------------------------------
+
+
+def check_statement(text: str, line: int) -> bool:
+    """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
+    try:
+        forms.check_values(_parsed(text))
+    except Unreadable:
+        return False
+    except SyntaxProblem as problem:
+        raise _below(problem, line) from None
+    return True
+
+
+def check_condition(text: str, line: int) -> None:
+    """Raises SyntaxProblem unless *text* reads as a condition (4145 if it is a value)."""
+    shown = _condition(_tree("SELECT " + text, line))
+    while isinstance(shown, exp.Paren | exp.Not):
+        shown = shown.this
+    if not isinstance(shown, exp.Predicate | exp.Connector | exp.Exists | exp.Escape | exp.In | exp.Between):
+        raise SyntaxProblem(line, 4145, tokens_of(text)[-2].text)
+
+
+def _condition(tree: exp.Expr) -> exp.Expr | None:
+    """The condition in `SELECT condition`, in which `name = x` has been read as an alias."""
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
+        return None
+    shown = tree.expressions[0]
+    if isinstance(shown, exp.Alias):
+        return exp.EQ(this=exp.Column(this=shown.args["alias"]), expression=shown.this)
+    return shown if isinstance(shown, exp.Expr) else None
+
+
+def check_expression(text: str, line: int) -> None:
+    """Raises SyntaxProblem unless *text* reads as one value."""
+    tree = _tree("SELECT " + text, line)
+    try:
+        forms.check_values(tree)
+    except SyntaxProblem as problem:
+        raise _below(problem, line) from None
+    if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
+        raise SyntaxProblem(line, 102, tokens_of(text)[-2].text)
+
+
+TREES_KEPT: Final = 200_000
+PLANS_KEPT: Final = 400_000
+"""Characters of the texts whose trees and plans are remembered; a tree takes a thousand times the room of its text."""
+
+
+@remembered(TREES_KEPT)
+def _parsed(text: str) -> exp.Expr:
+    tree = read(_readable(text))
+    forms.check(tree)
+    return tree
+
+
+def check_view(text: str) -> None:
+    """Raises 1033: the query of a view has no order of its own."""
+    refuse_order(_parsed(text))
+
+
+def _tree(text: str, line: int) -> exp.Expr:
+    """A private copy of the tree; errors count from *line*."""
+    try:
+        return _parsed(text).copy()
+    except Unreadable:
+        raise SyntaxProblem(line, 102, tokens_of(text)[-2].text) from None
+    except SyntaxProblem as problem:
+        raise _below(problem, line) from None
+
+
+def _below(problem: SyntaxProblem, line: int) -> SyntaxProblem:
+    """The same problem in a text that begins on *line*."""
+    return SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters)
+
+
+def _readable(text: str, depth: int = 0) -> str:
+    """The text as sqlglot can read it: `@a += b` as `@a = @a + (b)`, `#order` as `[#order]`, `::fn` as `fn`.
+
+    Raises SyntaxProblem 191 or 8623.
+    """
+    tokens = tokens_of(text)
+    if len(tokens) > STATEMENT_TOKENS_MAX + 5:
+        raise TooLong(1, f"statements of more than {STATEMENT_TOKENS_MAX} words and signs")
+    if depth > COMPOUNDS_MAX:
+        raise SyntaxProblem(1, 191)
+    out, copied = "", 0
+    if not depth:
+        forms.check_tokens(tokens)
+    left_out = _left_out(tokens)
+    for place, token in enumerate(tokens):
+        if place in left_out:
+            out += text[copied : token.start]
+            copied = token.end
+            continue
+        if token.upper == "REAL" and tokens[place + 1].is_op(")", ","):  # sqlglot takes it for float
+            out += text[copied : token.start] + "float(24)"
+            copied = token.end
+        if token.is_op("$") and tokens[place + 1].kind == "number" and token.end == tokens[place + 1].start:
+            out += text[copied : token.start] + f"CAST({tokens[place + 1].text} AS money)"
+            copied = tokens[place + 1].end
+        if token.kind == "word" and token.text.startswith("#"):
+            out += text[copied : token.start] + f"[{token.text}]"
+            copied = token.end
+        if token.kind == "number" and token.text.lower() == "0x":
+            out += text[copied : token.start] + "CAST('' AS varbinary(1))"
+            copied = token.end
+        if token.is_op("!<", "!>"):
+            out += text[copied : token.start] + (">=" if token.text == "!<" else "<=")
+            copied = token.end
+        if token.is_op("::") and place and tokens[place - 1].upper in ("FROM", "JOIN", "APPLY"):
+            out += text[copied : token.start]
+            copied = token.end
+        if not token.is_op(*_COMPOUND) or not place or token.start < copied:
+            continue
+        left = tokens[place - 1].text
+        end = _end_of_value(tokens, place + 1)
+        value = _readable(text[token.end : tokens[end - 1].end], depth + 1)
+        out += text[copied : token.start] + f"= {left} {token.text[:-1]} ({value})"
+        copied = tokens[end - 1].end
+    return out + text[copied:]
+
+
+def _top(tokens: Sequence[Token]) -> tuple[int, int]:
+    """Numbers of the first token of TOP (n) behind INSERT, UPDATE or DELETE and of the one behind it; 0 if none."""
+    first = tokens[0].upper
+    if first not in ("INSERT", "UPDATE", "DELETE") or tokens[1].upper != "TOP":
+        return 0, 0
+    return 1, _behind_brackets(tokens, 2) if tokens[2].is_op("(") else 3
+
+
+def _behind_brackets(tokens: Sequence[Token], place: int) -> int:
+    level = 0
+    while tokens[place].kind != "end":
+        level += tokens[place].is_op("(") - tokens[place].is_op(")")
+        place += 1
+        if level == 0:
+            break
+    return place
+
+
+def _left_out(tokens: Sequence[Token]) -> frozenset[int]:
+    """Numbers of tokens that sqlglot cannot read and that are seen to elsewhere: TOP of a change, hints of INSERT."""
+    first, behind = _top(tokens)
+    found = set(range(first, behind))
+    if tokens[0].upper == "INSERT":
+        place = max(1, behind)
+        while tokens[place].kind in ("word", "quoted", "variable") or tokens[place].is_op("."):
+            if tokens[place].upper == "WITH" and tokens[place + 1].is_op("("):
+                found |= set(range(place, _behind_brackets(tokens, place + 1)))
+                break
+            place += 1
+    return frozenset(found)
+
+
+def _most(text: str) -> str:
+    """The number in UPDATE TOP (number); empty without TOP."""
+    tokens = tokens_of(text)
+    first, behind = _top(tokens)
+    number = "".join(token.text for token in tokens[first + 1 : behind]).strip("()")
+    if behind and (not number.isdigit() or tokens[behind].upper == "PERCENT"):
+        raise Unsimulated("TOP of a change other than TOP (number)")
+    return number
+
+
+COMPOUNDS_MAX: Final = 3
+"""`@a += @b += …` in one another. Assumed."""
+
+_COMPOUND: Final = ("+=", "-=", "*=", "/=", "%=", "&=", "|=", "^=")
+
+
+def _end_of_value(tokens: tuple[Token, ...], place: int) -> int:
+    level = 0
+    while tokens[place].kind != "end":
+        token = tokens[place]
+        level += token.is_op("(") - token.is_op(")")
+        if level < 0 or (
+            level == 0 and (token.is_op(",", ";") or token.upper in ("FROM", "WHERE", "OPTION"))
+        ):
+            break
+        place += 1
+    return place
+
+
+# --- plans ----------------------------------------------------------------------------------------------
+
+
+Planning = Generator[int, None, Plan]
+
+NAME_WORK: Final = 5
+"""Work (work.py) of giving a column its name. Measured."""
+
+
+def planning(text: str, names: Names = NOTHING) -> Stepwise[Plan]:
+    """The plan of a statement in steps: who asks again for what was asked a moment ago gets what has been done."""
+    refusals = (SqlError, Unsimulated, UnsupportedError, RecursionError)
+    return _KNOWN.get((text, names), len(text), lambda: Stepwise(_planning(text, names), refusals))
+
+
+_KNOWN: Final[Recall[Stepwise[Plan]]] = Recall(PLANS_KEPT)
+
+
+def _planning(text: str, names: Names) -> Planning:
+    tree = _tree(text, 1)
+    yield len(text)
+    most = _most(text)
+    for kind, build in _PLANS:
+        if isinstance(tree, kind):
+            made = yield from build(tree, names)
+            return replace(made, sql=f"SELECT * FROM ({made.sql}) LIMIT {most}") if most else made
+    raise Unsimulated(type(tree).__name__.upper())
+
+
+def plan(kind: str, text: str, names: Names | None = None) -> Plan:
+    """The plan of a statement, or of the value of an expression or condition. Raises as planning does."""
+    known = names or NOTHING
+    if kind == "statement":
+        return _limited(planning(text, known).result)
+    build = _plan_condition if kind == "condition" else _plan_expression
+    return _VALUES.get((kind, text, known), len(text), lambda: _limited(lambda: build(text, known)))
+
+
+_VALUES: Final[Recall[Plan]] = Recall(PLANS_KEPT)
+
+
+def _plan_expression(text: str, names: Names) -> Plan:
+    """The plan that computes one value."""
+    return at_once(_plan_select(_tree("SELECT " + text, 1), names))
+
+
+def _plan_condition(text: str, names: Names) -> Plan:
+    """The plan that computes 1 if the condition holds, else 0."""
+    tree = _tree("SELECT " + text, 1)
+    case = exp.Case(
+        ifs=[exp.If(this=_condition(tree), true=exp.Literal.number(1))], default=exp.Literal.number(0)
+    )
+    return at_once(_plan_select(exp.Select(expressions=[case]), names))
+
+
+def references(kind: str, text: str) -> References:
+    """The tables and variables that a statement, expression or condition names."""
+    return _REFERENCES.get(
+        (kind, text), len(text), lambda: _references(text if kind == "statement" else "SELECT " + text)
+    )
+
+
+_REFERENCES: Final[Recall[References]] = Recall(TREES_KEPT)
+
+
+def _references(text: str) -> References:
+    tables: dict[str, TableRef] = {}
+    variables: dict[str, None] = {}
+    tree = _parsed(text)
+    own = _own_names(tree)
+    for node in tree.walk():
+        if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
+            ref = table_ref(node)
+            if ref.key not in own and not isinstance(node.parent, exp.Into):
+                tables[ref.key] = ref
+        elif isinstance(node, exp.Parameter) and not (
+            isinstance(node.this, exp.Parameter) or isinstance(node.parent, exp.Parameter)
+        ):
+            variables[f"@{node.name.lower()}"] = None
+    return References(tuple(tables.values()), tuple(variables))
+
+
+def _own_names(tree: exp.Expr) -> set[str]:
+    """Names that the statement itself gives: of its common table expressions, and what UPDATE or DELETE may name."""
+    own = {node.alias.lower() for node in tree.find_all(exp.CTE)}
+    if isinstance(tree, exp.Update | exp.Delete):
+        own |= {node.alias.lower() for node in tree.find_all(exp.Table, exp.Subquery)}
+    return own
+
+
+def _limited(plan: Callable[[], Plan]) -> Plan:
+    try:
+        return plan()
+    except UnsupportedError as problem:
+        raise Unsimulated(str(problem).split("\n")[0]) from None
+    except RecursionError:
+        raise SqlError(8623) from None
+
+
+def _plan_select(tree: exp.Expr, names: Names) -> Planning:
+    first = tree
+    while isinstance(first, exp.SetOperation | exp.Subquery):
+        first = first.this
+    if not isinstance(first, exp.Select):
+        raise Unsimulated(type(first).__name__.upper())
+    assigns = _assignments(first)
+    into = first.args.get("into")
+    target = table_ref(into.find(exp.Table)) if into is not None else None
+    first.set("into", None)
+    _name_columns(first)
+    yield len(first.expressions) * NAME_WORK
+    sql, query = yield from rewriting(tree, names)
+    kind = "assign" if assigns else "select"
+    return _plan(kind, sql, query, assigns=assigns, target=target)
+
+
+def _plan(
+    kind: str,
+    sql: str,
+    query: Rewritten,
+    *,
+    assigns: tuple[str, ...] = (),
+    target: TableRef | None = None,
+    columns: tuple[str, ...] = (),
+) -> Plan:
+    return Plan(
+        kinds=query.kinds,
+        outputs=query.outputs,
+        kind=kind,
+        sql=sql,
+        tables=tuple(query.tables.values()),
+        variables=tuple(query.variables),
+        functions=tuple(query.functions.items()),
+        calls=tuple(sorted(query.calls)),
+        cost=query.cost,
+        assigns=assigns,
+        target=target,
+        columns=columns,
+    )
+
+
+def _assignments(select: exp.Select) -> tuple[str, ...]:
+    names: list[str] = []
+    for projection in select.expressions:
+        if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Parameter):
+            names.append(variable_name(projection.this))
+    if names and len(names) != len(select.expressions):
+        raise SqlError(141)
+    if names:
+        select.set("expressions", [projection.expression for projection in select.expressions])
+    return tuple(names)
+
+
+def _name_columns(select: exp.Select) -> None:
+    named: list[exp.Expr] = []
+    for projection in select.expressions:
+        if isinstance(projection, exp.Concat) and len(projection.expressions) == 2:
+            # two strings side by side: the second one names the column
+            projection = exp.alias_(projection.expressions[0], projection.expressions[1].name, quoted=True)
+        if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Literal):
+            projection = exp.alias_(projection.expression, projection.this.this, quoted=True)
+        if isinstance(projection, exp.Star | exp.Alias) or projection.is_star:
+            named.append(projection)
+        else:
+            name = projection.name if isinstance(projection, exp.Column) else UNNAMED
+            named.append(exp.alias_(projection, name, quoted=True))
+    select.set("expressions", named)
+
+
+# --- statements that write ------------------------------------------------------------------------------
+
+
+def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
+    """The rows to insert as a SELECT."""
+    this = tree.this
+    columns: tuple[str, ...] = ()
+    if isinstance(this, exp.Schema):
+        columns = tuple(column.name for column in this.expressions)
+        this = this.this
+    if not isinstance(this, exp.Table):
+        raise Unsimulated("this form of INSERT")
+    target = table_ref(this)
+    if tree.args.get("returning") is not None:
+        raise Unsimulated("INSERT … OUTPUT")
+    source = tree.expression
+    if source is None:
+        return Plan(kind="insert", target=target, defaults=True)
+    if isinstance(source, exp.Values):
+        rows = [exp.Select(expressions=list(row.expressions)) for row in source.expressions]
+        source = rows[0]
+        for row in rows[1:]:
+            source = exp.Union(this=source, expression=row, distinct=False)
+    with_ = tree.args.get("with_")
+    if with_ is not None:
+        source.set("with_", with_)
+    sql, query = yield from rewriting(source, names)
+    return _plan("insert", sql, query, target=target, columns=columns)
+
+
+def _plan_update(tree: exp.Expr, names: Names) -> Planning:
+    """The row numbers and new values as a SELECT."""
+    pairs, variables = _changes(tree)
+    if any(pair.expression is None or pair.expression.is_star for pair in pairs):
+        raise SqlError(102, "*")
+    if tree.args.get("returning") is not None:
+        raise Unsimulated("this form of UPDATE … OUTPUT")
+    values = [pair.expression for pair in (*pairs, *variables)]
+    columns = tuple(pair.this.name for pair in pairs)
+    sql, query, target = yield from _row_numbers(tree, values, names)
+    assigns = tuple(variable_name(pair.this) for pair in variables)
+    return _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
+
+
+def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:
+    """What SET gives to columns and to variables; `@v = a = 1` does both."""
+    columns: list[exp.EQ] = []
+    variables: list[exp.EQ] = []
+    for pair in tree.expressions:
+        if not isinstance(pair, exp.EQ) or not isinstance(pair.this, exp.Column | exp.Parameter):
+            raise Unsimulated("this form of UPDATE")
+        value = pair.expression
+        if isinstance(pair.this, exp.Parameter) and isinstance(value, exp.EQ):
+            columns.append(value)
+            pair = exp.EQ(this=pair.this, expression=value.expression.copy())
+        (columns if isinstance(pair.this, exp.Column) else variables).append(pair)
+    return columns, variables
+
+
+def _plan_delete(tree: exp.Expr, names: Names) -> Planning:
+    """The row numbers as a SELECT."""
+    if tree.args.get("returning") is not None:
+        raise Unsimulated("DELETE … OUTPUT")
+    sql, query, target = yield from _row_numbers(tree, [], names)
+    return _plan("delete", sql, query, target=target)
+
+
+def _row_number(alias: str) -> exp.Expr:
+    number = exp.column(exp.to_identifier("rowid"), table=exp.to_identifier(alias, quoted=True))
+    number.meta[ROW_NUMBER] = True
+    return number
+
+
+def _row_numbers(
+    tree: exp.Expr, values: list[exp.Expr], names: Names
+) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
+    """SELECT rowid, *values* of the rows that an UPDATE or DELETE touches."""
+    named = (tree.args.get("tables") or [None])[0] or tree.this
+    source = tree.args.get("from_")
+    table = source.this if source is not None else tree.this or named
+    if not isinstance(named, exp.Table) or not isinstance(table, exp.Table):
+        raise Unsimulated("this form of UPDATE or DELETE")
+    target, alias = table_ref(named), named.alias_or_name
+    for candidate in table.find_all(exp.Table):
+        if len(target.parts) == 1 and candidate.alias.lower() == target.parts[0].lower():
+            target, alias = table_ref(candidate), candidate.alias
+            break
+        if table_ref(candidate).key == target.key:
+            alias = candidate.alias or table_ref(candidate).parts[-1]
+    number = _row_number(alias)
+    select = exp.Select(
+        expressions=[number, *values], from_=exp.From(this=table), where=tree.args.get("where")
+    )
+    if tree.args.get("with_") is not None:
+        select.set("with_", tree.args["with_"])
+    sql, query = yield from rewriting(select, names)
+    return sql, query, target
+
+
+def _plan_merge(tree: exp.Expr, names: Names) -> Planning:
+    """Three queries at most: rows that match, rows of the source without a match, rows of the target without one."""
+    target, source, on = tree.this, tree.args["using"], tree.args["on"]
+    if not isinstance(target, exp.Table):
+        raise Unsimulated("this form of MERGE")
+    alias = target.alias or table_ref(target).parts[-1]
+    if not target.alias:
+        target = target.copy()
+        target.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    number: exp.Expr = _row_number(alias)
+    whens = list(tree.args["whens"].expressions)
+    parts = []
+    for matched, by_source in ((True, False), (False, False), (False, True)):
+        chosen = [
+            w
+            for w in whens
+            if bool(w.args.get("matched")) == matched and bool(w.args.get("source")) == by_source
+        ]
+        if not chosen:
+            continue
+        if matched:
+            select = exp.Select(
+                from_=exp.From(this=source.copy()), joins=[exp.Join(this=target.copy(), on=on.copy())]
+            )
+        else:
+            own, other = (target, source) if by_source else (source, target)
+            probe = exp.Select(
+                expressions=[exp.Literal.number(1)],
+                from_=exp.From(this=other.copy()),
+                where=exp.Where(this=on.copy()),
+            )
+            select = exp.Select(
+                from_=exp.From(this=own.copy()), where=exp.Where(this=exp.Not(this=exp.Exists(this=probe)))
+            )
+        row = number if matched or by_source else exp.Null()
+        parts.append((yield from _merge_part(tree, select, chosen, row, names)))
+    return Plan(kind="merge", target=table_ref(tree.this), parts=tuple(parts))
+
+
+def _merge_part(
+    tree: exp.Expr, select: exp.Select, whens: list[exp.Expr], number: exp.Expr, names: Names
+) -> Planning:
+    """Number of the row, which WHEN it takes (NULL: none), and the values of all of them."""
+    values: list[exp.Expr] = []
+    branches: list[tuple[str, tuple[str, ...], int, int]] = []
+    choice = exp.Case(ifs=[])
+    for place, when in enumerate(whens):
+        condition = when.args.get("condition") or exp.true()
+        choice.append("ifs", exp.If(this=condition.copy(), true=exp.Literal.number(place)))
+        action, columns, new = _merge_action(when.args["then"])
+        branches.append((action, columns, len(values), len(values) + len(new)))
+        values += new
+    select.set("expressions", [number.copy(), choice, *(value.copy() for value in values)])
+    if tree.args.get("with_") is not None:
+        select.set("with_", tree.args["with_"].copy())
+    sql, query = yield from rewriting(select, names)
+    return replace(_plan("select", sql, query), branches=tuple(branches))
+
+
+def _merge_action(then: exp.Expr) -> tuple[str, tuple[str, ...], list[exp.Expr]]:
+    if isinstance(then, exp.Update):
+        pairs = then.expressions
+        return "UPDATE", tuple(pair.this.name for pair in pairs), [pair.expression for pair in pairs]
+    if isinstance(then, exp.Insert):
+        columns = tuple(column.name for column in then.this.expressions) if then.this is not None else ()
+        row = then.expression
+        return "INSERT", columns, list(row.expressions) if isinstance(row, exp.Tuple) else [row.this]
+    if then.name.upper() == "DELETE":
+        return "DELETE", (), []
+    raise Unsimulated("this form of MERGE")
+
+
+def _plan_truncate(tree: exp.Expr, names: Names) -> Planning:
+    yield 1
+    return Plan(kind="truncate", target=table_ref(tree.find(exp.Table)))
+
+
+_PLANS: Final[tuple[tuple[type[exp.Expr], Callable[[exp.Expr, Names], Planning]], ...]] = (
+    (exp.Insert, _plan_insert),
+    (exp.Update, _plan_update),
+    (exp.Delete, _plan_delete),
+    (exp.Merge, _plan_merge),
+    (exp.TruncateTable, _plan_truncate),
+    (exp.Query, _plan_select),
+)
+"""How each kind of statement is planned. The last one takes every query."""

@@ -1,0 +1,1 @@
+"""Types, values and functions of T-SQL, of their arguments alone."""

@@ -1,0 +1,426 @@
+"""Dates and times: how a text is read and written, by the rules of SET DATEFORMAT, SET LANGUAGE and the styles.
+
+Sources: [DOC: data types, date and time], [DOC: CAST and CONVERT, styles].
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from engine.messages import SqlError
+from engine.tsql.scalars.languages import ENGLISH, HIJRI_MONTHS, Language
+from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
+
+MARK: Final = "\x01"
+"""What a date or time value begins with, so that it is told from a varchar that merely looks like one."""
+
+TICKS_PER_S: Final = 10_000_000
+"""Values hold units of 100 ns, the finest that datetime2(7) knows. Documented."""
+TICKS_OF_DIGIT: Final = (10_000_000, 1_000_000, 100_000, 10_000, 1_000, 100, 10, 1)
+"""Units in the last digit of a second that is written with so many digits."""
+DAY: Final = 86_400 * TICKS_PER_S
+EPOCH: Final = date(1900, 1, 1).toordinal()
+FIRST_DAYS: Final = {"datetime": date(1753, 1, 1).toordinal(), "smalldatetime": EPOCH}
+LAST_DAYS: Final = {"smalldatetime": date(2079, 6, 6).toordinal()}
+LAST_DAY: Final = date.max.toordinal()
+CUTOFF: Final = 50
+"""Years 00 to 49 are of this century. Documented [DOC: two digit year cutoff]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Culture:
+    """What decides how dates are read and named."""
+
+    language: Language = ENGLISH
+    dateformat: str = "mdy"
+    datefirst: int = 7
+
+
+US: Final = Culture()
+
+
+class Moment(NamedTuple):
+    """A day (ordinal of the proleptic calendar), the time of that day, and minutes east of UTC if it has any."""
+
+    day: int
+    ticks: int = 0
+    offset: int | None = None
+
+    @property
+    def total(self) -> int:
+        return self.day * DAY + self.ticks
+
+    @property
+    def utc(self) -> int:
+        return self.total - (self.offset or 0) * 60 * TICKS_PER_S
+
+    @property
+    def date(self) -> date:
+        return date.fromordinal(self.day)
+
+    def as_datetime(self) -> datetime:
+        return datetime.combine(self.date, datetime.min.time()) + timedelta(microseconds=self.ticks // 10)
+
+
+def of_total(total: int, offset: int | None = None) -> Moment:
+    return Moment(total // DAY, total % DAY, offset)
+
+
+def of_datetime(moment: datetime) -> Moment:
+    seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
+    return Moment(moment.toordinal(), seconds * TICKS_PER_S + moment.microsecond * 10)
+
+
+# --- reading ---------------------------------------------------------------------------------------------
+
+_ISO: Final = re.compile(
+    r"(\d{4})-(\d\d)-(\d\d)T(\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z|[-+]\d\d:\d\d)?", re.ASCII
+)
+_TIME: Final = re.compile(
+    r"(?<![\d:.])(\d{1,2})(?::(\d{1,2})(?::(\d{1,2})(?:([.:])(\d{1,9}))?)?)?\s{0,3}([AaPp][Mm])?(?![\d:])",
+    re.ASCII,
+)
+_OFFSET: Final = re.compile(r"\s?([-+])(\d\d):(\d\d)$", re.ASCII)
+_SEPARATED: Final = re.compile(r"(\d{1,4})\s?[-/.]\s?(\d{1,2})\s?[-/.]\s?(\d{1,4})", re.ASCII)
+_DIGITS: Final = re.compile(r"\d{4}|\d{6}|\d{8}", re.ASCII)
+_NAMED: Final = re.compile(r"[\d\s,.\-/]*([^\W\d_]{3,20})[\d\s,.\-/]*")
+
+
+class _Unreadable(Exception):
+    """The text is no date."""
+
+
+class _OutOfRange(Exception):
+    """The text is the date of a day that there is not."""
+
+
+@lru_cache(maxsize=2048)
+def read(text: str, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None) -> Moment:
+    """The moment that *text* is, as a value of *kind*. Raises 241 or 242."""
+    if len(text) > 100:
+        raise SqlError(241)
+    try:
+        return fitted(_read(" ".join(text.split()), kind, culture, style), kind)
+    except _Unreadable:
+        raise SqlError(241) from None
+    except _OutOfRange:
+        if kind.name in OLD_MOMENTS:
+            raise SqlError(242, "varchar", kind.name) from None
+        raise SqlError(241) from None
+
+
+def _read(text: str, kind: SqlType, culture: Culture, style: int | None) -> Moment:
+    iso = _ISO.fullmatch(text)
+    if iso is not None:
+        day = _day(int(iso[1]), int(iso[2]), int(iso[3]))
+        return Moment(day, _ticks(_TIME.fullmatch(iso[4]), kind), _offset(iso[5]))
+    offset, zone = None, _OFFSET.search(text)
+    if zone is not None and ":" in text[: zone.start()]:
+        offset, text = _offset(zone.group().strip()), text[: zone.start()]
+    ticks = 0
+    for clock in _TIME.finditer(text):
+        if clock[2] is not None or clock[6] is not None:
+            ticks = _ticks(clock, kind)
+            text = f"{text[: clock.start()]} {text[clock.end() :]}".strip()
+            break
+    return Moment(_read_day(text, kind, culture, style), ticks, offset)
+
+
+def _offset(text: str | None) -> int | None:
+    if text is None or text == "Z":
+        return None if text is None else 0
+    hours, minutes = int(text[1:3]), int(text[4:6])
+    if hours * 60 + minutes > 14 * 60 or minutes > 59:
+        raise _Unreadable
+    return (hours * 60 + minutes) * (-1 if text[0] == "-" else 1)
+
+
+def _ticks(match: re.Match[str] | None, kind: SqlType) -> int:
+    if match is None:
+        raise _Unreadable
+    hour, minute, second = (int(match[place] or 0) for place in (1, 2, 3))
+    if match[6] is not None:
+        if not 1 <= hour <= 12:
+            raise _OutOfRange if hour > 12 else _Unreadable
+        hour = hour % 12 + (12 if match[6].lower() == "pm" else 0)
+    if hour > 23 or minute > 59 or second > 59:
+        raise _OutOfRange
+    digits = match[5] or ""
+    if len(digits) > (3 if kind.name in OLD_MOMENTS else 7):
+        raise _Unreadable
+    fraction = int(digits or 0) * TICKS_OF_DIGIT[3 if match[4] == ":" else len(digits)]
+    return (hour * 3600 + minute * 60 + second) * TICKS_PER_S + fraction
+
+
+def _read_day(text: str, kind: SqlType, culture: Culture, style: int | None) -> int:
+    if not text:
+        return EPOCH
+    if style in (130, 131):
+        return _hijri_day(text)
+    if _DIGITS.fullmatch(text):
+        if len(text) == 4:
+            return _day(int(text), 1, 1)
+        year = int(text[:-4]) if len(text) == 8 else _century(int(text[:2]))
+        return _day(year, int(text[-4:-2]), int(text[-2:]))
+    order = _STYLE_ORDERS.get(style or 0) or culture.dateformat
+    separated = _SEPARATED.fullmatch(text)
+    if separated is not None:
+        return _ordered(separated.groups(), order, kind, style)
+    named = _NAMED.fullmatch(text)
+    month = _month(named[1], culture.language) if named is not None else None
+    if month is None:
+        raise _Unreadable
+    numbers = re.findall(r"\d+", text, re.ASCII)
+    years = [number for number in numbers if len(number) == 4]
+    if len(numbers) == 1 and years:
+        return _day(int(years[0]), month, 1)
+    if len(numbers) != 2 or len(years) > 1 or any(len(number) == 3 or len(number) > 4 for number in numbers):
+        raise _Unreadable
+    if years:
+        day = next(number for number in numbers if number != years[0])
+        return _day(int(years[0]), month, int(day))
+    first, last = (int(number) for number in numbers)
+    return _day(_century(first), month, last) if order == "ymd" else _day(_century(last), month, first)
+
+
+def _ordered(parts: tuple[str, ...], order: str, kind: SqlType, style: int | None) -> int:
+    """Three numbers; four digits are the year wherever they stand."""
+    first, middle, last = parts
+    if len(first) == 4:
+        # datetime reads 2005-04-03 by DATEFORMAT (as ydm after dmy), the types of 2008 never do. Documented.
+        by_format = kind.name in OLD_MOMENTS and style is None and order in ("dmy", "ydm")
+        month, day = (last, middle) if by_format else (middle, last)
+        return _day(int(first), int(month), int(day))
+    if len(first) == 3 or len(last) == 3:
+        raise _Unreadable
+    if len(last) == 4:
+        month_first = order.replace("y", "") == "md"
+        month, day = (first, middle) if month_first else (middle, first)
+        return _day(int(last), int(month), int(day))
+    found = dict(zip(order, (first, middle, last), strict=True))
+    return _day(_century(int(found["y"])), int(found["m"]), int(found["d"]))
+
+
+_STYLE_ORDERS: Final = {
+    **dict.fromkeys((1, 101, 10, 110, 7, 107, 100, 9, 109, 22), "mdy"),
+    **dict.fromkeys((2, 102, 11, 111, 12, 112, 20, 120, 21, 121, 23, 25, 126, 127), "ymd"),
+    **dict.fromkeys((3, 103, 4, 104, 5, 105, 6, 106, 13, 113), "dmy"),
+}
+"""In which order the numbers of a style stand. Documented [DOC: CAST and CONVERT]."""
+
+
+def _century(year: int) -> int:
+    return year + (2000 if year < CUTOFF else 1900)
+
+
+def _month(name: str, language: Language) -> int | None:
+    wanted = name.casefold()
+    for names in (language.months, language.short_months, ENGLISH.months, ENGLISH.short_months):
+        for number, known in enumerate(names, start=1):
+            if known.casefold() == wanted:
+                return number
+    return None
+
+
+def _day(year: int, month: int, day: int) -> int:
+    try:
+        return date(year, month, day).toordinal()
+    except ValueError:
+        raise _OutOfRange from None
+
+
+# --- fitting into a type ---------------------------------------------------------------------------------
+
+
+def fitted(moment: Moment, kind: SqlType) -> Moment:
+    """As a value of *kind*: its part of the moment, its rounding. Raises 242 for a day that it does not have."""
+    name = kind.name
+    if name in OLD_MOMENTS and moment.offset is not None:
+        moment = Moment(moment.day, moment.ticks)
+    if name == "date":
+        return Moment(moment.day)
+    if name == "datetime":
+        thirds = (moment.ticks * 300 * 2 + TICKS_PER_S) // (2 * TICKS_PER_S)
+        moment = of_total(moment.day * DAY + _old_ticks(thirds))
+    elif name == "smalldatetime":
+        minute = 60 * TICKS_PER_S
+        seconds_30 = (_as_datetime_ticks(moment.ticks) + minute // 2) // minute * minute
+        moment = of_total(moment.day * DAY + seconds_30)
+    elif name in SCALED:
+        unit = TICKS_OF_DIGIT[kind.scale]
+        total = (moment.total + unit // 2) // unit * unit
+        moment = of_total(total, moment.offset)
+        if name == "time":
+            moment = Moment(EPOCH, moment.ticks)
+        elif name == "datetimeoffset":
+            moment = moment._replace(offset=moment.offset or 0)
+        else:
+            moment = moment._replace(offset=None)
+    if not FIRST_DAYS.get(name, 1) <= moment.day <= LAST_DAYS.get(name, LAST_DAY):
+        raise SqlError(242, "varchar", name)
+    return moment
+
+
+def _as_datetime_ticks(ticks: int) -> int:
+    """29.998 seconds and less round down, 29.999 up: the value passes through thousandths of a datetime."""
+    return (ticks * 1000 + TICKS_PER_S // 2) // TICKS_PER_S * (TICKS_PER_S // 1000) + TICKS_PER_S // 1000
+
+
+def _old_ticks(thirds: int) -> int:
+    """Three-hundredths of a second as the thousandths .000, .003 and .007 that datetime shows. Documented."""
+    seconds, rest = divmod(thirds, 300)
+    return seconds * TICKS_PER_S + (rest * 20 + 3) // 6 * (TICKS_PER_S // 1000)
+
+
+# --- writing ---------------------------------------------------------------------------------------------
+
+
+def body(moment: Moment, kind: SqlType) -> str:
+    """The value as a grid shows it and as it is held behind the mark."""
+    day = moment.date.isoformat()
+    seconds, rest = divmod(moment.ticks, TICKS_PER_S)
+    clock = f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
+    if kind.name == "date":
+        return day
+    if kind.name == "datetime":
+        return f"{day} {clock}.{rest // 10_000:03d}"
+    if kind.name == "smalldatetime":
+        return f"{day} {clock}"
+    if kind.scale:
+        clock += f".{rest // TICKS_OF_DIGIT[kind.scale]:0{kind.scale}d}"
+    if kind.name == "time":
+        return clock
+    return f"{day} {clock}" + (_zone(moment.offset or 0) if kind.name == "datetimeoffset" else "")
+
+
+def _zone(offset: int) -> str:
+    return f" {'-' if offset < 0 else '+'}{abs(offset) // 60:02d}:{abs(offset) % 60:02d}"
+
+
+def kind_of(held: str) -> SqlType:
+    """The type of a held value, as its form tells it."""
+    text = held.removeprefix(MARK)
+    if len(text) == 10 and text[4] == "-":
+        return SqlType("date")
+    if text[2:3] == ":":
+        return SqlType("time", scale=max(0, len(text) - 9))
+    if text[-6:-5] in ("+", "-"):
+        return SqlType("datetimeoffset", scale=max(0, len(text) - 27))
+    if len(text) in (19, 23):
+        return DATETIME if len(text) == 23 else SqlType("smalldatetime")
+    return SqlType("datetime2", scale=max(0, len(text) - 20))
+
+
+def held(value: str) -> Moment:
+    """The moment of a held value."""
+    text = value.removeprefix(MARK)
+    kind = kind_of(text)
+    return read(text, SqlType("datetime2", scale=7) if kind.name in OLD_MOMENTS else kind)
+
+
+_PARTS: Final[dict[int, tuple[str, str]]] = {
+    0: ("{mon} {d:>2} {y}", "{h:>2}:{mi}{ampm}"), 1: ("{mm}/{dd}/{yy}", ""), 2: ("{yy}.{mm}.{dd}", ""),
+    3: ("{dd}/{mm}/{yy}", ""), 4: ("{dd}.{mm}.{yy}", ""), 5: ("{dd}-{mm}-{yy}", ""), 6: ("{dd} {mon} {yy}", ""),
+    7: ("{mon} {dd}, {yy}", ""), 8: ("", "{hh}:{mi}:{ss}"),
+    9: ("{mon} {d:>2} {y}", "{h:>2}:{mi}:{ss}{colon}{f}{ampm}"), 10: ("{mm}-{dd}-{yy}", ""),
+    11: ("{yy}/{mm}/{dd}", ""), 12: ("{yy}{mm}{dd}", ""), 13: ("{dd} {mon} {y}", "{hh}:{mi}:{ss}{colon}{f}"),
+    14: ("", "{hh}:{mi}:{ss}{colon}{f}"), 20: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}"),
+    21: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}{point}{f}"), 22: ("{mm}/{dd}/{yy}", "{h:>2}:{mi}:{ss} {ampm}"),
+    23: ("{y}-{mm}-{dd}", ""), 24: ("", "{hh}:{mi}:{ss}"), 25: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}{point}{f}"),
+    126: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}{point}{f}"), 127: ("{y}-{mm}-{dd}", "{hh}:{mi}:{ss}{point}{f}"),
+    130: ("{hijri}", "{h:>2}:{mi}:{ss}{colon}{f}{ampm}"), 131: ("{hijri_digits}", "{h:>2}:{mi}:{ss}{colon}{f}{ampm}"),
+}  # fmt: skip
+"""Date and time of each style. Documented [DOC: CAST and CONVERT, date and time styles]."""
+_LONG_YEAR: Final = frozenset({1, 2, 3, 4, 5, 6, 7, 10, 11, 12})
+"""Styles that have four digits of the year when 100 is added to them."""
+
+
+def text_of(moment: Moment, kind: SqlType, style: int | None = None, culture: Culture = US) -> str:
+    """The moment as CONVERT writes it. Raises 281 for a style that there is not."""
+    if style is None or (style == 0 and kind.name not in OLD_MOMENTS):
+        if kind.name not in OLD_MOMENTS:
+            return body(moment, kind)
+        style = 0
+    base = style
+    if style not in _PARTS and 100 <= style <= 125:
+        base = style - 100
+    if base not in _PARTS or (base == 23 and style == 123):
+        raise SqlError(281, style, kind.name)
+    long = style >= 100 and base in _LONG_YEAR
+    day_form, clock_form = _PARTS[base]
+    if kind.name == "time":
+        day_form = ""
+    if kind.name == "date":
+        clock_form = ""
+    known = _pieces(moment, kind, culture, long)
+    if style == 126 and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
+        clock_form = "{hh}:{mi}:{ss}"
+    between = "T" if style in (126, 127) else " "
+    shown = between.join(form.format(**known) for form in (day_form, clock_form) if form)
+    if kind.name != "datetimeoffset" or not clock_form:
+        return shown
+    return shown + ("Z" if style == 127 else _zone(moment.offset or 0).lstrip(" " if style == 126 else ""))
+
+
+def _pieces(moment: Moment, kind: SqlType, culture: Culture, long: bool) -> dict[str, object]:
+    day, seconds = moment.date, moment.ticks // TICKS_PER_S
+    hour = seconds // 3600
+    old = kind.name in OLD_MOMENTS
+    digits = 3 if old else kind.scale
+    fraction = f"{moment.ticks % TICKS_PER_S:07d}"[:digits]
+    hijri = _hijri(moment.day)
+    return {
+        "y": f"{day.year:04d}",
+        "yy": f"{day.year:04d}" if long else f"{day.year % 100:02d}",
+        "mm": f"{day.month:02d}",
+        "dd": f"{day.day:02d}",
+        "d": day.day,
+        "mon": culture.language.short_months[day.month - 1],
+        "hh": f"{hour:02d}",
+        "h": hour % 12 or 12,
+        "mi": f"{seconds // 60 % 60:02d}",
+        "ss": f"{seconds % 60:02d}",
+        "colon": (":" if old else ".") if fraction else "",
+        "point": "." if fraction else "",
+        "f": fraction,
+        "ampm": "AM" if hour < 12 else "PM",
+        "hijri": f"{hijri[2]:>2} {HIJRI_MONTHS[hijri[1] - 1]} {hijri[0]}",
+        "hijri_digits": f"{hijri[2]:>2}/{hijri[1]:02d}/{hijri[0]}",
+    }
+
+
+HIJRI_START: Final = 227_015
+"""Ordinal of 1 Muharram of the year 1. Derived: the tabular calendar of 30-year cycles (the Kuwaiti algorithm)."""
+
+
+def _hijri(ordinal: int) -> tuple[int, int, int]:
+    """(year, month, day) of the Hijri calendar."""
+    days = ordinal - HIJRI_START
+    year = (30 * days + 10_646) // 10_631
+    first = _hijri_ordinal(year, 1, 1)
+    month = min(12, (2 * (ordinal - first) + 1) // 59 + 1)
+    while month < 12 and _hijri_ordinal(year, month + 1, 1) <= ordinal:
+        month += 1
+    while month > 1 and _hijri_ordinal(year, month, 1) > ordinal:
+        month -= 1
+    return year, month, ordinal - _hijri_ordinal(year, month, 1) + 1
+
+
+def _hijri_ordinal(year: int, month: int, day: int) -> int:
+    months = 29 * (month - 1) + month // 2
+    return HIJRI_START + day - 1 + months + (year - 1) * 354 + (3 + 11 * year) // 30
+
+
+def _hijri_day(text: str) -> int:
+    """dd/mm/yyyy of the Hijri calendar."""
+    found = _SEPARATED.fullmatch(text)
+    if found is None:
+        raise _Unreadable
+    day, month, year = (int(part) for part in found.groups())
+    if not (1 <= month <= 12 and 1 <= day <= 30 and 1 <= year <= 9666):
+        raise _OutOfRange
+    return _hijri_ordinal(year, month, day)

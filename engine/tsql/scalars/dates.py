@@ -1,0 +1,307 @@
+"""Functions of dates: DATEADD, DATEDIFF, DATEPART, DATENAME …"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import date, timedelta
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.scalars import date_values
+from engine.tsql.scalars.date_values import DAY, TICKS_PER_S, Culture, Moment
+from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SqlType, type_of
+from engine.tsql.scalars.values import (
+    MARK,
+    Scalar,
+    hold,
+    is_moment,
+    moment_of,
+    parse_moment,
+    stamp,
+    strict,
+    to_number,
+    to_text,
+    whole,
+)
+
+_PARTS: Final = {
+    "year": "year", "yy": "year", "yyyy": "year", "quarter": "quarter", "qq": "quarter", "q": "quarter",
+    "month": "month", "mm": "month", "m": "month", "dayofyear": "dayofyear", "dy": "dayofyear", "y": "dayofyear",
+    "day": "day", "dd": "day", "d": "day", "week": "week", "wk": "week", "ww": "week", "weekday": "weekday",
+    "dw": "weekday", "w": "weekday", "hour": "hour", "hh": "hour", "minute": "minute", "mi": "minute",
+    "n": "minute", "second": "second", "ss": "second", "s": "second", "millisecond": "millisecond",
+    "ms": "millisecond", "microsecond": "microsecond", "mcs": "microsecond", "nanosecond": "nanosecond",
+    "ns": "nanosecond", "iso_week": "iso_week", "isowk": "iso_week", "isoww": "iso_week", "tzoffset": "tzoffset",
+    "tz": "tzoffset",
+}  # fmt: skip
+_MONTHS: Final = {"year": 12, "quarter": 3, "month": 1}
+_STEP: Final = {
+    "week": 7 * DAY, "day": DAY, "dayofyear": DAY, "weekday": DAY, "hour": 3600 * TICKS_PER_S,
+    "minute": 60 * TICKS_PER_S, "second": TICKS_PER_S, "millisecond": 10_000, "microsecond": 10,
+}  # fmt: skip
+"""Length of each part, in units of 100 ns."""
+_CLOCK: Final = frozenset({"hour", "minute", "second", "millisecond", "microsecond", "nanosecond"})
+"""Parts that a date does not have, and of which a time consists."""
+
+
+def _part(name: Scalar) -> str:
+    part = _PARTS.get(to_text(name).lower())
+    if part is None:
+        raise SqlError(155, to_text(name), "datepart")
+    return part
+
+
+def _kind(value: Scalar, kind: Scalar = "") -> SqlType:
+    """The type of the value, written in *kind* or told by its form; what is no date counts as datetime."""
+    if kind:
+        known = type_of(str(kind))
+        return known if known.is_moment else DATETIME
+    return date_values.kind_of(str(value)) if is_moment(value) else DATETIME
+
+
+def _check_part(part: str, kind: SqlType, function: str) -> None:
+    """Raises 9810 for a part that values of the type do not have."""
+    fine = kind.name not in OLD_MOMENTS or part not in ("microsecond", "nanosecond")
+    if (kind.name == "date" and part in _CLOCK) or (kind.name == "time" and part not in _CLOCK):
+        fine = False
+    if function == "datepart":
+        fine = fine or kind.name in OLD_MOMENTS
+    if not fine and not (kind.name in OLD_MOMENTS and function == "dateadd"):
+        raise SqlError(9810, part, function, kind.name)
+
+
+def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: Scalar = "") -> Scalar:
+    part = _part(name)
+    if count is None or value is None:
+        return None
+    type_ = _kind(value, kind)
+    _check_part(part, type_, "dateadd")
+    moment, steps = moment_of(value, type_, culture), int(to_number(count, "float"))
+    if part in _STEP or part == "nanosecond":
+        ticks = steps // 100 if part == "nanosecond" else steps * _STEP[part]
+        total = moment.total + ticks
+        if type_.name == "time":
+            return hold(date_values.fitted(Moment(moment.day, total % DAY), type_), type_)
+        return _within(total, moment.offset, type_)
+    if part not in _MONTHS:
+        raise SqlError(9810, part, "dateadd", type_.name)
+    day = moment.date
+    months = day.month - 1 + steps * _MONTHS[part]
+    year, month = day.year + months // 12, months % 12 + 1
+    if not 1 <= year <= 9999:
+        raise SqlError(517, type_.name)
+    moved = date(year, month, min(day.day, _last_day(year, month)))
+    return _within(moved.toordinal() * DAY + moment.ticks, moment.offset, type_)
+
+
+def _last_day(year: int, month: int) -> int:
+    if (year, month) == (9999, 12):
+        return 31
+    return (date(year + month // 12, month % 12 + 1, 1) - timedelta(days=1)).day
+
+
+def _within(total: int, offset: int | None, kind: SqlType) -> str:
+    """The value; 517 beyond the calendar of its type."""
+    first = date_values.FIRST_DAYS.get(kind.name, 1)
+    last = date_values.LAST_DAYS.get(kind.name, date_values.LAST_DAY)
+    if not first * DAY <= total < (last + 1) * DAY:
+        raise SqlError(517, kind.name)
+    return hold(date_values.fitted(date_values.of_total(total, offset), kind), kind)
+
+
+def datediff(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
+    """Boundaries of the part that are crossed. Weeks always begin on Sunday. Documented [DOC: DATEDIFF]."""
+    count = datediff_big(culture, name, start, end)
+    if isinstance(count, int) and not -(2**31) <= count < 2**31:
+        raise SqlError(535)
+    return count
+
+
+def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> Scalar:
+    part = _part(name)
+    if start is None or end is None:
+        return None
+    first, second = _difference_end(start, culture), _difference_end(end, culture)
+    if part in _MONTHS:
+        size, a, b = _MONTHS[part], first.date, second.date
+        return (b.year * 12 + b.month - 1) // size - (a.year * 12 + a.month - 1) // size
+    if part == "week":
+        return second.day // 7 - first.day // 7
+    if part == "nanosecond":
+        return (second.utc - first.utc) * 100
+    if part not in _STEP:
+        raise SqlError(9810, part, "datediff", "datetime")
+    return second.utc // _STEP[part] - first.utc // _STEP[part]
+
+
+def _difference_end(value: Scalar, culture: Culture) -> Moment:
+    """One end of a DATEDIFF: a literal with more digits than a datetime has is a datetime2 [DOC: DATEDIFF]."""
+    if not isinstance(value, str):
+        return moment_of(value, SqlType("datetimeoffset", scale=7), culture)
+    try:
+        return moment_of(value, DATETIME, culture)
+    except SqlError as problem:
+        if problem.number != 241:
+            raise
+        return moment_of(value, SqlType("datetime2", scale=7), culture)
+
+
+def datepart(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
+    part = _part(name)
+    if value is None:
+        return None
+    kind = _kind(value)
+    _check_part(part, kind, "datepart")
+    if part == "tzoffset" and kind.name != "datetimeoffset" and is_moment(value):
+        raise SqlError(9810, part, "datepart", kind.name)
+    moment = moment_of(value, kind if is_moment(value) else SqlType("datetimeoffset", scale=7), culture)
+    if not is_moment(value) and part not in ("tzoffset", "microsecond", "nanosecond"):
+        moment = date_values.fitted(moment, DATETIME)
+    return _computed(part, moment, culture)
+
+
+def _computed(part: str, moment: Moment, culture: Culture) -> int:
+    day, seconds, rest = moment.date, moment.ticks // TICKS_PER_S, moment.ticks % TICKS_PER_S
+    weekday = (day.isoweekday() - culture.datefirst) % 7 + 1
+    first = (date(day.year, 1, 1).isoweekday() - culture.datefirst) % 7
+    return {
+        "year": day.year,
+        "quarter": (day.month + 2) // 3,
+        "month": day.month,
+        "day": day.day,
+        "dayofyear": day.timetuple().tm_yday,
+        "week": (day.timetuple().tm_yday - 1 + first) // 7 + 1,
+        "weekday": weekday,
+        "hour": seconds // 3600,
+        "minute": seconds // 60 % 60,
+        "second": seconds % 60,
+        "millisecond": rest // 10_000,
+        "microsecond": rest // 10,
+        "nanosecond": rest * 100,
+        "iso_week": day.isocalendar().week,
+        "tzoffset": moment.offset or 0,
+    }[part]
+
+
+def datename(culture: Culture, name: Scalar, value: Scalar) -> Scalar:
+    part = _part(name)
+    if value is None:
+        return None
+    number = whole(datepart(culture, name, value))
+    if part == "month":
+        return culture.language.months[number - 1]
+    if part == "weekday":
+        return culture.language.days[(number - 1 + culture.datefirst - 1) % 7]
+    if part == "tzoffset":
+        return f"{'-' if number < 0 else '+'}{abs(number) // 60:02d}:{abs(number) % 60:02d}"
+    return str(number)
+
+
+def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
+    """The last day of the month, as a date."""
+    if value is None:
+        return None
+    day = moment_of(dateadd(culture, "month", months or 0, value), SqlType("date"), culture).date
+    return MARK + day.replace(day=_last_day(day.year, day.month)).isoformat()
+
+
+def isdate(culture: Culture, value: Scalar) -> Scalar:
+    """1 for what becomes a datetime. Documented [DOC: ISDATE]."""
+    if value is None:
+        return 0
+    if is_moment(value):
+        return int(date_values.kind_of(str(value)).name in (*OLD_MOMENTS, "date"))
+    if not isinstance(value, str):
+        return int(isinstance(value, int) and 1753 <= value <= 9999)
+    try:
+        date_values.read(value, DATETIME, culture)
+    except SqlError:
+        return 0
+    return int(bool(value.strip()))
+
+
+CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
+    "dateadd": dateadd,
+    "datediff": datediff,
+    "datediff_big": datediff_big,
+    "datepart": datepart,
+    "datename": datename,
+    "eomonth": eomonth,
+    "isdate": isdate,
+    "year": lambda culture, value: datepart(culture, "year", value),
+    "month": lambda culture, value: datepart(culture, "month", value),
+    "day": lambda culture, value: datepart(culture, "day", value),
+}
+"""Functions that depend on SET LANGUAGE, DATEFORMAT and DATEFIRST, by the name that T-SQL has for them."""
+
+
+# --- made of numbers -------------------------------------------------------------------------------------
+
+
+@strict
+def agent_datetime(day: Scalar, clock: Scalar) -> Scalar:
+    return stamp(parse_moment(f"{whole(day):08d}") + _clock(whole(clock)))
+
+
+def _clock(number: int) -> timedelta:
+    return timedelta(hours=number // 10000, minutes=number // 100 % 100, seconds=number % 100)
+
+
+def _made(kind: str) -> Callable[..., Scalar]:
+    """DATEFROMPARTS and its kin; 289 for parts that make no value."""
+
+    def make(*parts: Scalar) -> Scalar:
+        scaled = kind in ("datetime2", "time", "datetimeoffset")
+        if any(part is None for part in parts):
+            return None
+        numbers = [whole(part) for part in parts]
+        scale = numbers.pop() if scaled else 0
+        type_ = SqlType(kind, scale=scale)
+        try:
+            return hold(date_values.fitted(_from_parts(kind, numbers, scale), type_), type_)
+        except (ValueError, OverflowError):
+            raise SqlError(289, kind) from None
+
+    return make
+
+
+def _from_parts(kind: str, numbers: list[int], scale: int) -> Moment:
+    if not 0 <= scale <= 7:
+        raise ValueError
+    clock = [0, 0, 0, 0] if kind == "date" else numbers[-4:] if kind == "time" else numbers[3:7]
+    clock += [0] * (4 - len(clock))
+    hour, minute, second, fraction = clock
+    unit = 10_000 if kind == "datetime" else date_values.TICKS_OF_DIGIT[scale]
+    ticks = (hour * 3600 + minute * 60 + second) * TICKS_PER_S + fraction * unit
+    sane = 0 <= hour < 24 and 0 <= minute < 60 and 0 <= second < 60 and 0 <= fraction * unit < TICKS_PER_S
+    if not sane:
+        raise ValueError
+    day = date_values.EPOCH if kind == "time" else date(*numbers[:3]).toordinal()
+    offset = numbers[7] * 60 + numbers[8] if kind == "datetimeoffset" else None
+    return Moment(day, ticks, offset)
+
+
+def _counted(function: Callable[..., Scalar], names: str) -> Callable[..., Scalar]:
+    """The function with a fixed number of arguments, so that a wrong number is message 174."""
+    count = len(names.split())
+
+    def call(*values: Scalar) -> Scalar:
+        if len(values) != count:
+            raise SqlError(174, "function", count)
+        return function(*values)
+
+    return call
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "datefromparts": _counted(_made("date"), "year month day"),
+    "datetimefromparts": _counted(_made("datetime"), "year month day hour minute second ms"),
+    "datetime2fromparts": _counted(_made("datetime2"), "y m d h mi s fraction precision"),
+    "smalldatetimefromparts": _counted(_made("smalldatetime"), "y m d h mi"),
+    "timefromparts": _counted(_made("time"), "h mi s fraction precision"),
+    "datetimeoffsetfromparts": _counted(
+        _made("datetimeoffset"), "y m d h mi s fraction hours minutes precision"
+    ),
+    "agent_datetime": agent_datetime,
+}
+"""Functions of their arguments alone."""

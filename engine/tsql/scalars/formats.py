@@ -1,0 +1,138 @@
+"""FORMAT, and what else turns a value into a text or a number of another kind: hashes, SOUNDEX."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Callable
+from datetime import datetime
+from typing import Final
+
+from engine import moments
+from engine.tsql.scalars.values import (
+    Scalar,
+    decimal_text,
+    is_moment,
+    parse_moment,
+    strict,
+    to_number,
+    to_text,
+)
+
+# --- FORMAT ----------------------------------------------------------------------------------------------
+
+_DATE_TOKENS: Final = {
+    "yyyy": "%Y", "yy": "%y", "MMMM": "%B", "MMM": "%b", "MM": "%m", "dddd": "%A", "ddd": "%a", "dd": "%d",
+    "HH": "%H", "hh": "%I", "mm": "%M", "ss": "%S", "tt": "%p",
+}  # fmt: skip
+"""Parts of a date format of .NET and of moments.py. Documented [DOC: FORMAT]."""
+
+_STANDARD_DATES: Final = {
+    "d": "M/d/yyyy", "D": "dddd, MMMM d, yyyy", "g": "M/d/yyyy h:mm tt", "G": "M/d/yyyy h:mm:ss tt",
+    "s": "yyyy-MM-ddTHH:mm:ss", "t": "h:mm tt", "T": "h:mm:ss tt", "u": "yyyy-MM-dd HH:mm:ssZ",
+}  # fmt: skip
+
+
+PLACES_MAX: Final = 99
+"""Digits that a standard number format may ask for. Documented [DOC: standard numeric format strings]."""
+
+
+def format_work(_: Scalar, pattern: Scalar = None, *__: Scalar) -> int:
+    """Work (work.py) of reading a pattern, which may have 4,000 characters. Measured."""
+    return len(pattern) // 2 if isinstance(pattern, str) else 0
+
+
+def _format_date(moment: datetime, pattern: str) -> str:
+    pattern = _STANDARD_DATES.get(pattern, pattern)
+    single = {"M": moment.month, "d": moment.day, "H": moment.hour, "h": moment.hour % 12 or 12}
+    single |= {"m": moment.minute, "s": moment.second}
+
+    def part(match: re.Match[str]) -> str:
+        token = match.group()
+        if token[0] in "'\"":
+            return token[1:-1]
+        if token in _DATE_TOKENS:
+            return moments.written(moment, _DATE_TOKENS[token])
+        if token[0] in "fF":
+            return f"{moment.microsecond:06d}"[: len(token)]
+        return str(single[token])
+
+    return re.sub(r"'[^']*'|\"[^\"]*\"|yyyy|yy|M{1,4}|d{1,4}|HH?|hh?|mm?|ss?|f+|F+|tt", part, pattern)
+
+
+def _format_number(number: float, pattern: str) -> str | None:
+    """Standard formats N, F, D, P, C and pictures of 0, # and commas. NULL for a format that cannot be.
+
+    Documented [DOC: FORMAT].
+    """
+    standard = re.fullmatch(r"([NnFfDdPpCcGg])(\d*)", pattern)
+    if standard is not None:
+        if standard[2] and (len(standard[2]) > 9 or int(standard[2]) > PLACES_MAX):
+            return None
+        kind = standard[1].upper()
+        places = int(standard[2]) if standard[2] else 0 if kind == "D" else 2
+        if kind == "D":
+            return f"{int(number):0{places}d}"
+        shown = to_text(decimal_text(float(number) * (100 if kind == "P" else 1), places))
+        grouped = _grouped(shown) if kind in "NPC" else shown
+        return f"{grouped} %" if kind == "P" else f"${grouped}" if kind == "C" else grouped
+    picture = re.search(r"[0#,]+(?:\.[0#]+)?", pattern)
+    if picture is None:
+        return pattern
+    left, _, right = picture.group().partition(".")
+    shown = to_text(decimal_text(abs(float(number)), len(right)))
+    front, _, back = shown.partition(".")
+    front = front.rjust(left.replace(",", "").count("0"), "0")
+    while back and len(back) > right.count("0") and back.endswith("0"):
+        back = back[:-1]
+    front = _grouped(front) if "," in left else front
+    text = front + (f".{back}" if back else "")
+    return pattern.replace(picture.group(), ("-" if number < 0 else "") + text, 1)
+
+
+def _grouped(digits: str) -> str:
+    front, point, back = digits.partition(".")
+    return f"{int(front):,}{point}{back}" if abs(int(front)) or not front.startswith("-") else digits
+
+
+@strict
+def _format(value: Scalar, pattern: Scalar, culture: Scalar = "en-US") -> Scalar:
+    if is_moment(value):
+        return _format_date(parse_moment(value), to_text(pattern))
+    return _format_number(to_number(value, "float"), to_text(pattern))
+
+
+# --- hashes ----------------------------------------------------------------------------------------------
+
+_HASHES: Final = {"md5": "md5", "sha": "sha1", "sha1": "sha1", "sha2_256": "sha256", "sha2_512": "sha512"}
+
+
+@strict
+def _hash(kind: Scalar, value: Scalar) -> Scalar:
+    """HASHBYTES; text as varchar. NULL for an algorithm that is not known."""
+    name = _HASHES.get(to_text(kind).lower())
+    data = value if isinstance(value, bytes) else to_text(value).encode("cp1252", "replace")
+    return None if name is None else hashlib.new(name, data, usedforsecurity=False).digest()
+
+
+@strict
+def _soundex(value: Scalar) -> Scalar:
+    codes = {
+        c: n for n, letters in enumerate(("", "BFPV", "CGJKQSXZ", "DT", "L", "MN", "R")) for c in letters
+    }
+    text = [char for char in to_text(value).upper() if char.isalpha()]
+    if not text:
+        return "0000"
+    found = [str(codes.get(char, 0)) for char in text]
+    kept = [
+        digit for place, digit in enumerate(found) if place and digit != "0" and digit != found[place - 1]
+    ]
+    return (text[0] + "".join(kept) + "000")[:4]
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "format": _format,
+    "hashbytes": _hash,
+    "soundex": _soundex,
+}
+"""Functions of their arguments alone."""

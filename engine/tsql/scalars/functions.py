@@ -1,0 +1,367 @@
+"""Scalar functions of T-SQL, as SQLite calls them: `LEN(x)` in a query is `t_len(x)` there."""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, Final
+
+from engine.messages import SqlError
+from engine.tsql.scalars import date_values, dates, formats, mathematics, operators, xmltext
+from engine.tsql.scalars.date_values import Culture
+from engine.tsql.scalars.like import patindex
+from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, SCALED, WIDE, type_of
+from engine.tsql.scalars.values import (
+    MARK,
+    TEXT_LIMIT,
+    Scalar,
+    comparable,
+    convert,
+    decimal_text,
+    is_moment,
+    strict,
+    text_as,
+    to_number,
+    to_text,
+    whole,
+)
+
+# --- text -----------------------------------------------------------------------------------------------
+
+
+@strict
+def _top_percent(count: Scalar, percent: Scalar) -> Scalar:
+    """Rows of TOP (percent) PERCENT: the next whole number. Documented [DOC: TOP]. Raises 1031."""
+    share = Fraction(str(to_number(percent)))
+    if not 0 <= share <= 100:
+        raise SqlError(1031)
+    return math.ceil(whole(count) * share / 100)
+
+
+def _recursion(level: Scalar, most: Scalar) -> Scalar:
+    """How often the recursive part of a common table expression has been run. Raises 530."""
+    if whole(most) and whole(level) > whole(most):
+        raise SqlError(530, most)
+    return level
+
+
+def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
+    """Bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: data types]."""
+    type_ = type_of(str(kind), 0) if kind else None
+    if type_ is not None and type_.name in FIXED_LENGTHS:
+        return FIXED_LENGTHS[type_.name]
+    if type_ is not None and type_.name in DECIMALS:
+        return next(
+            size for digits, size in ((9, 5), (19, 9), (28, 13), (38, 17)) if type_.precision <= digits
+        )
+    if type_ is not None and type_.name in SCALED:
+        size = 3 if type_.scale < 3 else 4 if type_.scale < 5 else 5
+        return size + {"time": 0, "datetime2": 3, "datetimeoffset": 5}[type_.name]
+    if isinstance(value, bytes):
+        return len(value)
+    if isinstance(value, str):
+        if value.startswith(MARK):
+            return datalength(value, str(date_values.kind_of(value)))
+        return len(value) * (1 if type_ is not None and type_.is_text and type_.name not in WIDE else 2)
+    return 4 if isinstance(value, int) and abs(value) < 2**31 else 8
+
+
+@strict
+def _left(text: Scalar, count: Scalar) -> Scalar:
+    if whole(count) < 0:
+        raise SqlError(537)
+    return to_text(text)[: whole(count)]
+
+
+@strict
+def _right(text: Scalar, count: Scalar) -> Scalar:
+    if whole(count) < 0:
+        raise SqlError(536, "RIGHT")
+    return to_text(text)[-whole(count) :] if whole(count) else ""
+
+
+@strict
+def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
+    if whole(length) < 0:
+        raise SqlError(537)
+    first = whole(start) - 1
+    return to_text(text)[max(0, first) : max(0, first + whole(length))]
+
+
+@strict
+def _charindex(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
+    if not to_text(part):
+        return 0
+    return to_text(text).casefold().find(to_text(part).casefold(), max(0, whole(start) - 1)) + 1
+
+
+@strict
+def _replace(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
+    if not to_text(old):
+        return to_text(text)
+    by = to_text(new)
+    most = TEXT_LIMIT // max(1, len(by)) + 1  # what comes after these is cut off anyway
+    template = by.replace("\\", r"\\")  # a text: a function would be called a million times
+    return re.sub(re.escape(to_text(old)), template, to_text(text), count=most, flags=re.IGNORECASE)[
+        :TEXT_LIMIT
+    ]
+
+
+def _stuff(text: Scalar, start: Scalar, length: Scalar, new: Scalar) -> Scalar:
+    if text is None or start is None or length is None:
+        return None
+    body, first, count = to_text(text), whole(start) - 1, whole(length)
+    if first < 0 or first >= len(body) or count < 0:
+        return None
+    return body[:first] + to_text(new) + body[first + count :]
+
+
+@strict
+def _replicate(text: Scalar, count: Scalar, most: Scalar = 8000) -> Scalar:
+    """Cut at *most* characters: 8,000 bytes unless the text is of a (max) type. Documented [DOC: REPLICATE]."""
+    body, size = to_text(text), TEXT_LIMIT if most == -1 else whole(most)
+    if whole(count) < 0:
+        return None
+    return (body * min(whole(count), size // max(1, len(body)) + 1))[:size]
+
+
+@strict
+def _quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
+    pairs = {"[": "[]", "]": "[]", "'": "''", '"': '""', "(": "()", ")": "()", "{": "{}", "}": "{}"}
+    pair = pairs.get(to_text(quote)[:1])
+    if pair is None or len(to_text(text)) > 128:
+        return None
+    return pair[0] + to_text(text).replace(pair[1], pair[1] * 2) + pair[1]
+
+
+def _concat(first: Scalar, second: Scalar, *values: Scalar) -> Scalar:
+    return "".join(to_text(value) for value in (first, second, *values))[:TEXT_LIMIT]
+
+
+@strict
+def _str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
+    text = to_text(decimal_text(float(to_number(number, "float")), max(0, min(16, whole(decimals)))))
+    size = max(0, min(8000, whole(length)))
+    return text.rjust(size) if len(text) <= size else "*" * size
+
+
+@strict
+def _parsename(name: Scalar, piece: Scalar) -> Scalar:
+    parts = [part.strip('[]"') for part in to_text(name).split(".")]
+    return parts[-whole(piece)] if 0 < whole(piece) <= len(parts) <= 4 else None
+
+
+def _choose(number: Scalar, *values: Scalar) -> Scalar:
+    return values[whole(number) - 1] if number is not None and 0 < whole(number) <= len(values) else None
+
+
+def _isnumeric(value: Scalar) -> Scalar:
+    """1 for what can be made a number of any type; a sign or $ alone can, as money. Documented [DOC: ISNUMERIC]."""
+    if value is None or is_moment(value) or isinstance(value, bytes):
+        return 0
+    text = to_text(value).strip(" \t\r\n")
+    return int(len(text) <= 400 and bool(text) and _NUMERIC.fullmatch(text) is not None)
+
+
+_NUMERIC: Final = re.compile(
+    r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?|[-+]?(?:\d+(?:\.\d*)?|\.\d+)[edED][-+]?\d{1,3}", re.ASCII
+)
+
+
+# --- everything that needs no connection ----------------------------------------------------------------
+
+
+def _convert(
+    culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
+) -> Scalar:
+    known = type_of(str(source)) if source else None
+    return convert(value, str(kind), None if style is None else whole(style), source=known, culture=culture)
+
+
+def _try_convert(
+    culture: Culture, kind: Scalar, value: Scalar, style: Scalar = None, source: Scalar = None
+) -> Scalar:
+    try:
+        return _convert(culture, kind, value, style, source)
+    except SqlError as problem:
+        if problem.number in (243, 281, 529, 2715):
+            raise
+        return None
+
+
+def _text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
+    """The value as the functions of texts take it, by the rules of its type."""
+    known = type_of(str(source)) if source else None
+    return None if value is None else text_as(value, source=known, culture=culture)
+
+
+def _isnull(value: Scalar, other: Scalar) -> Scalar:
+    return other if value is None else value
+
+
+def _checksum(*values: Scalar) -> Scalar:
+    number = 0
+    for value in values:
+        for char in comparable(to_text(value)):
+            number = (number * 31 + ord(char)) & 0xFFFFFFFF
+    return number - 2**32 if number >= 2**31 else number
+
+
+def format_message(text: str, values: tuple[Scalar, ...]) -> str:
+    """The text of RAISERROR with its %d, %s, %u, %x filled in. Raises 2787 or 2748."""
+    left = list(values)
+
+    def fill(match: re.Match[str]) -> str:
+        if match.group() == "%%":
+            return "%"
+        width, cut = (
+            (to_text(left.pop(0)) if left else "") if match[part] == "*" else match[part] or ""
+            for part in ("width", "cut")
+        )
+        value = left.pop(0) if left else None
+        if value is None:
+            return "(null)"
+        if match["kind"] == "s":
+            shown = to_text(value)
+            shown = shown[: int(cut[:9])] if cut.isdecimal() else shown
+        elif isinstance(value, int):
+            shown = {"x": f"{value:x}", "X": f"{value:X}", "o": f"{value:o}"}.get(match["kind"], str(value))
+            shown = shown.rjust(min(int(cut[:9]), 2000), "0") if cut.isdecimal() else shown
+        else:
+            raise SqlError(2786, len(values) - len(left))
+        size = int(width[:9]) if width.isdecimal() else 0
+        size = min(size, 2000)
+        flags = match["flags"]
+        return shown.ljust(size) if "-" in flags else shown.rjust(size, "0" if "0" in flags else " ")
+
+    bad = re.search(
+        r"%(?![-+0 #]*+(?:\d++|\*)?(?:\.(?:\d++|\*))?(?:l|h|I64)?[sdiuxXo]|%)\S?\S?", text.replace("%%", "")
+    )
+    if bad:
+        raise SqlError(2787, bad.group())
+    return re.sub(
+        r"%%|%(?P<flags>[-+0 #]*+)(?P<width>\d++|\*)?(?:\.(?P<cut>\d++|\*))?(?:l|h|I64)?(?P<kind>[sdiuxXo])",
+        fill,
+        text,
+    )
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    **dates.FUNCTIONS,
+    **formats.FUNCTIONS,
+    **mathematics.FUNCTIONS,
+    **operators.FUNCTIONS,
+    **xmltext.FUNCTIONS,
+    "decimal_text": decimal_text,
+    "isnull": _isnull,
+    "iif": lambda condition, yes, no: yes if condition else no,
+    "choose": _choose,
+    "len": strict(lambda value: len(to_text(value).rstrip(" "))),
+    "datalength": datalength,
+    "top_percent": _top_percent,
+    "recursion": _recursion,
+    "left": _left,
+    "right": _right,
+    "substring": _substring,
+    "charindex": _charindex,
+    "patindex": patindex,
+    "replace": _replace,
+    "stuff": _stuff,
+    "replicate": _replicate,
+    "space": strict(lambda count: " " * min(8000, max(0, whole(count)))),
+    "reverse": strict(lambda value: to_text(value)[::-1]),
+    "upper": strict(lambda value: "".join(c.upper() if len(c.upper()) == 1 else c for c in to_text(value))),
+    "lower": strict(lambda value: to_text(value).lower()),
+    "ltrim": strict(lambda value: to_text(value).lstrip(" ")),
+    "rtrim": strict(lambda value: to_text(value).rstrip(" ")),
+    "trim": strict(lambda value: to_text(value).strip(" ")),
+    "quotename": _quotename,
+    "concat": _concat,
+    "str": _str,
+    "char": strict(lambda number: chr(whole(number)) if 0 <= whole(number) < 256 else None),
+    "nchar": strict(lambda number: chr(whole(number)) if 0 < whole(number) < 0xD800 else None),
+    "ascii": strict(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
+    "unicode": strict(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
+    "parsename": _parsename,
+    "isnumeric": _isnumeric,
+    "checksum": _checksum,
+    "binary_checksum": _checksum,
+    "fn_varbintohexstr": strict(lambda value: to_text(value).lower()),
+}
+"""Functions of their arguments alone."""
+
+CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
+    **dates.CULTURED,
+    "convert": _convert,
+    "try_convert": _try_convert,
+    "text": _text,
+}
+"""Functions whose first argument is the culture of the connection."""
+
+
+_KNOWN: Final = """
+object_definition col_length cert_id certencoded certprivatekey col_name columnproperty context_info
+current_request_id current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey
+encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty
+getansinull ident_current ident_incr ident_seed index_col indexkey_property indexproperty is_objectsigned
+key_guid key_id min_active_rowversion openxml parse permissions publishingservername pwdcompare pwdencrypt
+rowcount_big sql_variant_property stats_date switchoffset textptr textvalid todatetimeoffset
+try_cast try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg
+cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
+"""
+INTERNAL: Final = frozenset(
+    {
+        "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
+        "joined", "operate", "negated", "inverted", *xmltext.FUNCTIONS,
+    }
+)  # fmt: skip
+"""Functions that only rewritten queries call."""
+
+KNOWN: Final = frozenset(_KNOWN.split())
+"""Functions that the product has and that are not simulated. Documented [DOC: functions]."""
+
+SINCE: Final = {
+    "iif": 2012,
+    "choose": 2012,
+    "concat": 2012,
+    "try_convert": 2012,
+    "sysdatetime": 2008,
+    "sysutcdatetime": 2008,
+    "sysdatetimeoffset": 2008,
+    "trim": 2017,
+    "format": 2012,
+    "eomonth": 2012,
+    "datefromparts": 2012,
+    "datetimefromparts": 2012,
+    "datetime2fromparts": 2012,
+    "smalldatetimefromparts": 2012,
+    "timefromparts": 2012,
+    "datetimeoffsetfromparts": 2012,
+    "lag": 2012,
+    "lead": 2012,
+    "first_value": 2012,
+    "last_value": 2012,
+}
+"""Functions that came later than 2005. Documented [DOC: functions]."""
+
+
+@lru_cache(maxsize=512)
+def arity(function: Callable[..., Any], bound: bool) -> tuple[int, int]:
+    """Least and most arguments of a function, without the context if it is *bound* to one; -1 for any number."""
+    parameters = list(inspect.signature(function).parameters.values())[int(bound) :]
+    least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
+    endless = any(p.kind is p.VAR_POSITIONAL for p in parameters)
+    return least, -1 if endless else len(parameters)
+
+
+def check_arity(name: str, function: Callable[..., Any], bound: bool, given: int) -> None:
+    """Raises 174 or 189 for a wrong number of arguments."""
+    least, most = arity(function, bound)
+    if given < least or (most >= 0 and given > most):
+        if least == most:
+            raise SqlError(174, name, least)
+        raise SqlError(189, name, least, most if most >= 0 else 254)

@@ -1,0 +1,254 @@
+"""Arithmetic of T-SQL: `+ - * / % & | ^ ~` of two values, in the type that the expression has.
+
+Sources: [DOC: precision, scale, and length], [DOC: + (addition); / (divide); & (bitwise AND)].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any, Final
+
+from engine import arithmetic
+from engine.messages import SqlError
+from engine.tsql.scalars import date_values
+from engine.tsql.scalars.date_values import DAY, EPOCH
+from engine.tsql.scalars.types import DECIMALS, INT_RANGES, MAX, MONEYS, WIDE, SqlType, type_of
+from engine.tsql.scalars.values import (
+    ANY_DIGITS,
+    TEXT_LIMIT,
+    Scalar,
+    convert,
+    exact,
+    finite,
+    held_decimal,
+    hold,
+    is_moment,
+    moment_of,
+    parse_moment,
+    stamp,
+    to_number,
+    to_text,
+)
+
+# --- with a type -----------------------------------------------------------------------------------------
+
+
+def operate(sign: Scalar, kind: Scalar, a: Scalar, b: Scalar) -> Scalar:
+    """a *sign* b as a value of the type *kind*. Raises 8115 for one that it does not hold, 8134 for a division by 0."""
+    if a is None or b is None:
+        return None
+    type_ = type_of(str(kind))
+    if type_.is_whole:
+        return _whole(str(sign), type_.name, _int(a, type_), _int(b, type_))
+    if type_.name in DECIMALS or type_.name in MONEYS:
+        return _exact(str(sign), type_, a, b)
+    if type_.is_moment:
+        return _moved(str(sign), type_, a, b)
+    return _floating(str(sign), float(to_number(a, "float")), float(to_number(b, "float")))
+
+
+def _int(value: Scalar, kind: SqlType) -> int:
+    if isinstance(value, int):
+        return value
+    return int(convert(value, SqlType("int" if kind.name != "bigint" else "bigint")) or 0)
+
+
+def _whole(sign: str, name: str, a: int, b: int) -> int:
+    if sign in "/%" and not b:
+        raise SqlError(8134)
+    result = _WHOLE[sign](a, b)
+    low, high = INT_RANGES[name]
+    if not low <= result <= high:
+        raise SqlError(8115, "expression", name)
+    return result
+
+
+def _divided(a: int, b: int) -> int:
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def _rest(a: int, b: int) -> int:
+    rest = abs(a) % abs(b)
+    return rest if a >= 0 else -rest
+
+
+_WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
+    "+": lambda a, b: a + b,
+    "-": lambda a, b: a - b,
+    "*": lambda a, b: a * b,
+    "/": _divided,
+    "%": _rest,
+    "&": lambda a, b: a & b,
+    "|": lambda a, b: a | b,
+    "^": lambda a, b: a ^ b,
+}
+
+
+def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
+    """Quotients are cut off behind their last digit, products rounded to it."""
+    left, right = _decimal(a, kind), _decimal(b, kind)
+    if sign in "/%" and not right:
+        raise SqlError(8134)
+    if sign == "%":
+        result = ANY_DIGITS.remainder(left, right)
+    else:
+        result = _EXACT[sign](left, right)
+    if kind.name in MONEYS:
+        return held_decimal(result, 19, 4, "expression", cut=sign == "/")
+    return held_decimal(result, kind.precision, kind.scale, "expression", cut=sign == "/")
+
+
+def _decimal(value: Scalar, kind: SqlType) -> Decimal:
+    return exact(convert(value, kind) if kind.name in MONEYS and isinstance(value, str) else value)
+
+
+_EXACT: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
+    "+": ANY_DIGITS.add,
+    "-": ANY_DIGITS.subtract,
+    "*": ANY_DIGITS.multiply,
+    "/": ANY_DIGITS.divide,
+}
+
+
+def _floating(sign: str, a: float, b: float) -> float:
+    if sign in "/%" and not b:
+        raise SqlError(8134)
+    try:
+        result: Any = {"+": a + b, "-": a - b, "*": a * b}.get(sign)
+        if result is None:
+            result = a / b if sign == "/" else arithmetic.rest(a, b)
+    except OverflowError:
+        raise SqlError(8115, "expression", "float") from None
+    return float(finite(result))
+
+
+def _moved(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
+    """Days are added to the days since 1900; 517 beyond the calendar."""
+    first, second = (moment_of(value).total - EPOCH * DAY for value in (a, b))
+    total = (first + second if sign == "+" else first - second) + EPOCH * DAY
+    if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
+        raise SqlError(517, kind.name)
+    return hold(date_values.fitted(date_values.of_total(total), kind), kind)
+
+
+def joined(kind: Scalar, *parts: Scalar) -> Scalar:
+    """Texts or binaries one behind the other, as long as the type *kind* may be; NULL if one of them is."""
+    if any(part is None for part in parts):
+        return None
+    type_ = type_of(str(kind))
+    size = TEXT_LIMIT if type_.length == MAX else 4000 if type_.name in WIDE else 8000
+    if type_.is_binary:
+        return b"".join(part if isinstance(part, bytes) else b"" for part in parts)[:size]
+    return "".join(map(to_text, parts))[:size]
+
+
+def pasted(kind: Scalar, *parts: Scalar) -> Scalar:
+    """The same under SET CONCAT_NULL_YIELDS_NULL OFF: NULL is nothing. Documented."""
+    empty = b"" if type_of(str(kind)).is_binary else ""
+    return joined(kind, *(empty if part is None else part for part in parts))
+
+
+def inverted(kind: Scalar, value: Scalar) -> Scalar:
+    """~value: all bits of its type turned over."""
+    if value is None:
+        return None
+    name = str(kind)
+    number = int(to_number(value))
+    if name == "bit":
+        return int(not number)
+    return 255 - number if name == "tinyint" else ~number
+
+
+def negated(kind: Scalar, value: Scalar) -> Scalar:
+    """-value in its type."""
+    return None if value is None else operate("-", kind, 0, value)
+
+
+# --- without one -----------------------------------------------------------------------------------------
+
+
+def _add(a: Scalar, b: Scalar) -> Scalar:
+    if a is None or b is None:
+        return None
+    if is_moment(a) or is_moment(b):
+        return stamp(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
+    if isinstance(a, str) and isinstance(b, str):
+        return (a + b)[:TEXT_LIMIT]
+    return _checked(_number(a, b) + _number(b, a))
+
+
+def add(first: Scalar, *others: Scalar) -> Scalar:
+    """a + b + c, from left to right, of values whose types are not known."""
+    total = first
+    for value in others:
+        total = _add(total, value)
+    return total
+
+
+def _sub(a: Scalar, b: Scalar) -> Scalar:
+    if a is None or b is None:
+        return None
+    if is_moment(a) or is_moment(b):
+        return stamp(parse_moment(a) - (parse_moment(b) - datetime(1900, 1, 1)))
+    return _checked(_number(a, b) - _number(b, a))
+
+
+def _mul(a: Scalar, b: Scalar) -> Scalar:
+    return None if a is None or b is None else _checked(_number(a, b) * _number(b, a))
+
+
+def _div(a: Scalar, b: Scalar) -> Scalar:
+    if a is None or b is None:
+        return None
+    left, right = _number(a, b), _number(b, a)
+    if right == 0:
+        raise SqlError(8134)
+    return _divided(left, right) if isinstance(left, int) and isinstance(right, int) else left / right
+
+
+def _mod(a: Scalar, b: Scalar) -> Scalar:
+    if a is None or b is None:
+        return None
+    left, right = _number(a, b), _number(b, a)
+    if right == 0:
+        raise SqlError(8134)
+    rest = abs(left) % abs(right)
+    return rest if left >= 0 else -rest
+
+
+def _bits(sign: str) -> Callable[[Scalar, Scalar], Scalar]:
+    def work(a: Scalar, b: Scalar) -> Scalar:
+        return None if a is None or b is None else _WHOLE[sign](int(to_number(a)), int(to_number(b)))
+
+    return work
+
+
+def _number(value: Scalar, other: Scalar) -> int | float:
+    return to_number(value, "numeric" if isinstance(other, float) else "int")
+
+
+def _checked(number: int | float) -> int | float:
+    if isinstance(number, int) and not -(2**63) <= number < 2**63:
+        raise SqlError(8115, "expression", "bigint")
+    return number
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "operate": operate,
+    "joined": joined,
+    "pasted": pasted,
+    "inverted": inverted,
+    "negated": negated,
+    "add": add,
+    "sub": _sub,
+    "mul": _mul,
+    "div": _div,
+    "mod": _mod,
+    "and": _bits("&"),
+    "or": _bits("|"),
+    "xor": _bits("^"),
+}
+"""Operators as SQLite calls them."""

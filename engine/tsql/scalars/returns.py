@@ -1,0 +1,210 @@
+"""Types of what functions return, as data. Source: the page of each function [DOC: functions]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final
+
+from engine import arithmetic
+from engine.messages import SqlError
+from engine.tsql.scalars.types import (
+    BIGINT,
+    DATETIME,
+    DECIMALS,
+    FLOAT,
+    GUID,
+    INT,
+    MAX,
+    MONEY,
+    MONEYS,
+    NULL,
+    WIDE,
+    SqlType,
+    digits_of,
+    numeric,
+    nvarchar,
+    type_of,
+    varchar,
+)
+
+Types = Sequence[SqlType | None]
+Rule = Callable[[Types], SqlType | None]
+
+_FIXED: Final = {
+    "int": """ascii charindex datalength datediff datepart day month year difference len patindex unicode isdate
+        isnumeric checksum binary_checksum db_id object_id schema_id user_id suser_id file_id file_idex type_id
+        error_number error_severity error_state error_line xact_state is_srvrolemember is_member is_rolemember
+        has_dbaccess has_perms_by_name objectproperty objectpropertyex fileproperty trigger_nestlevel @@spid
+        @@trancount @@rowcount @@error @@fetch_status @@cursor_rows @@lock_timeout @@max_connections @@nestlevel
+        @@options @@procid @@textsize @@microsoftversion @@cpu_busy @@idle @@io_busy @@timeticks @@total_errors
+        @@connections cursor_status""",
+    "smallint": "@@langid",
+    "tinyint": "@@datefirst @@max_precision",
+    "bigint": "datediff_big count_big rowcount_big",
+    "float": """sqrt square log log10 exp sin cos tan asin acos atan atn2 cot pi rand stdev stdevp var varp""",
+    "datetime": "getdate getutcdate current_timestamp agent_datetime datetimefromparts",
+    "datetime2(7)": "sysdatetime sysutcdatetime",
+    "datetimeoffset(7)": "sysdatetimeoffset",
+    "date": "eomonth datefromparts",
+    "smalldatetime": "smalldatetimefromparts",
+    "nvarchar(128)": """db_name object_name object_schema_name schema_name suser_sname suser_name user_name user
+        current_user session_user system_user original_login host_name app_name file_name filegroup_name type_name
+        original_db_name parsename error_procedure @@servername @@servicename @@language""",
+    "nvarchar(258)": "quotename",
+    "nvarchar(4000)": "error_message formatmessage format",
+    "nvarchar(300)": "@@version",
+    "nvarchar(30)": "datename",
+    "nchar(1)": "nchar",
+    "char(1)": "char",
+    "varchar(4)": "soundex",
+    "uniqueidentifier": "newid newsequentialid",
+    "varbinary(8000)": "hashbytes",
+    "varbinary(85)": "suser_sid",
+    "numeric(38,0)": "@@identity scope_identity",
+    "nvarchar(max)": "fn_varbintohexstr",
+}
+"""Functions whose result is always of the same type."""
+
+
+def _always(kind: SqlType) -> Rule:
+    return lambda types: kind
+
+
+def _same(types: Types) -> SqlType | None:
+    return types[0] if types else None
+
+
+def _text(types: Types, length: int | None = None) -> SqlType | None:
+    """Text as long as the first argument, or of *length*; of varchar unless that is national."""
+    first = types[0] if types else None
+    if first is None:
+        return None
+    size = length if length is not None else first.length if first.is_text else 8000
+    if first.length == MAX and first.is_text:
+        size = MAX
+    return nvarchar(size) if first.name in WIDE else varchar(size)
+
+
+def _wide_if_any(places: Sequence[int]) -> Rule:
+    def rule(types: Types) -> SqlType | None:
+        chosen = [types[place] for place in places if place < len(types)]
+        if any(kind is None for kind in chosen):
+            return None
+        known = [kind for kind in chosen if kind is not None]
+        wide = any(kind.name in WIDE for kind in known)
+        size = MAX if any(kind.length == MAX and kind.is_text for kind in known) else 8000
+        return nvarchar(size) if wide else varchar(size)
+
+    return rule
+
+
+def _concat(types: Types) -> SqlType | None:
+    if any(kind is None for kind in types):
+        return None
+    known = [kind for kind in types if kind is not None]
+    wide = any(kind.name in WIDE for kind in known)
+    if any(kind.length == MAX for kind in known):
+        return nvarchar(MAX) if wide else varchar(MAX)
+    size = arithmetic.total(
+        kind.length if kind.is_text or kind.is_binary else 40 for kind in known if kind != NULL
+    )
+    return nvarchar(size) if wide else varchar(size)
+
+
+def _number(types: Types) -> SqlType | None:
+    """ABS, ROUND …: the type of the argument; text counts as float, small integers as int."""
+    first = types[0] if types else None
+    if first is None or first.is_binary:
+        return None
+    if first.name in ("bit", "tinyint", "smallint"):
+        return INT
+    if first.name == "smallmoney":
+        return MONEY
+    if first == NULL or first.is_text or first.name == "real":
+        return FLOAT
+    return first if first.is_number else None
+
+
+def _whole(types: Types) -> SqlType | None:
+    """FLOOR, CEILING: a decimal without digits behind the point."""
+    kind = _number(types)
+    return numeric(kind.precision, 0) if kind is not None and kind.name in DECIMALS else kind
+
+
+def _power(types: Types) -> SqlType | None:
+    kind = _number(types)
+    return numeric(38, kind.scale) if kind is not None and kind.name in DECIMALS else kind
+
+
+def _dateadd(types: Types) -> SqlType | None:
+    kind = types[2] if len(types) > 2 else None
+    if kind is None:
+        return None
+    return kind if kind.is_moment else DATETIME
+
+
+def summed(kind: SqlType | None) -> SqlType | None:
+    """SUM. Raises 8117 for what cannot be added up."""
+    if kind is None:
+        return None
+    if kind == NULL or not kind.is_number or kind.name == "bit":
+        raise SqlError(8117, "NULL" if kind == NULL else kind.name, "sum")
+    if kind.name in DECIMALS:
+        return numeric(38, kind.scale)
+    if kind.name in MONEYS:
+        return MONEY
+    if kind.is_whole:
+        return BIGINT if kind.name == "bigint" else INT
+    return FLOAT
+
+
+def averaged(kind: SqlType | None) -> SqlType | None:
+    """AVG. Raises 8117."""
+    if kind is None:
+        return None
+    if kind == NULL or not kind.is_number or kind.name == "bit":
+        raise SqlError(8117, "NULL" if kind == NULL else kind.name, "avg")
+    if kind.name in DECIMALS:
+        return SqlType("numeric", precision=38, scale=max(6, digits_of(kind)[1]))
+    return summed(kind)
+
+
+RULES: Final[dict[str, Rule]] = {
+    **{name: _always(type_of(written)) for written, names in _FIXED.items() for name in names.split()},
+    **dict.fromkeys(
+        ("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "left", "right", "substring"), _text
+    ),
+    "replicate": lambda types: _text(types, 8000),
+    "space": lambda types: varchar(8000),
+    "str": lambda types: varchar(8000),
+    "replace": _wide_if_any((0, 1, 2)),
+    "stuff": _wide_if_any((0, 3)),
+    "concat": _concat,
+    "abs": _number,
+    "sign": _number,
+    "round": _number,
+    "floor": _whole,
+    "ceiling": _whole,
+    "power": _power,
+    "degrees": _number,
+    "radians": _number,
+    "dateadd": _dateadd,
+    "datetime2fromparts": lambda types: None,
+    "serverproperty": lambda types: None,
+    "decimal_text": lambda types: varchar(40),
+    "newid": lambda types: GUID,
+    "text": lambda types: nvarchar(4000),
+    "isnull": _same,
+}
+"""Type of a call, from the types of its arguments; a function that is not here gives what is not known."""
+
+TAKES_TEXT: Final = {
+    **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "len", "left", "right", "quotename"), (0,)),
+    **dict.fromkeys(("substring", "replicate", "ascii", "unicode"), (0,)),
+    "charindex": (0, 1), "patindex": (0, 1), "replace": (0, 1, 2), "stuff": (0, 3),
+    "concat": tuple(range(254)), "db_id": (0,), "parsename": (0,), "soundex": (0,),
+}  # fmt: skip
+"""Arguments that are made text by the rules of their types."""
+
+FITTED: Final = frozenset({"round", "power", "abs", "sign", "floor", "ceiling", "degrees", "radians"})
+"""Functions whose result has to fit into its type, or is message 8115 or 232."""

@@ -1,0 +1,112 @@
+"""What SET has switched on a connection, as far as it changes what a query answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.scalars import languages
+from engine.tsql.scalars.date_values import US, Culture
+
+Options = tuple[tuple[str, str], ...]
+"""Names and values of the options that SET has touched."""
+
+DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
+"""Documented [DOC: SET DATEFORMAT]."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """The options in force."""
+
+    culture: Culture = US
+    ansi_nulls: bool = True
+    """Off: = NULL and <> NULL compare as IS does."""
+    concat_null: bool = True
+    """Off: NULL joined to a text is nothing."""
+    quoted_identifier: bool = True
+    """Off: "x" is a string."""
+    forgiving: bool = False
+    """ARITHABORT and ANSI_WARNINGS are off: an overflow or a division by zero is NULL, with a warning."""
+
+
+DEFAULTS: Final = Settings()
+
+
+@lru_cache(maxsize=128)
+def settings_of(options: Options) -> Settings:
+    """The settings of a connection with these *options*."""
+    known = dict(options)
+
+    def on(name: str) -> bool:
+        return known.get(name, "ON") != "OFF"
+
+    ansi = known.get("ANSI_DEFAULTS", "ON") != "OFF"
+    return Settings(
+        culture=_culture(known.get("LANGUAGE", ""), known.get("DATEFORMAT", ""), known.get("DATEFIRST", "")),
+        ansi_nulls=on("ANSI_NULLS") and ansi,
+        concat_null=on("CONCAT_NULL_YIELDS_NULL"),
+        quoted_identifier=on("QUOTED_IDENTIFIER") and ansi,
+        forgiving=not on("ARITHABORT") and not on("ANSI_WARNINGS"),
+    )
+
+
+def _culture(language: str, dateformat: str, datefirst: str) -> Culture:
+    chosen = languages.find(language) or languages.ENGLISH
+    first = int(datefirst) if datefirst else chosen.datefirst
+    return Culture(chosen, dateformat or chosen.dateformat, first)
+
+
+class NotKnown(Exception):
+    """A value that the product has and that is not simulated."""
+
+
+def checked(name: str, value: str) -> str:
+    """The value of SET *name* as it is kept. Raises 2740, 2741 or 2742, or NotKnown."""
+    if name == "LANGUAGE":
+        found = languages.find(value)
+        if found is None:
+            raise NotKnown if value.casefold() in languages.KNOWN else SqlError(2740, value)
+        return found.name
+    if name == "DATEFORMAT":
+        if value.lower() not in DATEFORMATS:
+            raise SqlError(2741, value)
+        return value.lower()
+    if name == "DATEFIRST":
+        if not (value.isdecimal() and 1 <= int(value[:3]) <= 7):
+            raise SqlError(2742, value)
+        return value
+    return value
+
+
+EFFECTIVE: Final = frozenset(
+    {
+        "LANGUAGE", "DATEFORMAT", "DATEFIRST", "ANSI_NULLS", "CONCAT_NULL_YIELDS_NULL", "QUOTED_IDENTIFIER",
+        "ARITHABORT", "ANSI_WARNINGS", "ANSI_DEFAULTS", "NOCOUNT", "ROWCOUNT", "XACT_ABORT", "NOEXEC", "PARSEONLY",
+        "IDENTITY_INSERT", "IMPLICIT_TRANSACTIONS", "LOCK_TIMEOUT", "DEADLOCK_PRIORITY", "TRANSACTION", "TEXTSIZE",
+        "ANSI_PADDING", "ANSI_NULL_DFLT_ON", "ANSI_NULL_DFLT_OFF", "CURSOR_CLOSE_ON_COMMIT", "NO_BROWSETABLE",
+        "QUERY_GOVERNOR_COST_LIMIT", "CONTEXT_INFO", "STATISTICS", "FMTONLY", "OFFSETS", "ARITHIGNORE",
+        "NUMERIC_ROUNDABORT", "FORCEPLAN", "SHOWPLAN_ALL", "SHOWPLAN_TEXT", "SHOWPLAN_XML", "REMOTE_PROC_TRANSACTIONS",
+        "DISABLE_DEF_CNST_CHK", "FIPS_FLAGGER",
+    }
+)  # fmt: skip
+"""Names that SET knows; any other one is message 195. Documented [DOC: SET statements]."""
+
+WITHOUT_EFFECT: Final = {
+    "NUMERIC_ROUNDABORT": "OFF", "FORCEPLAN": "OFF", "SHOWPLAN_ALL": "OFF", "SHOWPLAN_TEXT": "OFF",
+    "SHOWPLAN_XML": "OFF", "FMTONLY": "OFF", "ARITHIGNORE": "OFF", "CURSOR_CLOSE_ON_COMMIT": "OFF",
+    "STATISTICS": "OFF", "ANSI_NULL_DFLT_OFF": "OFF", "ANSI_PADDING": "ON", "REMOTE_PROC_TRANSACTIONS": "OFF",
+    "IMPLICIT_TRANSACTIONS": "OFF", "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
+}  # fmt: skip
+"""Options that change nothing here, and the value that says what is so anyway: any other one is "not simulated"."""
+
+IGNORED: Final = frozenset({"TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT", "CONTEXT_INFO", "DISABLE_DEF_CNST_CHK"})
+"""Options that change nothing here, whatever their value."""
+
+PARTLY: Final = {
+    "ANSI_WARNINGS": "SET ANSI_WARNINGS OFF for texts that are too long: they stay refused",
+    "ANSI_DEFAULTS": "SET ANSI_DEFAULTS for more than ANSI_NULLS and QUOTED_IDENTIFIER",
+}
+"""Options of which a part is simulated."""

@@ -1,0 +1,538 @@
+"""Values of T-SQL as Python and SQLite hold them, and how one type becomes another.
+
+Numbers are int or float (a decimal is exact to 15 digits: its type says how many there are), text is str, binary is
+bytes, bit is 0 or 1. A date or time is text that begins with MARK: MARK + `2005-10-22 12:00:00.000`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import math
+import re
+import struct
+from collections.abc import Callable
+from datetime import datetime
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
+from typing import Any, Final
+
+from engine.messages import SqlError
+from engine.tsql.scalars import date_values
+from engine.tsql.scalars.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US, Culture, Moment
+from engine.tsql.scalars.types import (
+    DATETIME,
+    DECIMALS,
+    FLOATS,
+    INT_RANGES,
+    MAX,
+    MONEYS,
+    WIDE,
+    SqlType,
+    type_of,
+)
+
+__all__ = ["MARK", "Scalar"]
+
+Scalar = int | float | str | bytes | None
+DIGITS_MAX: Final = 40
+"""Characters of a text that is read as a whole number; decimal has 38 digits, Python itself refuses 4,301."""
+TEXT_LIMIT: Final = 200_000
+"""Characters of one value. Assumed; varchar(max) holds 2 GB."""
+
+
+def convert(
+    value: Scalar,
+    kind: str | SqlType,
+    style: int | None = None,
+    default_length: int = 30,
+    source: SqlType | None = None,
+    culture: Culture = US,
+) -> Scalar:
+    """*value* (of type *source*, if that is known) as the type *kind*.
+
+    *default_length* is that of char types without one (1 for variables). Raises SqlError 220, 232, 241, 242, 244,
+    245, 248, 281, 8114, 8115 or 8169 as the product does.
+    """
+    target = type_of(kind, default_length) if isinstance(kind, str) else kind
+    if value is None:
+        return None
+    if target.is_whole:
+        return _to_whole(value, target.name, source)
+    if target.name in DECIMALS:
+        return _to_decimal(value, target, source)
+    if target.name in MONEYS:
+        return _to_money(value, target.name)
+    if target.name in FLOATS:
+        return _to_float(value, target.name, source)
+    if target.is_moment:
+        return to_moment(value, target, culture, style)
+    if target.is_text:
+        return _to_char(value, target, style, source, culture)
+    if target.is_binary:
+        return _to_binary(value, target, style, source)
+    if target.name == "uniqueidentifier":
+        return _to_guid(value)
+    return value
+
+
+def name_of(value: Scalar, source: SqlType | None) -> str:
+    """The type of a value as messages name it."""
+    if source is not None:
+        return source.name
+    if isinstance(value, str):
+        return "datetime" if value.startswith(MARK) else "varchar"
+    return {int: "int", float: "numeric", bytes: "varbinary"}.get(type(value), "sql_variant")
+
+
+# --- numbers ---------------------------------------------------------------------------------------------
+
+
+def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
+    if name == "bit":
+        if isinstance(value, str) and value.strip().lower() in ("true", "false"):
+            return int(value.strip().lower() == "true")
+        return int(_number_of(value, "bit", source) != 0)
+    if isinstance(value, str) and not value.startswith(MARK):
+        stripped = value.strip(" \t\r\n")
+        if not _WHOLE.fullmatch(stripped):
+            raise SqlError(245, name_of(value, source), value, name)
+        return _ranged_text(value, stripped, name, source)
+    number = to_number(value, name)
+    if not math.isfinite(number):
+        raise SqlError(8115, "expression", name)
+    low, high = INT_RANGES[name]
+    whole = int(number)
+    if low <= whole <= high:
+        return whole
+    if source is not None and source.name in FLOATS:
+        raise SqlError(232, name, f"{number:f}")
+    if name in ("int", "bigint"):
+        raise SqlError(
+            8115, "numeric" if source is not None and source.name in DECIMALS else "expression", name
+        )
+    raise SqlError(220, name, whole)
+
+
+_INT_COLUMNS: Final = {"tinyint": "INT1", "smallint": "INT2"}
+
+
+def _ranged_text(value: str, stripped: str, name: str, source: SqlType | None) -> int:
+    low, high = INT_RANGES[name]
+    whole = _whole_of(stripped, name) if len(stripped) <= DIGITS_MAX else high + 1
+    if low <= whole <= high:
+        return whole
+    if name in _INT_COLUMNS:
+        raise SqlError(244, name_of(value, source), value, _INT_COLUMNS[name])
+    raise (
+        SqlError(248, name_of(value, source), value) if name == "int" else SqlError(8115, "expression", name)
+    )
+
+
+_WHOLE: Final = re.compile(r"[-+]?\d*", re.ASCII)
+_EXACT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)", re.ASCII)
+_FLOAT: Final = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[ed][-+]?\d+)?", re.ASCII | re.IGNORECASE)
+_MONEY: Final = re.compile(r"[-+]?[$£€¥]?[-+]?[\d,]*(?:\.\d*)?", re.ASCII)
+"""Numbers as CAST reads them. Python itself would take inf, nan, 1_000 and the digits of other scripts, too."""
+
+
+def _whole_of(text: str, name: str) -> int:
+    """The number in a text that _WHOLE takes; a sign alone is 0, as nothing is. Raises 8115 for too many digits."""
+    if len(text) > DIGITS_MAX:
+        raise SqlError(8115, "expression", name)
+    return int(text) if text.strip("+-") else 0
+
+
+def finite(number: Scalar, name: str = "float") -> Any:
+    """The value, which is as large as a float may be at most. Raises 8115: nothing is infinite in the product."""
+    if isinstance(number, float) and not math.isfinite(number):
+        raise SqlError(8115, "expression", name)
+    return number
+
+
+def to_number(value: Scalar, name: str = "int") -> int | float:
+    """The value as a number; 245 for text that is none, 8114 when *name* is no integer type."""
+    return _number_of(value, name, None)
+
+
+def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
+    if isinstance(value, int | float):
+        return value
+    if isinstance(value, bytes):
+        return int.from_bytes(value[-8:], "big", signed=len(value) >= 8)
+    if value is None:
+        return 0
+    if value.startswith(MARK):
+        days = date_values.held(value).total / DAY - EPOCH
+        return math.floor(days + 0.5) if name in INT_RANGES else days
+    text = value.strip(" \t\r\n").replace(",", "") if "money" in name else value.strip(" \t\r\n")
+    if _WHOLE.fullmatch(text) and (text or name not in DECIMALS):
+        return _whole_of(text, name)
+    if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT.fullmatch(text)):
+        return finite(float(text.lower().replace("d", "e")), name)  # type: ignore[no-any-return]
+    if name in INT_RANGES:
+        raise SqlError(245, name_of(value, source), value, name)
+    raise SqlError(8114, name_of(value, source), "numeric" if name == "decimal" else name)
+
+
+ANY_DIGITS: Final = Context(prec=200)
+"""30 digits before the point and 99 behind it are more than decimal takes by itself."""
+
+
+def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
+    """The number as the decimal that it was written as. Raises 8114 for text that is none."""
+    if isinstance(value, str) and not value.startswith(MARK) and _EXACT.fullmatch(value.strip(" \t\r\n")):
+        return Decimal(value.strip(" \t\r\n")[:100])
+    number = _number_of(value, "numeric", source)
+    return Decimal(number) if isinstance(number, int) else Decimal(repr(finite(number)))
+
+
+def held_decimal(
+    number: Decimal, precision: int, scale: int, source: str = "numeric", *, cut: bool = False
+) -> Scalar:
+    """The number rounded (*cut*: cut off) to *scale* digits. Raises 8115 if *precision* digits do not hold it."""
+    try:
+        fitted = number.quantize(Decimal(1).scaleb(-scale), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
+    except InvalidOperation:
+        raise SqlError(8115, source, "numeric") from None
+    if abs(fitted) >= Decimal(1).scaleb(precision - scale):
+        raise SqlError(8115, source, "numeric")
+    if fitted == fitted.to_integral_value() and abs(fitted) < 2**63:
+        return int(fitted)
+    return float(fitted) if cut else held(fitted)
+
+
+def held(number: Decimal) -> float:
+    """The number as it is held, in a float, all of its digits. Raises NotHeld if there are too many of them."""
+    found = float(number)
+    if Decimal(repr(found)) != number:
+        raise NotHeld
+    return found
+
+
+DIGITS_HELD: Final = 15
+"""Digits that a float holds of any decimal number."""
+
+
+class NotHeld(SqlError):
+    """A decimal number that the product holds and that is not simulated: it has too many digits."""
+
+    def __init__(self) -> None:
+        super().__init__(0, f"Not simulated: decimal numbers of more than {DIGITS_HELD} digits")
+
+
+def _to_decimal(value: Scalar, target: SqlType, source: SqlType | None) -> Scalar:
+    return held_decimal(exact(value, source), target.precision, target.scale, name_of(value, source))
+
+
+_MONEY_RANGES: Final = {"money": Decimal("922337203685477.5808"), "smallmoney": Decimal("214748.3648")}
+
+
+def _to_money(value: Scalar, name: str) -> Scalar:
+    if isinstance(value, str) and not value.startswith(MARK):
+        text = value.strip(" \t\r\n")
+        if not _MONEY.fullmatch(text) or len(text) > DIGITS_MAX:
+            raise SqlError(235)
+        digits = re.sub(r"[^-\d.]", "", text)
+        number = Decimal(digits) if digits.strip("-.") else Decimal(0)
+    else:
+        number = exact(value)
+    fitted = number.quantize(Decimal("0.0001"), ROUND_HALF_UP, ANY_DIGITS)
+    if not -_MONEY_RANGES[name] <= fitted < _MONEY_RANGES[name]:
+        raise SqlError(8115, "expression", name)
+    return int(fitted) if fitted == fitted.to_integral_value() else held(fitted)
+
+
+def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
+    number = float(_number_of(value, "float", source))
+    if name == "float":
+        return number
+    try:
+        short: float = struct.unpack("f", struct.pack("f", number))[0]
+    except OverflowError:
+        raise SqlError(232, name, f"{number:f}") from None
+    return float(f"{short:.8g}")
+
+
+# --- binary ----------------------------------------------------------------------------------------------
+
+_GUID: Final = re.compile(
+    r"\{?([0-9A-F]{8}(?:-[0-9A-F]{4}){3}-[0-9A-F]{12})\}?.{0,200}", re.IGNORECASE | re.DOTALL
+)
+
+
+def guid_text(value: bytes) -> str:
+    """Sixteen bytes as a uniqueidentifier is written: its first three numbers stand with the last byte first."""
+    raw = value[:16].ljust(16, b"\0")
+    digits = (raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]).hex().upper()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def _guid_bytes(text: str) -> bytes:
+    raw = bytes.fromhex(text.replace("-", ""))
+    return raw[3::-1] + raw[5:3:-1] + raw[7:5:-1] + raw[8:]
+
+
+def _to_guid(value: Scalar) -> str:
+    if isinstance(value, bytes):
+        return guid_text(value)
+    match = _GUID.fullmatch(to_text(value))
+    if match is None:
+        raise SqlError(8169)
+    return match[1].upper()
+
+
+_WIDTHS: Final = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
+
+
+def _to_binary(value: Scalar, target: SqlType, style: int | None, source: SqlType | None) -> bytes:
+    size = target.length or 8
+    if isinstance(value, int | float) and (source is None or source.is_whole or isinstance(value, int)):
+        width = _WIDTHS.get(source.name if source is not None else "", 4 if abs(value) < 2**31 else 8)
+        raw = int(value).to_bytes(8, "big", signed=True)[-width:]
+        if size == MAX:
+            return raw
+        return raw[-size:].rjust(size, b"\0") if target.name in ("binary", "timestamp") else raw[-size:]
+    raw = _bytes_of(value, style, source)
+    if size == MAX:
+        return raw
+    return raw[:size].ljust(size, b"\0") if target.name in ("binary", "timestamp") else raw[:size]
+
+
+def _bytes_of(value: Scalar, style: int | None, source: SqlType | None) -> bytes:
+    if isinstance(value, bytes):
+        return value
+    text = to_text(value)
+    if isinstance(value, str) and value.startswith(MARK):
+        moment = date_values.fitted(date_values.held(value), DATETIME)
+        thirds = (moment.ticks * 300 + TICKS_PER_S // 2) // TICKS_PER_S
+        return (moment.day - EPOCH).to_bytes(4, "big", signed=True) + thirds.to_bytes(4, "big")
+    if source is not None and source.name == "uniqueidentifier" and _GUID.fullmatch(text):
+        return _guid_bytes(text)
+    if style in (1, 2):
+        digits = text[2:] if style == 1 and text[:2].lower() == "0x" else text
+        if len(digits) % 2 or re.search(r"[^0-9A-Fa-f]", digits) or (style == 1 and digits is text):
+            raise SqlError(8114, name_of(value, source), "varbinary")
+        return bytes.fromhex(digits)
+    if source is None and _GUID.fullmatch(text) and len(text) == 36:
+        return _guid_bytes(text)
+    return text.encode("utf-16-le") if source is None or source.name in WIDE else code_page(text)
+
+
+def code_page(text: str) -> bytes:
+    """The text as varchar holds it: code page 1252 of the default collation."""
+    return text.encode("cp1252", "replace")
+
+
+# --- dates -----------------------------------------------------------------------------------------------
+
+
+def stamp(moment: datetime) -> str:
+    """A datetime value: rounded to .000, .003 or .007 s, as SSMS shows it, behind the mark."""
+    return hold(date_values.fitted(date_values.of_datetime(moment), DATETIME), DATETIME)
+
+
+def hold(moment: Moment, kind: SqlType) -> str:
+    """The value of a moment that fits into *kind* already."""
+    return MARK + date_values.body(moment, kind)
+
+
+def parse_moment(value: Scalar, culture: Culture = US) -> datetime:
+    """The moment that a value stands for: marked or written text, or days since 1900. 241 if it is none."""
+    return moment_of(value, SqlType("datetime2", scale=7), culture).as_datetime()
+
+
+def moment_of(
+    value: Scalar, kind: SqlType = DATETIME, culture: Culture = US, style: int | None = None
+) -> Moment:
+    """The same as a Moment, read as a value of *kind*. Raises 241, 242 or 8115."""
+    if isinstance(value, bytes):
+        value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
+    if isinstance(value, int | float):
+        total = round(value * DAY) + EPOCH * DAY
+        if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
+            raise SqlError(8115, "expression", "datetime")
+        return date_values.of_total(total)
+    if not isinstance(value, str):
+        raise SqlError(241)
+    if value.startswith(MARK):
+        return date_values.held(value)
+    return date_values.read(value, kind, culture, style)
+
+
+def _old_moment(value: bytes) -> float:
+    days, thirds = struct.unpack(">iI", value[-8:])
+    return float(days) + float(thirds) / (300 * 86_400)
+
+
+def to_moment(
+    value: Scalar, kind: str | SqlType = DATETIME, culture: Culture = US, style: int | None = None
+) -> str:
+    """A date or time value of the type *kind*."""
+    target = type_of(kind) if isinstance(kind, str) else kind
+    return hold(date_values.fitted(moment_of(value, target, culture, style), target), target)
+
+
+def is_moment(value: Scalar) -> bool:
+    return isinstance(value, str) and value.startswith(MARK)
+
+
+# --- text ------------------------------------------------------------------------------------------------
+
+
+def _to_char(
+    value: Scalar, target: SqlType, style: int | None, source: SqlType | None, culture: Culture
+) -> str:
+    text = text_as(value, style, source, culture, wide=target.name in WIDE)
+    size = target.length
+    if size == MAX or not size:
+        return text[:TEXT_LIMIT]
+    if len(text) > size and isinstance(value, int | float):
+        whole = isinstance(value, int) and (source is None or source.is_whole)
+        if not whole or target.name in WIDE:
+            raise SqlError(8115, "numeric" if source is None else source.name, target.name)
+        text = "*"
+    if len(text) > size and source is not None and source.name == "uniqueidentifier":
+        raise SqlError(8170)
+    return text[:size].ljust(size) if target.name in ("char", "nchar") else text[:size]
+
+
+def text_as(
+    value: Scalar,
+    style: int | None = None,
+    source: SqlType | None = None,
+    culture: Culture = US,
+    wide: bool = False,
+) -> str:
+    """The value as text by the rules of its type *source*."""
+    if isinstance(value, bytes):
+        if style in (1, 2):
+            return ("0x" if style == 1 else "") + value.hex().upper()
+        return value.decode("utf-16-le", "replace") if wide else value.decode("cp1252", "replace")
+    if isinstance(value, str) and value.startswith(MARK):
+        kind = source if source is not None and source.is_moment else date_values.kind_of(value)
+        return date_values.text_of(date_values.held(value), kind, style, culture)
+    if source is not None and isinstance(value, int | float):
+        if source.name in DECIMALS:
+            return to_text(decimal_text(value, source.scale))
+        if source.name in MONEYS:
+            return money_text(value, style or 0)
+        if source.name in FLOATS:
+            return float_text(float(value), style or 0)
+    return to_text(value)
+
+
+def money_text(value: int | float, style: int) -> str:
+    """Money as CONVERT writes it: two digits, with commas (1), or four digits (2). Documented."""
+    shown = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
+    if style != 1:
+        return shown
+    front, _, back = shown.partition(".")
+    sign = "-" if front.startswith("-") else ""
+    return f"{sign}{int(front.lstrip('-')):,}.{back}"
+
+
+def float_text(value: float, style: int = 0) -> str:
+    """A float as CONVERT writes it: 6 digits at most (0), 8 (1), 16 (2) or 17 (3). Documented."""
+    form = {1: ".7e", 2: ".15e", 3: ".17g"}.get(style, ".6g")
+    head, mark, tail = f"{value:{form}}".partition("e")
+    return f"{head}e{tail[0]}{int(tail[1:]):03d}" if mark else head
+
+
+def number_text(value: int | float) -> str:
+    """A number whose type is not known as text."""
+    if isinstance(value, int):
+        return str(value)
+    if value == int(value) and abs(value) < 1e15:
+        return str(int(value))
+    return f"{value:.6f}".rstrip("0").rstrip(".") if 1e-5 <= abs(value) < 1e15 else f"{value:.15e}"
+
+
+def to_text(value: Scalar, style: int | None = None) -> str:
+    """The value as text when its type is not known."""
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        if not value.startswith(MARK):
+            return value
+        return date_values.text_of(date_values.held(value), date_values.kind_of(value), style)
+    if isinstance(value, bytes):
+        return "0x" + value.hex().upper() if style in (1, None) else value.hex().upper()
+    return number_text(value)
+
+
+SCALE_MAX: Final = 99
+"""Digits behind the point that are written out: decimal has 38, FORMAT takes 99. Documented
+[DOC: data types; FORMAT]."""
+
+
+def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
+    """The number with its digits behind the point; anything else as it is."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(scale, int):
+        return value
+    if not -1e38 < value < 1e38 or not 0 <= scale <= SCALE_MAX:
+        return value
+    shown_ = Decimal(repr(value)).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+    return f"{shown_ if shown_ else abs(shown_):f}"
+
+
+def shown(value: Scalar) -> Scalar:
+    """The value for a result grid: dates without their mark, binary as 0x…"""
+    if isinstance(value, str):
+        return value.removeprefix(MARK)
+    if isinstance(value, bytes):
+        return "0x" + value.hex().upper()
+    return value
+
+
+def shown_as(value: Scalar, kind: SqlType | None) -> Scalar:
+    """The value for a result grid by its type: decimals with all their digits, money with two to four."""
+    if kind is None or not isinstance(value, int | float):
+        return value
+    if kind.name in DECIMALS:
+        return decimal_text(value, kind.scale) if kind.scale or isinstance(value, float) else value
+    if kind.name in MONEYS:
+        text = to_text(decimal_text(value, 4))
+        return text[:-2] + text[-2:].rstrip("0")
+    return float(value) if kind.name in FLOATS else value
+
+
+def comparable(text: str) -> str:
+    """What the default collation compares: no case, no trailing blanks."""
+    return text.rstrip(" ").casefold()
+
+
+def compare(a: str, b: str) -> int:
+    """-1, 0 or 1 as the collation sees two texts; dates of different types, or a date and a text, as moments."""
+    if a.startswith(MARK) or b.startswith(MARK):
+        try:
+            first, second = moment_of(a).utc, moment_of(b).utc
+        except SqlError:
+            return -1
+        return (first > second) - (first < second)
+    left, right = comparable(a), comparable(b)
+    return (left > right) - (left < right)
+
+
+# --- functions of values ---------------------------------------------------------------------------------
+
+
+def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
+    """The function, NULL if any argument is NULL."""
+
+    def call(*values: Scalar) -> Scalar:
+        return None if any(value is None for value in values) else function(*values)
+
+    call.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
+    return call
+
+
+def whole(value: Scalar) -> int:
+    """The value as a whole number. Raises 245."""
+    return int(to_number(value))
+
+
+def parse_type(text: str) -> tuple[str, int | None, int | None]:
+    """(name, length or precision, scale) of a type as written; -1 for (max). 2715 for an unknown one."""
+    kind = type_of(text, 0)
+    if kind.name in DECIMALS:
+        return "decimal", kind.precision, kind.scale
+    return kind.name, kind.length or None, kind.scale or None

@@ -1,0 +1,149 @@
+"""T-SQL takes its turns by counted work: the same on every machine, whatever is remembered from before."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+
+import pytest
+
+from engine import simulator, tsql
+from engine.messages import SqlError
+from engine.model import World
+from engine.tsql.batches import work
+from engine.tsql.language import lexer, program, script
+from tests.engine.tsql.console import ask, run_on
+from tests.engine.worlds import M, P, lab
+
+LONG = "DECLARE @i int SET @i = 0\n" + "SET @i = @i + 1\n" * 1_500 + "SELECT @i"
+
+
+def _ended(world: World, ticks: int = 2_000) -> list[tuple[int, str]]:
+    events = simulator.advance(world, world.tick + ticks)
+    return [(event.tick, str(event.get("results"))) for event in events if event.kind == "sql_done"]
+
+
+def _forget() -> None:
+    """As in a process that has only just begun."""
+    for known in (lexer._KNOWN, program._KNOWN, script._KNOWN):
+        known.clear()
+
+
+def test_a_long_batch_takes_many_ticks_and_the_same_ones_whatever_is_remembered() -> None:
+    straight, interrupted = lab(), lab()
+    _forget()
+    tsql.submit(straight, P, LONG)
+    expected = _ended(straight)
+    assert expected[0][0] > 50
+    assert "1500" in expected[0][1]
+    tsql.submit(interrupted, P, LONG)  # all of it is known already
+    for _ in range(expected[0][0] - 1):
+        _forget()
+        assert not _ended(interrupted, 1)
+    other = interrupted.fork()
+    _forget()
+    assert _ended(interrupted) == expected
+    _forget()
+    assert _ended(other) == expected
+    assert other.state_hash() == interrupted.state_hash()
+
+
+def test_an_error_at_the_end_of_a_long_batch_lets_nothing_of_it_run() -> None:
+    world = lab()
+    tsql.submit(world, P, "CREATE TABLE t (a int)\n" + "PRINT 1\n" * 5_000 + "SELECT FROM")
+    (done,) = (e for e in run_on(world, 60) if e.kind == "sql_done")
+    assert [message["number"] for message in done.get("messages")] == [156]
+    assert ask(world, P, "SELECT OBJECT_ID('t')", then_s=5).value is None
+
+
+def test_a_cancelled_compilation_is_over() -> None:
+    world = lab()
+    tsql.submit(world, P, LONG * 20)
+    run_on(world, 0.1)
+    tsql.cancel(world, P)
+    assert P not in world.batches
+    assert ask(world, P, "SELECT 1", then_s=1).value == 1
+
+
+def test_endless_loops_take_turns_and_leave_room_for_a_question() -> None:
+    world = lab()
+    windows = [f"{P}#{number}" for number in range(2, 22)]
+    for window in windows:
+        tsql.submit(world, window, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
+    run_on(world, 5)
+    spent = [world.batches[window].spent for window in windows]
+    assert max(spent) < 2 * min(spent)
+    assert ask(world, M, "SELECT 1").value == 1
+    assert world.sql_work - world.tick * work.DRAIN_PER_TICK < 20 * work.TURN + 2 * work.BURST
+
+
+def test_so_much_at_one_tick_and_no_more() -> None:
+    world = lab()
+    for number in range(200):
+        tsql.submit(world, f"{P}#{number}", "SELECT name FROM sys.databases " * 20)
+    assert world.batches
+    assert world.sql_work < work.BACKLOG_MAX + 200 * work.TURN + 2 * work.BURST
+    run_on(world, 30)
+    assert not world.batches
+
+
+def _steps(costs: list[int], fails: bool = False) -> Generator[int, None, str]:
+    yield from costs
+    if fails:
+        raise SqlError(102, "x")
+    return "done"
+
+
+@pytest.mark.parametrize("stops", [[0, 5, 6, 100], [5, 6], [100], [6], [0, 1, 2, 3, 4, 5, 6]])
+def test_how_much_a_result_takes_does_not_depend_on_when_it_is_asked_for(stops: list[int]) -> None:
+    stepwise = work.Stepwise(_steps([1, 2, 3]))
+    for stop in stops:
+        assert stepwise.reached(stop) == (stop >= 6)
+    assert not stepwise.reached(5)
+    assert stepwise.result() == "done"
+
+
+def test_a_failure_is_a_result_too() -> None:
+    stepwise = work.Stepwise(_steps([4], fails=True))
+    assert not stepwise.reached(3)
+    assert stepwise.reached(4)
+    for _ in range(2):
+        with pytest.raises(SqlError):
+            stepwise.result()
+
+
+def test_what_is_remembered_has_bounds() -> None:
+    recall: work.Recall[int] = work.Recall(1_000)
+    made: list[str] = []
+
+    def make(text: str) -> int:
+        made.append(text)
+        return len(made)
+
+    def get(text: str) -> int:
+        return recall.get(text, len(text), lambda: make(text))
+
+    assert get("a") == get("a") == 1
+    get("b" * 900)
+    get("a")
+    assert made == ["a", "b" * 900, "a"]
+
+
+@pytest.mark.parametrize(
+    "text", ["WHILE 1 = 1 DECLARE @n int", "DECLARE @n int SET @n = 0 WHILE @n < 10 PRINT 'x'", "a: GOTO a"]
+)
+def test_a_batch_without_end_is_told_of_once_while_it_runs(text: str) -> None:
+    world = lab(workload="none")
+    tsql.submit(world, P, text)
+    told = [event for event in run_on(world, 29) if event.kind in ("note", "sql_done")]
+    assert told == []
+    told = [event for event in run_on(world, 60) if event.kind in ("note", "sql_done")]
+    assert [event.text for event in told] == [f"the batch in {P} has been executing for 30 s"]
+    tsql.cancel(world, P)
+    (done,) = [event for event in run_on(world, 1) if event.kind == "sql_done"]
+    assert sum("has been executing" in message["text"] for message in done.get("messages")) == 1
+
+
+def test_a_batch_that_waits_is_not_told_of() -> None:
+    world = lab(workload="none")
+    tsql.submit(world, P, "WHILE 1 = 1 WAITFOR DELAY '00:00:05'")
+    assert [event.kind for event in run_on(world, 120) if event.kind in ("note", "sql_done")] == []

@@ -1,0 +1,300 @@
+"""Windows and their connections: lost servers, hung servers, waiting, cancelling, forking."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import simulator, tsql
+from engine.tsql.batches import work
+from tests.engine.tsql.console import Answer, answers, ask, run_on
+from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
+
+
+def done(events: list[object]) -> list[Answer]:
+    return [Answer(event) for event in events if event.kind == "sql_done"]  # type: ignore[attr-defined]
+
+
+def test_submission_is_told_when_it_begins_and_when_it_ends() -> None:
+    world = lab()
+    tsql.submit(world, "server_a#2", "WAITFOR DELAY '00:00:02' SELECT 1")
+    begun, ended = [event for event in run_on(world, 5) if event.kind in ("sql", "sql_done")]
+    assert (begun.tick, begun.text, begun.server) == (0, "WAITFOR DELAY '00:00:02' SELECT 1", P)
+    assert begun.get("window") == ended.get("window") == "SERVER_A#2"
+    assert (ended.tick, ended.get("started_tick"), ended.get("elapsed_ticks")) == (200, 0, 200)
+    assert ended.get("results") == [
+        {"columns": ["(No column name)"], "types": ["int"], "rows": [[1]], "after_messages": 0}
+    ]
+
+
+def test_unknown_server_is_the_callers_mistake() -> None:
+    with pytest.raises(KeyError):
+        tsql.submit(lab(), "NOWHERE", "SELECT 1")
+
+
+@pytest.mark.parametrize(
+    ("fault", "numbers"),
+    [("power-off SERVER_A", [53]), ("stop-service SERVER_A", [2]), ("pull-cable SERVER_A", [53])],
+)
+def test_a_new_batch_on_a_dead_server_gets_the_connection_error(fault: str, numbers: list[int]) -> None:
+    world = lab()
+    do(world, fault)
+    assert ask(world, P, "SELECT 1").numbers == numbers
+
+
+@pytest.mark.parametrize(
+    ("fault", "number"),
+    [("power-off SERVER_A", 64), ("stop-service SERVER_A", 10054), ("pull-cable SERVER_A", 64)],
+)
+def test_a_running_batch_ends_when_its_server_is_lost(fault: str, number: int) -> None:
+    world = lab()
+    tsql.submit(world, P, "PRINT 'before' WAITFOR DELAY '01:00:00' PRINT 'after'")
+    (answer,) = done(do(world, fault))
+    assert answer.texts[0] == "before"
+    assert answer.numbers == [number]
+    assert answer.event.tick < 30 * 100
+
+
+def test_a_window_connects_again_by_itself_with_nothing_kept() -> None:
+    world = lab()
+    ask(world, P, "USE msdb CREATE TABLE #t (a int) SET NOCOUNT ON")
+    do(world, "stop-service SERVER_A")
+    assert ask(world, P, "SELECT 1").numbers == [2]
+    do(world, "start-service SERVER_A")
+    assert ask(world, P, "SELECT DB_NAME()").value == "master"
+    assert ask(world, P, "SELECT * FROM #t").numbers == [208]
+
+
+def test_context_and_temp_tables_last_from_batch_to_batch() -> None:
+    world = lab()
+    ask(world, P, "USE msdb CREATE TABLE #t (a int) INSERT #t VALUES (4)")
+    assert ask(world, P, "SELECT DB_NAME()").value == "msdb"
+    assert ask(world, P, "SELECT a FROM #t").value == 4
+    assert ask(world, "SERVER_A#2", "SELECT a FROM #t").numbers == [208]
+    assert ask(world, P, "DECLARE @x int SET @x = 1").numbers == []
+    assert ask(world, P, "SELECT @x").numbers == [137]
+
+
+def test_a_hung_server_answers_when_it_wakes() -> None:
+    world = lab()
+    ask(world, P, "SELECT 1")
+    do(world, "hang SERVER_A", then_s=1)
+    assert answers(world, P, "SELECT 2", then_s=60) == []
+    (answer,) = done(do(world, "unhang SERVER_A", then_s=1))
+    assert answer.value == 2
+
+
+def test_a_login_to_a_hung_server_times_out() -> None:
+    world = lab()
+    do(world, "hang SERVER_A", then_s=1)
+    (answer,) = answers(world, P, "SELECT 2", then_s=16)
+    assert answer.numbers == [-2]
+
+
+def test_a_delay_that_is_over_while_the_server_hangs_goes_on_when_it_wakes() -> None:
+    world = lab()
+    tsql.submit(world, P, "WAITFOR DELAY '00:00:05' SELECT 3")
+    do(world, "hang SERVER_A", then_s=20)
+    (answer,) = done(do(world, "unhang SERVER_A", then_s=1))
+    assert answer.value == 3
+
+
+def test_failover_breaks_connections_that_are_in_the_database() -> None:
+    world = lab()
+    tsql.submit(world, "SERVER_A#2", "USE Sales WAITFOR DELAY '01:00:00'")
+    tsql.submit(world, "SERVER_A#3", "WAITFOR DELAY '00:00:50' SELECT DB_NAME()")
+    ended = done(do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER", then_s=60))
+    by_window = {answer.event.get("window"): answer for answer in ended}
+    assert by_window["SERVER_A#2"].numbers == [10054]
+    assert by_window["SERVER_A#3"].value == "master"
+    assert world.copies[PRINCIPAL].role != world.copies[MIRROR].role
+
+
+def test_cancel_stops_the_batch_and_what_waits_behind_it() -> None:
+    world = lab()
+    tsql.submit(world, P, "WHILE 1 = 1 PRINT 'x'")
+    tsql.submit(world, P, "PRINT 'queued'")
+    run_on(world, 3)
+    tsql.cancel(world, P)
+    (answer,) = done(run_on(world, 1))
+    assert answer.texts[-1].endswith("Query was cancelled by user.")
+    assert ask(world, P, "SELECT 1").value == 1
+
+
+def test_go_with_a_number_says_how_often_the_batch_was_run() -> None:
+    answer = ask(lab(), P, "PRINT 'once'\nGO\nPRINT 'x'\nGO 3\n")
+    assert answer.texts == [
+        *("once", "Beginning execution loop", "x", "x", "x"),
+        "Batch execution completed 3 times.",
+    ]
+
+
+def test_a_database_without_its_volume_cannot_be_opened() -> None:
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1)
+    do(world, f"fail-disk {P} {DB}", then_s=1)
+    answer = ask(world, P, f"USE {DB}\nPRINT 'not reached'")
+    assert answer.numbers == [945]
+    assert answer.texts[0].startswith("Msg 945, Level 14, State 1, Line 1: Database 'Sales' cannot be opened")
+
+
+def test_a_row_that_is_refused_ends_its_statement_alone() -> None:
+    doubled = "DECLARE @t TABLE (a int PRIMARY KEY)\nINSERT @t VALUES (1), (1)\nPRINT 'goes on'"
+    world = lab()
+    world.update_server(P, version=2014)
+    refused, terminated, after = ask(world, P, doubled).texts
+    assert refused.endswith("object 'dbo.@t'. The duplicate key value is (1).")
+    assert (terminated, after) == ("The statement has been terminated.", "goes on")
+    caught = ask(world, P, f"BEGIN TRY\n{doubled}\nEND TRY\nBEGIN CATCH PRINT 'caught' END CATCH")
+    assert caught.texts == ["caught"], "who catches it is told nothing more"
+
+
+def test_a_second_submission_waits_for_the_first() -> None:
+    world = lab()
+    tsql.submit(world, P, "WAITFOR DELAY '00:00:02' SELECT 1")
+    tsql.submit(world, P, "SELECT 2")
+    first, second = done(run_on(world, 5))
+    assert (first.value, first.event.tick) == (1, 200)
+    assert (second.value, second.event.tick, second.event.get("started_tick")) == (2, 200, 200)
+
+
+def test_an_endless_loop_leaves_the_clock_alone_and_goes_on() -> None:
+    world = lab()
+    tsql.submit(world, P, "DECLARE @i int SET @i = 0 WHILE 1 = 1 SET @i = @i + 1")
+    before = world.batches[P].spent
+    run_on(world, 2)
+    assert world.tick == 200
+    assert before < world.batches[P].spent < before + 200 * work.DRAIN_PER_TICK
+
+
+def test_a_waiting_batch_forks_and_hashes_with_its_world() -> None:
+    world = lab()
+    tsql.submit(
+        world,
+        P,
+        "CREATE TABLE #t (a int) DECLARE @v int SET @v = 0 WHILE @v < 3 BEGIN WAITFOR DELAY '00:00:01' "
+        "SET @v = @v + 1 INSERT #t VALUES (@v) END SELECT SUM(a) FROM #t",
+    )
+    run_on(world, 1.5)
+    other = world.fork()
+    assert other.state_hash() == world.state_hash()
+    here, there = done(run_on(world, 5)), done(simulator.advance(other, other.tick + 500))
+    assert here[0].value == there[0].value == 6
+    assert other.state_hash() == world.state_hash()
+
+
+def test_a_pending_statement_ends_when_its_work_is_done() -> None:
+    world = lab()
+    do(world, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF", then_s=1)
+    tsql.submit(
+        world,
+        M,
+        "RESTORE DATABASE Sales WITH RECOVERY SELECT state_desc FROM sys.databases WHERE name = 'Sales'",
+    )
+    assert done(run_on(world, 0.5)) == []
+    (answer,) = done(run_on(world, 10))
+    assert answer.grids == [[["ONLINE"]]]
+    assert answer.event.get("elapsed_ticks") > 50
+
+
+def test_shutdown_tells_its_window_and_ends_its_connection() -> None:
+    world = lab()
+    (answer,) = answers(world, P, "SHUTDOWN WITH NOWAIT PRINT 'not reached'", then_s=1)
+    assert answer.texts == [
+        "Server shut down by NOWAIT request from login CORP\\dba.",
+        "SQL Server is terminating this process.",
+    ]
+    assert ask(world, P, "SELECT 1").numbers == [2]
+
+
+def test_connect_reaches_another_server_for_one_submission() -> None:
+    world = lab()
+    first, second = (
+        ask(world, P, ":CONNECT SERVER_B\nSELECT @@SERVERNAME\nGO\n"),
+        ask(world, P, "SELECT @@SERVERNAME"),
+    )
+    assert (first.value, second.value) == ("SERVER_B", "SERVER_A")
+    assert ask(world, P, ":CONNECT NOWHERE\nSELECT 1").numbers == [53]
+
+
+def test_what_a_mirror_answers_is_its_own_knowledge() -> None:
+    world = lab()
+    state = f"SELECT mirroring_state_desc FROM sys.database_mirroring WHERE database_id = DB_ID('{DB}')"
+    do(world, "black-hole SERVER_A SERVER_B", "black-hole SERVER_A SERVER_W", then_s=5)
+    assert ask(world, M, state).value == "SYNCHRONIZED"
+    run_on(world, 10)
+    assert ask(world, M, state).value == "DISCONNECTED"
+
+
+def test_on_error_exit_leaves_the_script_after_the_batch_that_failed() -> None:
+    script = ":ON ERROR EXIT\nPRINT 'one'\nGO\nRAISERROR('no', 16, 1)\nPRINT 'two'\nGO\nPRINT 'three'"
+    texts = ask(lab(), P, script).texts
+    assert texts[:1] + texts[2:] == [
+        "one",
+        "two",
+        "** An error was encountered during execution of batch. Exiting.",
+    ]
+    assert "three" in ask(lab(), P, script.replace("EXIT", "IGNORE")).texts
+    assert "three" in ask(lab(), P, "RAISERROR('before', 16, 1)\nGO\n:on error exit\nPRINT 'three'").texts
+
+
+def test_a_directive_that_writes_to_files_says_that_it_does_not() -> None:
+    assert ask(lab(), P, ":OUT c:\\x.txt\nPRINT 'here'").texts == [
+        "Not simulated: the sqlcmd command :out.",
+        "here",
+    ]
+
+
+def test_a_procedure_of_another_server_is_not_run_here() -> None:
+    call = "EXEC {}.master.dbo.sp_executesql N'SELECT 1'"
+    assert ask(lab(), P, call.format(P)).value == 1
+    assert ask(lab(), P, call.format(M)).numbers == [7202]
+    world = lab()
+    ask(world, P, f"EXEC sp_addlinkedserver @server = '{M}'")
+    assert ask(world, P, call.format(M)).numbers == [7411]
+
+
+def in_order(answer: Answer) -> list[object]:
+    """Texts and grids of an answer as the client gets them."""
+    messages, told, shown = answer.texts, 0, []
+    for grid in answer.event.get("results"):
+        shown += [*messages[told : grid["after_messages"]], grid["rows"]]
+        told = grid["after_messages"]
+    return shown + messages[told:]
+
+
+def test_messages_row_counts_and_results_come_in_one_order() -> None:
+    world = lab()
+    assert in_order(ask(world, P, "PRINT 'a' SELECT 1 PRINT 'b' SELECT 1 / 0 SELECT 2")) == [
+        "a",
+        [[1]],
+        "(1 row affected)",
+        "b",
+        "Msg 8134, Level 16, State 1, Line 1: Divide by zero error encountered.",
+        [[2]],
+        "(1 row affected)",
+    ]
+    ask(world, P, f"EXEC sp_addlinkedserver @server = '{M}' EXEC sp_serveroption '{M}', 'rpc out', 'true'")
+    there = f"SET NOCOUNT ON PRINT 'here' EXEC ('SET NOCOUNT ON PRINT ''a'' SELECT 1 PRINT ''b'' SELECT 2') AT {M}"
+    assert in_order(ask(world, P, there)) == ["here", "a", [[1]], "b", [[2]]]
+    assert in_order(ask(world, P, "PRINT 'a'\nGO\nSELECT 1\nGO 2\nPRINT 'b'")) == [
+        "a",
+        "Beginning execution loop",
+        [[1]],
+        [[1]],
+        "Batch execution completed 2 times.",
+        "b",
+    ]
+
+
+def test_results_carry_the_types_of_their_columns() -> None:
+    (grid,) = ask(
+        lab(), P, "SELECT name, database_id, create_date, 1.5 * 2, N'é' FROM sys.databases"
+    ).event.get("results")
+    assert grid["types"] == ["nvarchar(128)", "int", "datetime", "numeric(4,1)", "nvarchar(1)"]
+
+
+def test_the_argument_of_a_function_is_no_column_of_its_table() -> None:
+    applied = "SELECT t.* FROM sys.dm_exec_requests r CROSS APPLY sys.dm_exec_sql_text(r.sql_handle) t"
+    for query in ("SELECT * FROM sys.dm_exec_sql_text(0x01)", applied):
+        (columns,) = ask(lab(), P, query).columns
+        assert columns == ["dbid", "objectid", "number", "encrypted", "text"]

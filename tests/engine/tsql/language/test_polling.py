@@ -1,0 +1,56 @@
+"""Which batches count as queries alone, and that a run keeps no moment and no hash for them."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.time import history as history_module
+from engine.drill.time.history import History
+from engine.drill.time.kept import Kept, keep
+from engine.tsql.language.polling import only_reads
+from engine.verbs.lines import parse_line
+from tests.engine.drill.texts import drill
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("SELECT 1", True),
+        ("-- who\nSELECT CASE WHEN 1 = 1 THEN 2 ELSE 3 END AS a FROM sys.databases; SELECT 'UPDATE'", True),
+        ("WITH a AS (SELECT 1 AS b) SELECT b FROM a", True),
+        ("SELECT name INTO #t FROM sys.databases", False),
+        ("SELECT 1 UPDATE t SET a = 1", False),
+        ("SELECT 1; EXEC sp_who", False),
+        ("SELECT 1\nGO\nSELECT 2", False),
+        ("SELECT 1 FETCH c", False),
+        ("SELECT * FROM OPENQUERY(SERVER_B, 'UPDATE t SET a = 1')", False),
+        ("sp_who2", False),
+        ("USE Sales", False),
+        ("SELECT 'open", False),
+    ],
+)
+def test_only_selects_count_as_reading(text: str, reads: bool) -> None:
+    assert only_reads(parse_line(f"sql SERVER_A {text}".replace("\n", "\n    "), 0)) is reads
+
+
+def test_a_monitoring_script_costs_few_moments_and_no_hash_and_replays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    history = History(drill())
+    moments: list[Kept] = []
+    monkeypatch.setattr(history_module, "keep", lambda *of: moments.append(keep(*of)) or moments[-1])
+    hashes = len(history.drill.hashes)
+    for second in range(1, 11):
+        history.advance_to(100 * second)
+        history.do("sql SERVER_A SELECT mirroring_state_desc FROM sys.database_mirroring")
+    assert len(history.drill.hashes) == hashes
+    assert len(moments) <= 2
+    again = history.seek(550)
+    history.do("power-off SERVER_A")
+    assert len(history.drill.hashes) == hashes + 1
+    assert len(again.journal) == 5
+    twin = drill()
+    for item in history.drill.journal:
+        twin.advance_to(item.tick)
+        twin.do(item.words)
+    assert twin.state_hash() == history.drill.state_hash()

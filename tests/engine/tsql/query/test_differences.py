@@ -1,0 +1,42 @@
+"""SQLite and SQL Server differ as engine/tsql/query/differences.tsv says, and the product answers as SQL Server does.
+
+A row: a statement that both read, what SQLite says (`error` for any), what SQL Server documents (`Msg n` for an error),
+the module of engine/tsql that sees to it, and the page of the documentation.
+"""
+
+from __future__ import annotations
+
+import csv
+import sqlite3
+from importlib import resources
+from importlib.util import find_spec
+
+import pytest
+
+from tests.engine.tsql.console import ask
+from tests.engine.tsql.test_answers import shown
+from tests.engine.worlds import P, lab
+
+TEXT = resources.files("engine.tsql").joinpath("differences.tsv").read_text(encoding="utf-8")
+ROWS = list(csv.DictReader(TEXT.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+VERSIONS_DIFFER = "-"
+"""In the place of what SQLite says: not the same in all of its versions."""
+
+
+def by_sqlite(statement: str) -> str:
+    try:
+        rows = sqlite3.connect(":memory:").execute(statement).fetchall()
+    except sqlite3.Error:
+        return "error"
+    return " / ".join(" | ".join("NULL" if cell is None else str(cell) for cell in row) for row in rows)
+
+
+@pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["statement"]))
+def test_both_answer_as_the_table_says(row: dict[str, str]) -> None:
+    world = lab(workload="none")
+    world.update_server(P, version=2014)
+    assert row["sqlite"] in (by_sqlite(row["statement"]), VERSIONS_DIFFER)
+    assert shown(ask(world, P, row["statement"], then_s=1), row["sql_server"]) == row["sql_server"]
+    assert find_spec(f"engine.tsql.{row['done_by']}") is not None
