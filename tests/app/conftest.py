@@ -32,6 +32,18 @@ def _no_waiting(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _no_file_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dialog that a test does not answer would wait for ever; a test that expects one puts its answer here."""
+    from PySide6.QtWidgets import QFileDialog
+
+    def unexpected(*_: object, **__: object) -> tuple[str, str]:
+        raise AssertionError("a file dialog has opened that the test does not answer")
+
+    for name in ("getSaveFileName", "getOpenFileName", "getOpenFileNames"):
+        monkeypatch.setattr(QFileDialog, name, unexpected)
+
+
+@pytest.fixture(autouse=True)
 def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
     """Windows given to `qtbot.addWidget` are closed before this looks."""
     if "qtbot" not in request.fixturenames:
