@@ -17,8 +17,8 @@ from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 from app import settings
 from app.main_window import MainWindow, on_screen
 from app.main_window.appearance import apply_theme
-from app.main_window.furnishing import furnished
-from app.main_window.presenting import TEXT_SCALE
+from app.main_window.assembly import furnished
+from app.main_window.presenter_mode import TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.view_models.offers import Target

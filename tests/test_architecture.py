@@ -232,7 +232,7 @@ def test_data_folders_hold_no_code(name: str) -> None:
         ("app.main_window.session", "from PySide6 import QtWidgets"),
         ("app.views.console", "from app.main_window.session import Session"),
         ("app.views.console", "from app.views.topology import Node"),
-        ("app.cli.playing", "import app.views.console"),
+        ("app.cli.runs", "import app.views.console"),
     ],
 )
 def test_a_breach_is_seen(name: str, source: str) -> None:

@@ -30,7 +30,7 @@ from PySide6.QtWidgets import QApplication
 
 from app.files.folders import FOLDER_VARIABLE
 from app.main_window import MainWindow
-from app.main_window.ahead import settle
+from app.main_window.preload import settle
 from engine.drill.time.history import History
 from engine.model import ticks
 from tests.hostile import soak

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
-from app.main_window.ahead import Ahead
 from app.main_window.appearance import apply_theme
+from app.main_window.preload import Ahead
 from app.main_window.speech import speak
 from app.main_window.start import GivenUp, Start
 from app.main_window.window import TITLE, MainWindow

@@ -15,7 +15,7 @@ from app.main_window.window import MainWindow
 if TYPE_CHECKING:
     from app.storage import Profile
 
-REST: Final = "app.main_window.furnishing"
+REST: Final = "app.main_window.assembly"
 """The module whose import brings in engine, database, plots and every view: some tenths of a second, up to seconds
 from a cold disk."""
 LOOK_MS: Final = 15
@@ -80,9 +80,9 @@ class Start(QObject):
             self._within = False
 
     def _all_steps(self) -> Iterator[None]:
-        from app.main_window import furnishing  # waits for the thread, and raises what it raised
+        from app.main_window import assembly  # waits for the thread, and raises what it raised
 
         yield
         profile = self._profile()
         yield
-        yield from furnishing.steps(self._window, profile)
+        yield from assembly.steps(self._window, profile)

@@ -26,30 +26,29 @@ from app.widgets.room import Pages, scrolling
 from app.words.language import mark, tr
 
 if TYPE_CHECKING:
+    from app.main_window.announcements import Teller
     from app.main_window.appearance import Appearance
     from app.main_window.branches import BranchViews
-    from app.main_window.bundling import Bundling
-    from app.main_window.debriefing import Debriefing
+    from app.main_window.bundles import Bundling
+    from app.main_window.debrief_page import Debriefing
     from app.main_window.desk import Desk
     from app.main_window.diagnostics import Doctor
-    from app.main_window.editing import Editing
     from app.main_window.files import Files
     from app.main_window.full_screen import FullScreen
     from app.main_window.irrevocable import Irrevocable
-    from app.main_window.keeping import Drafts
     from app.main_window.library import Library
-    from app.main_window.loading import Loading
     from app.main_window.moments import Moments
     from app.main_window.play import Play
-    from app.main_window.presenting import Presenting
+    from app.main_window.presenter_mode import Presenting
     from app.main_window.progress import ProgressPages
     from app.main_window.quarantine import Gate
+    from app.main_window.query_drafts import Drafts
     from app.main_window.replay import Replay
+    from app.main_window.replay_progress import Loading
     from app.main_window.runs import Runs
+    from app.main_window.scenario_editor import Editing
     from app.main_window.scripts import Scripts
     from app.main_window.session import Session
-    from app.main_window.teaching import Teaching
-    from app.main_window.telling import Teller
     from app.main_window.tools import Tools
     from app.storage import Profile
     from app.views.act_line import ActLine
@@ -121,7 +120,6 @@ class MainWindow(QMainWindow):
     moments: Moments
     progress: ProgressPages
     tour: Tour
-    teaching: Teaching
     teller: Teller
     editing: Editing
     presenting: Presenting

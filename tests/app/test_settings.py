@@ -10,7 +10,7 @@ from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window import cards, teaching
+from app.main_window import cards, teaching_tools
 from app.main_window.recent import Recent, fill
 from app.settings import WindowSettings
 from tests.disk import disk_with_room_for
@@ -79,7 +79,7 @@ def test_places_that_make_no_sense_are_left_out(stored: str, profile_folder: Pat
     store.set(settings.PLACES, stored)
     assert cards._places(store).get("lab", {}) == {}
     store.set(settings.NOTES, stored.replace("{", '[["x",', 1))
-    assert teaching._notes(store) == {}
+    assert teaching_tools._notes(store) == {}
 
 
 def test_names_of_recent_files_are_read_with_care(qapp: QApplication, profile_folder: Path) -> None:

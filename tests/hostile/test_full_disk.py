@@ -10,9 +10,9 @@ import pytest
 from PySide6.QtCore import QObject
 
 from app.files import scenario_files
-from app.main_window import keeping
-from app.main_window.keeping import Pause
+from app.main_window import query_drafts
 from app.main_window.play import Play
+from app.main_window.query_drafts import Pause
 from app.main_window.session import Session
 from app.storage import ProblemKind, Profile, StorageProblem, open_profile
 from engine.drill.authoring.scenario import load_scenario
@@ -191,7 +191,7 @@ def test_a_text_that_goes_on_changing_is_kept_all_the_same(
     pause.setInterval(200_000)
     pause.changed()
     assert pause.remainingTime() > 190_000  # begun anew
-    monkeypatch.setattr(keeping, "LATEST_MS", 0)
+    monkeypatch.setattr(query_drafts, "LATEST_MS", 0)
     pause.setInterval(300_000)
     before = pause.remainingTime()
     pause.changed()

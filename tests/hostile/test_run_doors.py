@@ -15,7 +15,7 @@ from app import cli
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import scenario_files
 from app.main_window import MainWindow
-from app.main_window.furnishing import furnished
+from app.main_window.assembly import furnished
 from app.settings import WindowSettings
 from app.views.quarantine import Quarantine
 from engine.drill.running.drill import Drill

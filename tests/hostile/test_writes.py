@@ -75,8 +75,8 @@ import json, os, sys
 from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog
 from app.files import bundle_store, scenario_files
-from app.main_window import debriefing
-from app.main_window.furnishing import furnished
+from app.main_window import debrief_page
+from app.main_window.assembly import furnished
 from app.main_window.appearance import apply_theme
 from app.settings import WindowSettings
 from app.storage import open_profile
@@ -122,7 +122,7 @@ with open_profile() as profile:
     while window.diagnostics.busy:
         app.processEvents()
     window.session.do("finish")
-    for kind in debriefing.EXPORTS:
+    for kind in debrief_page.EXPORTS:
         window.debrief.export_wanted.emit(kind)
     window.open_file(sys.argv[3])
     window.pages.currentWidget().accept.click()

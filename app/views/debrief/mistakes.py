@@ -14,8 +14,8 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
+from engine.drill.judging.counterfactual import Deed
 from engine.drill.judging.mistakes import NEVER, Mistake
-from engine.drill.judging.without import Deed
 
 SHOWN: Final = 8
 """The costliest; every one stands in the score as well."""

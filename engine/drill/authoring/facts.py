@@ -13,7 +13,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow.setup import worker_threads
 from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
-from engine.protocol import accounts, availability, jobs, monitor, security, streams, why
+from engine.protocol import accounts, availability, failover_preconditions, jobs, monitor, security, streams
 from engine.tsql.batches.work import Recall
 
 Kind = Literal["database", "server", "client"]
@@ -78,7 +78,7 @@ SERVER_WORDS: Final[dict[str, Callable[[Server], bool]]] = {
 def database_is(facts: Facts, database: str, word: str) -> bool:
     """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it; or `Sales is ARMED`."""
     if word == ARMED:
-        return why.armed(facts.world, database)
+        return failover_preconditions.armed(facts.world, database)
     copy = principal(facts.world, database)
     if copy is None or copy.mirror_state is None:
         return word == NO_SESSION

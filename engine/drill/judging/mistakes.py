@@ -9,9 +9,9 @@ from typing import Any, Final
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
+from engine.drill.judging.counterfactual import Deed, looks, told
 from engine.drill.judging.score import Item, Loss
 from engine.drill.judging.watch import DOWN, EXPOSED, Lanes, Span
-from engine.drill.judging.without import Deed, looks, told
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
 from engine.model import Tick, ticks

@@ -9,17 +9,17 @@ from typing import Any, Final
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.judging import difference, report
+from engine.drill.judging.counterfactual import Deed, looks, weighing
 from engine.drill.judging.difference import FirstDifference, OutcomeRow
 from engine.drill.judging.markers import Marker, markers
 from engine.drill.judging.mistakes import Mistake, mistakes
 from engine.drill.judging.watch import DOWN, HOLDS, Lanes, Precondition, Span, watching
-from engine.drill.judging.without import Deed, looks, weighing
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import solving
 from engine.drill.time.slices import Slices, part
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
-from engine.protocol import why
+from engine.protocol import failover_preconditions
 from engine.stepwise import at_once
 
 PHASES: Final = (
@@ -260,7 +260,7 @@ def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, 
 
     Those that never held meanwhile; if each held at some time, those that did not at the end of it.
     """
-    lost = (guard for guard in lanes.preconditions if guard.name == why.MIRROR_HAS_LOST)
+    lost = (guard for guard in lanes.preconditions if guard.name == failover_preconditions.MIRROR_HAS_LOST)
     noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
     start = next((tick for tick in noticed if outage.from_tick <= tick < end), outage.from_tick)
     never, at_the_end = [], []

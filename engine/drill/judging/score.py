@@ -26,7 +26,7 @@ from engine.drill.authoring.schema import (
     PredictionRule,
     Scenario,
 )
-from engine.drill.judging import disarmed, needless
+from engine.drill.judging import given_up_failover, reverted_actions
 from engine.drill.running.goals import GoalState, Opened
 from engine.drill.running.questions import LATER, Answer, Inquiry, counts, verdict
 from engine.events import Event
@@ -378,10 +378,10 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
 
 def _disarmed(course: Course, besides_goals: float) -> list[Item]:
     """Automatic failover that was given up; never more than was earned besides the goals."""
-    done = disarmed.found(course.events, course.scenario)
+    done = given_up_failover.found(course.events, course.scenario)
     if not done:
         return []
-    taken = round(min(disarmed.PRICE * len(done), disarmed.PRICE_MAX, besides_goals), 1)
+    taken = round(min(given_up_failover.PRICE * len(done), given_up_failover.PRICE_MAX, besides_goals), 1)
     why = f"Automatic failover was disabled by command: {'; '.join(each.what for each in done)}."
     better = "keep witness, safety FULL and session: without them there is no automatic failover."
     losses = tuple(
@@ -410,11 +410,11 @@ def _hints(course: Course, besides_goals: float) -> list[Item]:
 
 def _needless(course: Course, besides_goals: float) -> list[Item]:
     """What was broken and mended for nothing; like hints never more than was earned besides the goals."""
-    done = needless.found(course.world, course.journal, course.events, course.scenario)
+    done = reverted_actions.found(course.world, course.journal, course.events, course.scenario)
     if not done:
         return []
-    taken = round(min(needless.PRICE * len(done), needless.PRICE_MAX, besides_goals), 1)
-    why = f"Done and undone within {needless.UNDONE_S:g} s: {'; '.join(each.what for each in done)}."
+    taken = round(min(reverted_actions.PRICE * len(done), reverted_actions.PRICE_MAX, besides_goals), 1)
+    why = f"Done and undone within {reverted_actions.UNDONE_S:g} s: {'; '.join(each.what for each in done)}."
     better = "use T-SQL, the monitor and the error logs to investigate; nothing has to be broken for that."
     losses = tuple(
         Loss(round(taken / len(done), 1), each.tick, f"{each.what} was undone at once.", better)

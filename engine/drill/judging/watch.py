@@ -13,7 +13,7 @@ from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
 from engine.drill.time.slices import Slices, passing
 from engine.model import Tick, World
-from engine.protocol import availability, why
+from engine.protocol import availability, failover_preconditions
 from engine.stepwise import at_once
 
 SERVING, DOWN = "serving", "down"
@@ -113,10 +113,15 @@ class _Watched:
             copy.mirror_state.name if copy is not None and copy.mirror_state is not None else facts.NO_SESSION
         )
         self.state.note(world.tick, state)
-        found = {(guard.name, guard.seen_in): guard.holds for guard in why.preconditions(world, database)}
-        lost = any(name == why.MIRROR_HAS_LOST and holds for (name, _), holds in found.items())
+        found = {
+            (guard.name, guard.seen_in): guard.holds
+            for guard in failover_preconditions.preconditions(world, database)
+        }
+        lost = any(
+            name == failover_preconditions.MIRROR_HAS_LOST and holds for (name, _), holds in found.items()
+        )
         for key, holds in found.items():
-            if key[0] == why.WAS_IN_STEP and lost and key in self.guards:
+            if key[0] == failover_preconditions.WAS_IN_STEP and lost and key in self.guards:
                 continue  # as it was when the mirror last saw the principal
             self.guards.setdefault(key, Lane()).note(world.tick, HOLDS if holds else FAILS)
         for key, lane in self.guards.items():

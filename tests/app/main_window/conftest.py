@@ -17,7 +17,7 @@ from app import settings
 from app.files import scenario_files, summaries
 from app.files.summary import FILE_NAME
 from app.main_window import MainWindow
-from app.main_window.furnishing import furnished
+from app.main_window.assembly import furnished
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.view_models.offers import Target

@@ -24,7 +24,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.main_window import commands, menus
-from app.main_window.telling import how_things_stand
+from app.main_window.announcements import how_things_stand
 from app.view_models.offers import Target
 from app.widgets.docks import DOCKS
 from tests.app.main_window.conftest import Hands

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QP
 from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files
-from app.main_window import MainWindow, by_doing, debriefing
+from app.main_window import MainWindow, debrief_page, run_as_scenario
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from engine.drill.authoring.scenario import load_scenario
@@ -139,7 +139,7 @@ def test_an_exam_has_no_way_back(hands: Hands) -> None:
     assert "cannot be rewound" in window.notice.text
     window.branches.show()
     assert window.pages.currentWidget() is window.desk_page
-    by_doing.save_as_scenario(window)
+    run_as_scenario.save_as_scenario(window)
     assert "after its end" in window.notice.text
 
 
@@ -336,10 +336,10 @@ def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: P
     assert hands.window.play.branches.names() == ["main", "branch 1"]
 
 
-@pytest.mark.parametrize("kind", sorted(debriefing.EXPORTS))
+@pytest.mark.parametrize("kind", sorted(debrief_page.EXPORTS))
 def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch, kind: str) -> None:  # type: ignore[no-untyped-def]
     finished_badly(hands)
-    ending = debriefing.EXPORTS[kind][0]
+    ending = debrief_page.EXPORTS[kind][0]
     file = tmp_path / f"run{ending}"
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
     hands.window.debrief.export_wanted.emit(kind)
@@ -390,11 +390,11 @@ def test_another_scenario_is_not_replaced_by_a_run_because_a_name_was_mended(
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "My drill.toml"), ""))
     monkeypatch.setattr(QMessageBox, "question", question)
-    by_doing.save_as_scenario(hands.window)
+    run_as_scenario.save_as_scenario(hands.window)
     assert "my-drill.toml" in asked[0]
     assert other.read_text() == "of somebody"
     answer = QMessageBox.StandardButton.Yes
-    by_doing.save_as_scenario(hands.window)
+    run_as_scenario.save_as_scenario(hands.window)
     assert load_scenario(other.read_text(), "my-drill.toml").name == "my-drill"
 
 
@@ -409,14 +409,14 @@ def test_a_run_that_cannot_be_written_leaves_the_scenario_that_was_there(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    by_doing.write(hands.window, file)
+    run_as_scenario.write(hands.window, file)
     assert "No space left on device" in hands.window.notice.text
     assert [each.read_text() for each in tmp_path.glob("*my-drill*")] == ["of somebody"]
 
 
 def test_a_lab_session_becomes_a_scenario(hands: Hands, tmp_path: Path) -> None:
     mended_in_the_lab(hands)
-    by_doing.write(hands.window, tmp_path / "my-drill.toml")
+    run_as_scenario.write(hands.window, tmp_path / "my-drill.toml")
     assert "Saved" in hands.window.notice.text
     made = load_scenario((tmp_path / "my-drill.toml").read_text(), "my-drill.toml")
     drill = Drill(made)
@@ -429,7 +429,7 @@ def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
 ) -> None:
     begin(hands, "lab", "lab")
     hands.wait(10.0)
-    by_doing.write(hands.window, tmp_path / "idle.toml")
+    run_as_scenario.write(hands.window, tmp_path / "idle.toml")
     assert "Nothing was repaired in this run" in hands.window.notice.text
     assert not (tmp_path / "idle.toml").exists()
 

@@ -16,7 +16,7 @@ from shiboken6 import delete
 import app.main_window as start
 from app.files import scenario_files, summaries
 from app.main_window import MainWindow
-from app.main_window.furnishing import furnished
+from app.main_window.assembly import furnished
 from app.main_window.start import Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile

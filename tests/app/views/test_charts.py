@@ -356,5 +356,5 @@ def test_a_long_run_says_how_coarse_its_values_are(charts: Charts, run: Any) -> 
     run.samples.every = 6000
     sample(run, 61, send_queue_kb=0.0)
     charts.show_drill(run)
-    assert "from here on one value every 1 min 00 s" in charts.outlook.text()
+    assert "from here on there is one value every 1 min 00 s" in charts.outlook.text()
     assert charts.outlook.isVisible()

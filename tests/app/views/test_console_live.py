@@ -192,7 +192,7 @@ def test_keys_that_find_nothing_to_do_say_so(qtbot: Any, console: Any) -> None:
     assert "no template parameters" in window._state.text()
     qtbot.keyClick(window.editor, Qt.Key.Key_K, ctrl)
     qtbot.keyClick(window.editor, Qt.Key.Key_X, ctrl)
-    assert "(Ctrl+K, Ctrl+X) is no command" in window._state.text()
+    assert "(Ctrl+K, Ctrl+X) is not a command" in window._state.text()
     console.new_query("SERVER_B")
     qtbot.keyClick(console.current.editor, Qt.Key.Key_Backtab, ctrl | Qt.KeyboardModifier.ShiftModifier)
     assert console.current is window

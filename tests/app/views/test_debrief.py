@@ -14,8 +14,8 @@ from app.files import scenario_files
 from app.views.debrief import Debrief, mistakes, phases_of
 from app.widgets.strip import Strip
 from app.words import formatting
+from engine.drill.judging.counterfactual import Deed
 from engine.drill.judging.difference import OutcomeRow
-from engine.drill.judging.without import Deed
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 

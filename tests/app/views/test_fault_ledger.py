@@ -134,7 +134,7 @@ FAULTS = (
     "fail-volume SERVER_A D", "fail-disk SERVER_B Sales",
     "reset-link SERVER_A SERVER_B", "fill-log Sales", "close-firewall SERVER_B 5022",
     "disable-tcp SERVER_B", "stop-agent SERVER_B", "corrupt-page SERVER_B Sales",
-    "open-transaction Sales",
+    "open-transaction Sales", "flap-link SERVER_A SERVER_B period_s=4",
 )  # fmt: skip
 
 

@@ -12,7 +12,7 @@ from app.view_models.preview import preview
 from app.views.editor.act_words import act_words
 from app.words import completion, language
 from engine import simulator
-from engine.drill.judging import needless
+from engine.drill.judging import reverted_actions
 from engine.drill.judging.markers import marker_of
 from engine.inputs import InputProblem
 from engine.model import World, ticks
@@ -139,7 +139,7 @@ def test_to_break_and_mend_it_for_nothing_costs() -> None:
         taken.advance_to(ticks(at_s))
         taken.do(line)
     assert [
-        each.what for each in needless.found(taken.world, taken.journal, taken.events, taken.scenario)
+        each.what for each in reverted_actions.found(taken.world, taken.journal, taken.events, taken.scenario)
     ] == ["flap-link SERVER_B SERVER_W"]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import Safety
-from engine.protocol.why import armed, preconditions
+from engine.protocol.failover_preconditions import armed, preconditions
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 

@@ -15,33 +15,33 @@ from PySide6.QtWidgets import QApplication
 from app import settings
 from app.main_window import (
     actions,
+    announcements,
     branches,
-    bundling,
-    by_doing,
+    bundles,
     commands,
-    debriefing,
+    debrief_page,
     desk_keys,
     desk_page,
     diagnostics,
     dialogs,
-    editing,
     files,
     full_screen,
     help,
-    keeping,
-    loading,
     menus,
     moments,
-    presenting,
+    presenter_mode,
     progress,
     quarantine,
+    query_drafts,
     recent,
-    remembering,
     replay,
+    replay_progress,
+    run_as_scenario,
     runs,
+    scenario_editor,
     scripts,
-    teaching,
-    telling,
+    settings_writer,
+    teaching_tools,
     tools,
     tour,
     until,
@@ -63,30 +63,30 @@ from app.widgets import docks, keys, theme
 from engine.model import ticks
 
 PARTS: Final = (
-    loading,
+    replay_progress,
     files,
     scripts,
     quarantine,
     tools,
     progress,
     moments,
-    teaching,
+    teaching_tools,
     recent,
-    presenting,
+    presenter_mode,
     full_screen,
     until,
     replay,
     branches,
-    debriefing,
+    debrief_page,
     runs,
-    by_doing,
-    bundling,
+    run_as_scenario,
+    bundles,
     tour,
     help,
     diagnostics,
-    editing,
-    telling,
-    remembering,
+    scenario_editor,
+    announcements,
+    settings_writer,
     desk_keys,
 )
 
@@ -132,7 +132,7 @@ def steps(
     window.appearance = Appearance(window.store, window.desk, _bindable(window), window)
     window.appearance.bind_keys()
     menus.fill_bar(window)
-    window.drafts = keeping.Drafts(window.console, profile, window.play, window)
+    window.drafts = query_drafts.Drafts(window.console, profile, window.play, window)
     _connect(window)
     desk_page.connect(window)
     yield

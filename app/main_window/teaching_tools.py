@@ -63,7 +63,7 @@ def _is_note(found: Any) -> bool:
 
 def attach(window: MainWindow) -> None:
     """Keys that work wherever the keyboard is."""
-    window.teaching = Teaching(window, window.store)
+    Teaching(window, window.store)  # its connections keep it
     topology = window.topology
     added = actions.add(
         window,

@@ -18,7 +18,7 @@ from app.export.pdf import NoPdf, write_pdf
 from app.export.source import Source
 from app.files import run_files, whole_file
 from app.files.run_files import NoRun
-from app.main_window import actions, signing
+from app.main_window import actions, signature
 from app.main_window.finish_moment import FinishMoment
 from app.storage import RunId, StorageProblem
 from app.views.debrief.page import ended
@@ -227,7 +227,7 @@ class Debriefing(QObject):
         if source is None:
             window.notice.warn(tr("This run cannot be replayed here, so it cannot be exported."))
             return
-        source = replace(source, player=signing.player(window.store), played_at=self._played_at())
+        source = replace(source, player=signature.player(window.store), played_at=self._played_at())
         ending, write = EXPORTS[kind]
         name = f"{source.report['scenario']}-{source.report['seed']}{ending}"
         chosen, _ = QFileDialog.getSaveFileName(window, tr("Save the debrief"), name, f"*{ending}")
@@ -244,15 +244,15 @@ class Debriefing(QObject):
         else:
             written = ", ".join(str(one) for one in _files(kind, source, file))
             said = tr("Saved with the name {name}: {file}").format(name=source.player, file=written)
-            window.notice.offer(said, tr("Change the name…"), lambda: signing.ask(window, window.store))
+            window.notice.offer(said, tr("Change the name…"), lambda: signature.ask(window, window.store))
 
     def _played_at(self) -> str:
         """When the run ended: as the profile knows, or just now."""
         rows = [run for run in self._window.library.runs() if run.run_id == self._run_id]
         if rows:
-            return signing.moment(rows[0].finished_at)
+            return signature.moment(rows[0].finished_at)
         live = self._window.session.live
-        return signing.moment() if live is not None and live is self._drill and live.finished else ""
+        return signature.moment() if live is not None and live is self._drill and live.finished else ""
 
 
 def _files(kind: str, source: Source, file: Path) -> list[Path]:

@@ -13,8 +13,8 @@ from PySide6.QtWidgets import QFileDialog, QMessageBox
 
 from app.files import scenario_files
 from app.files.scenario_files import NoScenario
-from app.main_window import actions, by_doing, scenario_saving
-from app.main_window.keeping import EDITOR_DRAFT, Pause
+from app.main_window import actions, run_as_scenario, scenario_saving
+from app.main_window.query_drafts import EDITOR_DRAFT, Pause
 from app.storage import StorageProblem
 from app.widgets.busy import busy
 from app.words.language import tr
@@ -132,9 +132,9 @@ class Editing(QObject):
         if drill is None:
             self._window.notice.tell(tr("Play in the lab first: your actions there become the scenario."))
             return
-        if not by_doing.may_be_told(self._window, drill) or not self._may_leave():
+        if not run_as_scenario.may_be_told(self._window, drill) or not self._may_leave():
             return
-        name = by_doing.suggested_name(drill)
+        name = run_as_scenario.suggested_name(drill)
         try:
             text = recorded.scenario_from_drill(drill, name)
         except recorded.CannotRecord as problem:

@@ -11,12 +11,14 @@ from PySide6.QtCore import QProcess
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.main_window.ahead import LATER, Ahead
+from app.main_window.preload import LATER, Ahead
 
 
 @pytest.fixture
 def ahead(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ahead]:
-    monkeypatch.setattr("app.main_window.ahead.settle", lambda: None)  # the tests' own objects shall go again
+    monkeypatch.setattr(
+        "app.main_window.preload.settle", lambda: None
+    )  # the tests' own objects shall go again
     ahead = Ahead()
     yield ahead
     ahead.end()
@@ -42,7 +44,7 @@ def test_does_not_outlive_the_window(ahead: Ahead) -> None:
 FIRST_BATCHES = """
 import sys
 from importlib import import_module
-from app.main_window.ahead import LATER
+from app.main_window.preload import LATER
 if sys.argv[1:]:
     for name in LATER:
         import_module(name)

@@ -6,8 +6,8 @@ from functools import cache
 
 import pytest
 
+from engine.drill.judging.counterfactual import DEEDS_MAX, Deed, weigh, weighing
 from engine.drill.judging.review import Review, review
-from engine.drill.judging.without import DEEDS_MAX, Deed, weigh, weighing
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from tests.engine.drill.test_course import FORCE, sabotage
