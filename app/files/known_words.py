@@ -169,7 +169,7 @@ _DIRECTIVES: Final = frozenset(
 
 @cache
 def _sql_words() -> frozenset[str]:
-    grammar = resources.files("engine.tsql").joinpath("commands.lark").read_text(encoding="utf-8")
+    grammar = resources.files("engine.tsql.language").joinpath("commands.lark").read_text(encoding="utf-8")
     pairs = {word for pair in COMMAND_PAIRS for word in pair}
     inner = {word for words in INNER_WORDS.values() for word in words}
     called = {*FUNCTIONS, *CONTEXT_FUNCTIONS, *PROCEDURES, *(name.lstrip("@") for name in GLOBALS)}

@@ -129,7 +129,7 @@ def test_an_argument_of_exec_may_be_any_word() -> None:
     world = lab()
     plain, quoted = (sql(world, P, f"EXEC sp_who2 {word}").grids[0] for word in ("active", "'active'"))
     assert [row[0] for row in plain] == [row[0] for row in quoted]
-    grammar = (Path(engine.tsql.__file__).parent / "commands.lark").read_text(encoding="utf-8")
+    grammar = (Path(engine.tsql.__file__).parent / "language" / "commands.lark").read_text(encoding="utf-8")
     words = {word.upper() for word in re.findall(r'"([A-Za-z_]+)"i', grammar)} - KEYWORDS
     assert len(words) > 50
     refused = [word for word in sorted(words) if 15010 not in sql(world, P, f"EXEC sp_helpdb {word}").numbers]

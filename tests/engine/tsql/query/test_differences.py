@@ -17,7 +17,7 @@ from tests.engine.tsql.console import ask
 from tests.engine.tsql.test_answers import shown
 from tests.engine.worlds import P, lab
 
-TEXT = resources.files("engine.tsql").joinpath("differences.tsv").read_text(encoding="utf-8")
+TEXT = resources.files("engine.tsql.query").joinpath("differences.tsv").read_text(encoding="utf-8")
 ROWS = list(csv.DictReader(TEXT.splitlines(), delimiter="\t", quoting=csv.QUOTE_NONE))
 
 
