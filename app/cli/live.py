@@ -45,9 +45,11 @@ def live(
     while not drill.finished and (reading.is_alive() if end is None else drill.tick < end):
         asked.wait(FRAME_S)
         asked.clear()
-        now = time.perf_counter()
+        now, all_read = time.perf_counter(), not reading.is_alive()
         host.on_frame((now - last) * 1000.0)
         last = now
+        if all_read and not host.running:
+            break  # a question has stopped the clock, and no line is left that could answer it
     host.on_frame(0.0)  # what was asked with the last line
     host.close()
 

@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import json
 import subprocess
 import sys
 import time
 from pathlib import Path
+
+from app.cli.live import live
+from app.files import scenario_files
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill, Mode
+from tests.app.host.test_host import ASKING
 
 ROOT = Path(__file__).parents[3]
 
@@ -44,3 +51,12 @@ def test_a_speed_that_cannot_be_kept_is_refused() -> None:
     told = run("--speed", "100000")
     assert told.returncode == 2
     assert "0.1 to 1000" in told.stderr
+
+
+def test_a_question_that_no_line_answers_ends_the_run() -> None:
+    scenario = load_scenario(scenario_files.find("lab").text + ASKING, "lab.toml")
+    drill = Drill(scenario, mode=Mode.GUIDED)  # free play asks nothing
+    shown: list[str] = []
+    live(drill, 1000.0, 60.0, io.StringIO(""), shown.append)
+    assert drill.world.t_s == 5.0
+    assert any("Who serves Sales now?" in line for line in shown)
