@@ -1,4 +1,4 @@
-"""What a host tells its guests, each in its own thread and in the order in which it happened. No Qt."""
+"""What a host tells its guests, in the host's thread and in the order in which it happened. No Qt."""
 
 from __future__ import annotations
 

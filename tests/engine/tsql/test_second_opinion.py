@@ -109,7 +109,8 @@ def worth(value: o.Value, kind: o.Type) -> object:
 
 quick = settings(max_examples=10, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 
-"""The same few each time; thousands to look for more: max_examples=600, derandomize=False (600 of each: none)."""
+"""The same few each time; thousands to look for more: max_examples=600, derandomize=False. Found nothing
+more in 600 expressions, conditions and DISTINCTs, and in 300 groups."""
 
 
 @quick
