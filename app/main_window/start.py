@@ -2,24 +2,34 @@
 
 from __future__ import annotations
 
-import importlib
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from importlib import import_module
+from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import QObject, QTimer
 from PySide6.QtWidgets import QApplication
 
 from app.main_window.window import MainWindow
+from app.widgets.docks import DOCKS
 
 if TYPE_CHECKING:
     from app.storage import Profile
 
-REST: Final = "app.main_window.assembly"
-"""The module whose import brings in engine, database, plots and every view: some tenths of a second, up to seconds
-from a cold disk."""
+BESIDE: Final = (
+    "app.storage",
+    "app.host",
+    "app.view_models.picture",
+    "app.files.support",
+    "app.files.bundle_store",
+    "app.export.source",
+    "app.export.page",
+    "pygments.lexers.sql",
+)
+"""Modules of database and engine that nothing of Qt is in: a thread imports them."""
 LOOK_MS: Final = 15
-"""How often is looked whether the import is over. Every look interrupts it."""
+"""How often is looked whether the thread is done. Every look interrupts it."""
 
 
 class GivenUp(Exception):
@@ -27,43 +37,48 @@ class GivenUp(Exception):
 
 
 class Start(QObject):
-    """Imports in a thread, then makes everything step by step in the window's own."""
+    """Imports and makes everything step by step, so that the window answers between two steps.
+
+    A class of Qt's is made in the window's thread alone: made in another one while the window handles events it
+    ended one start of sixteen in a crash (PySide 6.11.3).
+    """
 
     def __init__(self, window: MainWindow, profile: Callable[[], Profile | None]) -> None:
         """*profile* is called once, when the database can be opened; it may raise GivenUp."""
         super().__init__(window)
         self._window, self._profile = window, profile
-        self._importing = threading.Thread(target=importlib.import_module, args=(REST,), daemon=True)
+        self._importing: threading.Thread | None = None
         self._steps = self._all_steps()
         self._within = False
+        self._hurried = False
         self._timer = QTimer(self)
-        self._timer.setInterval(LOOK_MS)
         self._timer.timeout.connect(self._on_timeout)
         window.needed.connect(self.hurry)
         window.closing.connect(self._timer.stop)
 
     def begin(self) -> None:
         """Go to work as soon as the start page has been painted."""
-        self._importing.start()
-        self._timer.start()
+        self._timer.start(0)
 
     def end(self) -> None:
         """The program ends, perhaps before everything was there."""
         self._timer.stop()
-        if self._importing.is_alive():
+        if self._importing is not None:
             self._importing.join()
 
     def hurry(self) -> None:
         """Bring in at once what is still missing."""
+        self._hurried = True
         while self._next():
             pass
 
     def _on_timeout(self) -> None:
-        if self._importing.is_alive():
-            return
-        self._timer.setInterval(0)  # between two steps the window does what people ask of it
+        # Between two steps the window does what people ask of it.
         if not self._next():
             self._timer.stop()
+        elif self._timer.isActive():
+            working = self._importing is not None and self._importing.is_alive()
+            self._timer.setInterval(LOOK_MS if working else 0)
 
     def _next(self) -> bool:
         """Make one step; False: there is none, or one is just being made and waits for an answer."""
@@ -80,9 +95,33 @@ class Start(QObject):
             self._within = False
 
     def _all_steps(self) -> Iterator[None]:
-        from app.main_window import assembly  # waits for the thread, and raises what it raised
+        yield from self._imported_beside(BESIDE)
+        for name in windows_modules():
+            import_module(name)
+            yield
+        from app.main_window import assembly
 
-        yield
         profile = self._profile()
         yield
         yield from assembly.steps(self._window, profile)
+
+    def _imported_beside(self, names: Sequence[str]) -> Iterator[None]:
+        """Imported by a thread; what it raises the window's own import raises once more."""
+        self._importing = threading.Thread(target=_import, args=(names,), daemon=True)
+        self._importing.start()
+        while self._importing.is_alive() and not self._hurried:
+            yield
+        self._importing.join()
+
+
+def _import(names: Sequence[str]) -> None:
+    for name in names:
+        import_module(name)
+
+
+def windows_modules() -> Iterator[str]:
+    """The modules of widgets, panels and pages, few at a time."""
+    views = [dock.view.partition(":")[0] for dock in DOCKS]
+    for package in ("app.widgets", *views, "app.main_window"):
+        for found in iter_modules(getattr(import_module(package), "__path__", ()), f"{package}."):
+            yield found.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -17,7 +18,8 @@ import app.main_window as start
 from app.files import scenario_files, summaries
 from app.main_window import MainWindow
 from app.main_window.assembly import furnished
-from app.main_window.start import Start
+from app.main_window.preload import LATER
+from app.main_window.start import BESIDE, Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 
@@ -129,6 +131,21 @@ def test_closed_early_it_leaves_nothing_behind(bare: MainWindow, rest: Start) ->
     rest.end()
     assert not bare.is_ready
     assert not rest._timer.isActive()
+
+
+IMPORTED_BESIDE = """
+import sys
+from importlib import import_module
+for name in sys.argv[1:]:
+    import_module(name)
+print(*(name for name in sys.modules if name.partition(".")[0] in ("PySide6", "shiboken6", "pyqtgraph")))
+"""
+
+
+def test_threads_import_nothing_of_qt() -> None:
+    """A class of Qt's that a thread made while the window handled events has crashed PySide 6.11.3."""
+    command = [sys.executable, "-c", IMPORTED_BESIDE, *BESIDE, *LATER]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
 
 
 During = Callable[[Callable[[MainWindow], None]], None]
