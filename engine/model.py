@@ -245,35 +245,52 @@ class Restored:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Server:
-    """One computer with one SQL Server instance on it."""
+class Computer:
+    """A machine with its network, firewall and local volumes; it knows nothing of SQL Server."""
 
     name: str
+    cores: int = 8
+    site: str = "nec"
+    """Name of the hardware in flow/sites.py."""
+    domain: str = "CORP"
+    powered: bool = True
+    shutting_down: bool = False
+    """The operating system is on its way down."""
+    nic_up: bool = True
+    """False while all network cables are pulled."""
+    blocked_ports: tuple[int, ...] = ()
+    """Ports that the firewall closes to incoming connections."""
+    used_ports: tuple[int, ...] = (1433,)
+    """Ports on which something else listens already."""
+    volumes: tuple[Volume, ...] = ()
+    """Drives whose size counts. C, D and L exist without this, as large as need be; others only if listed."""
+    failed_drives: tuple[str, ...] = ()
+    """Letters of drives that are lost until they are mended."""
+    log_disk_factor: float = 1.0
+    data_disk_factor: float = 1.0
+    cpu_factor: float = 1.0
+    """Slow-down factors of injected faults; 1 is healthy."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """An instance of SQL Server, which runs on a computer: what a DBA calls a server."""
+
+    name: str
+    computer: str
+    """The computer on which it runs; a default instance has its computer's name."""
     host: int
     """Dense index of the instance in the flow model."""
     version: int = 2005
     edition: str = "Enterprise"
-    cores: int = 8
-    site: str = "nec"
-    """Name of the hardware in flow/sites.py."""
-    powered: bool = True
     service: Service = Service.RUNNING
     hung: bool = False
-    """Everything is up and nothing answers."""
-    shutting_down: bool = False
-    """The operating system is on its way down."""
+    """The service runs and nothing answers."""
     start_wanted: bool = False
-    """Somebody has asked for a start while it was still stopping."""
-    nic_up: bool = True
-    """False while all network cables are pulled."""
+    """A start was asked for while the service was still stopping."""
     started_tick: Tick = 0
-    domain: str = "CORP"
     service_account: str = "CORP\\sqlservice"
     endpoint: Endpoint | None = field(default_factory=Endpoint)
-    blocked_ports: tuple[int, ...] = ()
-    """Ports that the firewall of this server closes to incoming connections."""
-    used_ports: tuple[int, ...] = (1433,)
-    """Ports on which something else listens already."""
     tcp_enabled: bool = True
     """TCP/IP is enabled in the configuration; it counts from the next start of the service."""
     tcp_listening: bool = True
@@ -288,10 +305,6 @@ class Server:
     certificates: tuple[Certificate, ...] = ()
     jobs: tuple[Job, ...] = ()
     linked_servers: tuple[str, ...] = ()
-    volumes: tuple[Volume, ...] = ()
-    """Drives whose size counts. C, D and L exist without this, as large as need be; others only if listed."""
-    failed_drives: tuple[str, ...] = ()
-    """Letters of drives that are lost until they are mended."""
     alerts: tuple[Alert, ...] = ()
     snapshots: tuple[Snapshot, ...] = ()
     """Database snapshots, oldest first."""
@@ -300,15 +313,11 @@ class Server:
     agent_running: bool = True
     installs: int = 0
     """Versions and service packs installed since the start."""
-    log_disk_factor: float = 1.0
-    data_disk_factor: float = 1.0
-    cpu_factor: float = 1.0
-    """Slow-down factors of injected faults; 1 is healthy."""
 
     @property
     def running(self) -> bool:
         """The instance executes (it may still be hung)."""
-        return self.powered and self.service is Service.RUNNING
+        return self.service is Service.RUNNING
 
     @property
     def answering(self) -> bool:
@@ -598,7 +607,8 @@ class World:
     flow: Flow
     settings: Settings = field(default_factory=Settings)
     tick: Tick = 0
-    servers: dict[str, Server] = field(default_factory=dict)
+    computers: dict[str, Computer] = field(default_factory=dict)
+    instances: dict[str, Instance] = field(default_factory=dict)
     links: dict[tuple[str, str], Link] = field(default_factory=dict)
     copies: dict[Key, Copy] = field(default_factory=dict)
     witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
@@ -678,8 +688,13 @@ class World:
             return self.flow.source_of(copy.stream)
         return copy.source
 
-    def update_server(self, name: str, **changes: Any) -> Server:
-        new = self.servers[name] = replace(self.servers[name], **changes)
+    def update_instance(self, name: str, **changes: Any) -> Instance:
+        new = self.instances[name] = replace(self.instances[name], **changes)
+        self.all_dirty()
+        return new
+
+    def update_computer(self, name: str, **changes: Any) -> Computer:
+        new = self.computers[name] = replace(self.computers[name], **changes)
         self.all_dirty()
         return new
 
@@ -704,8 +719,12 @@ class World:
     def t_s(self) -> float:
         return self.tick / TICKS_PER_S
 
+    def computer_of(self, instance: str) -> Computer:
+        """The computer on which *instance* runs."""
+        return self.computers[self.instances[instance].computer]
+
     def copies_of(self, database: str) -> list[Copy]:
-        keys = ((server, database) for server in self.servers)
+        keys = ((server, database) for server in self.instances)
         return [self.copies[key] for key in keys if key in self.copies]
 
     def new_session(self, database: str) -> int:
@@ -744,7 +763,8 @@ class World:
             flow=self.flow.fork(),
             settings=self.settings,
             tick=self.tick,
-            servers=self.servers.copy(),
+            computers=self.computers.copy(),
+            instances=self.instances.copy(),
             links=self.links.copy(),
             copies=self.copies.copy(),
             witnesses=self.witnesses.copy(),
@@ -798,8 +818,8 @@ def _sorted(part: dict[Any, Any]) -> bytes:
 
 
 HASHED: Final = (
-    "servers", "links", "copies", "witnesses", "contacts", "clients", "availability", "files", "sessions", "batches",
-    "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
+    "computers", "instances", "links", "copies", "witnesses", "contacts", "clients", "availability", "files",
+    "sessions", "batches", "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
 

@@ -79,11 +79,11 @@ STREAM_CROSSINGS: Final[Crossings] = (
 def resolve(world: World, item: Input) -> Input:
     """The input with its names as the world spells them. Raises InputProblem for a name that is not there."""
     known = {
-        "server": list(world.servers),
+        "server": list(world.instances),
         "client": list(world.clients),
         "database": world.databases(),
-        "name": [*world.servers, *world.clients],
-        "window": list(world.servers),
+        "name": [*world.instances, *world.clients],
+        "window": list(world.instances),
     }
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
@@ -186,5 +186,5 @@ def start_timers(world: World) -> None:
         if copy.log_backup_every_s > 0.0:
             offset = world.chance.uniform(0.0, copy.log_backup_every_s)
             world.after(offset, "log.backup", server, database)
-    for server in sorted(world.servers):
+    for server in sorted(world.instances):
         monitor.arm(world, server)

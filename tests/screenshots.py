@@ -104,7 +104,7 @@ def scenes(window: MainWindow) -> Iterator[str]:
     pass_time(window, 20.0)
     yield "desk-healthy"
     window.session.set_speed(5.0)
-    while window.session.drill and window.session.drill.world.servers["SERVER_A"].powered:
+    while window.session.drill and window.session.drill.world.computers["SERVER_A"].powered:
         pass_time(window, 0.25)
     pass_time(window, 0.3)
     yield "desk-at-the-failure"

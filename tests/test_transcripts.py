@@ -28,11 +28,11 @@ def start(words: list[str]) -> World:
         safety=Safety[options.get("safety", "FULL")],
         workload=options.get("workload", "Workload1"),
     )
-    for name in world.servers:
+    for name in world.instances:
         if options.get("domains") == "untrusted":
-            world.update_server(name, domain=name.replace("SERVER_", "DOMAIN_"))
-        world.update_server(name, edition=options.get("edition", "Enterprise"))
-        world.update_server(name, version=int(options.get("version", "2005")))
+            world.update_computer(name, domain=name.replace("SERVER_", "DOMAIN_"))
+        world.update_instance(name, edition=options.get("edition", "Enterprise"))
+        world.update_instance(name, version=int(options.get("version", "2005")))
     if options.get("jobs") == "no":
         for key in world.copies:
             world.update_copy(key, log_backup_every_s=0.0)

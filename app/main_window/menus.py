@@ -71,8 +71,8 @@ def fill_bar(window: MainWindow) -> None:
 
 def things(world: World, opened: str = "") -> list[tuple[str, list[Target]]]:
     """Everything that something can be done to, by kind; of many databases the one that is *opened* in the picture."""
-    servers = [Target("server", (name,)) for name in world.servers]
-    names = list(world.servers)
+    servers = [Target("server", (name,)) for name in world.instances]
+    names = list(world.instances)
     links = [Target("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
     links += [Target("link", (client, server)) for client in world.clients for server in names]
     clients = [Target("client", (name,)) for name in world.clients]

@@ -49,7 +49,7 @@ class Scripts:
         except NoScript as problem:
             self._window.notice.warn(str(problem))
             return
-        server = console.current.server if console.current is not None else next(iter(drill.world.servers))
+        server = console.current.server if console.current is not None else next(iter(drill.world.instances))
         opened = console.new_query(server, text)
         if opened is not None:
             console.tabs.name_after(opened, visible(file.name))

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def examples(drill: Drill) -> list[str]:
     """Conditions about what this drill has; the goals' own are not given away."""
     world = drill.world
-    databases, servers = world.databases(), list(world.servers)
+    databases, servers = world.databases(), list(world.instances)
     found = [f"{database} is SYNCHRONIZED" for database in databases[:1]]
     found += [f"redo_queue_kb({database}) == 0" for database in databases[:1]]
     found += [f"not {database} is serving" for database in databases[:1]]

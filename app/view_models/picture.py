@@ -15,13 +15,14 @@ from app.words.language import mark, tr, trn
 from engine.flow import StreamReading
 from engine.model import (
     Client,
+    Computer,
     Copy,
     DbState,
+    Instance,
     Link,
     MirrorState,
     Role,
     Safety,
-    Server,
     Service,
     WitnessState,
     World,
@@ -209,7 +210,7 @@ def picture_of(world: World, opened: str = "") -> Picture:
     return Picture(
         servers=tuple(
             _server_face(world, server, index, readings, opened)
-            for index, server in enumerate(world.servers.values())
+            for index, server in enumerate(world.instances.values())
         ),
         clients=tuple(_client_face(world, client, readings) for client in world.clients.values()),
         links=tuple(_link_faces(world, readings)),
@@ -274,9 +275,9 @@ _COMPLAINING: Final = Sign(mark("users complain"), "bad", "warning")
 BOOTING: Final = Sign(mark("booting"), "warn", "hourglass")
 
 
-def status_of(world: World, server: Server) -> Sign:
+def status_of(world: World, server: Instance) -> Sign:
     """Power, service and responsiveness as one sign."""
-    if not server.powered:
+    if not world.computers[server.computer].powered:
         return OFF
     if server.hung:
         return HUNG
@@ -289,7 +290,7 @@ def _boot_ends(world: World, name: str) -> bool:
     return any(handler == "service.start" and args[0] == name for _, _, handler, args in world.timers)
 
 
-def _server_face(world: World, server: Server, index: int, readings: Readings, opened: str) -> ServerFace:
+def _server_face(world: World, server: Instance, index: int, readings: Readings, opened: str) -> ServerFace:
     copies = [copy for copy in world.copies.values() if copy.server == server.name]
     duties = [
         Sign(
@@ -312,11 +313,11 @@ def _server_face(world: World, server: Server, index: int, readings: Readings, o
         ),
         grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
-        troubles=tuple(_troubles(server)),
+        troubles=tuple(_troubles(world.computers[server.computer])),
     )
 
 
-def _seen_by_witness(world: World, server: Server) -> list[tuple[str, bool]]:
+def _seen_by_witness(world: World, server: Instance) -> list[tuple[str, bool]]:
     if not server.answering:
         return []
     found: dict[str, bool] = {}
@@ -328,17 +329,17 @@ def _seen_by_witness(world: World, server: Server) -> list[tuple[str, bool]]:
     return list(found.items())
 
 
-def _troubles(server: Server) -> Iterator[str]:
-    if not server.nic_up:
+def _troubles(computer: Computer) -> Iterator[str]:
+    if not computer.nic_up:
         yield tr("network cables pulled")
     for name, factor in (
-        (tr("log disk"), server.log_disk_factor),
-        (tr("data disk"), server.data_disk_factor),
-        (tr("processors"), server.cpu_factor),
+        (tr("log disk"), computer.log_disk_factor),
+        (tr("data disk"), computer.data_disk_factor),
+        (tr("processors"), computer.cpu_factor),
     ):
         if factor > 1.0:
             yield tr("{what} {factor} times slower").format(what=name, factor=formatting.significant(factor))
-    for port in server.blocked_ports:
+    for port in computer.blocked_ports:
         yield tr("firewall blocks port {port}").format(port=port)
 
 
@@ -370,7 +371,7 @@ _NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
 
 def _copy_face(world: World, copy: Copy, readings: Readings) -> CopyFace:
     role = _ROLE[copy.role]
-    running = world.servers[copy.server].running
+    running = world.instances[copy.server].running
     if not running:
         was = Sign(tr("was {role}").format(role=role.word) if copy.role else role.text, "idle", role.shape)
         return CopyFace(copy.server, copy.database, was, None, _NO_INSTANCE, None, (), None)
@@ -388,7 +389,7 @@ def _copy_face(world: World, copy: Copy, readings: Readings) -> CopyFace:
 
 def _copy_state(world: World, copy: Copy) -> Sign:
     """The one sign of a copy that has only a cell of a grid."""
-    if not world.servers[copy.server].running:
+    if not world.instances[copy.server].running:
         return _NO_INSTANCE
     return _STATE[copy.mirror_state] if copy.mirror_state is not None else _DB_STATE[copy.db_state]
 
@@ -477,17 +478,17 @@ def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     )
     in_session = [copy for copy in copies if copy.guid is not None]
     for copy in in_session:
-        if copy.partner in world.servers:
+        if copy.partner in world.instances:
             yield copy.server, str(copy.partner), "mirroring"
     for copy in in_session:
-        if copy.witness in world.servers:
+        if copy.witness in world.instances:
             yield copy.server, str(copy.witness), "witness"
 
 
 def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     for client in world.clients.values():
         for server in (client.data_source, client.failover_partner, client.known_partner):
-            if server in world.servers:
+            if server in world.instances:
                 yield client.name, str(server), "client"
 
 
@@ -534,7 +535,7 @@ def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, beli
 def _link_status(world: World, a: str, b: str) -> Sign:
     there, back = network.link(world, a, b), network.link(world, b, a)
     for end in (a, b):
-        if end in world.servers and not world.servers[end].powered:
+        if end in world.instances and not world.computer_of(end).powered:
             return Sign(mark("power off"), "bad", "cross")
         if not network.nic_up(world, end):
             return Sign(mark("cable pulled"), "bad", "cross")

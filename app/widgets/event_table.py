@@ -164,7 +164,7 @@ class EventTable(QWidget):
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
-        names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.servers]
+        names = [*([tr(EVERYWHERE)] if self._everywhere else []), *drill.world.instances]
         if names != [self.servers.tabText(index) for index in range(self.servers.count())]:
             self._set_servers(names)
         self._events.start(self.events_of(drill), drill.world)

@@ -48,10 +48,10 @@ def _next_words(world: World, verb: Verb, done: list[str]) -> list[str]:
 
 def _values(world: World, parameter: Parameter, done: list[str]) -> list[str]:
     known = {
-        "server": list(world.servers),
-        "window": list(world.servers),
+        "server": list(world.instances),
+        "window": list(world.instances),
         "client": list(world.clients),
         "database": world.databases(),
-        "name": [*world.servers, *world.clients],
+        "name": [*world.instances, *world.clients],
     }
     return [word for word in parameter.choices or known.get(parameter.kind, []) if word not in done]

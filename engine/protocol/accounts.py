@@ -47,7 +47,7 @@ def create_login(
 
     15407 and 15401 for a Windows account that there cannot be. The domains have every account that is asked for.
     """
-    here = world.servers[server]
+    here = world.instances[server]
     if windows:
         _check_account(world, name)
     if security.login_of(here, name) is not None or name.lower() == "sa":
@@ -62,7 +62,7 @@ def create_login(
         password=password,
         default_database=default_database or "master",
     )
-    world.update_server(server, logins=(*here.logins, login))
+    world.update_instance(server, logins=(*here.logins, login))
     return []
 
 
@@ -70,7 +70,11 @@ def _check_account(world: World, name: str) -> None:
     domain, slash, account = name.partition("\\")
     if not (domain and slash and account):
         raise SqlError(15407, name)
-    known = {word.lower() for there in world.servers.values() for word in (there.domain, there.name)}
+    known = {
+        word.lower()
+        for there in world.instances.values()
+        for word in (world.computers[there.computer].domain, there.name)
+    }
     if domain.lower() not in known | WELL_KNOWN:
         raise SqlError(15401, name)
 
@@ -100,27 +104,27 @@ def alter_login(
 def drop_login(world: World, server: str, name: str) -> list[Message]:
     """DROP LOGIN: its users stay behind as orphans, its permission on the endpoint goes with it."""
     login = _login(world, server, name, "drop")
-    end = world.servers[server].endpoint
+    end = world.instances[server].endpoint
     if end is not None and end.owner.lower() == login.name.lower():
         raise SqlError(15141, "endpoint")
     _put_login(world, server, login, None)
     if end is not None and login.name in end.granted:
         granted = tuple(name for name in end.granted if name != login.name)
-        world.update_server(server, endpoint=replace(end, granted=granted))
+        world.update_instance(server, endpoint=replace(end, granted=granted))
     network.reassess(world)
     return []
 
 
 def _login(world: World, server: str, name: str, verb: str) -> Login:
-    login = security.login_of(world.servers[server], name)
+    login = security.login_of(world.instances[server], name)
     if login is None:
         raise SqlError(15151, verb, "login", name)
     return login
 
 
 def _put_login(world: World, server: str, old: Login, new: Login | None) -> None:
-    logins = (login if login is not old else new for login in world.servers[server].logins)
-    world.update_server(server, logins=tuple(login for login in logins if login is not None))
+    logins = (login if login is not old else new for login in world.instances[server].logins)
+    world.update_instance(server, logins=tuple(login for login in logins if login is not None))
 
 
 # --- users -----------------------------------------------------------------------------------------
@@ -128,7 +132,7 @@ def _put_login(world: World, server: str, old: Login, new: Login | None) -> None
 
 def orphans(world: World, server: str, database: str) -> tuple[User, ...]:
     """Users whose SID belongs to no login here: what `sp_change_users_login 'Report'` lists."""
-    here = world.servers[server]
+    here = world.instances[server]
     return tuple(
         u
         for u in commits.users_of(world, server, database)
@@ -173,7 +177,7 @@ def alter_user(
 def drop_user(world: World, server: str, database: str, name: str) -> list[Message]:
     """DROP USER; a user of master that owns a certificate cannot be dropped."""
     user = _user(world, server, database, name, "drop")
-    owned = [c for c in world.servers[server].certificates if c.owner == user.name]
+    owned = [c for c in world.instances[server].certificates if c.owner == user.name]
     if user.database == "master" and owned:
         raise SqlError(15138, "certificate")
     _put_user(world, server, user, None)
@@ -181,7 +185,7 @@ def drop_user(world: World, server: str, database: str, name: str) -> list[Messa
 
 
 def _login_for_user(world: World, server: str, name: str) -> Login:
-    login = security.login_of(world.servers[server], name)
+    login = security.login_of(world.instances[server], name)
     if login is None:
         raise SqlError(15007, name)
     return login
@@ -216,8 +220,8 @@ def _put_user(world: World, server: str, old: User | None, new: User | None) -> 
         edits = tuple((USER + name.lower(), user) for name, user in changed.items())
         commits.append(world, key, edits, USER_KB)
     else:
-        kept = [user for user in world.servers[server].users if user is not old]
-        world.update_server(server, users=tuple([*kept, new] if new is not None else kept))
+        kept = [user for user in world.instances[server].users if user is not old]
+        world.update_instance(server, users=tuple([*kept, new] if new is not None else kept))
     world.all_dirty()
     network.reassess(world)
 
@@ -227,21 +231,21 @@ def _put_user(world: World, server: str, old: User | None, new: User | None) -> 
 
 def create_master_key(world: World, server: str) -> list[Message]:
     """CREATE MASTER KEY ENCRYPTION BY PASSWORD in master."""
-    if world.servers[server].master_key:
+    if world.instances[server].master_key:
         raise SqlError(15578)
-    world.update_server(server, master_key=True)
+    world.update_instance(server, master_key=True)
     return []
 
 
 def drop_master_key(world: World, server: str) -> list[Message]:
     """DROP MASTER KEY: not while a certificate is encrypted by it."""
-    here = world.servers[server]
+    here = world.instances[server]
     if not here.master_key:
         raise SqlError(15151, "drop", "symmetric key", "master key")
     kept = next((held.name for held in here.certificates if held.has_private_key), None)
     if kept is not None:
         raise SqlError(15580, "master key", "certificate", kept)
-    world.update_server(server, master_key=False)
+    world.update_instance(server, master_key=False)
     return []
 
 
@@ -258,7 +262,7 @@ def create_certificate(
     private_key_file: str | None = None,
 ) -> list[Message]:
     """CREATE CERTIFICATE in master: a new one with its private key, or the other side's FROM FILE."""
-    here = world.servers[server]
+    here = world.instances[server]
     if security.certificate_of(here, name) is not None:
         raise SqlError(15232, name)
     if owner is not None and owner.lower() != "dbo":
@@ -278,7 +282,7 @@ def create_certificate(
             expires_tick=lasts if expiry_date is None else clock.tick_of(world, expiry_date),
         )
     made = replace(made, owner="dbo" if owner is None else owner)
-    world.update_server(server, certificates=(*here.certificates, made), refused=())
+    world.update_instance(server, certificates=(*here.certificates, made), refused=())
     network.reassess(world)
     return []
 
@@ -289,7 +293,7 @@ def _imported(world: World, server: str, name: str, file: str, private_key_file:
             raise SqlError(15208, path)
     found: Certificate = files.find(world, server, file).certificate
     key = files.find(world, server, private_key_file) if private_key_file is not None else None
-    same = [c for c in world.servers[server].certificates if c.thumbprint == found.thumbprint]
+    same = [c for c in world.instances[server].certificates if c.thumbprint == found.thumbprint]
     if same:
         raise SqlError(15232, same[0].name)
     mine = key is not None and key.private and key.certificate.thumbprint == found.thumbprint
@@ -300,13 +304,13 @@ def backup_certificate(
     world: World, server: str, name: str, file: str, private_key_file: str | None = None
 ) -> list[Message]:
     """BACKUP CERTIFICATE … TO FILE: writes the public part (and the private key into a file of its own)."""
-    certificate = security.certificate_of(world.servers[server], name)
+    certificate = security.certificate_of(world.instances[server], name)
     if certificate is None:
         raise SqlError(15151, "find", "certificate", name)
     paths = [path for path in (file, private_key_file) if path is not None]
     for path in paths:
         drive = volumes.drive_of(path)
-        lost = drive != "" and not volumes.has_drive(world.servers[server], drive)
+        lost = drive != "" and not volumes.has_drive(world.computer_of(server), drive)
         if lost or files.find(world, server, path) is not None:
             raise SqlError(15240, path)
     for path in paths:
@@ -316,14 +320,14 @@ def backup_certificate(
 
 def drop_certificate(world: World, server: str, name: str) -> list[Message]:
     """DROP CERTIFICATE: not while the endpoint shows it."""
-    here = world.servers[server]
+    here = world.instances[server]
     certificate = security.certificate_of(here, name)
     if certificate is None:
         raise SqlError(15151, "drop", "certificate", name)
     if security.endpoint_certificate(here) is certificate:
         raise SqlError(15352, certificate.name)
     kept = tuple(c for c in here.certificates if c is not certificate)
-    world.update_server(server, certificates=kept)
+    world.update_instance(server, certificates=kept)
     network.reassess(world)
     return []
 
@@ -335,7 +339,7 @@ def login_refusal(world: World, client: Client, server: str) -> SqlError | None:
     """Why the server turns the application's login away: 18456, or 4060 and 18456 for a user without a login."""
     if not client.login or client.login.lower() == "sa":
         return None
-    login = security.login_of(world.servers[server], client.login)
+    login = security.login_of(world.instances[server], client.login)
     if login is None or login.disabled:
         return SqlError(18456, client.login)
     for database in client.databases:

@@ -30,7 +30,7 @@ def _match(address: str) -> re.Match[str]:
 def host_of(world: World, address: str) -> str | None:
     """The server that *address* names (short, with its domain, or by number); 1449 if it is no address."""
     name = _match(address)["host"].lower()
-    for server in world.servers:
+    for server in world.instances:
         if name in (server.lower(), security.client_ip(world, server)) or name.startswith(
             f"{server.lower()}."
         ):
@@ -47,7 +47,7 @@ def leads_to(world: World, address: str | None, server: str) -> bool:
     if address is None:
         return True
     match = ADDRESS.match(address.strip())
-    end = world.servers[server].endpoint
+    end = world.instances[server].endpoint
     if match is None or end is None or host_of(world, address) != server or int(match["port"]) != end.port:
         return False
     return NUMERIC.match(match["host"]) is None or match["host"] == end.ip
@@ -66,9 +66,9 @@ def known_to(world: World, guid: int, me: str, peer: str) -> str | None:
 
 def note_dead(world: World, caller: str, address: str, *, asked: bool = False) -> None:
     """1474 in the ERRORLOG of a caller whose address leads nowhere, once until something about its endpoint changes."""
-    server = world.servers[caller]
+    server = world.instances[caller]
     if (address, NOBODY_LISTENS) in server.refused and not asked:
         return
-    world.update_server(caller, refused=(*server.refused, (address, NOBODY_LISTENS)))
+    world.update_instance(caller, refused=(*server.refused, (address, NOBODY_LISTENS)))
     reason = NO_SUCH_HOST if host_of(world, address) is None else NOBODY_LISTENS
     errorlog.write(world, caller, 1474, 2, reason, address)

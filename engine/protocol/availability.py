@@ -12,7 +12,7 @@ def reachable(world: World, copy: Copy) -> bool:
     """Some client of the database can reach the copy's server over the network (or no client is known)."""
     users = [client for client in world.clients.values() if copy.database in client.databases]
     if not users:
-        return world.servers[copy.server].nic_up
+        return world.computer_of(copy.server).nic_up
     return any(network.passing(world, client.name, copy.server) for client in users)
 
 

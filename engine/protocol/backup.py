@@ -11,7 +11,7 @@ from typing import Final
 from engine import arithmetic
 from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, ENTERPRISE, PAGE_KB
 from engine.messages import Message, SqlError, text_of
-from engine.model import Copy, DbFile, DbState, Key, RecoveryModel, Role, Server, Tick, World, ticks
+from engine.model import Copy, DbFile, DbState, Instance, Key, RecoveryModel, Role, Tick, World, ticks
 from engine.protocol import (
     chain,
     clock,
@@ -102,7 +102,7 @@ def backup_database(
     """
     title = "BACKUP DATABASE"
     if compression:
-        _need_compression(world.servers[server])
+        _need_compression(world.instances[server])
     if database.lower() == "tempdb":
         raise SqlError(3147, also=(3013,), title=title)
     if database.lower() in SYSTEM_DATABASES:
@@ -151,7 +151,7 @@ def _data_done(
     base = number if kind == DATABASE else copy.full_backup_id
     end = world.flow.positions(copy.source).flushed_kb
     taken = _taken(world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick)
-    level = copy.compatibility_level or COMPATIBILITY[world.servers[key[0]].version]
+    level = copy.compatibility_level or COMPATIBILITY[world.instances[key[0]].version]
     taken = replace(
         taken,
         base=base,
@@ -258,7 +258,7 @@ def by_job(world: World, key: Key, path: str) -> None:
 
     It leaves no line in the ERRORLOG, as under trace flag 3226, which spares many shops that noise.
     """
-    if not volumes.has_drive(world.servers[key[0]], volumes.drive_of(path)):
+    if not volumes.has_drive(world.computer_of(key[0]), volumes.drive_of(path)):
         lost = SqlError(3201, path, files.NO_PATH, also=(3013,), title="BACKUP LOG")
         note_failure(world, *key, lost)
         return
@@ -297,7 +297,7 @@ def _key(copy: Copy) -> Key:
     return copy.server, copy.database
 
 
-def _need_compression(server: Server) -> None:
+def _need_compression(server: Instance) -> None:
     """155 before 2008, 1844 in 2008 for less than Enterprise, then for less than Standard [DOC: backup compression]."""
     if server.version < 2008:
         raise SqlError(155, "COMPRESSION", "BACKUP")
@@ -329,7 +329,7 @@ def _may_back_up(world: World, server: str, database: str, title: str, *, damage
 
 def _mirror_refusal(world: World, copy: Copy, title: str) -> SqlError:
     """A mirror is not backed up: it cannot be opened (954); from 2012 on this has a message of its own. Known."""
-    number = 3059 if world.servers[copy.server].version >= 2012 else 954
+    number = 3059 if world.instances[copy.server].version >= 2012 else 954
     return SqlError(number, copy.database, also=(3013,), title=title)
 
 
@@ -357,7 +357,7 @@ def _taken(
         kind=kind,
         database=copy.database,
         server=copy.server,
-        version=world.servers[copy.server].version,
+        version=world.instances[copy.server].version,
         family=copy.family,
         fork=copy.fork,
         lineage=copy.lineage,
@@ -380,7 +380,7 @@ def _store(world: World, place: tuple[str, str], taken: BackupSet, init: bool) -
 
 def _write(world: World, place: tuple[str, str], taken: BackupSet, init: bool) -> None:
     number = _store(world, place, taken, init)
-    if TRACE_FLAG_NO_BACKUP_LINES in world.servers[taken.server].trace_flags:
+    if TRACE_FLAG_NO_BACKUP_LINES in world.instances[taken.server].trace_flags:
         return
     word = "Log was" if taken.kind == LOG else "Database"
     errorlog.write_text(

@@ -33,8 +33,13 @@ def address(world: World, name: str) -> str:
 
 def answer(world: World, client: Client, server: str) -> Answer:
     """What a login of *client* at *server* meets."""
-    state = world.servers.get(server)
-    if state is None or not state.powered or state.hung or not network.passing(world, client.name, server):
+    state = world.instances.get(server)
+    if (
+        state is None
+        or not world.computers[state.computer].powered
+        or state.hung
+        or not network.passing(world, client.name, server)
+    ):
         return "silence"
     if state.service is not Service.RUNNING or not state.tcp_listening:
         return "refused"
@@ -52,7 +57,7 @@ def reassess(world: World) -> None:
         if met == "serves":
             continue
         silent = met == "silence"
-        hung = silent and world.servers[client.connected_to].hung
+        hung = silent and world.instances[client.connected_to].hung
         delay = CLIENT_LOGIN_TIMEOUT_S if hung else world.chance.uniform(*HARD_ERROR_S) if silent else 0.0
         world.clients[client.name] = replace(client, lost_since=world.tick, epoch=client.epoch + 1)
         world.after(delay, "client.cut", client.name, client.epoch + 1)
@@ -132,7 +137,7 @@ def _refuse_partner(world: World, client: Client, server: str) -> None:
 
 def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
     """The server is there and serves, but not this login: a user without its login, say, after a failover."""
-    version = world.servers[server].version
+    version = world.instances[server].version
     reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
     errorlog.write(world, server, 18456, client.login, reason, f" [CLIENT: {address(world, client.name)}]")
     text = text_of(refusal.number, *refusal.parameters, version=version)[1]

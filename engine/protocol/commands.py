@@ -239,7 +239,7 @@ def partner_safety(world: World, server: str, database: str, level: str) -> Outc
     """SET PARTNER SAFETY FULL|OFF (also SET SAFETY): on the principal, both partners connected."""
     copy = _on_principal(world, server, database)
     wanted = Safety[level.upper()]
-    if world.servers[server].edition not in ENTERPRISE and wanted is not copy.safety:
+    if world.instances[server].edition not in ENTERPRISE and wanted is not copy.safety:
         raise SqlError(1473)
     _need_quorum(world, copy)
     _need_connection(world, copy)
@@ -368,7 +368,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> Outco
         addresses.note_dead(world, server, address, asked=True)
     if host is None or not prerequisites.reaches(world, server, host, address, witness=True):
         raise SqlError(1456, address)
-    if not security.plays(world.servers[host], witness=True):
+    if not security.plays(world.instances[host], witness=True):
         raise SqlError(1427, address)
     partner = copy.partner
     assert partner is not None and copy.guid is not None

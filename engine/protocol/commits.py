@@ -88,10 +88,10 @@ def users_of(world: World, server: str, database: str) -> tuple[User, ...]:
     for copy in world.copies.values():
         if copy.server == server and copy.database.lower() == database.lower():
             return _users(newest(world, copy), copy.database)
-    for one in world.servers[server].snapshots:
+    for one in world.instances[server].snapshots:
         if one.name.lower() == database.lower():
             return _users(upto(world, one.family, one.lineage, one.end_of_log_kb), one.name)
-    return tuple(u for u in world.servers[server].users if u.database.lower() == database.lower())
+    return tuple(u for u in world.instances[server].users if u.database.lower() == database.lower())
 
 
 def _users(last: Commit | None, database: str) -> tuple[User, ...]:

@@ -35,7 +35,7 @@ class Connection:
 
 def login_of(world: World, client: Client, server: str) -> str:
     """The login of an application: its own, or the account that its service runs under."""
-    return client.login or f"{world.servers[server].domain}\\svc-{client.name.lower()}"
+    return client.login or f"{world.computer_of(server).domain}\\svc-{client.name.lower()}"
 
 
 def _copies(world: World, client: Client, server: str) -> list[Copy]:

@@ -28,7 +28,7 @@ def create(world: World, server: str, name: str, login: str = "sa") -> list[Mess
         database=name,
         database_id=snapshots.next_database_id(world, server),
         family=-world.next_id(),  # of no other database's
-        recovery_model=options.model_recovery(world.servers[server]),
+        recovery_model=options.model_recovery(world.instances[server]),
         full_backup=False,
         log_backed_up=False,
         log_backup_every_s=0.0,
@@ -103,7 +103,7 @@ def create_snapshot(
     named, 5014 a file that the source does not have, 5133 no such drive; 1822 for a source that is not open, and for a
     mirror that is not SYNCHRONIZED. What the source refuses (955, 952 …) comes before.
     """
-    state = world.servers[server]
+    state = world.instances[server]
     _need_free_name(world, server, name)
     if state.edition not in ENTERPRISE:
         raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition (64-bit)")
@@ -128,7 +128,7 @@ def create_snapshot(
         drive=drive,
         files=files,
     )
-    world.update_server(server, snapshots=(*state.snapshots, made))
+    world.update_instance(server, snapshots=(*state.snapshots, made))
     return []
 
 
@@ -153,7 +153,7 @@ def _need_files(world: World, copy: Copy, files: tuple[tuple[str, str], ...]) ->
     for name, path in named.items():
         if name not in data:
             raise SqlError(5014, "file", name, copy.database)
-        if not volumes.has_drive(world.servers[copy.server], volumes.drive_of(path)):
+        if not volumes.has_drive(world.computer_of(copy.server), volumes.drive_of(path)):
             raise SqlError(5133, path, NO_PATH)
 
 

@@ -34,9 +34,10 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     letter = _letter(world, server, drive)
     if letter == SYSTEM_DRIVE:
         raise InputProblem(f"{server} does not run without drive {letter}: (power-off stops it)")
-    if not volumes.has_drive(world.servers[server], letter):
+    if not volumes.has_drive(world.computer_of(server), letter):
         raise InputProblem(f"{server} has no drive {letter}:")
-    world.update_server(server, failed_drives=(*world.servers[server].failed_drives, letter))
+    computer = world.computer_of(server)
+    world.update_computer(computer.name, failed_drives=(*computer.failed_drives, letter))
     _announce(world, server, f"drive {letter}: has failed")
     for key, copy in sorted(world.copies.items()):
         lost = [file for file in volumes.files_of(copy) if file.drive.upper() == letter]
@@ -75,7 +76,7 @@ def _lose_data(world: World, key: Key) -> None:
     """A mirror cannot redo any more; any other copy stays open and finds out with each page that it needs."""
     copy = world.copies[key]
     world.update_copy(key, data_failed_tick=world.tick)
-    if copy.disk_failed or not world.servers[key[0]].running:
+    if copy.disk_failed or not world.instances[key[0]].running:
         return
     if copy.role is Role.MIRROR and copy.stream is not None and not copy.redo_failed:
         redo.meet_trouble(world, key)
@@ -113,7 +114,7 @@ def need_data(copy: Copy, how: str = "read", *, state: int = 2) -> None:
 
 def lost_files(world: World, copy: Copy) -> list[DbFile]:
     """The files of a copy that are out of reach."""
-    gone = world.servers[copy.server].failed_drives
+    gone = world.computer_of(copy.server).failed_drives
     found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
     if not found and copy.disk_failed:
         return [file for file in volumes.files_of(copy) if file.log][:1]
@@ -161,8 +162,9 @@ def mend_disk(world: World, server: str, database: str) -> None:
 def mend_volume(world: World, server: str, drive: str) -> None:
     """`mend-volume S LETTER`: the drive is back with the files on it."""
     letter = _letter(world, server, drive)
-    left = tuple(other for other in world.servers[server].failed_drives if other != letter)
-    world.update_server(server, failed_drives=left)
+    computer = world.computer_of(server)
+    left = tuple(other for other in computer.failed_drives if other != letter)
+    world.update_computer(computer.name, failed_drives=left)
     _announce(world, server, f"drive {letter}: is back")
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and letter in _drives(copy) and not _own_volume_lost(world, key):
@@ -182,10 +184,10 @@ def _own_volume_lost(world: World, key: Key) -> bool:
 
 
 def _mend(world: World, key: Key) -> None:
-    if not _drives(world.copies[key]).isdisjoint(world.servers[key[0]].failed_drives):
+    if not _drives(world.copies[key]).isdisjoint(world.computer_of(key[0]).failed_drives):
         return
     copy = world.update_copy(key, disk_failed=False, data_failed_tick=None)
-    server = world.servers[key[0]]
+    server = world.instances[key[0]]
     if copy.db_state is DbState.RECOVERY_PENDING and server.running:
         errorlog.write(world, key[0], 17137, key[1])
         world.update_copy(key, db_state=DbState.RECOVERING, recovering=True)
@@ -215,7 +217,7 @@ def _announce(world: World, server: str, text: str) -> None:
 
 
 def _note(world: World, server: str, text: str) -> None:
-    if world.servers[server].running:
+    if world.instances[server].running:
         errorlog.write_text(world, server, text)
 
 

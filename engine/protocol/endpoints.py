@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY
 from engine.messages import Message, SqlError
-from engine.model import Endpoint, EndpointState, Server, World
+from engine.model import Endpoint, EndpointState, Instance, World
 from engine.protocol import errorlog, network, security, session
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
@@ -38,7 +38,7 @@ def create(
     None and () stand for what the statement does not say: STOPPED, ALL addresses, WINDOWS NEGOTIATE, REQUIRED with
     RC4 (the defaults up to 2014).
     """
-    here = world.servers[server]
+    here = world.instances[server]
     if here.endpoint is not None:
         raise SqlError(7862)
     if owner is not None and owner.lower() != "sa" and security.login_of(here, owner) is None:
@@ -55,7 +55,7 @@ def create(
         certificate=certificate,
         owner=owner or login,
     )
-    _check(here, asked)
+    _check(world, here, asked)
     _put(world, server, asked)
     if asked.state is EndpointState.STARTED:
         _note_start(world, server)
@@ -78,7 +78,7 @@ def alter(world: World, server: str, name: str, *, state: str | None = None, **c
     if "authentication" in said and "CERTIFICATE" not in said["authentication"].split():
         said["certificate"] = None
     after = replace(before, **said, state=before.state if state is None else EndpointState[state.upper()])
-    _check(world.servers[server], after)
+    _check(world, world.instances[server], after)
     _put(world, server, after)
     if after.state is not before.state:
         started = after.state is EndpointState.STARTED
@@ -105,7 +105,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]:
     """ALTER AUTHORIZATION ON ENDPOINT::name TO owner: permissions that the old owner granted are gone."""
     before = _named(world, server, name, "find")
-    if owner.lower() != "sa" and security.login_of(world.servers[server], owner) is None:
+    if owner.lower() != "sa" and security.login_of(world.instances[server], owner) is None:
         raise SqlError(15151, "find", "login", owner)
     _put(world, server, replace(before, owner=owner, granted=()))
     network.reassess(world)
@@ -115,7 +115,7 @@ def set_owner(world: World, server: str, name: str, owner: str) -> list[Message]
 def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str, ...]) -> list[Message]:
     """GRANT, REVOKE or DENY CONNECT ON ENDPOINT::name. Open connections stay; it counts for the next."""
     before = _named(world, server, name, "find")
-    here = world.servers[server]
+    here = world.instances[server]
     logins = []
     for grantee in grantees:
         login = security.login_of(here, grantee)
@@ -133,13 +133,13 @@ def permit(world: World, server: str, name: str, verb: str, grantees: tuple[str,
 
 
 def _named(world: World, server: str, name: str, verb: str) -> Endpoint:
-    end = world.servers[server].endpoint
+    end = world.instances[server].endpoint
     if end is None or end.name.lower() != name.lower():
         raise SqlError(15151, verb, "endpoint", name)
     return end
 
 
-def _check(server: Server, end: Endpoint) -> None:
+def _check(world: World, server: Instance, end: Endpoint) -> None:
     if server.edition in WITNESS_ONLY and end.role != "WITNESS":
         raise SqlError(7878, "CREATE")
     if end.certificate is not None:
@@ -148,13 +148,13 @@ def _check(server: Server, end: Endpoint) -> None:
             raise SqlError(15151, "find", "certificate", end.certificate)
         if not certificate.has_private_key:
             raise SqlError(28055, end.certificate)
-    if end.state is EndpointState.STARTED and end.port in server.used_ports:
+    if end.state is EndpointState.STARTED and end.port in world.computers[server.computer].used_ports:
         raise SqlError(9692, security.TRANSPORT, end.port)
 
 
 def _note_start(world: World, server: str) -> None:
     """9690, or why the endpoint cannot listen: LISTENER_IP is not an address of this computer."""
-    here = world.servers[server]
+    here = world.instances[server]
     assert here.endpoint is not None
     if here.endpoint.ip not in ("ALL", security.LOOPBACK, security.own_ip(here)):
         errorlog.write(
@@ -165,7 +165,7 @@ def _note_start(world: World, server: str) -> None:
 
 
 def _put(world: World, server: str, end: Endpoint | None) -> None:
-    world.update_server(server, endpoint=end, refused=())
+    world.update_instance(server, endpoint=end, refused=())
 
 
 def _restart(world: World, server: str) -> None:

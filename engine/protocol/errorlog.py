@@ -31,9 +31,9 @@ TRACE: Final = (
 
 def write(world: World, server: str, number: int, *args: object, state: int = 1) -> None:
     """Write message *number* into the ERRORLOG of *server* (errors get the `Error: …` line before the text)."""
-    if not world.servers[server].running and world.servers[server].service != "stopping":
+    if not world.instances[server].running and world.instances[server].service != "stopping":
         return
-    severity, text = text_of(number, *args, version=world.servers[server].version)
+    severity, text = text_of(number, *args, version=world.instances[server].version)
     write_line(world, server, number, severity, state, text)
 
 

@@ -136,7 +136,7 @@ ASK_WITNESS_S = 0.5
 def _hears_witness(world: World, mirror: Copy) -> bool:
     """The mirror's question reaches the witness and the answer comes back, whatever the two believe."""
     witness = mirror.witness
-    if witness is None or not world.servers[witness].answering:
+    if witness is None or not world.instances[witness].answering:
         return False
     return network.passing(world, mirror.server, witness)
 
@@ -155,7 +155,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         return
     mirror = world.copies[failover.to_server, failover.database]
     agreed = mirror.armed and quorum.witness_agrees(world, mirror) and _hears_witness(world, mirror)
-    if not (world.servers[mirror.server].answering and agreed):
+    if not (world.instances[mirror.server].answering and agreed):
         _update(world, failover, agreed_tick=None)
         consider(world, guid)
         return
@@ -198,7 +198,7 @@ def closed(world: World, guid: int, detected_tick: int) -> None:
     failover = world.failover_under_way(guid)
     if failover is None or failover.detected_tick != detected_tick or failover.kind != "manual":
         return
-    if world.servers[failover.from_server].hung:
+    if world.instances[failover.from_server].hung:
         world.after(LOOK_AGAIN_S, "failover.closed", guid, detected_tick)
         return
     _update(world, failover, agreed_tick=world.tick)
@@ -246,10 +246,10 @@ def online(world: World, guid: int, detected_tick: int) -> None:
     if failover is None or failover.detected_tick != detected_tick:
         return
     new, old = (failover.to_server, failover.database), (failover.from_server, failover.database)
-    if world.servers[new[0]].hung:
+    if world.instances[new[0]].hung:
         world.after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
         return
-    if not world.servers[new[0]].running or world.copies[new].stream is None:
+    if not world.instances[new[0]].running or world.copies[new].stream is None:
         _give_up(world, failover, f"{new[0]} went down")
         return
     _promote(world, failover, new, old)

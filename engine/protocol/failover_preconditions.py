@@ -60,7 +60,7 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
         ),
         Precondition(
             "the mirror runs and can redo its log",
-            world.servers[mirror.server].answering and not mirror.redo_failed,
+            world.instances[mirror.server].answering and not mirror.redo_failed,
             log,
         ),
         Precondition(

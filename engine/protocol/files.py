@@ -32,8 +32,8 @@ def locate(world: World, server: str, path: str) -> tuple[str, str]:
         _need_drive(world, server, local, path)
         return server, local
     name = found["host"].split(".")[0].lower()
-    host = next((known for known in world.servers if known.lower() == name), None)
-    if host is None or not world.servers[host].powered or not _reaches(world, server, host):
+    host = next((known for known in world.instances if known.lower() == name), None)
+    if host is None or not world.computer_of(host).powered or not _reaches(world, server, host):
         raise SqlError(3201, path, NO_NETWORK_PATH, also=(3013,))
     share = found["share"]
     local = f"{share[0]}:\\{found['rest']}" if share.endswith("$") else f"D:\\{share}\\{found['rest']}"
@@ -42,7 +42,7 @@ def locate(world: World, server: str, path: str) -> tuple[str, str]:
 
 
 def _need_drive(world: World, server: str, local: str, path: str) -> None:
-    if not volumes.has_drive(world.servers[server], volumes.drive_of(local)):
+    if not volumes.has_drive(world.computer_of(server), volumes.drive_of(local)):
         raise SqlError(3201, path, NO_PATH, also=(3013,))
 
 
@@ -78,7 +78,7 @@ def spelled(world: World, server: str, path: str) -> str:
 
 def disk_s(world: World, server: str, size_kb: float) -> float:
     """Seconds in which *size_kb* is written to (or read from) a data drive of the server."""
-    return size_kb / BACKUP_KB_PER_S * world.servers[server].data_disk_factor
+    return size_kb / BACKUP_KB_PER_S * world.computer_of(server).data_disk_factor
 
 
 def transfer_s(world: World, a: str, b: str, size_kb: float) -> float:

@@ -29,7 +29,7 @@ def standard_jobs(database: str) -> tuple[Job, ...]:
 
 def agent_runs(world: World, server: str) -> bool:
     """SQL Server Agent of the server is at work; it stops with its instance."""
-    state = world.servers[server]
+    state = world.instances[server]
     return state.agent_running and state.service is Service.RUNNING and not state.hung
 
 
@@ -37,7 +37,7 @@ def runs(world: World, server: str, database: str, action: str) -> bool:
     """The agent of *server* does *action* for *database*. Where nobody has such a job, it is taken for granted."""
     having = [
         (name, job)
-        for name, state in world.servers.items()
+        for name, state in world.instances.items()
         for job in state.jobs
         if job.action == action and job.database == database
     ]
@@ -82,7 +82,7 @@ def back_up_log(world: World, server: str, database: str) -> None:
 
 def find(world: World, server: str, name: str) -> Job:
     """The job of that name; 14262 if there is none."""
-    for job in world.servers[server].jobs:
+    for job in world.instances[server].jobs:
         if job.name.lower() == name.lower():
             return job
     raise SqlError(14262, "@job_name", name)
@@ -90,51 +90,55 @@ def find(world: World, server: str, name: str) -> Job:
 
 def add(world: World, server: str, job: Job) -> list[Message]:
     """sp_add_job; 14261 if the name is taken."""
-    if any(known.name.lower() == job.name.lower() for known in world.servers[server].jobs):
+    if any(known.name.lower() == job.name.lower() for known in world.instances[server].jobs):
         raise SqlError(14261, "@name", job.name)
-    world.update_server(server, jobs=(*world.servers[server].jobs, job))
+    world.update_instance(server, jobs=(*world.instances[server].jobs, job))
     return []
 
 
 def update(world: World, server: str, name: str, *, enabled: bool) -> list[Message]:
     """sp_update_job @enabled."""
     found = find(world, server, name)
-    jobs = tuple(replace(job, enabled=enabled) if job is found else job for job in world.servers[server].jobs)
-    world.update_server(server, jobs=jobs)
+    jobs = tuple(
+        replace(job, enabled=enabled) if job is found else job for job in world.instances[server].jobs
+    )
+    world.update_instance(server, jobs=jobs)
     return []
 
 
 def delete(world: World, server: str, name: str) -> list[Message]:
     """sp_delete_job."""
     found = find(world, server, name)
-    world.update_server(server, jobs=tuple(job for job in world.servers[server].jobs if job is not found))
+    world.update_instance(server, jobs=tuple(job for job in world.instances[server].jobs if job is not found))
     return []
 
 
 def copy_all(world: World, source: str, target: str) -> list[str]:
     """Copy the jobs that *target* lacks, disabled; returns their names."""
-    known = {job.name.lower() for job in world.servers[target].jobs}
-    new = [replace(job, enabled=False) for job in world.servers[source].jobs if job.name.lower() not in known]
-    world.update_server(target, jobs=(*world.servers[target].jobs, *new))
+    known = {job.name.lower() for job in world.instances[target].jobs}
+    new = [
+        replace(job, enabled=False) for job in world.instances[source].jobs if job.name.lower() not in known
+    ]
+    world.update_instance(target, jobs=(*world.instances[target].jobs, *new))
     return [job.name for job in new]
 
 
 def add_linked_server(world: World, server: str, name: str) -> list[Message]:
     """sp_addlinkedserver; 15028 if it is there already."""
-    linked = world.servers[server].linked_servers
+    linked = world.instances[server].linked_servers
     if name.lower() in (known.lower() for known in linked):
         raise SqlError(15028, name)
-    world.update_server(server, linked_servers=(*linked, name))
+    world.update_instance(server, linked_servers=(*linked, name))
     return []
 
 
 def drop_linked_server(world: World, server: str, name: str) -> list[Message]:
     """sp_dropserver; 15015 if there is none."""
-    linked = world.servers[server].linked_servers
+    linked = world.instances[server].linked_servers
     kept = tuple(known for known in linked if known.lower() != name.lower())
     if kept == linked:
         raise SqlError(15015, name)
-    world.update_server(server, linked_servers=kept)
+    world.update_instance(server, linked_servers=kept)
     return []
 
 

@@ -64,7 +64,7 @@ def file_full(world: World, source: int) -> None:
     world.update_copy(key, log_full=True)
     reason = reuse_wait(world, source)
     errorlog.write(world, key[0], 9002, key[1], reason)
-    text = text_of(9002, key[1], reason, version=world.servers[key[0]].version)[1]
+    text = text_of(9002, key[1], reason, version=world.instances[key[0]].version)[1]
     world.emit("log", text, server=key[0], database=key[1], what="full", reuse_wait=reason)
     for client in world.clients.values():
         if client.connected_to == key[0] and key[1] in client.databases:
@@ -200,7 +200,7 @@ def add_file(
     drive = volumes.drive_of(path)
     if any(file.name.lower() == name.lower() for file in volumes.files_of(copy)):
         raise SqlError(1828, name)
-    if not volumes.has_drive(world.servers[server], drive):
+    if not volumes.has_drive(world.computer_of(server), drive):
         raise SqlError(5123, drive, path.rpartition("\\")[2] or name)
     if volumes.free_kb(world, server, drive) < size_kb:
         raise SqlError(5149, "CREATE FILE", path)

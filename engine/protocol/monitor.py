@@ -178,7 +178,7 @@ def results(
 
 def job_of(world: World, server: str) -> Job | None:
     """The monitor job of a server."""
-    return next((job for job in world.servers[server].jobs if job.action == jobs.MONITOR), None)
+    return next((job for job in world.instances[server].jobs if job.action == jobs.MONITOR), None)
 
 
 def add_monitoring(world: World, server: str, minutes: int = 1) -> list[Message]:
@@ -200,9 +200,9 @@ def change_monitoring(world: World, server: str, parameter_id: int, value: int) 
     if found is None:
         raise SqlError(32049)
     changed = tuple(
-        replace(job, every_s=60.0 * value) if job is found else job for job in world.servers[server].jobs
+        replace(job, every_s=60.0 * value) if job is found else job for job in world.instances[server].jobs
     )
-    world.update_server(server, jobs=changed)
+    world.update_instance(server, jobs=changed)
     arm(world, server)
     return []
 
@@ -265,14 +265,14 @@ def change_alert(
     copy = _mirrored(world, server, database)
     alert = Alert(database=copy.database, alert_id=alert_id, threshold=threshold, enabled=enabled)
     kept = _other_alerts(world, server, copy.database, alert_id)
-    world.update_server(server, alerts=(*kept, alert))
+    world.update_instance(server, alerts=(*kept, alert))
     return []
 
 
 def help_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
     """sp_dbmmonitorhelpalert: the thresholds set here for the database, by id."""
     copy = _mirrored(world, server, database)
-    mine = [alert for alert in world.servers[server].alerts if alert.database == copy.database]
+    mine = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
     return sorted((a for a in mine if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
 
 
@@ -280,17 +280,17 @@ def drop_alert(world: World, server: str, database: str, alert_id: int | None = 
     """sp_dbmmonitordropalert: one threshold of the database, or all."""
     copy = _mirrored(world, server, database)
     kept = _other_alerts(world, server, copy.database, alert_id)
-    world.update_server(server, alerts=kept)
+    world.update_instance(server, alerts=kept)
     return []
 
 
 def _other_alerts(world: World, server: str, database: str, alert_id: int | None) -> tuple[Alert, ...]:
-    alerts = world.servers[server].alerts
+    alerts = world.instances[server].alerts
     return tuple(a for a in alerts if a.database != database or alert_id not in (None, a.alert_id))
 
 
 def _retention_h(world: World, key: Key) -> float:
-    for alert in world.servers[key[0]].alerts:
+    for alert in world.instances[key[0]].alerts:
         if alert.database == key[1] and alert.alert_id == RETENTION and alert.enabled:
             return alert.threshold
     return RETENTION_H
@@ -303,7 +303,7 @@ def _raise_alerts(world: World, key: Key, row: MonitorRow) -> None:
     if principal:
         age_min = (row.tick - row.time_behind_tick) / TICKS_PER_S / 60.0
         values = {1: age_min, 2: row.unsent_kb, 4: row.average_delay_ms}
-    for alert in world.servers[key[0]].alerts:
+    for alert in world.instances[key[0]].alerts:
         value = values.get(alert.alert_id)
         if alert.database != key[1] or not alert.enabled or value is None or value <= alert.threshold:
             continue

@@ -28,14 +28,19 @@ _HEALTHY: Final = Link()
 
 
 def link(world: World, a: str, b: str) -> Link:
-    """The network from *a* to *b*."""
-    return world.links.get((a, b), _HEALTHY)
+    """The network from *a* to *b*: instances, by the computers on which they run, or clients."""
+    return world.links.get((_end(world, a), _end(world, b)), _HEALTHY)
+
+
+def _end(world: World, name: str) -> str:
+    instance = world.instances.get(name)
+    return name if instance is None else instance.computer
 
 
 def nic_up(world: World, name: str) -> bool:
     """The cables of a server are plugged; a client's always are."""
-    server = world.servers.get(name)
-    return server is None or server.nic_up
+    computer = world.computers.get(_end(world, name))
+    return computer is None or computer.nic_up
 
 
 def carrier(world: World, a: str, b: str) -> bool:
@@ -50,8 +55,8 @@ def passing(world: World, a: str, b: str) -> bool:
 
 def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
     """What *me* gets to hear of *peer* in the session *guid* from now on."""
-    server = world.servers[peer]
-    if not carrier(world, me, peer) or not server.powered:
+    server = world.instances[peer]
+    if not carrier(world, me, peer) or not world.computers[server.computer].powered:
         return "hard"
     if not passing(world, me, peer):
         return "silent"
@@ -72,12 +77,12 @@ def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
 def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
     """A new connection between the two instances would come about now."""
     return (
-        world.servers[me].answering
-        and world.servers[peer].answering
+        world.instances[me].answering
+        and world.instances[peer].answering
         and passing(world, me, peer)
         and not overloaded(world, guid, me)
         and not overloaded(world, guid, peer)
-        and all(security.plays(world.servers[name], _is_witness(world, guid, name)) for name in (me, peer))
+        and all(security.plays(world.instances[name], _is_witness(world, guid, name)) for name in (me, peer))
         and security.handshake(world, me, peer) is None
         and addresses.leads_to(world, addresses.known_to(world, guid, me, peer), peer)
         and not _disk_failed(world, guid, me)
@@ -90,7 +95,7 @@ def overloaded(world: World, guid: int, server: str) -> bool:
 
     A server must send and receive a ping within the timeout; with many databases the same load delays them more.
     """
-    slower = world.servers[server].cpu_factor - 1.0
+    slower = world.computer_of(server).cpu_factor - 1.0
     if slower <= 0.0:
         return False
     sessions = {number for number, me, _ in world.contacts if me == server}
@@ -144,7 +149,7 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
 
 def _note_refusal(world: World, guid: int, caller: str, acceptor: str) -> None:
     """The ERRORLOG has the reason if *caller* reaches *acceptor* and is turned away, or calls elsewhere."""
-    if world.servers[acceptor].answering and passing(world, caller, acceptor):
+    if world.instances[acceptor].answering and passing(world, caller, acceptor):
         address = addresses.known_to(world, guid, caller, acceptor)
         if address is not None and not addresses.leads_to(world, address, acceptor):
             if not _is_witness(world, guid, caller):  # a witness waits to be called
@@ -172,7 +177,7 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
     contacts = [item for item in world.contacts.items() if only is None or item[0][0] == only]
     for key, contact in contacts:
         guid, me, peer = key
-        if not world.servers[me].answering:
+        if not world.instances[me].answering:
             continue
         if contact.connected:
             wanted: str = hearing(world, guid, me, peer)

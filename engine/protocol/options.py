@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
-from engine.model import Copy, DbState, RecoveryModel, Server, World
+from engine.model import Copy, DbState, Instance, RecoveryModel, World
 from engine.protocol import chain, commands, commits, disks, files, security, streams, volumes
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
@@ -78,7 +78,7 @@ def _trustworthy(world: World, key: Key, word: str) -> None:
 
 def _compatibility(world: World, key: Key, word: str) -> None:
     """15048 for a level that this version does not have."""
-    version = world.servers[key[0]].version
+    version = world.instances[key[0]].version
     allowed = [level for level in (80, *COMPATIBILITY.values()) if COMPATIBILITY_MIN[version] <= level]
     allowed = [level for level in allowed if level <= COMPATIBILITY[version]]
     if not word.isdigit() or int(word) not in allowed:
@@ -98,7 +98,7 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
 """What an option does, by its first word; the last word is its value."""
 
 
-def model_recovery(server: Server) -> RecoveryModel:
+def model_recovery(server: Instance) -> RecoveryModel:
     """The recovery model of the database model, which new databases get. It depends on the edition [DOC: model
     database]; that only Express has SIMPLE is known."""
     return RecoveryModel.SIMPLE if server.edition == "Express" else RecoveryModel.FULL
@@ -106,7 +106,7 @@ def model_recovery(server: Server) -> RecoveryModel:
 
 def level_of(world: World, copy: Copy) -> int:
     """compatibility_level of a copy: its own, or that which its server gives to a new database."""
-    return copy.compatibility_level or COMPATIBILITY[world.servers[copy.server].version]
+    return copy.compatibility_level or COMPATIBILITY[world.instances[copy.server].version]
 
 
 def keep_levels(world: World, server: str, version: int) -> None:
@@ -127,9 +127,12 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
         raise SqlError(15109)
     commands.use_database(world, server, database)
     copy = commands.copy_on(world, server, database)
-    here = world.servers[server]
+    here = world.instances[server]
     found = security.login_of(here, login)
-    always = {name.lower(): name for name in ("sa", here.service_account, f"{here.domain}\\dba")}
+    always = {
+        name.lower(): name
+        for name in ("sa", here.service_account, f"{world.computers[here.computer].domain}\\dba")
+    }
     if found is None and login.lower() not in always:
         raise SqlError(15151, "find", "login", login)
     if found is not None and any(u.sid == found.sid for u in commits.users_of(world, server, copy.database)):

@@ -38,7 +38,7 @@ def read(world: World, server: str, database: str, page: int) -> None:
     """Timer: the damaged page is met: by a query on a principal, by redo on a mirror."""
     key = (server, database)
     copy = world.copies.get(key)
-    if copy is None or page not in copy.bad_pages or not world.servers[server].answering:
+    if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
         return
     meets = copy.db_state is DbState.ONLINE or (copy.role is Role.MIRROR and copy.stream is not None)
     if not meets:
@@ -63,7 +63,7 @@ def _tries(world: World, copy: Copy) -> bool:
         return False
     states = [MirrorState.SYNCHRONIZED]
     states += [MirrorState.SYNCHRONIZING] if copy.role is Role.MIRROR else []
-    new_enough = all(world.servers[name].version >= 2008 for name in (copy.server, partner.server))
+    new_enough = all(world.instances[name].version >= 2008 for name in (copy.server, partner.server))
     return new_enough and copy.mirror_state in states
 
 

@@ -6,13 +6,13 @@ from engine.constants import ENTERPRISE, WITNESS_ONLY
 from engine.flow import redo_threads
 from engine.flow.setup import worker_threads
 from engine.messages import SqlError
-from engine.model import Copy, DbState, RecoveryModel, Role, Server, World
+from engine.model import Copy, DbState, Instance, RecoveryModel, Role, World
 from engine.protocol import addresses, errorlog, lineage, network, security, streams
 
 
 def own_side(world: World, copy: Copy, address: str) -> None:
     """The copy's own server and database can take part: 1463, 1465, 1418."""
-    server = world.servers[copy.server]
+    server = world.instances[copy.server]
     if server.edition in WITNESS_ONLY:
         raise SqlError(1463)
     if copy.recovery_model is not RecoveryModel.FULL:
@@ -25,7 +25,7 @@ def own_side(world: World, copy: Copy, address: str) -> None:
 
 def reaches(world: World, caller: str, host: str, address: str | None, *, witness: bool) -> bool:
     """*caller* gets a connection to the endpoint of *host*; why it does not is written into the ERRORLOG."""
-    other = world.servers[host]
+    other = world.instances[host]
     if not (other.answering and network.passing(world, caller, host)):
         return False
     if address is not None and not addresses.leads_to(world, address, host):
@@ -37,7 +37,7 @@ def reaches(world: World, caller: str, host: str, address: str | None, *, witnes
     return refusal is None and (witness or security.plays(other, witness=False))
 
 
-def same_product(a: Server, b: Server) -> bool:
+def same_product(a: Instance, b: Instance) -> bool:
     """Both partners have the same edition (Developer is Enterprise under another licence)."""
     return _family(a.edition) == _family(b.edition)
 
@@ -48,7 +48,7 @@ def _family(edition: str) -> str:
 
 def version_fits(world: World, principal: str, mirror: str) -> bool:
     """Log goes to the same or, during a rolling upgrade, to a newer version; never to an older one."""
-    return world.servers[principal].version <= world.servers[mirror].version
+    return world.instances[principal].version <= world.instances[mirror].version
 
 
 def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
@@ -72,7 +72,7 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
         raise SqlError(1418, address)
     if other.family != copy.family:
         raise SqlError(1436, copy.database)
-    if not same_product(world.servers[copy.server], world.servers[host]):
+    if not same_product(world.instances[copy.server], world.instances[host]):
         raise SqlError(1463)
     if not version_fits(world, copy.server, host):
         raise SqlError(1415, copy.database)
@@ -90,21 +90,25 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
         # The next log backup begins where the last one ended; a full backup alone does not hold the log in between.
         raise SqlError(1478, copy.database)  # [DOC: Prepare a Mirror Database, step 3]
     for server, as_mirror in ((copy.server, False), (host, True)):
-        if _threads(world, server, as_mirror) > _threads_allowed(world.servers[server]):
+        if _threads(world, server, as_mirror) > _threads_allowed(world, server):
             raise SqlError(1450)
     return other
 
 
 def _threads(world: World, server: str, one_more_mirror: bool) -> int:
     """Threads that mirroring takes with one session more: 1, 2 for a principal, 3 + redo threads for a mirror."""
-    state = world.servers[server]
+    state = world.instances[server]
     here = [
         copy.role for (where, _), copy in world.copies.items() if where == server and copy.guid is not None
     ]
     mirrors = sum(role is Role.MIRROR for role in here) + one_more_mirror
     principals = len(here) + 1 - mirrors
-    return 1 + 2 * principals + (3 + redo_threads(state.cores, state.edition in ENTERPRISE)) * mirrors
+    return (
+        1
+        + 2 * principals
+        + (3 + redo_threads(world.computer_of(server).cores, state.edition in ENTERPRISE)) * mirrors
+    )
 
 
-def _threads_allowed(server: Server) -> int:
-    return server.max_worker_threads or worker_threads(server.cores)
+def _threads_allowed(world: World, server: str) -> int:
+    return world.instances[server].max_worker_threads or worker_threads(world.computer_of(server).cores)

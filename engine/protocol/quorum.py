@@ -63,7 +63,7 @@ def witness_agrees(world: World, mirror: Copy) -> bool:
 def witness_fits(world: World, copy: Copy) -> bool:
     """An older witness takes no part in an automatic failover: it works again once the witness has been upgraded
     [DOC: upgrading mirrored instances]."""
-    return world.servers[copy.witness or copy.server].version >= world.servers[copy.server].version
+    return world.instances[copy.witness or copy.server].version >= world.instances[copy.server].version
 
 
 def arms_at_loss(world: World, mirror: Copy) -> bool:
@@ -93,7 +93,7 @@ def serving(world: World, database: str) -> Key | None:
 def opens(world: World, key: Key) -> bool:
     """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
     copy = world.copies[key]
-    server = world.servers[key[0]]
+    server = world.instances[key[0]]
     return (
         server.answering
         and copy.db_state is DbState.ONLINE

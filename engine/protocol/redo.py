@@ -93,11 +93,11 @@ def _files(copy: Copy) -> dict[str, Any]:
 
 def trouble_with_files(world: World, copy: Copy, lead: Copy) -> tuple[object, ...] | None:
     """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None."""
-    server = world.servers[copy.server]
+    computer = world.computer_of(copy.server)
     if copy.data_failed_tick is not None:
         return 823, *files.io_error(copy, "read")
     for file in lead.extra_files:
-        if not volumes.has_drive(server, file.drive):
+        if not volumes.has_drive(computer, file.drive):
             return 5123, files.NO_PATH, volumes.path_of(lead, file)
     grown: dict[str, float] = {}
     mine = {file.name: file.size_kb for file in volumes.files_of(copy)}
@@ -123,10 +123,10 @@ def fail(world: World, mirror: Key, number: Any, *args: object) -> None:
     principal = world.sources[world.flow.source_of(copy.stream)]
     world.update_copy(mirror, redo_failed=True, armed=False)
     errorlog.write(world, mirror[0], number, *args)
-    severity = wording(number, world.servers[mirror[0]].version).severity
+    severity = wording(number, world.instances[mirror[0]].version).severity
     errorlog.write(world, mirror[0], 1454, mirror[0], number, 1, severity, mirror[1])
     told = [mirror]
-    if quorum.sees_partner(world, copy) and world.servers[principal[0]].running:
+    if quorum.sees_partner(world, copy) and world.instances[principal[0]].running:
         errorlog.write(
             world, principal[0], 1453, world.copies[principal].partner_address, mirror[1], number, 1, severity
         )
@@ -146,7 +146,7 @@ def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
     instances]. Which messages say so is derived: 948 is what an instance says of newer files, 1453 and 1454 what
     partners say of an error.
     """
-    newer, older = (INTERNAL_VERSION[world.servers[key[0]].version] for key in (principal, mirror))
+    newer, older = (INTERNAL_VERSION[world.instances[key[0]].version] for key in (principal, mirror))
     severity = wording(948).severity
     errorlog.write(world, mirror[0], 948, mirror[1], newer, older)
     errorlog.write(world, mirror[0], 1454, mirror[0], 948, 1, severity, mirror[1])

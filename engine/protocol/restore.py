@@ -116,8 +116,8 @@ def restore_database(
     chosen = _chosen(world, server, path, file, title)
     if chosen.kind == LOG or chosen.image is None:
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
-    if chosen.version > world.servers[server].version:
-        raise SqlError(3169, chosen.version, world.servers[server].version, also=(3013,), title=title)
+    if chosen.version > world.instances[server].version:
+        raise SqlError(3169, chosen.version, world.instances[server].version, also=(3013,), title=title)
     ending = ending or Ending(recovery)
     if ending.stop_tick is not None and ending.stop_tick < chosen.tick:
         raise SqlError(4335, also=(3013,), title=title)
@@ -163,7 +163,7 @@ def _placed(
     placed: list[DbFile] = []
     for item in volumes.files_of(image):
         drive = places.get(item.name.lower(), item.drive)
-        if not volumes.has_drive(world.servers[server], drive):
+        if not volumes.has_drive(world.computer_of(server), drive):
             path = volumes.path_of(image, replace(item, drive=drive))
             raise SqlError(5133, path, files.NO_PATH, also=(3013,), title=title)
         placed.append(replace(item, drive=drive))
@@ -205,7 +205,7 @@ def _need_space(world: World, server: str, old: Copy | None, placed: list[DbFile
             if old
             else 0.0
         )
-        whole = volumes.size_kb(world.servers[server], drive)
+        whole = volumes.size_kb(world.computer_of(server), drive)
         room = float("inf") if whole is None else whole - volumes.used_kb(world, server, drive) + freed
         if needed > room:
             lacking = f"{(needed - room) * 1024:.0f}"
@@ -270,7 +270,7 @@ def restore_log(
         raise SqlError(4305, lineage.lsn(chosen.first_kb), lineage.lsn(end), also=(3013,), title=title)
     if chosen.last_kb < end:
         raise SqlError(4326, lineage.lsn(chosen.last_kb), lineage.lsn(end), also=(3013,), title=title)
-    lacking = [f for f in chosen.extra_files if not volumes.has_drive(world.servers[server], f.drive)]
+    lacking = [f for f in chosen.extra_files if not volumes.has_drive(world.computer_of(server), f.drive)]
     if any(file not in copy.extra_files for file in lacking):
         raise SqlError(5133, volumes.path_of(copy, lacking[0]), files.NO_PATH, also=(3013,), title=title)
     stop = ending.stop_tick
@@ -376,7 +376,7 @@ def _keep_history(world: World, key: Key, chosen: BackupSet, recovery: bool) -> 
     done = Restored(
         database=key[1], backup_id=chosen.id, kind=KINDS[chosen.kind], tick=world.tick, recovery=recovery
     )
-    world.update_server(key[0], restores=(*world.servers[key[0]].restores, done))
+    world.update_instance(key[0], restores=(*world.instances[key[0]].restores, done))
 
 
 def _with_drives(copy: Copy, chosen: BackupSet) -> tuple[DbFile, ...]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.model import Certificate, Endpoint, EndpointState, Login, Server, User, World
+from engine.model import Certificate, Endpoint, EndpointState, Instance, Login, User, World
 from engine.protocol import errorlog
 
 ENCRYPTION_FITS: Final = {
@@ -77,7 +77,7 @@ class Refusal:
 LOOPBACK: Final = "127.0.0.1"
 
 
-def listens(server: Server) -> bool:
+def listens(server: Instance) -> bool:
     """The instance has a started endpoint, an address of its own for it, and TCP/IP to listen with."""
     end = server.endpoint
     if end is None or end.state is not EndpointState.STARTED or not server.tcp_listening:
@@ -85,27 +85,27 @@ def listens(server: Server) -> bool:
     return end.ip in ("ALL", LOOPBACK, own_ip(server))
 
 
-def own_ip(server: Server) -> str:
+def own_ip(server: Instance) -> str:
     """The address of a server in its network."""
     return f"10.0.0.{server.host + 11}"
 
 
 def open_for(world: World, a: str, b: str) -> bool:
     """Both instances listen, and a firewall leaves at least one of their ports open for the other to call."""
-    if not (listens(world.servers[a]) and listens(world.servers[b])):
+    if not (listens(world.instances[a]) and listens(world.instances[b])):
         return False
     return reachable_port(world, a) or reachable_port(world, b)
 
 
 def reachable_port(world: World, server: str) -> bool:
     """The endpoint of *server* can be connected to from outside."""
-    state = world.servers[server]
+    state = world.instances[server]
     if state.endpoint is None or not listens(state) or state.endpoint.ip == LOOPBACK:
         return False
-    return state.endpoint.port not in state.blocked_ports
+    return state.endpoint.port not in world.computers[state.computer].blocked_ports
 
 
-def plays(server: Server, witness: bool) -> bool:
+def plays(server: Instance, witness: bool) -> bool:
     """The role of the endpoint lets the instance be a witness (or a partner)."""
     return server.endpoint is not None and server.endpoint.role in (
         "ALL",
@@ -118,7 +118,7 @@ def plays(server: Server, witness: bool) -> bool:
 
 def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
     """None if *caller* gets its mirroring connection to *acceptor*, else why not."""
-    a, b = world.servers[caller], world.servers[acceptor]
+    a, b = world.instances[caller], world.instances[acceptor]
     if not (listens(a) and reachable_port(world, acceptor)):
         return Refusal("The endpoint is not reachable.", heard=False)
     assert a.endpoint is not None and b.endpoint is not None
@@ -126,7 +126,7 @@ def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
     if not methods:
         return Refusal(NO_AUTHENTICATION)
     if not encryption_fits(a.endpoint, b.endpoint):
-        return Refusal(NO_ALGORITHM, user=_shown_account(a, b, methods))
+        return Refusal(NO_ALGORITHM, user=_shown_account(world, a, b, methods))
     refusal = None
     for method in methods:
         check = _certificates if method == "CERTIFICATE" else _windows_account
@@ -136,10 +136,10 @@ def handshake(world: World, caller: str, acceptor: str) -> Refusal | None:
     return refusal
 
 
-def _shown_account(a: Server, b: Server, methods: list[str]) -> str:
+def _shown_account(world: World, a: Instance, b: Instance, methods: list[str]) -> str:
     """The Windows account that *b* recognizes in a caller, if it looks at Windows accounts."""
-    identity = network_identity(a) or ""
-    known = identity.partition("\\")[0].lower() == b.domain.lower()
+    identity = network_identity(world, a) or ""
+    known = identity.partition("\\")[0].lower() == world.computers[b.computer].domain.lower()
     return identity if methods[0] == "WINDOWS" and known else ""
 
 
@@ -155,13 +155,13 @@ def encryption_fits(a: Endpoint, b: Endpoint) -> bool:
 
 def encrypted(world: World, a: str, b: str) -> bool:
     """A connection between the two is encrypted."""
-    ends = world.servers[a].endpoint, world.servers[b].endpoint
+    ends = world.instances[a].endpoint, world.instances[b].endpoint
     return all(end is not None and end.encryption != "DISABLED" for end in ends)
 
 
 def algorithm(world: World, caller: str, acceptor: str) -> str:
     """Algorithm of a connection between the two: the acceptor's first choice that both know; "NONE" in clear."""
-    mine, theirs = world.servers[caller].endpoint, world.servers[acceptor].endpoint
+    mine, theirs = world.instances[caller].endpoint, world.instances[acceptor].endpoint
     if mine is None or theirs is None or not encrypted(world, caller, acceptor):
         return "NONE"
     return next((name for name in theirs.algorithms if name in mine.algorithms), "NONE")
@@ -191,23 +191,24 @@ def _common_methods(a: Endpoint, b: Endpoint) -> list[str]:
 # --- Windows accounts ------------------------------------------------------------------------------
 
 
-def network_identity(server: Server) -> str | None:
+def network_identity(world: World, server: Instance) -> str | None:
     """Account under which the instance appears to others; None if it is nobody outside its computer."""
     account = server.service_account
     low = account.lower()
     domain, _, _ = account.partition("\\")
-    if not server.domain or low in LOCAL_ACCOUNTS:
+    here = world.computers[server.computer].domain
+    if not here or low in LOCAL_ACCOUNTS:
         return None
     if low.startswith(MACHINE_ACCOUNTS):
-        return f"{server.domain}\\{server.name}$"
+        return f"{here}\\{server.name}$"
     if "\\" not in account or domain in (".", server.name):
         return None
     return account
 
 
-def _windows_account(world: World, a: Server, b: Server) -> Refusal | None:
-    identity = network_identity(a)
-    if identity is None or identity.partition("\\")[0].lower() != b.domain.lower():
+def _windows_account(world: World, a: Instance, b: Instance) -> Refusal | None:
+    identity = network_identity(world, a)
+    if identity is None or identity.partition("\\")[0].lower() != world.computers[b.computer].domain.lower():
         return Refusal(NO_LOGON)  # domains trust nobody but themselves here
     if identity.lower() == b.service_account.lower():
         return None
@@ -217,12 +218,12 @@ def _windows_account(world: World, a: Server, b: Server) -> Refusal | None:
     return None
 
 
-def login_of(server: Server, name: str) -> Login | None:
+def login_of(server: Instance, name: str) -> Login | None:
     """The login of that name, found without regard to case."""
     return next((login for login in server.logins if login.name.lower() == name.lower()), None)
 
 
-def may_connect(server: Server, login: Login) -> bool:
+def may_connect(server: Instance, login: Login) -> bool:
     """The login may use the mirroring endpoint: it owns it, or CONNECT was granted to it (or to public)."""
     end = server.endpoint
     if end is None or login.disabled:
@@ -234,7 +235,7 @@ def may_connect(server: Server, login: Login) -> bool:
 # --- certificates ----------------------------------------------------------------------------------
 
 
-def _certificates(world: World, a: Server, b: Server) -> Refusal | None:
+def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
     """Each side shows its certificate; each must hold a copy of the other's, owned by somebody who may connect."""
     mine, theirs = endpoint_certificate(a), endpoint_certificate(b)
     if mine is None:
@@ -254,13 +255,13 @@ def _certificates(world: World, a: Server, b: Server) -> Refusal | None:
     return None if refusal is None else replace(refusal, by_caller=True)
 
 
-def endpoint_certificate(server: Server) -> Certificate | None:
+def endpoint_certificate(server: Instance) -> Certificate | None:
     """The certificate that the endpoint shows to others."""
     name = server.endpoint.certificate if server.endpoint is not None else None
     return certificate_of(server, name) if name is not None else None
 
 
-def certificate_of(server: Server, name: str) -> Certificate | None:
+def certificate_of(server: Instance, name: str) -> Certificate | None:
     """The certificate of that name in master, found without regard to case."""
     return next((c for c in server.certificates if c.name.lower() == name.lower()), None)
 
@@ -272,7 +273,7 @@ def _invalid(world: World, certificate: Certificate) -> int | None:
     return 28025 if world.tick >= certificate.expires_tick else None
 
 
-def _known(server: Server, shown: Certificate) -> Refusal | None:
+def _known(server: Instance, shown: Certificate) -> Refusal | None:
     """What the server makes of the certificate that the other end shows."""
     held = next((c for c in server.certificates if c.thumbprint == shown.thumbprint), None)
     if held is None:
@@ -287,13 +288,13 @@ def _known(server: Server, shown: Certificate) -> Refusal | None:
     return None
 
 
-def user_id(server: Server, name: str) -> int:
+def user_id(server: Instance, name: str) -> int:
     """principal_id of a user of master; users that were made count from FIRST_USER_ID on. dbo is 1."""
     mine = [user.name for user in server.users]
     return FIRST_USER_ID + mine.index(name) if name in mine else 1
 
 
-def login_of_user(server: Server, user: User) -> Login | None:
+def login_of_user(server: Instance, user: User) -> Login | None:
     """The login that the database user belongs to: the one with its SID."""
     return next((login for login in server.logins if login.sid == user.sid), None)
 
@@ -303,7 +304,7 @@ def login_of_user(server: Server, user: User) -> Login | None:
 
 def client_ip(world: World, server: str) -> str:
     """The address of a server as ERRORLOG lines show it."""
-    return own_ip(world.servers[server])
+    return own_ip(world.instances[server])
 
 
 def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal, *, asked: bool = False) -> None:
@@ -312,11 +313,11 @@ def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal, *, 
     Each call that somebody has *asked* for (SET PARTNER, SET WITNESS) is written.
     """
     where, other = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
-    known = world.servers[where].refused
+    known = world.instances[where].refused
     if not refusal.heard or ((other, refusal.reason) in known and not asked):
         return
     kept = tuple(entry for entry in known if entry[0] != other)
-    world.update_server(where, refused=(*kept, (other, refusal.reason)))
+    world.update_instance(where, refused=(*kept, (other, refusal.reason)))
     if refusal.first is not None:
         errorlog.write(world, where, *refusal.first)
     client = client_ip(world, other)
@@ -326,7 +327,7 @@ def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal, *, 
         )
     else:
         errorlog.write(world, where, 28047, TRANSPORT, refusal.reason, f"[CLIENT: {client}]")
-    end = world.servers[acceptor].endpoint
+    end = world.instances[acceptor].endpoint
     address = f"TCP://{acceptor}:{end.port}" if end is not None else acceptor
     errorlog.write(world, caller, 1474, 4, "64(The specified network name is no longer available.)", address)
     errorlog.write(world, caller, 9642, 8474, 11, "Initiator", address)
@@ -335,6 +336,6 @@ def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal, *, 
 def forget_refusals(world: World, a: str, b: str) -> None:
     """The two are connected: the next refusal is news again."""
     for me, peer in ((a, b), (b, a)):
-        if any(name == peer for name, _ in world.servers[me].refused):
-            kept = tuple(entry for entry in world.servers[me].refused if entry[0] != peer)
-            world.update_server(me, refused=kept)
+        if any(name == peer for name, _ in world.instances[me].refused):
+            kept = tuple(entry for entry in world.instances[me].refused if entry[0] != peer)
+            world.update_instance(me, refused=kept)

@@ -16,23 +16,24 @@ def _announce(world: World, server: str, text: str) -> None:
 
 def power_off(world: World, server: str) -> None:
     """The power goes: nothing is written, nobody is told."""
-    world.update_server(
-        server, powered=False, service=Service.STOPPED, hung=False, shutting_down=False, start_wanted=False
-    )
+    world.update_computer(world.computer_of(server).name, powered=False, shutting_down=False)
+    world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
     _announce(world, server, "power off")
     _gone(world, server)
 
 
 def power_on(world: World, server: str) -> None:
     """The server boots; SQL Server starts with it. While it is shutting down, it boots afterwards."""
-    if world.servers[server].shutting_down:
-        world.update_server(server, start_wanted=True)
-    if world.servers[server].powered:
+    computer = world.computer_of(server)
+    if computer.shutting_down:
+        world.update_instance(server, start_wanted=True)
+    if computer.powered:
         return
-    world.update_server(server, powered=True, service=Service.STOPPED)
+    world.update_computer(computer.name, powered=True)
+    world.update_instance(server, service=Service.STOPPED)
     _announce(world, server, "power on, booting")
     boot = ticks(world.settings.boot_s)
-    world.at(world.tick + boot, "service.start", server, world.servers[server].started_tick)
+    world.at(world.tick + boot, "service.start", server, world.instances[server].started_tick)
 
 
 def stop(
@@ -46,7 +47,7 @@ def stop(
 
     *then* says what follows: "restart", "power-off" or nothing. *lines* go into the ERRORLOG first.
     """
-    if world.servers[server].service is not Service.RUNNING:
+    if world.instances[server].service is not Service.RUNNING:
         return
     for number, args in lines:
         errorlog.write(world, server, number, *args)
@@ -55,41 +56,37 @@ def stop(
         if owner[0] == server and world.copies[owner].role is Role.PRINCIPAL:
             stream = world.flow.streams_of(source)[0]
             close_s = max(close_s, failover_times(world.flow, stream, cause, world.chance).close_s)
-    world.update_server(
-        server,
-        service=Service.STOPPING,
-        hung=False,
-        shutting_down=then == "power-off",
-        start_wanted=then == "restart",
-    )
+    world.update_computer(world.computer_of(server).name, shutting_down=then == "power-off")
+    world.update_instance(server, service=Service.STOPPING, hung=False, start_wanted=then == "restart")
     _announce(world, server, "SQL Server is stopping")
     for copy in world.copies.values():
         if copy.server == server:
             world.touch_log(copy)
-    world.after(close_s, "service.stopped", server, world.servers[server].started_tick, then)
+    world.after(close_s, "service.stopped", server, world.instances[server].started_tick, then)
     network.reassess(world)
 
 
 def stopped(world: World, server: str, started_tick: int, then: str) -> None:
     """Timer: the process has ended."""
-    state = world.servers[server]
+    state = world.instances[server]
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
         return
-    world.update_server(server, service=Service.STOPPED)
+    world.update_instance(server, service=Service.STOPPED)
     _announce(world, server, "SQL Server has stopped")
     _gone(world, server)
     if then == "power-off":
         world.after(SHUTDOWN_AFTER_SERVICE_S, "service.off", server, started_tick)
-    elif world.servers[server].start_wanted:
+    elif world.instances[server].start_wanted:
         start(world, server)
 
 
 def switched_off(world: World, server: str, started_tick: int) -> None:
     """Timer: the operating system has shut down after its services."""
-    state = world.servers[server]
+    state = world.instances[server]
     if state.service is Service.STOPPED and state.started_tick == started_tick:
         again = state.start_wanted
-        world.update_server(server, powered=False, shutting_down=False, start_wanted=False)
+        world.update_computer(state.computer, powered=False, shutting_down=False)
+        world.update_instance(server, start_wanted=False)
         _announce(world, server, "server is shut down")
         network.reassess(world)
         if again:
@@ -98,24 +95,24 @@ def switched_off(world: World, server: str, started_tick: int) -> None:
 
 def start(world: World, server: str, started_tick: int | None = None) -> None:
     """The service starts (also the timer at the end of booting, which passes *started_tick*)."""
-    state = world.servers[server]
-    if state.service is Service.STOPPING and not state.shutting_down:
-        world.update_server(server, start_wanted=True)
-    if not state.powered or state.service is not Service.STOPPED or state.shutting_down:
+    state, computer = world.instances[server], world.computer_of(server)
+    if state.service is Service.STOPPING and not computer.shutting_down:
+        world.update_instance(server, start_wanted=True)
+    if not computer.powered or state.service is not Service.STOPPED or computer.shutting_down:
         return
     if started_tick is not None and started_tick != state.started_tick:
         return
-    world.update_server(server, service=Service.STARTING, start_wanted=False)
+    world.update_instance(server, service=Service.STARTING, start_wanted=False)
     _announce(world, server, "SQL Server is starting")
     world.after(world.settings.restart_service_s, "service.started", server)
 
 
 def started(world: World, server: str) -> None:
     """Timer: the instance is up, its endpoint listens, its databases are being recovered."""
-    state = world.servers[server]
-    if state.service is not Service.STARTING or not state.powered:
+    state = world.instances[server]
+    if state.service is not Service.STARTING or not world.computer_of(server).powered:
         return
-    world.update_server(
+    world.update_instance(
         server,
         service=Service.RUNNING,
         started_tick=world.tick,
@@ -144,23 +141,23 @@ def started(world: World, server: str) -> None:
 
 def hang(world: World, server: str) -> None:
     """The instance freezes: its process and connections exist, nothing is answered."""
-    if world.servers[server].running:
-        world.update_server(server, hung=True)
+    if world.instances[server].running:
+        world.update_instance(server, hung=True)
         _announce(world, server, "does not respond")
         network.reassess(world)
 
 
 def unhang(world: World, server: str) -> None:
     """The frozen instance goes on where it was and finds out what it has missed."""
-    if world.servers[server].hung:
-        world.update_server(server, hung=False)
+    if world.instances[server].hung:
+        world.update_instance(server, hung=False)
         _announce(world, server, "responds again")
         network.reassess(world, awake=server)
 
 
 def set_cables(world: World, server: str, plugged: bool) -> None:
     """Pull or plug all network cables of a server."""
-    world.update_server(server, nic_up=plugged)
+    world.update_computer(world.computer_of(server).name, nic_up=plugged)
     _announce(world, server, "network cables plugged" if plugged else "network cables pulled")
     network.reassess(world)
 

@@ -19,7 +19,7 @@ def address(world: World, guid: int, me: str, peer: str) -> str:
         return copy.partner_address
     if copy is not None and peer == copy.witness and copy.witness_address:
         return copy.witness_address
-    end = world.servers[peer].endpoint
+    end = world.instances[peer].endpoint
     return f"TCP://{peer}:{end.port if end else 5022}"
 
 
@@ -29,7 +29,12 @@ def address(world: World, guid: int, me: str, peer: str) -> str:
 def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -> None:
     """Timer: *me* now notices that its connection to *peer* is gone."""
     contact = world.contacts.get((guid, me, peer))
-    if contact is None or contact.epoch != epoch or not contact.connected or not world.servers[me].answering:
+    if (
+        contact is None
+        or contact.epoch != epoch
+        or not contact.connected
+        or not world.instances[me].answering
+    ):
         return
     world.contacts[guid, me, peer] = replace(
         contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
@@ -90,7 +95,9 @@ def ask_witnesses(world: World) -> None:
         if not quorum.awaits_consent(world, copy) or not quorum.sees_witness(world, copy):
             continue
         assert copy.witness is not None
-        if not (world.servers[copy.witness].answering and network.passing(world, copy.server, copy.witness)):
+        if not (
+            world.instances[copy.witness].answering and network.passing(world, copy.server, copy.witness)
+        ):
             continue
         record = quorum.record_of(world, copy)
         if record is not None and record.role_sequence <= copy.role_sequence:
@@ -333,9 +340,9 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
     """Timer: a database of an instance that started at *started_tick* has been recovered, as far as it may be."""
     key = (server, database)
     copy = world.copies.get(key)
-    if copy is None or not copy.recovering or world.servers[server].started_tick != started_tick:
+    if copy is None or not copy.recovering or world.instances[server].started_tick != started_tick:
         return
-    if not world.servers[server].answering:
+    if not world.instances[server].answering:
         return
     contact = quorum.contact(world, copy.guid, server, copy.partner)
     if copy.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":

@@ -12,18 +12,18 @@ from engine.model import Snapshot, World
 def find(world: World, server: str, name: str) -> Snapshot | None:
     """The snapshot of that name on the server, found without regard to case."""
     wanted = name.lower()
-    return next((one for one in world.servers[server].snapshots if one.name.lower() == wanted), None)
+    return next((one for one in world.instances[server].snapshots if one.name.lower() == wanted), None)
 
 
 def of_database(world: World, server: str, database: str) -> list[Snapshot]:
     """The snapshots of a copy, oldest first."""
-    return [one for one in world.servers[server].snapshots if one.source.lower() == database.lower()]
+    return [one for one in world.instances[server].snapshots if one.source.lower() == database.lower()]
 
 
 def next_database_id(world: World, server: str) -> int:
     """The id that the next database of the server gets."""
     copies = [copy.database_id for (where, _), copy in world.copies.items() if where == server]
-    return max([4, *copies, *(one.database_id for one in world.servers[server].snapshots)]) + 1
+    return max([4, *copies, *(one.database_id for one in world.instances[server].snapshots)]) + 1
 
 
 def open_for(world: World, server: str, found: Snapshot) -> None:
@@ -35,8 +35,8 @@ def open_for(world: World, server: str, found: Snapshot) -> None:
 
 def drop(world: World, server: str, found: Snapshot) -> list[Message]:
     """DROP DATABASE of a snapshot; its source is left alone."""
-    state = world.servers[server]
-    world.update_server(server, snapshots=tuple(one for one in state.snapshots if one is not found))
+    state = world.instances[server]
+    world.update_instance(server, snapshots=tuple(one for one in state.snapshots if one is not found))
     return []
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.constants import PRODUCT
-from engine.model import DbState, MirrorState, Role, Server, World
+from engine.model import DbState, Instance, MirrorState, Role, World
 from engine.protocol import errorlog, security
 
 DAC_PORT: Final = 1434
@@ -28,13 +28,13 @@ Line = tuple[int | str, tuple[object, ...]]
 """(number, arguments), or (text, ()) where the number is not known."""
 
 
-def product(server: Server) -> str:
+def product(server: Instance) -> str:
     """Name and build, as in @@VERSION and the first line of an ERRORLOG."""
     number, _, name = PRODUCT[server.version]
     return f"{name} - {number} (X64) "
 
 
-def _process_id(server: Server) -> int:
+def _process_id(server: Instance) -> int:
     """Windows gives multiples of four; which one is made up."""
     return 4 * (300 + (server.started_tick // 100 + 97 * server.host) % 2000)
 
@@ -50,7 +50,7 @@ PROCESSORS: Final = (
 """Lines since 2012 whose numbers no public table tells."""
 
 
-def _header(server: Server) -> Iterator[Line]:
+def _header(server: Instance) -> Iterator[Line]:
     """How every ERRORLOG begins."""
     yield product(server), ()
     yield 17101, ()
@@ -63,13 +63,13 @@ def _header(server: Server) -> Iterator[Line]:
         yield SERVICE_ACCOUNT.format(account=server.service_account), ()
 
 
-def _engine(server: Server) -> Iterator[Line]:
+def _engine(server: Instance, cores: int) -> Iterator[Line]:
     """From the processors to the clients."""
     if server.version >= 2012:
-        yield PROCESSORS.format(cores=server.cores), ()
+        yield PROCESSORS.format(cores=cores), ()
     yield 17162, ()
     if server.version < 2012:
-        yield 17164, (server.cores,)
+        yield 17164, (cores,)
     yield 17137, ("master",)
     yield 19030, (1, "sa")
     yield 17663, (server.name,)
@@ -90,7 +90,7 @@ def _engine(server: Server) -> Iterator[Line]:
     yield 17126, ()
 
 
-def _transports(server: Server) -> Iterator[Line]:
+def _transports(server: Instance) -> Iterator[Line]:
     """After the user databases: tempdb, Service Broker and the mirroring endpoint."""
     yield 17136, ()
     yield 17137, ("tempdb",)
@@ -117,31 +117,31 @@ def _write(world: World, server: str, lines: Iterator[Line]) -> None:
 
 def begin(world: World, server: str) -> None:
     """The instance is up: lines until it is ready for clients. The user databases follow."""
-    state = world.servers[server]
+    state = world.instances[server]
     _write(world, server, _header(state))
-    _write(world, server, _engine(state))
+    _write(world, server, _engine(state, world.computer_of(server).cores))
 
 
 def open_transports(world: World, server: str) -> None:
     """tempdb is there, the endpoints listen."""
-    _write(world, server, _transports(world.servers[server]))
+    _write(world, server, _transports(world.instances[server]))
 
 
 def complete(world: World, server: str, started_tick: int) -> None:
     """Timer: the databases of the start at that tick are recovered."""
-    if world.servers[server].running and world.servers[server].started_tick == started_tick:
+    if world.instances[server].running and world.instances[server].started_tick == started_tick:
         errorlog.write(world, server, 3408)
 
 
 def cycle(world: World, server: str) -> None:
     """DBCC ERRORLOG, sp_cycle_errorlog: a new log begins."""
-    _write(world, server, _header(world.servers[server]))
+    _write(world, server, _header(world.instances[server]))
     errorlog.write(world, server, 17184)
 
 
 def healthy(world: World) -> None:
     """The ERRORLOGs of servers that have started before the run and run well since."""
-    for name, server in sorted(world.servers.items()):
+    for name, server in sorted(world.instances.items()):
         if not server.running:
             continue
         begin(world, name)

@@ -311,10 +311,14 @@ def _catching_up(copy: Copy) -> bool:
 
 def _source_setup(world: World, owner: Key) -> SourceSetup:
     copy = world.copies[owner]
-    server = world.servers[copy.server]
+    server = world.instances[copy.server]
     clients = _has_clients(world, copy)
     return SourceSetup(
-        site=_site(server.site, server.cores, server.max_worker_threads),
+        site=_site(
+            world.computers[server.computer].site,
+            world.computers[server.computer].cores,
+            server.max_worker_threads,
+        ),
         workload=workload_of(copy),
         scale=copy.scale if clients or copy.operation is None else 0.0,
         host=server.host,
@@ -325,20 +329,24 @@ def _source_setup(world: World, owner: Key) -> SourceSetup:
         log_max_kb=volumes.log_room_kb(copy),  # as it stands: `logspace` has it grow
         delayed_durability=copy.delayed_durability == 2,
         operation=copy.operation,
-        log_disk_factor=server.log_disk_factor,
-        data_disk_factor=server.data_disk_factor,
-        cpu_factor=server.cpu_factor,
+        log_disk_factor=world.computers[server.computer].log_disk_factor,
+        data_disk_factor=world.computers[server.computer].data_disk_factor,
+        cpu_factor=world.computers[server.computer].cpu_factor,
     )
 
 
 def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup:
     copy = world.copies[owner]
-    server = world.servers[copy.server]
-    site = _site(server.site, server.cores, server.max_worker_threads)
+    server = world.instances[copy.server]
+    site = _site(
+        world.computers[server.computer].site,
+        world.computers[server.computer].cores,
+        server.max_worker_threads,
+    )
     if receiver is None:
         return StreamSetup(site=site, sending=False)
     other = world.copies[receiver]
-    peer = world.servers[other.server]
+    peer = world.instances[other.server]
     path = network.link(world, copy.server, other.server)
     suspended = MirrorState.SUSPENDED in (copy.mirror_state, other.mirror_state)
     sending = quorum.sees_partner(world, copy) and not suspended
@@ -361,9 +369,9 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
         compression_ratio=copy.compression_ratio if compressed else 1.0,
         encryption=security.encrypted(world, copy.server, other.server),
         enterprise=server.edition in ENTERPRISE,
-        target_log_disk_factor=peer.log_disk_factor,
-        target_data_disk_factor=peer.data_disk_factor,
-        target_cpu_factor=peer.cpu_factor,
+        target_log_disk_factor=world.computers[peer.computer].log_disk_factor,
+        target_data_disk_factor=world.computers[peer.computer].data_disk_factor,
+        target_cpu_factor=world.computers[peer.computer].cpu_factor,
     )
 
 

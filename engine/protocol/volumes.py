@@ -6,7 +6,7 @@ from typing import Final
 
 from engine import arithmetic
 from engine.constants import LOG_GROWTH_STEP
-from engine.model import Copy, DbFile, Server, World
+from engine.model import Computer, Copy, DbFile, World
 
 STANDARD_DRIVES: Final = "CDL"
 """Drives that every server has, as large as need be unless a Volume says otherwise: system, data, log. Assumed."""
@@ -15,23 +15,23 @@ BACKUP_FOLDER: Final = "D:\\Backup"
 """Where backup jobs write. Assumed."""
 
 
-def has_drive(server: Server, letter: str) -> bool:
+def has_drive(computer: Computer, letter: str) -> bool:
     """The server has that drive, and it is not lost."""
-    if letter.upper() in server.failed_drives:
+    if letter.upper() in computer.failed_drives:
         return False
-    return letter.upper() in STANDARD_DRIVES or size_kb(server, letter) is not None
+    return letter.upper() in STANDARD_DRIVES or size_kb(computer, letter) is not None
 
 
-def size_kb(server: Server, letter: str) -> float | None:
+def size_kb(computer: Computer, letter: str) -> float | None:
     """Size of the drive; None if it does not exist, or exists without a limit."""
-    return next((v.size_kb for v in server.volumes if v.letter.upper() == letter.upper()), None)
+    return next((v.size_kb for v in computer.volumes if v.letter.upper() == letter.upper()), None)
 
 
 def free_kb(world: World, server: str, letter: str) -> float:
     """Room on the drive; infinite if nobody has limited it, 0 if it does not exist or is lost."""
-    state = world.servers[server]
-    whole = size_kb(state, letter)
-    if not has_drive(state, letter):
+    computer = world.computer_of(server)
+    whole = size_kb(computer, letter)
+    if not has_drive(computer, letter):
         return 0.0
     if whole is None:
         return float("inf")

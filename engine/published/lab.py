@@ -12,12 +12,13 @@ from engine.flow import Flow
 from engine.model import (
     Availability,
     Client,
+    Computer,
     Copy,
     DbState,
+    Instance,
     MirrorState,
     Role,
     Safety,
-    Server,
     WitnessState,
     World,
 )
@@ -43,7 +44,8 @@ def lab(
     """SERVER_A is principal and SERVER_B mirror of each database, SYNCHRONIZED, at 0 s."""
     world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
     for host, name in enumerate((PRINCIPAL, MIRROR, WITNESS)):
-        world.servers[name] = Server(name=name, host=host, cores=cores)
+        world.computers[name] = Computer(name=name, cores=cores)
+        world.instances[name] = Instance(name=name, computer=name, host=host)
     names = ["Sales"] if databases == 1 else [f"Sales{number:03}" for number in range(databases)]
     for number, database in enumerate(names):
         _add_database(world, database, number, workload, safety, witness)

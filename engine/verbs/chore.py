@@ -14,5 +14,5 @@ def tell(world: World, server: str, text: str, **data: Any) -> None:
 
 def need_running(world: World, *names: str) -> None:
     for name in names:
-        if not world.servers[name].answering:
+        if not world.instances[name].answering:
             raise InputProblem(f"SQL Server on {name} does not answer")

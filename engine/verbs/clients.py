@@ -41,7 +41,7 @@ def _bulk_load(world: World, item: Input) -> None:
 
 def _rebuild_index(world: World, item: Input) -> None:
     key, online = _idle(world, item.args[0]), "online" in item.args
-    edition = world.servers[key[0]].edition
+    edition = world.instances[key[0]].edition
     if online and edition not in ENTERPRISE:
         raise InputProblem(f"{edition} edition builds no index online (1712)")
     load.begin(world, key, index_build(item.option("size", 1.0), online=online))

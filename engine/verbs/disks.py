@@ -8,7 +8,7 @@ from typing import Final
 from engine.inputs import Input, InputProblem
 from engine.model import Fault, World
 from engine.protocol import disks, logspace, network, pages, quorum, volumes
-from engine.verbs.verb import DATABASE, SERVER, Args, Before, Parameter, Verb, at_once, of_server
+from engine.verbs.verb import DATABASE, SERVER, Args, Before, Parameter, Verb, at_once
 from engine.words import mark
 
 SECTION: Final = mark("Disks and processors")
@@ -20,8 +20,9 @@ FACTOR: Final = {"factor": (0.01, 1_000.0)}
 def _slow(world: World, server: str, field: str, factor: float) -> Before:
     if factor < 1.0:
         raise InputProblem("factor is 1 (healthy) or above")
-    before = ((field, getattr(world.servers[server], field)),)
-    world.update_server(server, **{field: factor})
+    computer = world.computer_of(server)
+    before = ((field, getattr(computer, field)),)
+    world.update_computer(computer.name, **{field: factor})
     if field == "cpu_factor":
         network.reassess(world)  # pings that come too late
     return before
@@ -95,7 +96,7 @@ def _drive_lost(why: str, lost: bool) -> Callable[[World, Input], str]:
 
     def pointless(world: World, item: Input) -> str:
         letter = item.args[1].strip(":\\").upper()
-        return why if (letter in world.servers[item.args[0]].failed_drives) is lost else ""
+        return why if (letter in world.computer_of(item.args[0]).failed_drives) is lost else ""
 
     return pointless
 
@@ -147,7 +148,7 @@ VERBS: Final = (
         label=mark("Slow {1} disk, factor 10"),
         icon="disk",
         section=SECTION,
-        sensible=lambda world, args: getattr(world.servers[args[0]], f"{args[1]}_disk_factor") == 1.0,
+        sensible=lambda world, args: getattr(world.computer_of(args[0]), f"{args[1]}_disk_factor") == 1.0,
         back_label=lambda args: FULL_SPEED[args[1]],
     ),
     Verb(
@@ -161,7 +162,7 @@ VERBS: Final = (
         effect=at_once,
         label=mark("Slow processors, factor 4"),
         section=SECTION,
-        sensible=of_server(lambda server: server.cpu_factor == 1.0),
+        sensible=lambda world, args: world.computer_of(args[0]).cpu_factor == 1.0,
         back_label=lambda args: mark("Processors back to full speed"),
     ),
     Verb(

@@ -27,12 +27,12 @@ def _copy(world: World, item: Input) -> None:
         there = sorted(name for where, name in world.files if where == a)
         raise InputProblem(f"{a} has no file {path}; there are {', '.join(there[:8]) or 'none'}")
     for name in (a, b):
-        if not world.servers[name].powered:
+        if not world.computer_of(name).powered:
             raise InputProblem(f"{name} is off")
     if not network.passing(world, a, b):
         raise InputProblem(f"{b} cannot be reached from {a}")
     drive = volumes.drive_of(path)
-    if not volumes.has_drive(world.servers[b], drive):
+    if not volumes.has_drive(world.computer_of(b), drive):
         raise InputProblem(f"{b} has no drive {drive}:")
     if volumes.free_kb(world, b, drive) < found.size_kb:
         raise InputProblem(f"drive {drive}: of {b} has no room for {found.size_kb / 1024:.0f} MB")
@@ -50,7 +50,7 @@ def _copied(world: World, a: str, b: str, path: str, found: Any, number: int) ->
     """Timer: the copy of a file ends; it has failed if a server or the link between them is gone."""
     world.transfers.pop(number, None)
     world.all_dirty()
-    if not (world.servers[a].powered and world.servers[b].powered and network.passing(world, a, b)):
+    if not (world.computer_of(a).powered and world.computer_of(b).powered and network.passing(world, a, b)):
         tell(world, b, f"copying {path} from {a} to {b} has failed", path=path, failed=True)
         return
     world.files[b, path] = found
@@ -78,22 +78,22 @@ def _set_drive(new: bool) -> Doing:
 
     def do(world: World, item: Input) -> None:
         server, letter = item.args[0], item.args[1].strip(":\\").upper()
-        state = world.servers[server]
+        computer = world.computer_of(server)
         size_kb = item.option("size_gb", 100.0) * KB_PER_GB
         if len(letter) != 1 or not "A" <= letter <= "Z":
             raise InputProblem(f"a drive is one letter from A to Z, not {item.args[1]}")
-        if letter in state.failed_drives:
+        if letter in computer.failed_drives:
             raise InputProblem(f"drive {letter}: of {server} is lost (mend-volume replaces it)")
-        there = volumes.has_drive(state, letter)
+        there = volumes.has_drive(computer, letter)
         if new and there:
             raise InputProblem(f"{server} has a drive {letter}: already")
-        if not new and volumes.size_kb(state, letter) is None:
+        if not new and volumes.size_kb(computer, letter) is None:
             lacks = "is already as large as allowed" if there else "does not exist"
             raise InputProblem(f"drive {letter}: of {server} {lacks}")
-        if size_kb < (volumes.size_kb(state, letter) or 1.0):
+        if size_kb < (volumes.size_kb(computer, letter) or 1.0):
             raise InputProblem(f"drive {letter}: of {server} cannot become smaller")
-        kept = tuple(volume for volume in state.volumes if volume.letter.upper() != letter)
-        world.update_server(server, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
+        kept = tuple(volume for volume in computer.volumes if volume.letter.upper() != letter)
+        world.update_computer(computer.name, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
         tell(world, server, f"drive {letter}: has {size_kb / KB_PER_GB:g} GB", drive=letter)
         logspace.check_room(world)
 
@@ -102,16 +102,16 @@ def _set_drive(new: bool) -> Doing:
 
 def _all_drives(world: World, server: str, truth: bool) -> Iterable[str]:
     """Letters that some server has."""
-    return sorted({volume.letter for each in world.servers.values() for volume in each.volumes})
+    return sorted({volume.letter for computer in world.computers.values() for volume in computer.volumes})
 
 
 def _drives(world: World, server: str, truth: bool) -> Iterable[str]:
-    return (volume.letter for volume in world.servers[server].volumes)
+    return (volume.letter for volume in world.computer_of(server).volumes)
 
 
 def _doubled(world: World, args: Args) -> Iterable[tuple[str, str]]:
     server, letter = args
-    size_kb = next(volume.size_kb for volume in world.servers[server].volumes if volume.letter == letter)
+    size_kb = next(volume.size_kb for volume in world.computer_of(server).volumes if volume.letter == letter)
     yield "", f"size_gb={2.0 * size_kb / KB_PER_GB:g}"
 
 

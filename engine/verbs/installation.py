@@ -17,9 +17,9 @@ from engine.words import mark
 def _set_account(world: World, item: Input) -> None:
     """As Configuration Manager does it, with a restart of the service."""
     server, account = item.args[0], item.args[1].strip()
-    world.update_server(server, service_account=account)
+    world.update_instance(server, service_account=account)
     tell(world, server, f"SQL Server runs as {account}; the service restarts")
-    if world.servers[server].service is Service.RUNNING:
+    if world.instances[server].service is Service.RUNNING:
         _stop_service(world, server, "restart")
 
 
@@ -40,12 +40,12 @@ def _stop_service(world: World, server: str, then: str) -> None:
 def _upgrade(world: World, item: Input) -> None:
     """The service is down meanwhile. The present version is a service pack."""
     server = item.args[0]
-    state = world.servers[server]
+    state = world.instances[server]
     version = int(item.args[1])
     edition = item.args[2] if item.args[2:] else state.edition
     if version < state.version:
         raise InputProblem(f"{server} has version {state.version}; it cannot go back to {version}")
-    if not state.powered or state.service in (Service.STARTING, Service.STOPPING):
+    if not world.computers[state.computer].powered or state.service in (Service.STARTING, Service.STOPPING):
         raise InputProblem(f"{server} cannot be upgraded now")
     same = (version, edition) == (state.version, state.edition)
     seconds = PATCH_S if same else UPGRADE_S
@@ -58,13 +58,13 @@ def _upgrade(world: World, item: Input) -> None:
 
 def _upgraded(world: World, server: str, version: int, edition: str) -> None:
     """Timer: the new version is installed and started, unless somebody has interfered."""
-    state = world.servers[server]
-    if not state.powered or state.service is not Service.STOPPED:
+    state = world.instances[server]
+    if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
         text = "the upgrade has failed: the server was switched off or the service started"
         tell(world, server, text, failed=True)
         return
     options.keep_levels(world, server, version)
-    world.update_server(server, version=version, edition=edition, installs=state.installs + 1)
+    world.update_instance(server, version=version, edition=edition, installs=state.installs + 1)
     tell(world, server, f"SQL Server {version} {edition} is installed")
     service.start(world, server)
 

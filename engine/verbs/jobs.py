@@ -19,9 +19,9 @@ SECTION: Final = mark("Logins and jobs")
 
 def _agent(running: bool) -> Doing:
     def do(world: World, item: Input) -> None:
-        if world.servers[item.args[0]].edition == "Express":
+        if world.instances[item.args[0]].edition == "Express":
             raise InputProblem("Express edition has no SQL Server Agent")
-        world.update_server(item.args[0], agent_running=running)
+        world.update_instance(item.args[0], agent_running=running)
 
     return do
 
@@ -32,7 +32,7 @@ def _set_jobs(enabled: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         server = item.args[0]
         need_running(world, server)
-        there = [job.name for job in world.servers[server].jobs]
+        there = [job.name for job in world.instances[server].jobs]
         try:
             names = [jobs.find(world, server, item.args[1].strip()).name] if item.args[1:] else there
         except SqlError:
@@ -55,7 +55,7 @@ def _copy_jobs(world: World, item: Input) -> None:
 
 
 def _new_jobs(world: World, args: Args) -> bool:
-    a, b = ({job.name for job in world.servers[name].jobs} for name in args)
+    a, b = ({job.name for job in world.instances[name].jobs} for name in args)
     return bool(a - b)
 
 
@@ -68,13 +68,13 @@ def _transfer_logins(world: World, item: Input) -> None:
     need_running(world, a, b)
     new: list[Login] = []
     other_sid: list[str] = []
-    for login in world.servers[a].logins:
-        known = security.login_of(world.servers[b], login.name)
+    for login in world.instances[a].logins:
+        known = security.login_of(world.instances[b], login.name)
         if known is None and login.kind != "CERTIFICATE":
             new.append(login)
         elif known is not None and known.sid != login.sid:
             other_sid.append(login.name)
-    world.update_server(b, logins=(*world.servers[b].logins, *new))
+    world.update_instance(b, logins=(*world.instances[b].logins, *new))
     text = f"{len(new)} login(s) transferred from {a}"
     if other_sid:
         text += f"; there with another SID, left as they are: {', '.join(other_sid)}"
@@ -83,8 +83,8 @@ def _transfer_logins(world: World, item: Input) -> None:
 
 
 def _new_logins(world: World, args: Args) -> bool:
-    names = {login.name for login in world.servers[args[0]].logins if login.kind != "CERTIFICATE"}
-    return bool(names - {login.name for login in world.servers[args[1]].logins})
+    names = {login.name for login in world.instances[args[0]].logins if login.kind != "CERTIFICATE"}
+    return bool(names - {login.name for login in world.instances[args[1]].logins})
 
 
 # --- linked servers ---------------------------------------------------------------------------------------
@@ -103,14 +103,14 @@ def _create_linked_server(world: World, item: Input) -> None:
 def _copy_linked_servers(world: World, item: Input) -> None:
     a, b = item.args
     need_running(world, a, b)
-    known = world.servers[b].linked_servers
-    new = [name for name in world.servers[a].linked_servers if name not in known]
-    world.update_server(b, linked_servers=(*known, *new))
+    known = world.instances[b].linked_servers
+    new = [name for name in world.instances[a].linked_servers if name not in known]
+    world.update_instance(b, linked_servers=(*known, *new))
     tell(world, b, f"{len(new)} linked server(s) copied from {a}", linked_servers=new)
 
 
 def _new_linked_servers(world: World, args: Args) -> bool:
-    a, b = (set(world.servers[name].linked_servers) for name in args)
+    a, b = (set(world.instances[name].linked_servers) for name in args)
     return bool(a - b)
 
 

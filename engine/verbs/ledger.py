@@ -32,7 +32,7 @@ def perform(world: World, item: Input) -> None:
 
 def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
     """Do a fault or its reverse, with its line in the ledger."""
-    server = item.args[0] if item.args and item.args[0] in world.servers else None
+    server = item.args[0] if item.args and item.args[0] in world.instances else None
     pointless = verb.pointless(world, item)
     if pointless:
         world.emit("fault", f"{item.words}: {pointless}", server=server, verb=verb.name, args=list(item.args),

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.inputs import Input, InputProblem
-from engine.model import Fault, Server, World
+from engine.model import Fault, Instance, World
 from engine.protocol import network, security
 from engine.verbs.verb import SERVER, Before, Doing, Parameter, Verb, of_server
 from engine.words import mark
@@ -20,13 +20,14 @@ SECTION: Final = mark("Network and security")
 def _firewall(closed: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         server, port = item.args[0], _port(item)
-        before = world.servers[server].blocked_ports
+        before = world.computer_of(server).blocked_ports
         if closed == (port in before):
             raise InputProblem(
                 f"the firewall of {server} {'blocks' if closed else 'allows'} port {port} already"
             )
         after = (*before, port) if closed else tuple(p for p in before if p != port)
-        world.update_server(server, blocked_ports=after, refused=())
+        world.update_computer(world.instances[server].computer, blocked_ports=after)
+        world.update_instance(server, refused=())
         network.reassess(world)
 
     return do
@@ -40,7 +41,7 @@ def _port(item: Input) -> int:
 
 
 def _endpoint_port(world: World, server: str, truth: bool) -> Iterable[str]:
-    endpoint = world.servers[server].endpoint
+    endpoint = world.instances[server].endpoint
     return (str(endpoint.port),) if endpoint is not None else ()
 
 
@@ -48,13 +49,13 @@ def _closed_ports(world: World, server: str, truth: bool) -> Iterable[str]:
     """Without the truth the usual one: which ports are closed is to be found out."""
     if not truth:
         return _endpoint_port(world, server, truth)
-    return map(str, world.servers[server].blocked_ports)
+    return map(str, world.computer_of(server).blocked_ports)
 
 
 # --- certificates -----------------------------------------------------------------------------------------
 
 
-def _certificate_name(server: Server, item: Input) -> str:
+def _certificate_name(server: Instance, item: Input) -> str:
     shown = security.endpoint_certificate(server)
     found = security.certificate_of(server, item.args[1]) if item.args[1:] else shown
     if found is None:
@@ -65,18 +66,18 @@ def _certificate_name(server: Server, item: Input) -> str:
 
 def _set_expiry(world: World, thumbprint: int, tick: int) -> None:
     """A certificate and all copies of it have the same dates."""
-    for name, server in world.servers.items():
+    for name, server in world.instances.items():
         if any(c.thumbprint == thumbprint for c in server.certificates):
             dated = tuple(
                 replace(c, expires_tick=tick) if c.thumbprint == thumbprint else c
                 for c in server.certificates
             )
-            world.update_server(name, certificates=dated, refused=())
+            world.update_instance(name, certificates=dated, refused=())
     network.reassess(world)
 
 
 def _expire(world: World, item: Input) -> Before:
-    server = world.servers[item.args[0]]
+    server = world.instances[item.args[0]]
     found = security.certificate_of(server, _certificate_name(server, item))
     assert found is not None
     _set_expiry(world, found.thumbprint, world.tick)
@@ -84,7 +85,7 @@ def _expire(world: World, item: Input) -> Before:
 
 
 def _renew(world: World, item: Input) -> None:
-    server = world.servers[item.args[0]]
+    server = world.instances[item.args[0]]
     name = _certificate_name(server, item)
     found = security.certificate_of(server, name)
     assert found is not None
@@ -101,7 +102,7 @@ def _renew(world: World, item: Input) -> None:
 
 
 def _refused(world: World, fault: Fault) -> str:
-    refused = any("expired" in reason for s in world.servers.values() for _, reason in s.refused)
+    refused = any("expired" in reason for s in world.instances.values() for _, reason in s.refused)
     return "a connection was refused" if refused else ""
 
 
@@ -110,14 +111,14 @@ def _refused(world: World, fault: Fault) -> str:
 
 def _tcp(enabled: bool) -> Doing:
     def do(world: World, item: Input) -> None:
-        world.update_server(item.args[0], tcp_enabled=enabled)
+        world.update_instance(item.args[0], tcp_enabled=enabled)
 
     return do
 
 
 def _deaf(world: World, fault: Fault) -> str:
     name = fault.args[0]
-    return f"{name} does not listen on TCP/IP" if not world.servers[name].tcp_listening else ""
+    return f"{name} does not listen on TCP/IP" if not world.instances[name].tcp_listening else ""
 
 
 PORT: Final = Parameter(mark("port"), "number", values=_endpoint_port)

@@ -8,7 +8,7 @@ from engine.flow.recovery import Cause
 from engine.inputs import Input
 from engine.model import Service, World
 from engine.protocol import service
-from engine.verbs.verb import SERVER, Verb, void
+from engine.verbs.verb import SERVER, Verb, void, void_computer
 from engine.words import mark
 
 
@@ -21,6 +21,12 @@ def _shut_down(world: World, item: Input) -> None:
     service.stop(world, item.args[0], Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
 
 
+def _up_or_off(world: World, item: Input) -> str:
+    up = world.instances[item.args[0]].service in (Service.RUNNING, Service.STARTING)
+    off = not world.computer_of(item.args[0]).powered
+    return "the server is off, or the service is up already" if up or off else ""
+
+
 VERBS: Final = (
     Verb(
         name="power-off",
@@ -30,7 +36,7 @@ VERBS: Final = (
         do=lambda world, item: service.power_off(world, item.args[0]),
         reverse="power-on",
         undoes=("hang",),
-        pointless=void("the server is off", lambda server: not server.powered),
+        pointless=void_computer("the server is off", lambda computer: not computer.powered),
         loses="server",
         label=mark("Cut the power"),
         icon="power",
@@ -42,7 +48,9 @@ VERBS: Final = (
         group="repair",
         do=lambda world, item: service.power_on(world, item.args[0]),
         undoes=("shutdown", "shutdown-nowait", "stop-service"),
-        pointless=void("the server is on", lambda server: server.powered and not server.shutting_down),
+        pointless=void_computer(
+            "the server is on", lambda computer: computer.powered and not computer.shutting_down
+        ),
         label=mark("Switch on"),
         icon="power",
     ),
@@ -79,10 +87,7 @@ VERBS: Final = (
         group="repair",
         do=lambda world, item: service.start(world, item.args[0]),
         undoes=("shutdown", "shutdown-nowait", "restart-service"),
-        pointless=void(
-            "the server is off, or the service is up already",
-            lambda server: not server.powered or server.service in (Service.RUNNING, Service.STARTING),
-        ),
+        pointless=_up_or_off,
         label=mark("Start SQL Server"),
         icon="play",
     ),
@@ -131,7 +136,7 @@ VERBS: Final = (
         group="fault",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=False),
         reverse="plug-cable",
-        pointless=void("the cables are pulled", lambda server: not server.nic_up),
+        pointless=void_computer("the cables are pulled", lambda computer: not computer.nic_up),
         loses="server",
         mechanism=Cause.CABLE,
         label=mark("Pull all network cables"),
@@ -143,7 +148,7 @@ VERBS: Final = (
         help=mark("plug all network cables of a server"),
         group="repair",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=True),
-        pointless=void("the cables are plugged", lambda server: server.nic_up),
+        pointless=void_computer("the cables are plugged", lambda computer: computer.nic_up),
         label=mark("Plug all network cables"),
         icon="cable",
     ),

@@ -9,7 +9,7 @@ from typing import Any, Final, Literal
 
 from engine.flow.recovery import Cause
 from engine.inputs import Input
-from engine.model import Client, Fault, Server, World
+from engine.model import Client, Computer, Fault, Instance, World
 from engine.words import mark
 
 Args = tuple[str, ...]
@@ -145,18 +145,23 @@ SERVERS: Final = (Parameter("from", "server"), Parameter("to", "server"))
 # --- rules that many have ---------------------------------------------------------------------------------
 
 
-def of_server(wanted: Callable[[Server], bool]) -> Callable[[World, Args], bool]:
+def of_server(wanted: Callable[[Instance], bool]) -> Callable[[World, Args], bool]:
     """Sensible where the server of the first argument is so."""
-    return lambda world, args: wanted(world.servers[args[0]])
+    return lambda world, args: wanted(world.instances[args[0]])
 
 
-def void(why: str, when: Callable[[Server], bool]) -> Callable[[World, Input], str]:
+def void(why: str, when: Callable[[Instance], bool]) -> Callable[[World, Input], str]:
     """Pointless where the server of the first argument is so."""
-    return lambda world, item: why if when(world.servers[item.args[0]]) else ""
+    return lambda world, item: why if when(world.instances[item.args[0]]) else ""
+
+
+def void_computer(why: str, when: Callable[[Computer], bool]) -> Callable[[World, Input], str]:
+    """Pointless where the computer of the server of the first argument is so."""
+    return lambda world, item: why if when(world.computer_of(item.args[0])) else ""
 
 
 def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
-    return (server for server in world.servers if server != name)
+    return (server for server in world.instances if server != name)
 
 
 # --- effects ------------------------------------------------------------------------------------------------

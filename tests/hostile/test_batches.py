@@ -125,7 +125,7 @@ def test_results_do_not_pile_up() -> None:
 )
 def test_format_asks_for_no_more_than_it_gets(value: str, shown: str | None) -> None:
     world = lab(workload="none")
-    world.update_server("SERVER_A", version=2012)
+    world.update_instance("SERVER_A", version=2012)
     tsql.submit(world, "SERVER_A", f"SELECT {value}")
     (done,) = [event for event in simulator.advance(world, 500) if event.kind == "sql_done"]
     assert done.get("results")[0]["rows"] == [[shown]]

@@ -549,7 +549,7 @@ class Charts(QWidget):
         self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
         least = round(DATABASE_UNITS * metrics.height())
         self._databases.setMinimumWidth(least)  # it shrinks before the whole bar has to scroll
-        servers = self._drill.world.servers if self._drill is not None else ()
+        servers = self._drill.world.instances if self._drill is not None else ()
         samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12
         for panel in self.panels:

@@ -76,7 +76,7 @@ class States:
         for place in range(self._followed, min(len(standings), len(times_s))):
             if standings[place] is not self._standing:
                 self._standing = standings[place]
-                for name, server in self._standing.servers.items():
+                for name, server in self._standing.instances.items():
                     seen = self._runs.setdefault(name, [(0.0, True)])
                     if seen[-1][1] != server.running:
                         seen.append((float(times_s[place]), server.running))

@@ -93,13 +93,13 @@ class Console(QWidget):
         self._batches = Batches(drill.journal)
         self.tabs.set_world(drill.world)
         self.tabs.tell_waits(drill.terms.truth)
-        self.tabs.keep_only(drill.world.servers)
+        self.tabs.keep_only(drill.world.instances)
         for window in self.windows():
             window.forget()
             self._refresh(window)
         self.history.replace([])
         self._take_in(of(drill.events, "sql", "sql_done"))
-        first = next(iter(drill.world.servers), None)
+        first = next(iter(drill.world.instances), None)
         if not self.windows() and first is not None:
             self.tabs.open(first, "", take_focus=False)
         self.show_world(drill.world)
@@ -163,7 +163,7 @@ class Console(QWidget):
         self._world = world
         self.tabs.set_world(world)
         self.tabs.keep_closed(closed)
-        self.tabs.show_drafts(drafts, world.servers)
+        self.tabs.show_drafts(drafts, world.instances)
 
     def new_query(self, server: str | None, text: str = "") -> QueryWindow | None:
         """Open one more window on *server*, with *text* in it; nothing happens without a server."""
@@ -299,11 +299,11 @@ class Console(QWidget):
         if self.current is not None:
             self.new_query(self.current.server)
         elif self._world is not None:
-            self.new_query(next(iter(self._world.servers), None))
+            self.new_query(next(iter(self._world.instances), None))
 
     def _fill_new_menu(self) -> None:
         self._new_menu.clear()
-        for server in self._world.servers if self._world is not None else ():
+        for server in self._world.instances if self._world is not None else ():
             action = self._new_menu.addAction(self.tabs.square(server), server)
             action.triggered.connect(lambda _=False, server=server: self.new_query(server))
         if self.tabs.closed:
@@ -320,7 +320,7 @@ class Console(QWidget):
         if window is None or window.busy or self._world is None:
             return
         self._server_menu.clear()
-        for server in self._world.servers:
+        for server in self._world.instances:
             if server != window.server:
                 action = self._server_menu.addAction(self.tabs.square(server), server)
                 action.triggered.connect(

@@ -147,7 +147,7 @@ class QueryTabs(QTabWidget):
     def reopen(self, number: int) -> None:
         """The closed window *number* once more; on the first server where this run does not have its own."""
         found = self.closed.pop(number)
-        servers = list(self._world.servers) if self._world is not None else []
+        servers = list(self._world.instances) if self._world is not None else []
         if servers:
             self.open_another(found.server if found.server in servers else servers[0], found.text)
 
@@ -220,7 +220,7 @@ class QueryTabs(QTabWidget):
         return Connection(
             server=window.server,
             number=self._number(window.server),
-            version=world.servers[window.server].version,
+            version=world.instances[window.server].version,
             login=f"{session.login} ({session.spid})" if session else "",
             database=session.database if session else "",
             databases=("master", *copies),
@@ -253,7 +253,7 @@ class QueryTabs(QTabWidget):
         return theme.tokens(palette).server(self._number(server))
 
     def _number(self, server: str) -> int:
-        names = list(self._world.servers) if self._world is not None else []
+        names = list(self._world.instances) if self._world is not None else []
         return names.index(server) if server in names else 0
 
     def resizeEvent(self, event: QResizeEvent) -> None:

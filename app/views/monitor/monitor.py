@@ -126,7 +126,7 @@ class Monitor(QWidget):
         seen = (
             world.tick // TICKS_PER_S,
             tuple(map(id, world.monitor.values())),
-            tuple(world.servers.values()),
+            tuple(world.instances.values()),
         )
         if seen != self._drawn:  # once a simulated second, or when somebody has recorded something
             self._drawn = seen

@@ -122,7 +122,7 @@ def partners_of(world: World, database: str) -> list[str]:
     """Servers that hold the database in a session, in the order of the drill."""
     mirrored = [copy for copy in world.copies_of(database) if copy.guid is not None]
     names = {copy.server for copy in mirrored} | {copy.partner for copy in mirrored}
-    return [name for name in world.servers if name in names]
+    return [name for name in world.instances if name in names]
 
 
 def readout(world: World, database: str) -> Readout:

@@ -59,7 +59,7 @@ class Line:
 
 def alert_at(world: World, server: str, database: str, alert_id: int) -> Alert | None:
     """The threshold that *server* keeps, enabled or not."""
-    alerts = world.servers[server].alerts
+    alerts = world.instances[server].alerts
     return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
 
 

@@ -10,7 +10,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import text_of
-from engine.model import Copy, DbState, EndpointState, MirrorState, Role, Server, World
+from engine.model import Copy, DbState, EndpointState, Instance, MirrorState, Role, World
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.clients.client import reachable
 
@@ -28,7 +28,7 @@ class Item:
     tip: str = ""
 
 
-Answer = Callable[[World, Server], Iterable[Item]]
+Answer = Callable[[World, Instance], Iterable[Item]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,14 @@ TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
 
 def no_answer(world: World, name: str) -> int | None:
     """The number of the error that asking *name* meets; TIMEOUT only after the login timeout. None: it answers."""
-    server = world.servers[name]
+    server = world.instances[name]
     if reachable(world, name):
         return TIMEOUT if server.hung else None
-    return REFUSED if server.powered and server.nic_up else NOT_FOUND
+    return (
+        REFUSED
+        if world.computers[server.computer].powered and world.computers[server.computer].nic_up
+        else NOT_FOUND
+    )
 
 
 def words_of(number: int, name: str) -> str:
@@ -63,11 +67,11 @@ def words_of(number: int, name: str) -> str:
 # --- labels -------------------------------------------------------------------------------------------------
 
 
-def server_label(server: Server) -> str:
+def server_label(world: World, server: Instance) -> str:
     """`SERVER_A (SQL Server 9.0.5000 - CORP\\dba)`, as Management Studio writes it."""
     numbers = [int(part) for part in PRODUCT[server.version][0].split(".")[:3]]
     version = ".".join(str(number) for number in numbers)
-    return f"{server.name} (SQL Server {version} - {server.domain}\\dba)"
+    return f"{server.name} (SQL Server {version} - {world.computers[server.computer].domain}\\dba)"
 
 
 _STATE: Final = {
@@ -106,16 +110,16 @@ def database_item(copy: Copy) -> Item:
 # --- folders ------------------------------------------------------------------------------------------------
 
 
-def _databases(world: World, server: Server) -> Iterable[Item]:
+def _databases(world: World, server: Instance) -> Iterable[Item]:
     mine = [copy for (name, _), copy in world.copies.items() if name == server.name]
     return [database_item(copy) for copy in sorted(mine, key=lambda copy: copy.database.lower())]
 
 
-def _system_databases(world: World, server: Server) -> Iterable[Item]:
+def _system_databases(world: World, server: Instance) -> Iterable[Item]:
     return [Item("system database", name, name, "ok") for name in SYSTEM_DATABASES]
 
 
-def _logins(world: World, server: Server) -> Iterable[Item]:
+def _logins(world: World, server: Instance) -> Iterable[Item]:
     yield Item("login", "sa", "sa")
     for login in sorted(server.logins, key=lambda login: login.name.lower()):
         if login.name.lower() != "sa":
@@ -129,7 +133,7 @@ def _logins(world: World, server: Server) -> Iterable[Item]:
             )
 
 
-def _certificates(world: World, server: Server) -> Iterable[Item]:
+def _certificates(world: World, server: Instance) -> Iterable[Item]:
     for certificate in server.certificates:
         late = certificate.expires_tick <= world.tick
         until = formatting.server_time(world.settings.start_time, certificate.expires_tick, 0)
@@ -153,7 +157,7 @@ _ENDPOINT_STATE: Final = {
 }
 
 
-def _endpoints(world: World, server: Server) -> Iterable[Item]:
+def _endpoints(world: World, server: Instance) -> Iterable[Item]:
     end = server.endpoint
     if end is not None:
         state = tr(_ENDPOINT_STATE[end.state])
@@ -162,16 +166,16 @@ def _endpoints(world: World, server: Server) -> Iterable[Item]:
         yield Item("endpoint", end.name, f"{end.name} ({state})", _ENDPOINT_TONE[end.state], tip)
 
 
-def _linked_servers(world: World, server: Server) -> Iterable[Item]:
+def _linked_servers(world: World, server: Instance) -> Iterable[Item]:
     return [Item("linked server", name, name) for name in sorted(server.linked_servers)]
 
 
-def _logs(world: World, server: Server) -> Iterable[Item]:
+def _logs(world: World, server: Instance) -> Iterable[Item]:
     began = formatting.server_time(world.settings.start_time, max(0, server.started_tick), 0)
     yield Item("log", tr("Current"), tr("Current - {began}").format(began=began))
 
 
-def _jobs(world: World, server: Server) -> Iterable[Item]:
+def _jobs(world: World, server: Instance) -> Iterable[Item]:
     for job in sorted(server.jobs, key=lambda job: job.name.lower()):
         label = job.name if job.enabled else tr("{name} (disabled)").format(name=job.name)
         yield Item("job", job.name, label, "text" if job.enabled else "idle", label)
@@ -195,7 +199,7 @@ FOLDERS: Final = (
 """The tree under a server, in the order of Management Studio."""
 
 
-def folder_title(folder: Folder, server: Server) -> str:
+def folder_title(folder: Folder, server: Instance) -> str:
     """The agent's folder tells whether it runs."""
     title = tr(folder.title)
     stopped = folder.name == "agent" and not server.agent_running

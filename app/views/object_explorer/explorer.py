@@ -125,7 +125,7 @@ class ObjectExplorer(QWidget):
             page.close()
         path = self._current_path()
         self.tree.start(drill.world)
-        self._go_to(path or (next(iter(drill.world.servers), ""),))
+        self._go_to(path or (next(iter(drill.world.instances), ""),))
         self._show_age()
 
     @Slot(object)

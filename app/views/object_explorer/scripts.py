@@ -75,7 +75,7 @@ def _session(copy: Copy, alter: str) -> str:
 
 
 def _endpoint(world: World, server: str, name: str) -> Iterable[Script]:
-    end = world.servers[server].endpoint
+    end = world.instances[server].endpoint
     if end is None:
         return
     called = f"ENDPOINT {quoted(end.name)}"
@@ -100,7 +100,7 @@ def _endpoint_body(end: Endpoint) -> str:
 
 
 def _certificate(world: World, server: str, name: str) -> Iterable[Script]:
-    found = _named(world.servers[server].certificates, name)
+    found = _named(world.instances[server].certificates, name)
     if found is None:
         return
     called, file = f"CERTIFICATE {quoted(name)}", literal(f"C:\\{name}.cer")
@@ -116,7 +116,7 @@ def _certificate(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _login(world: World, server: str, name: str) -> Iterable[Script]:
-    found = _named(world.servers[server].logins, name)
+    found = _named(world.instances[server].logins, name)
     called = f"LOGIN {quoted(name)}"
     if found is not None:
         yield "CREATE To", _create_login(found, called)
@@ -143,7 +143,7 @@ def _create_login(login: Login, called: str) -> str:
 
 
 def _linked_server(world: World, server: str, name: str) -> Iterable[Script]:
-    if name in world.servers[server].linked_servers:
+    if name in world.instances[server].linked_servers:
         called = literal(name)
         yield (
             "CREATE To",
@@ -153,7 +153,7 @@ def _linked_server(world: World, server: str, name: str) -> Iterable[Script]:
 
 
 def _job(world: World, server: str, name: str) -> Iterable[Script]:
-    found = _named(world.servers[server].jobs, name)
+    found = _named(world.instances[server].jobs, name)
     if found is None:
         return
     called = f"@job_name = {literal(name)}"

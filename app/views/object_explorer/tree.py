@@ -93,11 +93,11 @@ class Tree(QStandardItemModel):
         self._world = world
         self._waiting.clear()
         known = {path[0] for path in self.opened}
-        for name in world.servers:
+        for name in world.instances:
             if name not in known:
                 self.opened |= {(name,), (name, "databases")}
         self.clear()
-        for name in world.servers:
+        for name in world.instances:
             self.appendRow(self._row(Node((name,), "server", name, name)))
         for place in range(self.rowCount()):
             self._ask(self.item(place))
@@ -149,7 +149,7 @@ class Tree(QStandardItemModel):
         elif node.kind == "server":
             self._fill(item, FOLDERS, ())
         elif node.folder is not None:
-            server = self.world.servers[node.server]
+            server = self.world.instances[node.server]
             self._paint(item, answers.folder_title(node.folder, server), "text", "")
             items = node.folder.items
             self._fill(item, node.folder.folders, items(self.world, server) if items is not None else ())
@@ -174,7 +174,9 @@ class Tree(QStandardItemModel):
         node, above = node_of(item), item.parent()
         folder = node_of(above).folder
         assert folder is not None, "objects lie in folders"
-        there = folder.items(self.world, self.world.servers[node.server]) if folder.items is not None else ()
+        there = (
+            folder.items(self.world, self.world.instances[node.server]) if folder.items is not None else ()
+        )
         found = next((one for one in there if (one.kind, one.name) == (node.kind, node.name)), None)
         if found is None:
             above.removeRow(item.row())
@@ -193,12 +195,12 @@ class Tree(QStandardItemModel):
             item.appendRow(self._row(problem, answers.words_of(number, node.server)))
 
     def _mark_server(self, name: str, number: int | None) -> None:
-        item, server = self.find((name,)), self.world.servers[name]
+        item, server = self.find((name,)), self.world.instances[name]
         assert item is not None, "every server has a row"
         if number is None:
             self._paint(
                 item,
-                answers.server_label(server),
+                answers.server_label(self.world, server),
                 "ok",
                 f"SQL Server {server.version}, {server.edition} Edition",
             )
@@ -246,7 +248,7 @@ class Tree(QStandardItemModel):
             waiting += [item.child(place) for place in range(item.rowCount())]
 
     def _folder_row(self, above: Path, folder: Folder) -> QStandardItem:
-        title = answers.folder_title(folder, self.world.servers[above[0]])
+        title = answers.folder_title(folder, self.world.instances[above[0]])
         node = Node((*above, folder.name), "folder", folder.name, title, folder)
         row = self._row(node)
         if folder.items is None:

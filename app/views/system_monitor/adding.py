@@ -89,17 +89,17 @@ class AddCounters(QDialog):
         self._world = world
         before = self.computer.currentText()
         self.computer.clear()
-        self.computer.addItems(list(world.servers))
-        self.computer.setCurrentText(before if before in world.servers else next(iter(world.servers), ""))
+        self.computer.addItems(list(world.instances))
+        self.computer.setCurrentText(before if before in world.instances else next(iter(world.instances), ""))
         self._fill()
 
     def _fill(self) -> None:
         server, group = self.computer.currentText(), self.object.currentData()
         self.counters.clear()
         self.instances.clear()
-        if self._world is None or server not in self._world.servers:
+        if self._world is None or server not in self._world.instances:
             return
-        version = self._world.servers[server].version
+        version = self._world.instances[server].version
         self.counters.addItems(names_of(group, version))
         if group == MIRRORING:
             for name in (name for name, since in NOT_SIMULATED.items() if since <= version):

@@ -13,7 +13,7 @@ from app.view_models.series import Columns
 from app.views.system_monitor.catalogue import Array, Choice, Side
 from engine.constants import TICKS_PER_S
 from engine.flow import COUNTERS, NOWHERE, Place, Samples
-from engine.model import Key, Server, World
+from engine.model import Computer, Instance, Key, World
 from engine.protocol import streams
 
 
@@ -25,7 +25,9 @@ class Standing(Protocol):
     @property
     def places(self) -> Mapping[Key, Place]: ...
     @property
-    def servers(self) -> Mapping[str, Server]: ...
+    def computers(self) -> Mapping[str, Computer]: ...
+    @property
+    def instances(self) -> Mapping[str, Instance]: ...
 
 
 class Run(Protocol):
@@ -141,8 +143,8 @@ class _Sides:
 
 
 def _side(standing: Standing, key: Key) -> tuple[Place, Side]:
-    server = standing.servers.get(key[0])
-    if server is None or not (server.answering and server.nic_up):
+    server = standing.instances.get(key[0])
+    if server is None or not (server.answering and standing.computers[server.computer].nic_up):
         return NOWHERE, Side.AWAY
     for copy, at in standing.places.items():
         if _is(key, copy):

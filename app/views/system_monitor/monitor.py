@@ -351,6 +351,6 @@ def usual_choices(world: World) -> list[Choice]:
 
 
 def _exists(choice: Choice, world: World) -> bool:
-    return choice.server in world.servers and (
+    return choice.server in world.instances and (
         not choice.database or (choice.server, choice.database) in world.copies
     )

@@ -141,7 +141,7 @@ class _Reader:
             _one_of(word, f.CLIENT_WORDS)
             return _maybe_not(negated, lambda facts: f.client_is(facts, name, None))
         check = f.SERVER_WORDS[_one_of(word, f.SERVER_WORDS)]
-        return _maybe_not(negated, lambda facts: check(facts.world.servers[name]))
+        return _maybe_not(negated, lambda facts: check(facts.world, name))
 
     def _on_is_word(self, tree: Tree[Token]) -> Test:
         subject, where, negated, word = tree.children

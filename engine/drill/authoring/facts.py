@@ -12,7 +12,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow.setup import worker_threads
-from engine.model import Availability, Copy, DbState, MirrorState, Role, Safety, Server, WitnessState, World
+from engine.model import Availability, Copy, DbState, Endpoint, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol import accounts, availability, failover_preconditions, jobs, monitor, security, streams
 from engine.tsql.batches.work import Recall
 
@@ -64,15 +64,19 @@ COPY_WORDS: Final = (*Role.__members__, *MirrorState.__members__, *DbState.__mem
 WITNESS_WORDS: Final = (*WitnessState.__members__, NO_SESSION)
 SAFETY_WORDS: Final = ("OFF", "FULL", NO_SESSION)
 CLIENT_WORDS: Final = ("CONNECTED",)
-SERVER_WORDS: Final[dict[str, Callable[[Server], bool]]] = {
-    "RUNNING": lambda server: server.answering,
-    "STOPPED": lambda server: server.powered and not server.running,
-    "OFF": lambda server: not server.powered,
-    "HUNG": lambda server: server.hung,
-    "UNPLUGGED": lambda server: not server.nic_up,
-    "LISTENING": security.listens,
-    "ENCRYPTING": lambda server: server.endpoint is not None and server.endpoint.encryption == "REQUIRED",
+SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
+    "RUNNING": lambda world, name: world.instances[name].answering,
+    "STOPPED": lambda world, name: world.computer_of(name).powered and not world.instances[name].running,
+    "OFF": lambda world, name: not world.computer_of(name).powered,
+    "HUNG": lambda world, name: world.instances[name].hung,
+    "UNPLUGGED": lambda world, name: not world.computer_of(name).nic_up,
+    "LISTENING": lambda world, name: security.listens(world.instances[name]),
+    "ENCRYPTING": lambda world, name: _encrypts(world.instances[name].endpoint),
 }
+
+
+def _encrypts(endpoint: Endpoint | None) -> bool:
+    return endpoint is not None and endpoint.encryption == "REQUIRED"
 
 
 def database_is(facts: Facts, database: str, word: str) -> bool:
@@ -248,12 +252,12 @@ def _orphans(facts: Facts, server: str) -> float:
 
 
 def _enabled_jobs(facts: Facts, server: str) -> float:
-    known = facts.world.servers[server].jobs
+    known = facts.world.instances[server].jobs
     return float(arithmetic.total(job.enabled and job.action != jobs.MONITOR for job in known))
 
 
 def _thresholds(facts: Facts, server: str) -> float:
-    alerts = facts.world.servers[server].alerts
+    alerts = facts.world.instances[server].alerts
     return float(arithmetic.total(alert.enabled and alert.alert_id in monitor.EVENTS for alert in alerts))
 
 
@@ -263,8 +267,8 @@ def _monitor_age_s(facts: Facts, server: str) -> float:
 
 
 def _worker_threads(facts: Facts, server: str) -> float:
-    state = facts.world.servers[server]
-    return float(state.max_worker_threads or worker_threads(state.cores))
+    state = facts.world.instances[server]
+    return float(state.max_worker_threads or worker_threads(facts.world.computer_of(server).cores))
 
 
 def account(world: World, database: str) -> Availability:
@@ -305,16 +309,18 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "timeout_s": Quantity("database", "partner timeout", _timeout_s),
     "damaged_pages": Quantity("database", "damaged pages in all copies", _damaged_pages),
     "worker_threads": Quantity("server", "maximum of worker threads of the instance", _worker_threads),
-    "version": Quantity("server", "2005, 2008, 2012 or 2014", lambda f, s: float(f.world.servers[s].version)),
+    "version": Quantity(
+        "server", "2005, 2008, 2012 or 2014", lambda f, s: float(f.world.instances[s].version)
+    ),
     "installs": Quantity(
         "server",
         "versions and service packs installed since the start",
-        lambda f, s: float(f.world.servers[s].installs),
+        lambda f, s: float(f.world.instances[s].installs),
     ),
     "orphans": Quantity("server", "database users without a login (orphans)", _orphans),
     "enabled_jobs": Quantity("server", "enabled jobs, without the monitor's", _enabled_jobs),
     "linked_servers": Quantity(
-        "server", "linked servers", lambda f, s: float(len(f.world.servers[s].linked_servers))
+        "server", "linked servers", lambda f, s: float(len(f.world.instances[s].linked_servers))
     ),
     "thresholds": Quantity("server", "enabled warnings of the mirroring monitor", _thresholds),
     "monitor_age_s": Quantity("server", "age of the newest row in the monitor's history", _monitor_age_s),

@@ -229,10 +229,10 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
             if copy.role is Role.MIRROR:
                 yield f"{database} on {copy.server} is MIRROR", f"{copy.server} is the mirror of {database}"
         yield f"manual_failovers({database}) > 0", f"{database} was failed over manually"
-    for server in world.servers:
+    for server in world.instances:
         yield f"{server} is RUNNING", f"{server} runs"
     for client in world.clients.values():
-        for server in world.servers:
+        for server in world.instances:
             if client.connected_to == server:
                 yield f"{client.name} on {server} is CONNECTED", f"{client.name} works on {server}"
 

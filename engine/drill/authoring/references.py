@@ -29,7 +29,7 @@ from engine.drill.running import locks
 from engine.flow import Flow
 from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import InputProblem
-from engine.model import Client, Copy, Server, World
+from engine.model import Client, Computer, Copy, Instance, World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
 
@@ -244,7 +244,8 @@ def _named(scenario: Scenario) -> World:
     """A world that has the scenario's names and nothing else."""
     world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.empty())
     for host, server in enumerate(scenario.servers):
-        world.servers[server.name] = Server(name=server.name, host=host)
+        world.computers[server.name] = Computer(name=server.name)
+        world.instances[server.name] = Instance(name=server.name, computer=server.name, host=host)
     for client in scenario.clients:
         world.clients[client.name] = Client(
             name=client.name, databases=client.databases, data_source=client.data_source

@@ -123,8 +123,9 @@ def no_op_and_undo(scenario: Scenario, seed: int) -> Drill:
     drill = Drill(scenario, seed)
     for item in _steps(scenario, seed):
         drill.advance_to(item.tick)
-        servers = drill.world.servers.values()
-        server = next((s.name for s in servers if s.nic_up and s.running), drill.scenario.servers[0].name)
+        world = drill.world
+        up = (s.name for s in world.instances.values() if s.running and world.computer_of(s.name).nic_up)
+        server = next(up, drill.scenario.servers[0].name)
         for line in (
             f"pull-cable {server}",
             f"plug-cable {server}",

@@ -87,7 +87,7 @@ def _told(drill: Drill, until: Tick) -> Iterator[Event]:
 def states(left: Drill, right: Drill) -> list[StateRow]:
     """Servers, copies and clients of two drills side by side, each at the moment where it is."""
     rows = []
-    for name in left.world.servers:
+    for name in left.world.instances:
         rows.append(StateRow(name, _server(left, name), _server(right, name)))
     for key in sorted({*left.world.copies, *right.world.copies}, key=lambda key: (key[1], key[0])):
         rows.append(StateRow(f"{key[1]} on {key[0]}", _copy(left, key), _copy(right, key)))
@@ -97,8 +97,9 @@ def states(left: Drill, right: Drill) -> list[StateRow]:
 
 
 def _server(drill: Drill, name: str) -> str:
-    server = drill.world.servers[name]
-    return ", ".join(word for word, true in facts.SERVER_WORDS.items() if word in _PLAIN and true(server))
+    return ", ".join(
+        word for word, true in facts.SERVER_WORDS.items() if word in _PLAIN and true(drill.world, name)
+    )
 
 
 _PLAIN: Final = ("RUNNING", "STOPPED", "OFF", "HUNG", "UNPLUGGED")
@@ -108,10 +109,7 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
     copy = drill.world.copies.get(key)
     if copy is None:
         return "ABSENT"
-    server = drill.world.servers[key[0]]
-    if facts.SERVER_WORDS["OFF"](server) or facts.SERVER_WORDS["STOPPED"](
-        server
-    ):  # what it was is not what it is
+    if not drill.world.instances[key[0]].running:  # what it was is not what it is
         return "instance is down" if copy.role is None else f"instance is down, was {copy.role.name}"
     known = (copy.role, copy.mirror_state, copy.db_state)
     return ", ".join(value.name for value in known if value is not None)

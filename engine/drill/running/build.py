@@ -43,7 +43,8 @@ def start_world(scenario: Scenario, seed: int) -> World:
         settings=model.Settings(**scenario.settings.model_dump()),
     )
     for host, server in enumerate(scenario.servers):
-        world.servers[server.name] = _server(server, host)
+        world.computers[server.name] = _computer(server)
+        world.instances[server.name] = _instance(server, host)
     for link in scenario.links:
         path = model.Link(**link.model_dump(exclude={"ends"}))
         a, b = link.ends
@@ -69,7 +70,17 @@ def start_world(scenario: Scenario, seed: int) -> World:
     return world
 
 
-def _server(server: Server, host: int) -> model.Server:
+def _computer(server: Server) -> model.Computer:
+    return model.Computer(
+        name=server.name,
+        cores=server.cores or SITES[server.site].cores,
+        site=server.site,
+        domain=server.domain,
+        blocked_ports=server.blocked_ports,
+    )
+
+
+def _instance(server: Server, host: int) -> model.Instance:
     end = server.endpoint
     endpoint = model.Endpoint(
         port=end.port,
@@ -80,19 +91,16 @@ def _server(server: Server, host: int) -> model.Server:
         authentication="CERTIFICATE" if end.certificate else "WINDOWS NEGOTIATE",
         certificate=end.certificate,
     )
-    return model.Server(
+    return model.Instance(
         name=server.name,
+        computer=server.name,
         host=host,
         version=server.version,
         edition=server.edition,
         agent_running=server.edition != "Express",
-        cores=server.cores or SITES[server.site].cores,
-        site=server.site,
-        domain=server.domain,
         service_account=server.service_account,
         trace_flags=server.trace_flags,
         max_worker_threads=server.max_worker_threads,
-        blocked_ports=server.blocked_ports,
         jobs=tuple(job for database in server.jobs_for for job in jobs.standard_jobs(database)),
         endpoint=endpoint,
     )
@@ -163,7 +171,7 @@ def _add_mirrored(world: World, database: Database, number: int, session: Sessio
 
 def address(world: World, server: str) -> str:
     """The network address of a server's endpoint, as SET PARTNER was given it."""
-    end = world.servers[server].endpoint
+    end = world.instances[server].endpoint
     assert end is not None, "a scenario's servers have endpoints"
     return f"TCP://{server}:{end.port}"
 

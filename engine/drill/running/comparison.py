@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.model import Failover, Safety, Server, World
+from engine.model import Failover, Safety, World
 from engine.protocol import network
 from engine.published.table6 import FAILOVER_S, REFERENCE
 
@@ -49,16 +49,17 @@ def unlike(world: World, failover: Failover) -> str:
         return f"the paper measured with Workload1, not {copy.workload}"
     if failover.under_load and not SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]:
         return f"the paper measured with 1,000 connections, not {copy.scale:g} times as many"
-    if not all(_as_published(world.servers[server]) for server in servers):
+    if not all(_as_published(world, server) for server in servers):
         return "the paper measured with SQL Server 2005 on other hardware, with nothing slowed down"
     if not all(_local(world, a, b) for a in servers for b in (*servers, copy.witness) if a != b):
         return "the paper measured on a local network"
     return ""
 
 
-def _as_published(server: Server) -> bool:
-    factors = (server.log_disk_factor, server.data_disk_factor, server.cpu_factor)
-    return server.site == "nec" and server.version == 2005 and set(factors) == {1.0}
+def _as_published(world: World, server: str) -> bool:
+    computer, version = world.computer_of(server), world.instances[server].version
+    factors = (computer.log_disk_factor, computer.data_disk_factor, computer.cpu_factor)
+    return computer.site == "nec" and version == 2005 and set(factors) == {1.0}
 
 
 def _local(world: World, a: str, b: str) -> bool:

@@ -254,9 +254,13 @@ class Drill(DrillState):
             self._log_of = {name: report.log_of(world, name) for name in world.availability}
             self._places = streams.places(world)
             seen = None
-        if seen is None or world.servers != seen.servers:
+        if seen is None or world.instances != seen.instances or world.computers != seen.computers:
             seen = self._standing = Standing(
-                world.sources.copy(), world.streams.copy(), self._places, world.servers.copy()
+                world.sources.copy(),
+                world.streams.copy(),
+                self._places,
+                world.computers.copy(),
+                world.instances.copy(),
             )
         if self.world.tick % self.samples.every == 0:  # one for each sample
             self.logs.append(self._log_of)

@@ -38,7 +38,7 @@ def hides_refusal(drill: DrillState, item: Input) -> bool:
 
 def done(world: World, item: Input) -> Event:
     """What is told of such an act: the same as of one that had something to do."""
-    server = item.args[0] if item.args and item.args[0] in world.servers else None
+    server = item.args[0] if item.args and item.args[0] in world.instances else None
     return Event(
         world.tick, "fault", server, None, item.words, (("verb", item.verb), ("args", list(item.args)))
     )

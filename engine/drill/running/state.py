@@ -26,7 +26,7 @@ from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.flow import Place, Samples
 from engine.inputs import Input
-from engine.model import Key, Server, Tick, World, ticks
+from engine.model import Computer, Instance, Key, Tick, World, ticks
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
 """Ticks between two hashes of the state, beside those at each input. Assumed: fine enough to name the place of a
@@ -77,7 +77,8 @@ class Standing:
     """As in World."""
     places: Mapping[Key, Place]
     """The log and stream of each copy that has one."""
-    servers: Mapping[str, Server]
+    computers: Mapping[str, Computer]
+    instances: Mapping[str, Instance]
 
 
 @dataclass(frozen=True, slots=True)

@@ -158,7 +158,7 @@ def keep(drill: Taken, before: Kept[Taken] | None = None) -> Kept[Taken]:
 def _error_logs(drill: DrillState) -> dict[str, tuple[LogLine, ...]]:
     """The lines that T-SQL can read back: those from before the run, then what the events tell."""
     found = dict(drill.errorlog_before)
-    for server in drill.world.servers:
+    for server in drill.world.instances:
         places = drill.events.places(("errorlog",), server)[-LINES_KEPT:]
         if len(places):
             lines = drill.events.rows(places, ("number", "severity", "state"))

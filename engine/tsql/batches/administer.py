@@ -397,7 +397,7 @@ DATABASES_MAX: Final = 300
 
 def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     world, server, login = machine.world, machine.session.server, machine.session.login
-    if len(world.copies) + sum(len(there.snapshots) for there in world.servers.values()) >= DATABASES_MAX:
+    if len(world.copies) + sum(len(there.snapshots) for there in world.instances.values()) >= DATABASES_MAX:
         raise Unsimulated(f"CREATE DATABASE beyond {DATABASES_MAX} databases on all servers together")
     if statement.snapshot_of is not None:
         return databases.create_snapshot(

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.constants import TICKS_PER_S
-from engine.model import Copy, Key, Server, Snapshot, World
+from engine.model import Computer, Copy, Instance, Key, Snapshot, World
 from engine.protocol import commands, snapshots
 from engine.tsql.batches.data import Caught, Declared, Place, Session, Table
 from engine.tsql.scalars.values import stamp
@@ -35,8 +35,12 @@ class Context:
         self.logs = {key: (begin_kb, kb) for key, begin_kb, kb in self.session.logs}
 
     @property
-    def server(self) -> Server:
-        return self.world.servers[self.session.server]
+    def server(self) -> Instance:
+        return self.world.instances[self.session.server]
+
+    @property
+    def computer(self) -> Computer:
+        return self.world.computer_of(self.session.server)
 
     @property
     def version(self) -> int:

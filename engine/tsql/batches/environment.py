@@ -309,7 +309,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "databasepropertyex": _databasepropertyex,
     "databaseproperty": _databasepropertyex,
     "connectionproperty": _connectionproperty,
-    "default_domain": lambda context: context.server.domain,
+    "default_domain": lambda context: context.computer.domain,
     "sessionproperty": lambda context, name: 1,
     "newid": _newid,
     "newsequentialid": _newid,

@@ -123,7 +123,7 @@ class Machine(Output):
                     self._leave()
                 else:
                     self._step(scope)
-                    if not self.world.servers[self.session.server].running:
+                    if not self.world.instances[self.session.server].running:
                         raise ConnectionLost
                     if self.run.waiting:
                         return False

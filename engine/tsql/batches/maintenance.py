@@ -53,13 +53,13 @@ def _trace_on(machine: Machine, arguments: Arguments) -> None:
         else:
             machine.not_simulated(f"trace flag {flag} for one session; it acts on the whole instance (-1)")
     here = machine.context.server
-    machine.world.update_server(here.name, trace_flags=tuple(sorted({*here.trace_flags, *flags})))
+    machine.world.update_instance(here.name, trace_flags=tuple(sorted({*here.trace_flags, *flags})))
 
 
 def _trace_off(machine: Machine, arguments: Arguments) -> None:
     flags, _ = _flags(arguments)
     here = machine.context.server
-    machine.world.update_server(
+    machine.world.update_instance(
         here.name, trace_flags=tuple(flag for flag in here.trace_flags if flag not in flags)
     )
 
@@ -243,7 +243,7 @@ def reconfigure(machine: Machine) -> None:
             continue
         _write_down(machine, name, in_use=value)
         if name == "max worker threads":
-            machine.world.update_server(machine.session.server, max_worker_threads=value)
+            machine.world.update_instance(machine.session.server, max_worker_threads=value)
         elif name not in _WITH_EFFECT:
             machine.not_simulated(f"the option '{name}' is accepted and has no effect")
     machine.note(error=0, rowcount=0)

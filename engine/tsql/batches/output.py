@@ -92,7 +92,7 @@ class Output:
             self.not_simulated(what)
 
     def errors(self, problem: SqlError, line: int) -> list[Caught]:
-        version = self.world.servers[self.session.server].version
+        version = self.world.instances[self.session.server].version
         severity, text = text_of(problem.number, *problem.parameters, version=version)
         errors = [Caught(problem.number, severity, problem.state, line, text)]
         for other in getattr(problem, "problems", ())[1:]:

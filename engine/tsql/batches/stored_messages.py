@@ -23,7 +23,7 @@ def all_rows(world: World, server: str) -> list[Wording]:
     """The rows of sys.messages on that server, by number."""
     changed = {row["message_id"]: bool(row["is_event_logged"]) for row in ledger.rows(world, server, CHANGED)}
     own = [_own(row) for row in ledger.rows(world, server, TABLE)]
-    product = listed(world.servers[server].version)
+    product = listed(world.instances[server].version)
     return [*(replace(row, logged=changed.get(row.number, row.logged)) for row in product),
             *sorted(own, key=lambda row: row.number)]  # fmt: skip
 
@@ -40,7 +40,7 @@ def find(world: World, server: str, number: int) -> Wording | None:
         return _own(added)
     if number not in MESSAGES:
         return None
-    row = wording(number, world.servers[server].version)
+    row = wording(number, world.instances[server].version)
     changed = ledger.find(world, server, CHANGED, "message_id", number)
     return row if changed is None else replace(row, logged=bool(changed["is_event_logged"]))
 

@@ -39,7 +39,7 @@ def _mirroring_requests(context: Context) -> Iterable[Record]:
 def _redo_threads(context: Context) -> int:
     """2005 has one, whatever the machine; later versions follow the published formula."""
     enterprise = context.server.edition in ENTERPRISE
-    return redo_threads(context.server.cores, enterprise) if context.version >= 2008 else 1
+    return redo_threads(context.computer.cores, enterprise) if context.version >= 2008 else 1
 
 
 def _background(context: Context, spid: int, wait: str, database_id: int) -> Record:
@@ -167,15 +167,15 @@ view("sys.dm_os_wait_stats", _waits)
 
 def worker_threads(context: Context) -> int:
     """max worker threads in effect; automatic on 64 bits: 512, and 16 for each core above 4."""
-    return context.server.max_worker_threads or 512 + max(0, context.server.cores - 4) * 16
+    return context.server.max_worker_threads or 512 + max(0, context.computer.cores - 4) * 16
 
 
 def _schedulers(context: Context) -> Iterable[Record]:
     busy = sum(1 for _ in _mirroring_requests(context)) + sum(1 for _ in context.sessions())
     own = [copy.source for copy in context.copies() if copy.source is not None]
     queued = arithmetic.total(context.world.flow.waiting_for_workers(source) for source in own)
-    for number in range(context.server.cores):
-        tasks = 8 + busy // context.server.cores
+    for number in range(context.computer.cores):
+        tasks = 8 + busy // context.computer.cores
         yield {
             "scheduler_address": (0x40000 * (number + 1)).to_bytes(8, "big"),
             "parent_node_id": 0,
@@ -191,7 +191,7 @@ def _schedulers(context: Context) -> Iterable[Record]:
             "runnable_tasks_count": 0,
             "current_workers_count": tasks + 2,
             "active_workers_count": tasks,
-            "work_queue_count": round(queued / context.server.cores),
+            "work_queue_count": round(queued / context.computer.cores),
             "pending_disk_io_count": 0,
             "load_factor": tasks,
             "yield_count": 10 * context.world.tick,

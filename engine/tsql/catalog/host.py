@@ -87,8 +87,8 @@ def _system_info(context: Context) -> Iterable[Record]:
     cpu_ms = int(1000.0 * core_s(work for _, work in work_here(context)))
     yield {
         "cpu_ticks": ticks_ms * 2_500_000,
-        "cpu_count": server.cores,
-        "hyperthread_ratio": server.cores,
+        "cpu_count": context.computer.cores,
+        "hyperthread_ratio": context.computer.cores,
         "physical_memory_in_bytes": MEMORY_KB * 1024,
         "physical_memory_kb": MEMORY_KB,
         "virtual_memory_in_bytes": 2**43,
@@ -104,8 +104,8 @@ def _system_info(context: Context) -> Iterable[Record]:
         "os_error_mode": 5,
         "os_priority_class": 32,
         "max_workers_count": worker_threads(context),
-        "scheduler_count": server.cores,
-        "scheduler_total_count": server.cores + 12,
+        "scheduler_count": context.computer.cores,
+        "scheduler_total_count": context.computer.cores + 12,
         "deadlock_monitor_serial_number": int(up_s(context) // 5),
         "sqlserver_start_time_ms_ticks": 10 * server.started_tick + 10**9,
         "sqlserver_start_time": context.now(server.started_tick),

@@ -110,7 +110,7 @@ def _volume_stats(context: Context) -> Iterable[Record]:
     """The drive of each file."""
     for file in rows_of_files(context):
         letter = str(file["physical_name"])[0].upper()
-        size_kb = volumes.size_kb(context.server, letter) or DRIVE_KB
+        size_kb = volumes.size_kb(context.computer, letter) or DRIVE_KB
         used_kb = volumes.used_kb(context.world, context.server.name, letter)
         yield {
             "database_id": file["database_id"],

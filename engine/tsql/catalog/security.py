@@ -40,7 +40,7 @@ def _windows_logins(context: Context) -> list[str]:
     """Who is let in besides the logins that were made: the system, the services, administrators, applications."""
     server = context.server
     builtin = "BUILTIN\\Administrators" if server.version == 2005 else "NT SERVICE\\MSSQLSERVER"
-    names = ["NT AUTHORITY\\SYSTEM", builtin, server.service_account, f"{server.domain}\\dba"]
+    names = ["NT AUTHORITY\\SYSTEM", builtin, server.service_account, f"{context.computer.domain}\\dba"]
     for name in sorted(context.world.clients):
         client = context.world.clients[name]
         if not client.login:

@@ -42,7 +42,7 @@ SUCCEEDED, FAILED = 1, 0
 
 def steps_of(world: World, server: str, job: str) -> list[Record]:
     """The steps of a job in their order; one that has been copied from another server has that one's."""
-    for where in (server, *sorted(world.servers)):
+    for where in (server, *sorted(world.instances)):
         found = [row for row in ledger.rows(world, where, "sysjobsteps") if _is(row["job"], job)]
         if found:
             break
@@ -164,7 +164,7 @@ def stamp(world: World, server: str) -> tuple[int, int]:
 
 
 def _context(world: World, server: str) -> Context:
-    return Context(world, Session(server=server, spid=0, login=world.servers[server].service_account))
+    return Context(world, Session(server=server, spid=0, login=world.instances[server].service_account))
 
 
 # --- alerts ----------------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def _context(world: World, server: str) -> Context:
 
 def watch(world: World) -> None:
     """After each reaction of the protocol: alerts answer what has happened since the last time."""
-    for server in world.servers:
+    for server in world.instances:
         if ledger.is_empty(world, server, "sysalerts"):
             continue
         _note_seen(world, server)
@@ -285,7 +285,7 @@ def _chosen(world: World, server: str, query: str, properties: dict[str, str]) -
         for name, value in properties.items()
         if value
     )
-    session = Session(server=server, spid=0, login=world.servers[server].service_account)
+    session = Session(server=server, spid=0, login=world.instances[server].service_account)
     machine = Machine(world, Run(id=0, text="", steps=()), session, perform, Meter())
     scratch = machine.scratch()
     try:

@@ -68,7 +68,7 @@ def submit(world: World, window: str, text: str) -> None:
 def _known_name(world: World, window: str) -> str:
     """The window's name with the server spelled as the world spells it. KeyError for an unknown server."""
     server, mark, number = window.partition("#")
-    exact = next((name for name in world.servers if name.lower() == server.lower()), None)
+    exact = next((name for name in world.instances if name.lower() == server.lower()), None)
     if exact is None:
         raise KeyError(server)
     return exact + mark + number
@@ -109,7 +109,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
         _finish(world, name, _said(world, name, run, -2))
         return
     session = world.sessions[name].session
-    if session is not None and world.servers[session.server].hung:
+    if session is not None and world.instances[session.server].hung:
         return  # check_connections wakes it when the server answers again
     if run.waiting == "commit" and session is not None and not transactions.answered(world, session):
         number, since = world.next_id(), run.since_tick or 0
@@ -254,7 +254,7 @@ def _client_step(
         return replace(run, step=len(run.steps or ())) if step.fatal else run
     kept = world.sessions[name]
     wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
-    server = next((known for known in world.servers if known.lower() == wanted), None)
+    server = next((known for known in world.instances if known.lower() == wanted), None)
     if server is None:
         return replace(_said(world, name, run, 53, step.server), step=len(run.steps or ()))
     world.sessions[name] = replace(kept, server=server, session=None)
@@ -265,7 +265,7 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
     """One stretch of work; True if the submission can go on with its next step at once."""
     kept: Window = world.sessions[name]
     server = kept.server or server_of(name)
-    if world.servers[server].hung and world.servers[server].running:
+    if world.instances[server].hung and world.instances[server].running:
         _hang(world, name, run, connected=kept.session is not None)
         return run, False
     if kept.lost:
@@ -384,14 +384,14 @@ def _as_json(message: Message) -> dict[str, Any]:
 
 def reachable(world: World, server: str) -> bool:
     """The console can open a connection to the instance."""
-    there = world.servers[server]
-    return there.running and there.nic_up
+    there = world.instances[server]
+    return there.running and world.computers[there.computer].nic_up
 
 
 def _refusal(world: World, server: str) -> int:
     """53 when nothing is at the address, 2 when the computer is there and the instance is not."""
-    there = world.servers[server]
-    return 2 if there.powered and there.nic_up else 53
+    there = world.instances[server]
+    return 2 if world.computers[there.computer].powered and world.computers[there.computer].nic_up else 53
 
 
 def _connected(world: World, name: str, kept: Window, server: str) -> Session | None:
@@ -401,7 +401,7 @@ def _connected(world: World, name: str, kept: Window, server: str) -> Session | 
     session = kept.session
     if session is not None and session.server == server and _alive(world, session):
         return session
-    there = world.servers[server]
+    there = world.instances[server]
     taken = {
         window.session.spid
         for window in world.sessions.values()
@@ -411,21 +411,23 @@ def _connected(world: World, name: str, kept: Window, server: str) -> Session | 
     return Session(
         server=server,
         spid=spid,
-        login=there.service_account if AGENT_MARK in name else f"{there.domain}\\dba",
+        login=there.service_account
+        if AGENT_MARK in name
+        else f"{world.computers[there.computer].domain}\\dba",
         started_tick=there.started_tick,
         login_tick=world.tick,
     )
 
 
 def _alive(world: World, session: Session) -> bool:
-    there = world.servers[session.server]
+    there = world.instances[session.server]
     return reachable(world, session.server) and there.started_tick == session.started_tick
 
 
 def note_transactions(world: World) -> None:
     """Have the log of each database wait for the transactions that windows hold open in it."""
     sessions = [window.session for window in world.sessions.values() if window.session is not None]
-    transactions.note_holders(world, sessions, world.servers)
+    transactions.note_holders(world, sessions, world.instances)
 
 
 def check_connections(world: World) -> None:
@@ -435,9 +437,15 @@ def check_connections(world: World) -> None:
         session = kept.session
         if session is None or world.sessions.get(name) is not kept:
             continue
-        there = world.servers[session.server]
+        there = world.instances[session.server]
         if not _alive(world, session):
-            _lose(world, name, 64 if not there.powered or not there.nic_up else 10054)
+            _lose(
+                world,
+                name,
+                64
+                if not world.computers[there.computer].powered or not world.computers[there.computer].nic_up
+                else 10054,
+            )
         elif not there.hung and (closed := _closed_database(world, session)) is not None:
             copy = world.copies.get((session.server, closed))
             if copy is not None and copy.disk_failed:
@@ -449,7 +457,7 @@ def check_connections(world: World) -> None:
         if world.batches.get(name) is not run:  # a job step before it in this row has ended or begun it anew
             continue
         server = world.sessions[name].server or server_of(name)
-        there = world.servers[server]
+        there = world.instances[server]
         if run.waiting in ("server", "login"):
             if not there.hung:
                 world.batches[name] = replace(run, waiting="")

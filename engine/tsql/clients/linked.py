@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 def server_named(machine: Machine, name: str) -> str:
     """The linked server as the world spells it. 7202 if it is not linked, 7303 if it cannot be reached from here."""
-    here = machine.world.servers[machine.session.server]
+    here = machine.world.instances[machine.session.server]
     names = (here.name, *here.linked_servers)
     linked = next((known for known in names if known.lower() == name.lower()), None)
     if linked is None:
         raise SqlError(7202, name)
     wanted = linked.partition("\\")[0].lower()
-    there = next((s for known, s in machine.world.servers.items() if known.lower() == wanted), None)
+    there = next((s for known, s in machine.world.instances.items() if known.lower() == wanted), None)
     if there is None or not there.answering or not network.passing(machine.world, here.name, there.name):
         raise SqlError(7303, "SQLNCLI", linked)
     return there.name
@@ -39,7 +39,7 @@ def context_of(machine: Machine, name: str) -> Context:
 
 
 def _session(machine: Machine, server: str) -> Session:
-    there = machine.world.servers[server]
+    there = machine.world.instances[server]
     login = machine.session.login
     return Session(server=server, spid=0, login=login, started_tick=there.started_tick)
 

@@ -67,7 +67,7 @@ def _addresses(world: World, before: str, typed: str, closed: bool) -> list[str]
     if found is None:
         return []
     scheme, end = "" if found["begun"] else "TCP://", "" if closed else "'"
-    words = (f"{scheme}{name}:5022{end}" for name in world.servers)
+    words = (f"{scheme}{name}:5022{end}" for name in world.instances)
     return sorted(word for word in words if word.lower().startswith(typed.lower()))
 
 
@@ -96,7 +96,7 @@ def _lexed(text: str) -> tuple[Token, ...] | None:
 
 def _context(world: World, window: str) -> Context | None:
     server = window.partition("#")[0]
-    if server not in world.servers:
+    if server not in world.instances:
         return None
     kept: Window | None = world.sessions.get(window)
     session = kept.session if kept is not None else None
@@ -197,5 +197,5 @@ def _in_command(context: Context, statement: str, last: Token) -> set[str]:
     if last.upper == "WITH" or (last.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)):
         words |= _OPTIONS.get(statement.split(maxsplit=1)[0].upper(), frozenset())
     if "STRING" in accepted and last.is_op("="):
-        words |= {f"'TCP://{name}:5022'" for name in context.world.servers}
+        words |= {f"'TCP://{name}:5022'" for name in context.world.instances}
     return words

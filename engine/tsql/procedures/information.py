@@ -124,8 +124,8 @@ def _lock(call: Call) -> None:
 
 def _fixed_drives(call: Call) -> None:
     """xp_fixeddrives: drives that have a size here, with their free megabytes."""
-    server = call.world.servers[call.server]
-    letters = sorted({volume.letter.upper() for volume in server.volumes} - {*server.failed_drives})
+    computer = call.world.computer_of(call.server)
+    letters = sorted({volume.letter.upper() for volume in computer.volumes} - {*computer.failed_drives})
     rows = [(letter, int(volumes.free_kb(call.world, call.server, letter) / 1024.0)) for letter in letters]
     if not rows:
         call.machine.not_simulated("free space on drives without a size")
@@ -211,7 +211,8 @@ def _cycle_error_log(call: Call) -> None:
 
 def _version(call: Call) -> None:
     """xp_msver: the rows and numbers of its published output; what this model has no value for is NULL."""
-    server = call.world.servers[call.server]
+    server = call.world.instances[call.server]
+    cores = call.world.computer_of(call.server).cores
     number = PRODUCT[server.version][0]
     major, _, build, patch = number.split(".")
     memory_mb = MEMORY_KB // 1024
@@ -231,8 +232,8 @@ def _version(call: Call) -> None:
         ("PrivateBuild", None, None),
         ("SpecialBuild", int(build) << 16 | int(patch), None),
         ("WindowsVersion", 0x06011DB1, "6.1 (7601)"),
-        ("ProcessorCount", server.cores, str(server.cores)),
-        ("ProcessorActiveMask", None, f"{(1 << server.cores) - 1:16x}"),
+        ("ProcessorCount", cores, str(cores)),
+        ("ProcessorActiveMask", None, f"{(1 << cores) - 1:16x}"),
         ("ProcessorType", 8664, None),
         ("PhysicalMemory", memory_mb, f"{memory_mb} ({memory_mb * 1024 * 1024})"),
         ("Product ID", None, None),
@@ -244,7 +245,7 @@ def _version(call: Call) -> None:
 
 def _flush_log(call: Call) -> None:
     """sp_flush_log (2014): delayed commits are hardened; the flow model hardens its blocks each tick."""
-    if call.world.servers[call.server].version < 2014:
+    if call.world.instances[call.server].version < 2014:
         raise SqlError(2812, call.name)
 
 

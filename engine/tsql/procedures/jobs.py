@@ -22,7 +22,7 @@ def job_named(call: Call) -> str:
         return jobs.find(call.world, call.server, call.text("@job_name")).name
     given = call.get("@job_id")
     wanted = guid_text(given) if isinstance(given, bytes) else call.text("@job_id").upper()
-    for job in call.world.servers[call.server].jobs:
+    for job in call.world.instances[call.server].jobs:
         if unique_id("job", call.server, job.name) == wanted:
             return job.name
     raise SqlError(14262, "@job_id", call.text("@job_id"))
@@ -93,7 +93,7 @@ def _help_job(call: Call) -> None:
     only = job_named(call) if call.get("@job_name") is not None or call.get("@job_id") is not None else None
     rows = [
         (unique_id("job", call.server, job.name), call.server, job.name, int(job.enabled), job.database)
-        for job in call.world.servers[call.server].jobs
+        for job in call.world.instances[call.server].jobs
         if only in (None, job.name)
     ]
     call.show(("job_id", "originating_server", "name", "enabled", "database_name"), rows)

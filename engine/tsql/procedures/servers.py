@@ -19,7 +19,7 @@ def _drop(call: Call) -> None:
 
 
 def _list(call: Call) -> None:
-    names = (call.server, *call.world.servers[call.server].linked_servers)
+    names = (call.server, *call.world.instances[call.server].linked_servers)
     rows = [(name, "SQLNCLI", "SQL Server", name) for name in names]
     call.show(("SRV_NAME", "SRV_PROVIDERNAME", "SRV_PRODUCT", "SRV_DATASOURCE"), rows)
 
@@ -27,7 +27,7 @@ def _list(call: Call) -> None:
 def _help(call: Call) -> None:
     """sp_helpserver: the server itself has the id 0 [DOC: sp_helpserver]; the time-outs are the usual ones."""
     wanted = call.text("@server").lower()
-    names = (call.server, *call.world.servers[call.server].linked_servers)
+    names = (call.server, *call.world.instances[call.server].linked_servers)
     if wanted and wanted not in map(str.lower, names):
         raise SqlError(15015, call.text("@server"))
     rows = []
@@ -52,7 +52,7 @@ def _accepted(call: Call) -> None:
 
 def _option(call: Call) -> None:
     """sp_serveroption: RPC OUT decides whether EXEC … AT works; the others change nothing here."""
-    wanted, known = call.text("@server"), call.world.servers[call.server].linked_servers
+    wanted, known = call.text("@server"), call.world.instances[call.server].linked_servers
     name = next((one for one in known if one.lower() == wanted.lower()), None)
     if name is None:
         raise SqlError(15015, wanted)

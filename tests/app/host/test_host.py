@@ -215,7 +215,7 @@ def test_what_could_not_be_recorded_has_not_happened(desk: Desk) -> None:
     desk.record.broken = True
     assert not desk.session.do("power-off SERVER_A")
     assert desk.heard("refused") == ["The disk is full."]
-    assert desk.drill.world.servers["SERVER_A"].powered
+    assert desk.drill.world.computers["SERVER_A"].powered
     assert desk.drill.state_hash() == before
     assert [item.line for item in desk.drill.journal] == ["1 note first"]
     assert desk.heard("drill_changed")[-1] is desk.drill

@@ -86,7 +86,7 @@ def test_what_is_not_on_disk_is_refused_and_taken_back(host: Host, monkeypatch: 
     request = host.inbox.post("power-off SERVER_A")
     host.on_frame(0.0)
     assert request.answer.result(timeout=0).refused == "The disk is full."
-    assert host.drill.world.servers["SERVER_A"].powered
+    assert host.drill.world.computers["SERVER_A"].powered
 
 
 def test_requests_to_a_run_that_is_closed_are_refused(host: Host) -> None:

@@ -79,7 +79,7 @@ def test_a_fault_is_taken_back_by_the_key_of_the_ledger_and_del(hands: Hands, la
     hands.press(Qt.Key.Key_8, ALT)
     hands.press(Qt.Key.Key_Down)
     hands.press(Qt.Key.Key_Delete)
-    assert hands.drill.world.servers["SERVER_B"].powered
+    assert hands.drill.world.computers["SERVER_B"].powered
 
 
 def test_object_explorer_comes_with_room_for_a_database_and_its_state(hands: Hands, lab: MainWindow) -> None:

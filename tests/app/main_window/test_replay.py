@@ -65,7 +65,7 @@ def test_a_click_on_the_time_line_looks_back_and_the_bar_leads_out(hands: Hands)
     assert window.session.looking_back
     assert window.replay.bar.isVisible()
     assert hands.drill.world.t_s == pytest.approx(30.0, abs=1.0)
-    assert hands.drill.world.servers["SERVER_A"].powered
+    assert hands.drill.world.computers["SERVER_A"].powered
     assert "running" in window.topology.summary.split(";")[0]
     window.do("power-off SERVER_B")
     assert "return to now" in window.notice.text

@@ -43,6 +43,6 @@ def test_a_request_of_another_thread_is_done_while_time_stands_still(qtbot: QtBo
     assert item is not None
     assert item.words == "power-off SERVER_A"
     assert session.drill is not None
-    assert not session.drill.world.servers["SERVER_A"].powered
+    assert not session.drill.world.computers["SERVER_A"].powered
     assert not session.running
     session.close()

@@ -130,7 +130,7 @@ def test_a_menu_shows_what_an_act_would_touch(qtbot: Any, hands: Hands, lab: Mai
     menu.close()
     assert not lab.topology._caption.isVisible()
     assert lab.session.drill is not None
-    assert lab.session.drill.world.servers["SERVER_A"].powered
+    assert lab.session.drill.world.computers["SERVER_A"].powered
 
 
 def test_an_exam_only_hears_what_an_act_names(lab: MainWindow) -> None:

@@ -128,7 +128,7 @@ def test_keys_go_back_and_end_it_and_the_window_works_meanwhile(qtbot: Any, tour
     qtbot.keyClick(tour, Qt.Key.Key_Escape)
     assert not tour.isVisible()
     assert toured.session.drill is not None
-    assert not toured.session.drill.world.servers["SERVER_A"].powered
+    assert not toured.session.drill.world.computers["SERVER_A"].powered
 
 
 def test_it_goes_with_the_desk(hands: Hands, toured: MainWindow) -> None:

@@ -125,7 +125,7 @@ def test_a_drill_by_keyboard_alone(hands: Hands) -> None:
     hands.qtbot.keyClick(menu, Key.Key_Down)
     hands.qtbot.keyClick(menu, Key.Key_Down)
     hands.qtbot.keyClick(menu, Key.Key_Return)
-    assert not hands.drill.world.servers["SERVER_A"].powered
+    assert not hands.drill.world.computers["SERVER_A"].powered
     hands.press(Key.Key_F9, Mod.ShiftModifier)
     hands.search()
     assert {event.kind for event in hands.drill.events if event.tick == hands.drill.tick} & STATE_KINDS
@@ -151,7 +151,7 @@ def test_a_drill_by_text_alone(hands: Hands) -> None:
     assert line.hasFocus()
     hands.qtbot.keyClicks(line, "power-off server_b")
     hands.press(Key.Key_Return, on=line)
-    assert not hands.drill.world.servers["SERVER_B"].powered
+    assert not hands.drill.world.computers["SERVER_B"].powered
     hands.qtbot.keyClicks(line, "sql SERVER_A PRINT 'x'")
     hands.press(Key.Key_Return, on=line)
     hands.wait(1.0)
@@ -180,7 +180,7 @@ def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, pro
     hands.click(button(window.debrief, "Retry from 0:30.0"))
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == 3000
-    assert hands.drill.world.servers["SERVER_A"].powered
+    assert hands.drill.world.computers["SERVER_A"].powered
     window.session.do("finish")
     assert len(profile.results()) == 2
     again = profile.journal(profile.results()[0].run_id)

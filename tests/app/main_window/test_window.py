@@ -98,11 +98,11 @@ def test_the_menu_of_faults_offers_every_thing(hands: Hands) -> None:
     submenu = submenus["SERVER_W"]
     submenu.aboutToShow.emit()
     next(action for action in submenu.actions() if action.text() == "Cut the power").trigger()
-    assert not hands.drill.world.servers["SERVER_W"].powered
+    assert not hands.drill.world.computers["SERVER_W"].powered
     window_action = hands.window.actions_by_name["fault.revert_all"]
     assert window_action in menu.actions()
     window_action.trigger()
-    assert hands.drill.world.servers["SERVER_W"].powered
+    assert hands.drill.world.computers["SERVER_W"].powered
 
 
 def test_the_palette_finds_acts_as_well_as_commands(hands: Hands) -> None:
@@ -112,7 +112,7 @@ def test_the_palette_finds_acts_as_well_as_commands(hands: Hands) -> None:
     assert palette.isVisible()
     hands.qtbot.keyClicks(palette.field, "server_b freeze")
     hands.press(Key.Key_Return, on=palette.field)
-    assert hands.drill.world.servers["SERVER_B"].hung
+    assert hands.drill.world.instances["SERVER_B"].hung
 
 
 @pytest.mark.parametrize("speed", SPEEDS)

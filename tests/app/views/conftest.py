@@ -6,7 +6,7 @@ import pytest
 
 from engine.chance import Chance
 from engine.flow import Flow
-from engine.model import Role, Server, World
+from engine.model import Computer, Instance, Role, World
 from tests.app.views.made import Run, mirrored_copy
 
 
@@ -15,7 +15,10 @@ def world() -> World:
     """The lab's servers and copies at 12 s, without flow."""
     made = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty(), tick=1200)
     for host, name in enumerate(("SERVER_A", "SERVER_B", "SERVER_W")):
-        made.servers[name] = Server(name=name, host=host, version=2005 if host < 2 else 2008)
+        made.computers[name] = Computer(name=name)
+        made.instances[name] = Instance(
+            name=name, computer=name, host=host, version=2005 if host < 2 else 2008
+        )
     made.copies["SERVER_A", "Sales"] = mirrored_copy("SERVER_A", "SERVER_B", Role.PRINCIPAL)
     made.copies["SERVER_B", "Sales"] = mirrored_copy("SERVER_B", "SERVER_A", Role.MIRROR)
     return made

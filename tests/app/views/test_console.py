@@ -433,11 +433,11 @@ def test_another_run_begins_with_its_own_windows_and_offers_the_texts_of_the_las
 
 def test_windows_of_servers_that_are_gone_close_with_their_texts(console: Any, run: Any, world: Any) -> None:
     console.new_query("SERVER_B", "SELECT 2")
-    away = world.servers.pop("SERVER_B")
+    away = world.instances.pop("SERVER_B")
     console.show_drill(run)
     assert [window.window_id for window in console.windows()] == ["SERVER_A"]
     assert [closed.text for closed in console.tabs.closed] == ["SELECT 2"]
-    world.servers["SERVER_B"] = away
+    world.instances["SERVER_B"] = away
 
 
 def test_f5_with_nothing_to_execute_says_so(qtbot: Any, console: Any) -> None:

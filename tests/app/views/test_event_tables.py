@@ -191,7 +191,7 @@ def test_a_double_click_leads_to_the_moment(qtbot: Any, run: Any) -> None:
 def test_another_drill_brings_its_own_servers_and_rows(qtbot: Any, run: Any, world: Any) -> None:
     run.events = list(LINES)
     log = made(qtbot, ErrorLog, run)
-    del world.servers["SERVER_A"], world.servers["SERVER_W"]
+    del world.instances["SERVER_A"], world.instances["SERVER_W"]
     run.events = LINES[2:3]
     log.show_drill(run)
     assert [log.servers.tabText(index) for index in range(log.servers.count())] == ["SERVER_B"]

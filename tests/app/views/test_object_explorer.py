@@ -33,7 +33,7 @@ class Drill:
 def drill() -> Drill:
     world = lab()
     jobs = (Job(name="Log backup", database="Sales"), Job(name="Monitor", enabled=False))
-    world.update_server(
+    world.update_instance(
         "SERVER_A", jobs=jobs, linked_servers=("REPORTS",), logins=(Login(name="app", sid=7),)
     )
     return Drill(world)
@@ -216,7 +216,7 @@ def test_a_name_is_dragged_into_a_query(explorer: ObjectExplorer) -> None:
 def test_what_is_gone_goes_at_the_next_refresh(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
     below(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
-    drill.world.update_server("SERVER_A", jobs=drill.world.servers["SERVER_A"].jobs[:1])
+    drill.world.update_instance("SERVER_A", jobs=drill.world.instances["SERVER_A"].jobs[:1])
     qtbot.keyClick(explorer.view, Key.Key_F5)
     assert below(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
 
@@ -284,7 +284,7 @@ def test_a_job_is_enabled_by_statement_and_shown_when_that_is_done(
     trigger(menu_of(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Enable")
     happens(explorer, drill, *explorer.lines, then_s=1.0)
     assert label(explorer, "SERVER_A", "agent", "jobs", "job:Monitor") == "Monitor"
-    drill.world.update_server("SERVER_A", jobs=())
+    drill.world.update_instance("SERVER_A", jobs=())
     trigger(menu_of(qtbot, explorer, "SERVER_A", "agent", "jobs", "job:Monitor"), "Disable")
     happens(explorer, drill, explorer.lines[-1], then_s=1.0)
     assert explorer.age.text().startswith("Msg 14262")
@@ -338,7 +338,7 @@ def test_every_script_can_be_parsed(drill: Drill) -> None:
     certificate = Certificate(
         name="A's cert", thumbprint=1, subject="it's A", valid_from_tick=0, expires_tick=10**6
     )
-    world.update_server(
+    world.update_instance(
         "SERVER_A",
         certificates=(certificate,),
         logins=(Login(name="w]x", sid=1, kind="WINDOWS"), Login(name="s", sid=2)),
@@ -362,15 +362,15 @@ def test_every_script_can_be_parsed(drill: Drill) -> None:
 def test_the_script_of_an_endpoint_makes_the_same_endpoint(drill: Drill) -> None:
     world = drill.world
     before = Endpoint(port=7022, role="PARTNER", encryption="SUPPORTED", algorithms=("AES", "RC4"))
-    world.update_server("SERVER_W", endpoint=before)
+    world.update_instance("SERVER_W", endpoint=before)
     create = dict(scripts.scripts(world, "SERVER_W", "endpoint", "Mirroring"))["CREATE To"]
-    world.update_server("SERVER_W", endpoint=None)
+    world.update_instance("SERVER_W", endpoint=None)
     do(
         world,
         *[f"sql SERVER_W {batch}" for batch in [create.replace("\nGO\n", "").replace("\n", " ")]],
         then_s=1.0,
     )
-    after = world.servers["SERVER_W"].endpoint
+    after = world.instances["SERVER_W"].endpoint
     assert after is not None
     assert replace(after, granted=before.granted) == before
 

@@ -100,12 +100,12 @@ def experiments() -> Iterator[Experiment]:
 def settled(words: str) -> World:
     kind, *details = words.split()
     world = WORLDS[kind]("Workload1" if "busy" in details else "none")
-    for server in world.servers:
+    for server in world.instances:
         for detail in details:
             if detail.isdigit():
-                world.update_server(server, version=int(detail))
+                world.update_instance(server, version=int(detail))
             elif detail != "busy":
-                world.update_server(server, edition=detail)
+                world.update_instance(server, edition=detail)
     simulator.advance(world, world.tick)
     return world
 

@@ -29,7 +29,7 @@ def test_users_reach_the_mirror_through_the_log_and_logins_do_not() -> None:
     world = lab()
     app_with_login(world)
     assert [user.name for user in commits.users_of(world, M, DB)] == ["app"]
-    assert security.login_of(world.servers[M], "app") is None
+    assert security.login_of(world.instances[M], "app") is None
     assert [user.name for user in accounts.orphans(world, M, DB)] == ["app"]
     assert accounts.orphans(world, P, DB) == ()
 
@@ -82,7 +82,7 @@ def test_a_windows_login_has_the_same_sid_everywhere() -> None:
     world = lab()
     for server in (P, M):
         accounts.create_login(world, server, "CORP\\web", windows=True)
-    sids = {security.login_of(world.servers[server], "corp\\WEB").sid for server in (P, M)}  # type: ignore[union-attr]
+    sids = {security.login_of(world.instances[server], "corp\\WEB").sid for server in (P, M)}  # type: ignore[union-attr]
     assert len(sids) == 1
 
 
@@ -119,13 +119,13 @@ def test_master_key_and_certificates() -> None:
     do(world, f"copy-file {P} {M} d:\\c.cer", f"copy-file {P} {M} D:\\c.pvk")
     assert refusal(accounts.create_certificate, world, M, "c", file="D:\\c.cer", owner="nobody") == 15151
     accounts.create_certificate(world, M, "theirs", file="D:\\c.cer")
-    imported = security.certificate_of(world.servers[M], "theirs")
+    imported = security.certificate_of(world.instances[M], "theirs")
     assert imported is not None
     assert not imported.has_private_key
     assert refusal(accounts.create_certificate, world, M, "again", file="D:\\c.cer") == 15232
     accounts.drop_certificate(world, M, "theirs")
     accounts.create_certificate(world, M, "whole", file="D:\\c.cer", private_key_file="D:\\c.pvk")
-    whole = security.certificate_of(world.servers[M], "whole")
+    whole = security.certificate_of(world.instances[M], "whole")
     assert whole is not None
     assert whole.has_private_key
 
@@ -142,7 +142,7 @@ def test_certificate_dates(dates: dict[str, str], days: tuple[float, float]) -> 
     world = lab()
     accounts.create_master_key(world, P)
     accounts.create_certificate(world, P, "c", **dates)  # type: ignore[arg-type]
-    found = security.certificate_of(world.servers[P], "c")
+    found = security.certificate_of(world.instances[P], "c")
     assert found is not None
     assert (found.valid_from_tick / 8_640_000, found.expires_tick / 8_640_000) == days
     assert refusal(accounts.create_certificate, world, P, "d", expiry_date="soon") == 241

@@ -188,14 +188,14 @@ def test_a_network_share_is_a_folder_of_the_other_server() -> None:
 
 def test_files_go_where_move_says_and_drives_must_exist() -> None:
     world = alone()
-    world.update_server(P, volumes=(Volume(letter="E", size_kb=1e9),))
+    world.update_computer(P, volumes=(Volume(letter="E", size_kb=1e9),))
     world.update_copy(PRINCIPAL, data_drive="E")
     full(world)
     carry(world, FULL)
     assert refusal(restore.restore_database, world, M, DB, FULL) == 5133
     copy = restore_full(world, moves={"sales": "D:\\Data\\Sales.mdf"})  # type: ignore[arg-type]
     assert (copy.data_drive, copy.log_drive) == ("D", "L")
-    world.update_server(M, volumes=(Volume(letter="D", size_kb=4e6), Volume(letter="L", size_kb=1e6)))
+    world.update_computer(M, volumes=(Volume(letter="D", size_kb=4e6), Volume(letter="L", size_kb=1e6)))
     assert refusal(restore.restore_database, world, M, DB, FULL, moves={"sales": "D:\\x.mdf"}) == 3257
 
 
@@ -232,11 +232,11 @@ def nothing(world: World) -> None: ...
 REFUSED: dict[str, Case] = {
     "backup on the mirror": (nothing, take("DATABASE", M), 954),
     "log backup on the mirror": (nothing, take("LOG", M), 954),
-    "log backup on a mirror of 2012": (lambda world: world.update_server(M, version=2012), take("LOG", M), 3059),
+    "log backup on a mirror of 2012": (lambda world: world.update_instance(M, version=2012), take("LOG", M), 3059),
     "no such database": (nothing, take("DATABASE", database="Nothing"), 911),
     "no such drive": (nothing, take("DATABASE", path="Q:\\x.bak"), 3201),
     "no room": (
-        lambda w: w.update_server(P, volumes=(Volume(letter="E", size_kb=100.0),)),
+        lambda w: w.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),)),
         take("DATABASE", path="E:\\x.bak"), 3202),
     "not a backup file": (
         lambda w: w.files.update({(P, FULL): accounts.CertificateFile(None)}),  # type: ignore[arg-type]

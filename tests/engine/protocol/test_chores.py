@@ -125,9 +125,9 @@ READY = ready()
 
 def test_jobs_are_copied_disabled_and_do_not_run_until_somebody_enables_them() -> None:
     world = lab()
-    world.update_server(P, jobs=jobs.standard_jobs(DB))
+    world.update_instance(P, jobs=jobs.standard_jobs(DB))
     do(world, f"copy-jobs {P} {M}")
-    assert [(job.name, job.enabled) for job in world.servers[M].jobs] == [
+    assert [(job.name, job.enabled) for job in world.instances[M].jobs] == [
         (f"{DB} log backup", False),
         (f"{DB} index maintenance", False),
         (f"{DB} nightly load", False),
@@ -137,14 +137,14 @@ def test_jobs_are_copied_disabled_and_do_not_run_until_somebody_enables_them() -
     assert not [path for server, path in world.files if server == M], "nobody backs up the log"
     do(world, f"enable-jobs {M} {DB} log backup", then_s=1000.0)
     assert [path for server, path in world.files if server == M]
-    assert [job.enabled for job in world.servers[M].jobs] == [True, False, False]
+    assert [job.enabled for job in world.instances[M].jobs] == [True, False, False]
     do(world, f"disable-jobs {M}")
-    assert not any(job.enabled for job in world.servers[M].jobs)
+    assert not any(job.enabled for job in world.instances[M].jobs)
 
 
 def test_log_backups_stop_with_their_job_and_with_the_agent() -> None:
     world = lab()
-    world.update_server(P, jobs=(Job(name="log", database=DB, action=jobs.LOG_BACKUP),))
+    world.update_instance(P, jobs=(Job(name="log", database=DB, action=jobs.LOG_BACKUP),))
     for line, runs in ((None, True), (f"disable-jobs {P} log", False), (f"enable-jobs {P} log", True),
                        (f"stop-agent {P}", False), (f"start-agent {P}", True)):  # fmt: skip
         if line:
@@ -157,7 +157,7 @@ def test_log_backups_stop_with_their_job_and_with_the_agent() -> None:
 def test_linked_servers() -> None:
     world = lab()
     do(world, f"create-linked-server {P} WAREHOUSE", f"copy-linked-servers {P} {M}")
-    assert world.servers[M].linked_servers == ("WAREHOUSE",)
+    assert world.instances[M].linked_servers == ("WAREHOUSE",)
 
 
 # --- faults and their reverse ----------------------------------------------------------------------
@@ -184,16 +184,17 @@ def test_the_reverse_restores_what_was(line: str, by_ledger: bool) -> None:
     world = lab()
     accounts.create_master_key(world, M)
     accounts.create_certificate(world, M, "cert")
-    servers, copy = world.servers.copy(), world.copies[PRINCIPAL]
+    computers, instances, copy = world.computers.copy(), world.instances.copy(), world.copies[PRINCIPAL]
     do(world, line, then_s=10.0)
     (fault,) = world.faults
     assert fault.reverted_tick is None
     now = world.copies[PRINCIPAL]
-    assert world.servers != servers or now.bad_pages or now.active_from_kb
+    changed = world.instances != instances or world.computers != computers
+    assert changed or now.bad_pages or now.active_from_kb
     do(world, "revert-all" if by_ledger else FAULTS[line], then_s=60.0)
     (fault,) = world.faults
     assert fault.reverted_tick is not None
-    assert world.servers == servers
+    assert (world.computers, world.instances) == (computers, instances)
     now = world.copies[PRINCIPAL]
     assert (now.bad_pages, now.active_from_kb) == (copy.bad_pages, copy.active_from_kb)
     assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
@@ -217,7 +218,7 @@ def test_a_closed_port_at_both_ends_cuts_the_session() -> None:
 def test_another_service_account_needs_its_permission() -> None:
     world = lab(witness=False)
     do(world, f"set-service-account {M} CORP\\new", then_s=60.0)
-    assert world.servers[M].service is Service.RUNNING
+    assert world.instances[M].service is Service.RUNNING
     assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
     refusal_here = security.handshake(world, M, P)
     assert refusal_here is not None
@@ -232,7 +233,7 @@ def test_rolling_upgrade() -> None:
     world = lab()
     commands.witness_off(world, P, DB)
     do(world, f"upgrade {M} 2008", then_s=1000.0)
-    assert world.servers[M].version == 2008
+    assert world.instances[M].version == 2008
     assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED, "log goes from the older to the newer"
     commands.partner_failover(world, P, DB)
     wait(world, 90.0)
@@ -266,13 +267,13 @@ def test_a_service_pack_is_shorter_and_an_interrupted_upgrade_fails() -> None:
     events = do(world, f"upgrade {M} 2012 Standard", then_s=100.0)
     events += do(world, f"start-service {M}", then_s=1000.0)
     assert [e.get("failed") for e in events if e.kind == "chore"] == [None, True]
-    assert (world.servers[M].version, world.servers[M].edition) == (2005, "Enterprise")
+    assert (world.instances[M].version, world.instances[M].edition) == (2005, "Enterprise")
 
 
 def test_standard_edition_keeps_safety_full() -> None:
     world = lab(witness=False)
     for name in (P, M):
-        world.update_server(name, edition="Standard")
+        world.update_instance(name, edition="Standard")
     assert refusal(commands.partner_safety, world, P, DB, "OFF") == 1473
 
 
@@ -280,7 +281,7 @@ def test_a_drive_that_was_added_takes_backups() -> None:
     world = lab()
     assert refusal(backup.backup_log, world, P, DB, "E:\\x.trn") == 3201
     do(world, f"add-drive {P} e: size_gb=20")
-    assert world.servers[P].volumes == (Volume(letter="E", size_kb=20 * 1024.0**2),)
+    assert world.computers[P].volumes == (Volume(letter="E", size_kb=20 * 1024.0**2),)
     assert refusal(backup.backup_log, world, P, DB, "E:\\x.trn") == 0
 
 

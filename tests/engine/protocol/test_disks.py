@@ -159,4 +159,4 @@ def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
     fault = world.faults[-1]
     assert fault.effect == f"{DB} on {P} has I/O errors"
     do(world, "revert-all")
-    assert not world.servers[P].failed_drives
+    assert not world.computers[P].failed_drives

@@ -30,7 +30,7 @@ def numbers(world: World, server: str, sql: str) -> list[int]:
 @pytest.mark.parametrize("edition", ["Express", "Workgroup"])
 def test_small_editions_are_a_witness_and_nothing_else(edition: str) -> None:
     world = lab(witness=False)
-    world.update_server(W, edition=edition, endpoint=None)
+    world.update_instance(W, edition=edition, endpoint=None)
     create = (
         "CREATE ENDPOINT Mirroring STATE=STARTED AS TCP (LISTENER_PORT=5022) FOR DATABASE_MIRRORING (ROLE={})"
     )
@@ -41,7 +41,7 @@ def test_small_editions_are_a_witness_and_nothing_else(edition: str) -> None:
     do(world, f"power-off {P}")
     assert world.copies[MIRROR].role is Role.PRINCIPAL
     world = lab(witness=False)
-    world.update_server(P, edition=edition)
+    world.update_instance(P, edition=edition)
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
     assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER = 'TCP://SERVER_B:5022'") == [1463]
 
@@ -49,7 +49,7 @@ def test_small_editions_are_a_witness_and_nothing_else(edition: str) -> None:
 def test_standard_mirrors_with_safety_full_and_has_no_enterprise_features() -> None:
     world = lab()
     for name in (P, M):
-        world.update_server(name, edition="Standard")
+        world.update_instance(name, edition="Standard")
     assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY OFF") == [1473]
     assert numbers(world, P, f"ALTER DATABASE {DB} SET PARTNER SAFETY FULL") == [0]
     snapshot = f"CREATE DATABASE s ON (NAME = {DB}, FILENAME = 'D:\\s.ss') AS SNAPSHOT OF {DB}"
@@ -74,14 +74,14 @@ def test_standard_mirrors_with_safety_full_and_has_no_enterprise_features() -> N
 def test_compressed_backups_by_version_and_edition(version: int, edition: str, number: int) -> None:
     world = lab()
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
-    world.servers[P] = replace(world.servers[P], version=version, edition=edition)
+    world.instances[P] = replace(world.instances[P], version=version, edition=edition)
     told = said(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\x.bak' WITH COMPRESSION", then_s=2_000.0)
     assert number in [found for found, _ in told]
 
 
 def test_express_has_no_agent() -> None:
     world = lab()
-    world.update_server(W, edition="Express", agent_running=False)
+    world.update_instance(W, edition="Express", agent_running=False)
     with pytest.raises(InputProblem, match="no SQL Server Agent"):
         simulator.perform(world, parse_line(f"start-agent {W}", world.tick))
 
@@ -136,7 +136,7 @@ def test_a_scenario_says_what_an_edition_cannot_be(a: str, role: str, words: lis
 )
 def test_new_databases_have_the_recovery_model_of_model(edition: str, recovery: str) -> None:
     world = lab()
-    world.update_server(W, edition=edition)
+    world.update_instance(W, edition=edition)
     do(world, f"sql {W} CREATE DATABASE Small", then_s=0.5)
     sql = "SELECT recovery_model_desc FROM sys.databases WHERE name IN ('model', 'Small')"
     done = [event for event in do(world, f"sql {W} {sql}", then_s=0.5) if event.kind == "sql_done"]

@@ -92,10 +92,11 @@ def assert_whole_again(world: World) -> None:
             *(f"sql {name} ALTER DATABASE {DB} SET PARTNER RESUME" for name in (P, M)),
             then_s=SETTLED_S,
         )
-    for server in world.servers.values():
-        assert server.powered
+    for computer in world.computers.values():
+        assert computer.powered
+        assert computer.nic_up
+    for server in world.instances.values():
         assert server.service is Service.RUNNING
-        assert server.nic_up
         assert not server.hung
     assert all(link.up and link.passing for link in world.links.values())
     states = {copy.mirror_state for copy in world.copies.values()}

@@ -56,14 +56,14 @@ def test_the_file_grows_by_tenths_until_its_limit_then_the_database_halts() -> N
 def test_9002_names_the_reason_from_2012_on() -> None:
     world = small()
     for name in (P, M):
-        world.update_server(name, version=2012)
+        world.update_instance(name, version=2012)
     suspend(world)
     assert "is full due to 'DATABASE_MIRRORING'" in of_kind(until_full(world), "full")[0].text
 
 
 def test_the_end_of_the_drive_comes_before_the_limit_of_the_file() -> None:
     world = small(log_max_kb=40 * GB)
-    world.update_server(P, volumes=(Volume(letter="L", size_kb=150.0 * 1024),))
+    world.update_computer(P, volumes=(Volume(letter="L", size_kb=150.0 * 1024),))
     suspend(world)
     until_full(world)
     assert world.copies[PRINCIPAL].log_size_kb == pytest.approx(150.0 * 1024)
@@ -221,7 +221,7 @@ FILES = [
 @pytest.mark.parametrize(("args", "number"), FILES)
 def test_add_file_refused(args: tuple[str, str, str, str], number: int) -> None:
     world = lab()
-    world.update_server(P, volumes=(Volume(letter="E", size_kb=100.0),))
+    world.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),))
     assert refusal(logspace.add_file, world, *args) == number
 
 
@@ -251,7 +251,7 @@ def test_truncate_only_ends_the_chain_of_a_database_that_is_not_mirrored() -> No
 
 def test_drives_count_what_lies_on_them() -> None:
     world = lab()
-    world.update_server(P, volumes=(Volume(letter="D", size_kb=100 * GB),))
+    world.update_computer(P, volumes=(Volume(letter="D", size_kb=100 * GB),))
     assert volumes.free_kb(world, P, "D") == pytest.approx(60 * GB), "Sales has 40 GB of data"
     finish(world, P, backup.backup_database(world, P, DB, "D:\\Backup\\x.bak"))
     assert volumes.free_kb(world, P, "d") == pytest.approx(20 * GB, rel=0.05)

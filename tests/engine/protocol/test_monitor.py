@@ -182,7 +182,7 @@ def test_the_job_is_a_job() -> None:
 def test_a_world_may_begin_with_the_job() -> None:
     world = lab()
     job = Job(name=monitor.JOB_NAME, action=jobs.MONITOR, every_s=60.0)
-    world.update_server(P, jobs=(job,))
+    world.update_instance(P, jobs=(job,))
     simulator.start_timers(world)
     wait(world, 61.0)
     assert len(monitor.rows_of(world, PRINCIPAL)) == 1

@@ -72,7 +72,7 @@ def test_order(kind: str, state: str, lost: tuple[str, ...], returned: tuple[str
         do(world, f"power-on {server}", then_s=120.0)
         assert len(availability.serving_copies(world, DB)) <= 1
         for copy in world.copies_of(DB):
-            if copy.role is Role.PRINCIPAL and world.servers[copy.server].answering:
+            if copy.role is Role.PRINCIPAL and world.instances[copy.server].answering:
                 may = quorum.has_quorum(world, copy) and not follows(world, copy)
                 assert quorum.serves(world, (copy.server, DB)) is may
     assert all(f.why or f.online_tick is not None for f in world.failovers)

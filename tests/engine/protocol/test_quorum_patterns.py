@@ -125,8 +125,9 @@ def test_what_was_lost_comes_back_and_heals(kind: str, way: str) -> None:
         before = READY[kind]
         do(world, "revert-all", then_s=REPAIRED_S)
         where = f"{kind}, {way}, up {lost.up}, linked {lost.linked}"
-        assert {name: (s.powered, s.service, s.hung, s.nic_up) for name, s in world.servers.items()} == {
-            name: (s.powered, s.service, s.hung, s.nic_up) for name, s in before.servers.items()
+        assert world.computers == before.computers, where
+        assert {name: (s.service, s.hung) for name, s in world.instances.items()} == {
+            name: (s.service, s.hung) for name, s in before.instances.items()
         }, where
         assert all(link.up and link.passing for link in world.links.values()), where
         assert {copy.mirror_state for copy in world.copies.values()} == {MirrorState.SYNCHRONIZED}, where

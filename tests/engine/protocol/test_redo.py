@@ -21,7 +21,7 @@ def numbers(world: World, server: str, seconds: float) -> list[int]:
 
 
 def add_file_on_new_drive(world: World) -> None:
-    world.update_server(P, volumes=(Volume(letter="E", size_kb=1e6),))
+    world.update_computer(P, volumes=(Volume(letter="E", size_kb=1e6),))
     logspace.add_file(world, P, DB, "more", "E:\\Data\\more.ndf", 1024.0)
 
 
@@ -57,7 +57,7 @@ def test_with_the_drive_added_resume_goes_on() -> None:
 
 def test_a_mirror_without_room_for_the_growing_log_suspends_the_session() -> None:
     world = lab()
-    world.update_server(M, volumes=(Volume(letter="L", size_kb=5.0 * 1024**2),))
+    world.update_computer(M, volumes=(Volume(letter="L", size_kb=5.0 * 1024**2),))
     logspace.modify_file(world, P, DB, "Sales_log", size_kb=8.0 * 1024**2)
     assert 5149 in numbers(world, M, 10.0)
     assert state(world) == (SUSPENDED, SUSPENDED)
@@ -81,8 +81,8 @@ def test_a_file_that_is_added_while_the_mirror_is_away_stops_redo_when_it_is_bac
 
 def modern() -> World:
     world = lab()
-    for name in list(world.servers):
-        world.update_server(name, version=2008)
+    for name in list(world.instances):
+        world.update_instance(name, version=2008)
     return world
 
 

@@ -105,7 +105,7 @@ def test_bulk_logged_changes_must_be_backed_up_before_mirroring() -> None:
 
 def test_a_mirror_without_worker_threads_to_spare_is_refused() -> None:
     world = prepared()
-    world.update_server(M, max_worker_threads=5)
+    world.update_instance(M, max_worker_threads=5)
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1450
 

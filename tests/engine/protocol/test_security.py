@@ -15,9 +15,9 @@ from tests.engine.worlds import do, lab
 
 
 def set_endpoint(world: World, server: str, **changes: object) -> None:
-    end = world.servers[server].endpoint
+    end = world.instances[server].endpoint
     assert end is not None
-    world.update_server(server, endpoint=replace(end, **changes))  # type: ignore[arg-type]
+    world.update_instance(server, endpoint=replace(end, **changes))  # type: ignore[arg-type]
 
 
 def reason(world: World, caller: str = P, acceptor: str = M) -> str:
@@ -60,7 +60,11 @@ def test_algorithms_must_meet(mine: tuple[str, ...], theirs: tuple[str, ...], us
 
 
 def account(name: str, domain: str = "CORP") -> Callable[[World], object]:
-    return lambda world: world.update_server(P, service_account=name, domain=domain)
+    def run(world: World) -> None:
+        world.update_computer(P, domain=domain)
+        world.update_instance(P, service_account=name)
+
+    return run
 
 
 def granted(name: str) -> Callable[[World], object]:
@@ -149,7 +153,7 @@ def exchange(world: World) -> None:
     }
     for me, peer in ((P, M), (M, P)):
         theirs = replace(made[peer], owner="peer_user", has_private_key=False)
-        world.update_server(
+        world.update_instance(
             me,
             certificates=(made[me], theirs),
             logins=(Login(name="peer_login", sid=77),),
@@ -168,7 +172,7 @@ CERTIFICATES: dict[str, tuple[Callable[[World], object], str]] = {
     "expired": (lambda w: do(w, f"expire-certificate {P}"), "by the peer is invalid due to the following reason: "
                 "Certificate expired"),
     "the acceptor's own expired": (lambda w: do(w, f"expire-certificate {M}"), "Certificate expired. State 85."),
-    "no login": (lambda w: w.update_server(M, logins=()), NO_CONNECT),
+    "no login": (lambda w: w.update_instance(M, logins=()), NO_CONNECT),
     "not granted": (lambda w: endpoints.permit(w, M, "Mirroring", "DENY", ("peer_login",)), NO_CONNECT),
 }  # fmt: skip
 
@@ -187,8 +191,8 @@ def test_certificates(what: str) -> None:
 def test_a_certificate_that_is_not_valid_yet() -> None:
     world = lab()
     exchange(world)
-    later = tuple(replace(c, valid_from_tick=50_000) for c in world.servers[P].certificates)
-    world.update_server(P, certificates=later)
+    later = tuple(replace(c, valid_from_tick=50_000) for c in world.instances[P].certificates)
+    world.update_instance(P, certificates=later)
     found = security.handshake(world, P, M)
     assert found is not None
     assert found.first == (28024, 1)
@@ -197,7 +201,7 @@ def test_a_certificate_that_is_not_valid_yet() -> None:
 def test_connections_outlive_their_certificate_until_they_break() -> None:
     world = lab()
     for name in (P, M, W):
-        world.update_server(name, domain=name)  # nobody trusts anybody: only certificates count
+        world.update_computer(name, domain=name)  # nobody trusts anybody: only certificates count
     exchange(world)
     do(world, f"expire-certificate {P}", then_s=30.0)
     assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
@@ -231,7 +235,7 @@ def test_tcp_counts_from_the_next_start() -> None:
     assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
     do(world, f"restart-service {M}", then_s=60.0)
     assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
-    assert not security.listens(world.servers[M])
+    assert not security.listens(world.instances[M])
     assert world.faults[0].effect
     do(world, f"enable-tcp {M}", f"restart-service {M}", then_s=60.0)
     assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
@@ -242,20 +246,20 @@ def test_tcp_counts_from_the_next_start() -> None:
 
 def bare() -> World:
     world = lab(witness=False)
-    world.update_server(W, endpoint=None)
+    world.update_instance(W, endpoint=None)
     return world
 
 
 def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
     world = bare()
     endpoints.create(world, W, "ep", port=5022, role="witness")
-    assert world.servers[W].endpoint == Endpoint(
-        name="ep", port=5022, role="WITNESS", state=world.servers[W].endpoint.state, encryption="REQUIRED",
+    assert world.instances[W].endpoint == Endpoint(
+        name="ep", port=5022, role="WITNESS", state=world.instances[W].endpoint.state, encryption="REQUIRED",
         algorithms=("RC4",), authentication="WINDOWS NEGOTIATE", owner="sa",
     )  # fmt: skip
-    assert not security.listens(world.servers[W])
+    assert not security.listens(world.instances[W])
     endpoints.alter(world, W, "ep", state="started")
-    assert security.listens(world.servers[W])
+    assert security.listens(world.instances[W])
     said = [e.get("number") for e in wait(world, 0.1) if e.kind == "errorlog" and e.server == W]
     assert said == [9690]
 
@@ -274,7 +278,9 @@ def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
 )
 def test_create_endpoint_refusals(prepare: dict[str, object], options: dict[str, str], number: int) -> None:
     world = bare()
-    world.update_server(W, **prepare)
+    on_computer = {name: value for name, value in prepare.items() if name == "used_ports"}
+    world.update_computer(W, **on_computer)
+    world.update_instance(W, **{name: value for name, value in prepare.items() if name not in on_computer})
     settings = {"port": 5022, "role": "ALL", **options}
     assert refusal(endpoints.create, world, W, "ep", **settings) == number
 

@@ -224,11 +224,11 @@ WRONG: dict[str, tuple[Breaking, int, str, str]] = {
         lambda w: w.update_copy(MIRROR, db_state=DbState.ONLINE, partner=P), 1464, P, address(M)),
     "mirror missing": (lambda w: w.copies.pop(MIRROR), 1448, P, address(M)),
     "other edition": (
-        lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_server(M, edition="Standard")),
+        lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_instance(M, edition="Standard")),
         1463, P, address(M)),
-    "express": (lambda w: w.update_server(P, edition="Express"), 1463, P, address(M)),
+    "express": (lambda w: w.update_instance(P, edition="Express"), 1463, P, address(M)),
     "older mirror": (
-        lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_server(P, version=2008)),
+        lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_instance(P, version=2008)),
         1415, P, address(M)),
 }  # fmt: skip
 
@@ -298,7 +298,8 @@ def with_certificates(world: World, *, grant: bool = True) -> None:
 def test_a_session_with_certificates_between_untrusted_domains() -> None:
     world = prepared()
     for number, name in enumerate((P, M, W)):
-        world.update_server(name, domain=f"DOMAIN{number}", service_account=f"DOMAIN{number}\\sql")
+        world.update_computer(name, domain=f"DOMAIN{number}")
+        world.update_instance(name, service_account=f"DOMAIN{number}\\sql")
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
     with_certificates(world)
@@ -325,9 +326,9 @@ def test_a_forgotten_grant_is_in_the_errorlog_of_the_acceptor() -> None:
 def test_the_two_step_change_of_encryption_keeps_the_session() -> None:
     # [WP, endpoint encryption]: DISABLED to SUPPORTED everywhere, then to REQUIRED everywhere.
     world = lab()
-    for name, server in world.servers.items():
+    for name, server in world.instances.items():
         assert server.endpoint is not None
-        world.update_server(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
+        world.update_instance(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
     for level in ("SUPPORTED", "REQUIRED"):
         for name in (W, M, P):
             endpoints.alter(world, name, "Mirroring", encryption=level)
@@ -339,9 +340,9 @@ def test_the_two_step_change_of_encryption_keeps_the_session() -> None:
 
 def test_changing_encryption_in_one_step_breaks_the_session() -> None:
     world = lab(witness=False)
-    for name, server in world.servers.items():
+    for name, server in world.instances.items():
         assert server.endpoint is not None
-        world.update_server(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
+        world.update_instance(name, endpoint=replace(server.endpoint, encryption="DISABLED"))
     endpoints.alter(world, M, "Mirroring", encryption="REQUIRED")
     events = wait(world, 60.0)
     assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
@@ -367,7 +368,7 @@ def test_stopping_the_endpoint_of_the_mirror_is_a_clean_cut() -> None:
     wait(world, 5.0)
     assert state(world) == (MirrorState.DISCONNECTED, MirrorState.DISCONNECTED)
     assert world.clients["APP"].connected_to == P, "clients go on"
-    end = world.servers[M].endpoint
+    end = world.instances[M].endpoint
     assert end is not None
     assert end.state is EndpointState.STOPPED
     endpoints.alter(world, M, "Mirroring", state="STARTED")

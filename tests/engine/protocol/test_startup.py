@@ -81,7 +81,7 @@ def test_version_and_edition_make_a_difference(
     version: int, edition: str, there: str, not_there: str
 ) -> None:
     world = lab()
-    world.servers[P] = replace(world.servers[P], version=version, edition=edition)
+    world.instances[P] = replace(world.instances[P], version=version, edition=edition)
     world.errorlog = {}
     startup.healthy(world)
     texts = [line[4] for line in errorlog.logs(world, P)[0]]

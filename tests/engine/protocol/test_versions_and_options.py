@@ -95,7 +95,7 @@ def test_a_mirror_is_not_backed_up() -> None:
     for version, number in ((2005, 954), (2008, 954), (2012, 3059)):
         world = lab()
         for name in (P, M):
-            world.update_server(name, version=version)
+            world.update_instance(name, version=version)
         for what in ("DATABASE", "LOG"):
             assert sql(world, M, f"BACKUP {what} {DB} TO DISK = 'D:\\x'").numbers == [number, 3013]
         assert [line[1] for line in world.errorlog[M][-2:]] == [3041, 3041]
@@ -164,8 +164,8 @@ def test_automatic_failover_waits_for_the_witness_to_be_upgraded(witness: int, l
     """[DOC: upgrading mirrored instances]"""
     world = lab()
     for server in (P, M):
-        world.update_server(server, version=2008)
-    world.update_server(W, version=witness)
+        world.update_instance(server, version=2008)
+    world.update_instance(W, version=witness)
     do(world, f"power-off {P}", then_s=60.0)
     assert (world.copies[MIRROR].role is Role.PRINCIPAL) is leads
 
@@ -174,7 +174,7 @@ def test_a_principal_asks_for_a_page_only_while_synchronized() -> None:
     """[DOC: automatic page repair]: otherwise no row in the view and no 1481, only the 824 of the read."""
     world = lab()
     for server in (P, M):
-        world.update_server(server, version=2008)
+        world.update_instance(server, version=2008)
     sql(world, P, f"ALTER DATABASE {DB} SET PARTNER SUSPEND")
     events = do(world, f"corrupt-page {P} {DB} page=77", then_s=10.0)
     numbers = {event.get("number") for event in events if event.kind == "errorlog"}

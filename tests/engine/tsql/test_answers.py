@@ -54,5 +54,5 @@ def cell(value: object) -> str:
 @pytest.mark.parametrize(("statement", "wanted"), list(cases()))
 def test_the_answer_is_that_of_sql_server(statement: str, wanted: str) -> None:
     world = lab(workload="none")
-    world.update_server(P, version=2014)
+    world.update_instance(P, version=2014)
     assert shown(ask(world, P, statement, then_s=3), wanted) == wanted

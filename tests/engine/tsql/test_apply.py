@@ -17,7 +17,7 @@ def rows(query: str) -> list[list[object]]:
 
 def modern() -> World:
     world = lab(workload="none")
-    world.update_server(P, version=2014)
+    world.update_instance(P, version=2014)
     return world
 
 
@@ -91,7 +91,7 @@ def test_an_xml_document_is_not_taken_apart() -> None:
 def test_views_about_what_nobody_has_are_empty() -> None:
     assert rows("SELECT * FROM sys.dm_os_cluster_nodes") == []
     old = modern()
-    old.update_server(P, version=2008)
+    old.update_instance(P, version=2008)
     assert ask(old, P, "SELECT * FROM sys.dm_hadr_database_replica_states").numbers == [208]
 
 

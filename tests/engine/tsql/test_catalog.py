@@ -17,8 +17,8 @@ from tests.engine.worlds import M, P, W, do, lab
 def busy() -> World:
     """A world with something in every table: a lost mirror, jobs, certificates, backups, a monitor."""
     world = lab()
-    for server in world.servers:
-        world.update_server(server, version=2014)
+    for server in world.instances:
+        world.update_instance(server, version=2014)
     ask(world, P, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'x' CREATE CERTIFICATE c WITH SUBJECT = 'c'")
     ask(world, P, "CREATE LOGIN l WITH PASSWORD = 'x' GRANT CONNECT ON ENDPOINT::Mirroring TO l")
     ask(
@@ -70,7 +70,7 @@ def test_newer_columns_are_not_there_in_2005() -> None:
     world = lab()
     assert ask(world, P, "SELECT mirroring_end_of_log_lsn FROM sys.database_mirroring").numbers == [207]
     assert ask(world, P, "SELECT * FROM sys.dm_db_mirroring_auto_page_repair").numbers == [208]
-    world.update_server(P, version=2008)
+    world.update_instance(P, version=2008)
     assert ask(world, P, "SELECT mirroring_end_of_log_lsn FROM sys.database_mirroring").numbers == []
     assert ask(world, P, "SELECT * FROM sys.dm_db_mirroring_auto_page_repair").numbers == []
 
@@ -125,7 +125,7 @@ def test_threads_follow_the_published_formulas() -> None:
     world = lab()
     count = "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE command = 'DB MIRROR'"
     for server in (P, M):
-        world.update_server(server, version=2008)
+        world.update_instance(server, version=2008)
     assert ask(world, P, count).value == 3
     assert ask(world, M, count).value == 6  # 8 cores: 3 + FLOOR((8 + 3) / 4) + 1
 
@@ -135,6 +135,6 @@ def test_requests_wait_for_workers_when_there_are_too_few() -> None:
     world = lab()
     do(world, f"note {W} has nothing to do with it", then_s=30.0)
     assert ask(world, P, waiting).value == 0
-    world.update_server(P, max_worker_threads=20)
+    world.update_instance(P, max_worker_threads=20)
     do(world, "note twenty workers for a thousand connections", then_s=30.0)
     assert ask(world, P, waiting).value > 200

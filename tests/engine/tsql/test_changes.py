@@ -21,7 +21,7 @@ def test_output_into_a_table_shows_nothing() -> None:
     text = """DECLARE @ids TABLE (id int) INSERT #t (n) OUTPUT inserted.id INTO @ids VALUES ('c')
         DELETE #t OUTPUT deleted.id INTO @ids (id) WHERE id = 1 SELECT id FROM @ids ORDER BY id"""
     world = lab()
-    world.update_server(P, version=2008)
+    world.update_instance(P, version=2008)
     assert ask(world, P, TABLE + text).grids == [[[1], [3]]]
 
 
@@ -37,7 +37,7 @@ SELECT k, v FROM #m ORDER BY k"""
 
 def test_merge_takes_the_first_branch_that_fits_each_row() -> None:
     world = lab()
-    world.update_server(P, version=2008)
+    world.update_instance(P, version=2008)
     actions, rows = ask(world, P, MERGE).grids
     assert sorted(map(str, actions)) == sorted(
         map(str, [["UPDATE", 2, 2], ["UPDATE", 1, 1], ["DELETE", None, 4], ["INSERT", 3, None]])
@@ -47,7 +47,7 @@ def test_merge_takes_the_first_branch_that_fits_each_row() -> None:
 
 def test_merge_needs_its_semicolon_and_one_match_a_row() -> None:
     world = lab()
-    world.update_server(P, version=2008)
+    world.update_instance(P, version=2008)
     assert ask(world, P, MERGE.replace("deleted.k;", "deleted.k")).numbers == [10713]
     twice = """CREATE TABLE #m (k int) INSERT #m SELECT 1 MERGE #m AS t USING (VALUES (1, 1), (1, 2)) AS s (k, v)
         ON t.k = s.k WHEN MATCHED THEN DELETE;"""

@@ -12,7 +12,7 @@ from tests.engine.worlds import lab
 @pytest.fixture
 def world() -> World:
     made = lab(workload="none")
-    made.update_server("SERVER_A", version=2014)
+    made.update_instance("SERVER_A", version=2014)
     return made
 
 

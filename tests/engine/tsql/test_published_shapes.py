@@ -39,7 +39,7 @@ def test_a_table_in_a_database_that_is_not_there_has_no_such_name() -> None:
 def test_the_files_of_a_backup_fit_the_table_that_scripts_make_for_them() -> None:
     """21 columns from 2008 on; what matters first is the name, the path and the kind."""
     world = lab(workload="none")
-    world.update_server(P, version=2008)
+    world.update_instance(P, version=2008)
     ask(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\Sales.bak'", then_s=3600)
     columns = ", ".join(f"c{number} sql_variant" for number in range(21))
     text = rf"""CREATE TABLE #files ({columns})
@@ -48,7 +48,7 @@ def test_the_files_of_a_backup_fit_the_table_that_scripts_make_for_them() -> Non
     assert ask(world, P, text).grids == [
         [["Sales", r"D:\Data\Sales.mdf", "D"], ["Sales_log", r"L:\Log\Sales_log.ldf", "L"]]
     ]
-    world.update_server(P, version=2005)
+    world.update_instance(P, version=2005)
     assert ask(world, P, text.replace("#files", "#older")).numbers == [213]
 
 
@@ -56,7 +56,7 @@ def test_the_header_of_a_backup_grows_with_the_version() -> None:
     world = lab(workload="none")
     ask(world, P, r"BACKUP LOG Sales TO DISK = 'D:\Sales.trn'", then_s=60)
     for version, count in ((2005, 51), (2008, 52), (2012, 53), (2014, 56)):
-        world.update_server(P, version=version)
+        world.update_instance(P, version=version)
         answer = ask(world, P, r"RESTORE HEADERONLY FROM DISK = 'D:\Sales.trn'")
         (row,) = answer.grids[0]
         named = dict(zip(answer.columns[0], row, strict=True))
@@ -69,7 +69,7 @@ def test_drives_without_a_size_are_not_passed_over_in_silence() -> None:
 
 def test_a_view_of_another_database_is_about_that_database() -> None:
     world = lab()
-    world.update_server(P, version=2012)
+    world.update_instance(P, version=2012)
     assert ask(world, P, "SELECT name FROM Sales.sys.database_files").grids == [[["Sales"], ["Sales_log"]]]
     usage = "SELECT DB_NAME(database_id) FROM {}sys.dm_db_log_space_usage"
     assert [ask(world, P, usage.format(db)).value for db in ("", "msdb.", "Sales.")] == [
@@ -106,7 +106,7 @@ def test_an_operator_takes_the_hours_of_each_day() -> None:
 
 def test_a_value_that_fails_leaves_no_variable_undeclared() -> None:
     world = lab()
-    world.update_server(P, version=2008)
+    world.update_instance(P, version=2008)
     answer = ask(world, P, "DECLARE @a varchar(9) = LEFT('x', -1), @b int = 2\nSELECT @a, @b")
     assert (answer.numbers, answer.grids) == ([537], [[[None, None]]])
 
@@ -143,7 +143,7 @@ def test_a_text_may_be_put_together_of_hundreds_of_parts() -> None:
 
 def test_a_function_of_later_versions_is_not_known_and_one_that_is_not_simulated_says_so() -> None:
     world = lab()
-    world.update_server(P, version=2014)
+    world.update_instance(P, version=2014)
     assert ask(world, P, "SELECT STRING_AGG(name, ',') FROM sys.databases").numbers == [195]
     assert ask(world, P, "SELECT OBJECT_DEFINITION(1)").texts == [
         "Not simulated: the function object_definition"

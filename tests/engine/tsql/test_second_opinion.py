@@ -88,7 +88,7 @@ def source(values: list[dict[str, o.Value]]) -> str:
 @cache
 def server() -> World:
     world = lab(workload="none")
-    world.update_server(P, version=2014)
+    world.update_instance(P, version=2014)
     return world
 
 

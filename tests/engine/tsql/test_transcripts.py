@@ -22,8 +22,10 @@ HEAD = re.compile(r"^>>> (\S+)(?: (\S+))?\n", re.MULTILINE)
 def record(text: str) -> str:
     """The transcript as it comes out now."""
     world = lab(workload="none")  # no figures of the flow model in here
-    for server in world.servers:
-        world.update_server(server, version=int(VERSION.findall(text)[0]) if VERSION.findall(text) else 2014)
+    for server in world.instances:
+        world.update_instance(
+            server, version=int(VERSION.findall(text)[0]) if VERSION.findall(text) else 2014
+        )
     parts = HEAD.split(text)
     out = [parts[0].rstrip("\n"), ""]
     for window, seconds, body in zip(parts[1::3], parts[2::3], parts[3::3], strict=True):

@@ -166,7 +166,7 @@ def test_every_quantity_can_be_read(healthy: World) -> None:
 def test_worker_threads_are_set_or_automatic() -> None:
     world = lab()
     assert holds("worker_threads(SERVER_A) == 576", world)
-    world.update_server(P, max_worker_threads=400)
+    world.update_instance(P, max_worker_threads=400)
     assert holds("worker_threads(SERVER_A) == 400 and worker_threads(SERVER_B) == 576", world)
 
 

@@ -41,7 +41,7 @@ def test_links_servers_and_sessions_are_as_written() -> None:
         ("[[source]]", "[settings]\nboot_s = 5\n\n[[source]]"),
     )
     assert made.links["SERVER_A", "SERVER_B"].rtt_ms == made.links["SERVER_B", "SERVER_A"].rtt_ms == 50
-    assert (made.servers["SERVER_B"].version, made.servers["SERVER_B"].cores) == (2012, 4)
+    assert (made.instances["SERVER_B"].version, made.computers["SERVER_B"].cores) == (2012, 4)
     copy = made.copies["SERVER_A", "Sales"]
     assert (copy.safety, copy.timeout_s, copy.witness) == (Safety.OFF, 20, None)
     assert copy.partner_address == "TCP://SERVER_B:7022"

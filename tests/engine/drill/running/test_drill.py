@@ -259,7 +259,7 @@ def test_each_sample_knows_who_had_the_log_and_how_the_servers_were() -> None:
     taken.do("pull-cable SERVER_B")
     taken.advance_to(900)
     assert len(taken.standings) == len(taken.logs) == taken.samples.count
-    up = [standing.servers["SERVER_B"].nic_up for standing in taken.standings]
+    up = [standing.computers["SERVER_B"].nic_up for standing in taken.standings]
     assert up == [True] * 5 + [False] * 4  # whole seconds come before what is done in them
     assert taken.standings[0].sources == taken.world.sources
     assert taken.standings[0].streams == taken.world.streams

@@ -21,11 +21,11 @@ def test_lines_before_the_start_are_done_and_unseen() -> None:
     lines = ("add-drive SERVER_A E", "stop-agent SERVER_A", "sql SERVER_B EXEC sp_addlinkedserver REPORTS")
     taken = drill(before(*lines), text=FREE)
     assert taken.holds("linked_servers(SERVER_B) == 1 and linked_servers(SERVER_A) == 0")
-    assert [volume.letter for volume in taken.world.servers["SERVER_A"].volumes] == ["E"]
+    assert [volume.letter for volume in taken.world.computers["SERVER_A"].volumes] == ["E"]
     run(taken, 10)
     assert taken.events == []
     taken.do("revert-all")
-    assert not taken.world.servers["SERVER_A"].agent_running, (
+    assert not taken.world.instances["SERVER_A"].agent_running, (
         "so it has long been; it is no fault of the drill"
     )
 

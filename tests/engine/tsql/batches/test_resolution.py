@@ -72,7 +72,7 @@ BATCHES = {
 def test_names_are_looked_up_before_a_batch_runs(name: str) -> None:
     text, wanted = BATCHES[name]
     world = lab(workload="none")
-    world.update_server(P, version=2014)
+    world.update_instance(P, version=2014)
     messages = ask(world, P, "SET NOCOUNT ON " + text, then_s=1).event.get("messages")
     told = [
         m for m in messages if m["number"] not in NOT_TOLD and m["text"] != "Commands completed successfully."

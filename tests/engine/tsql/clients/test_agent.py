@@ -54,7 +54,7 @@ def test_an_alert_that_is_disabled_or_has_no_job_starts_nothing(change: str) -> 
 
 def test_nothing_answers_while_the_agent_is_stopped() -> None:
     world = prepared("State = 9")
-    world.update_server(P, agent_running=False)
+    world.update_instance(P, agent_running=False)
     do(world, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND")
     assert ask(world, P, SEEN).grids == [[]]
     assert ask(world, P, "EXEC msdb.dbo.sp_start_job 'answer'").numbers == [22022]

@@ -140,7 +140,7 @@ def test_a_database_without_its_volume_cannot_be_opened() -> None:
 def test_a_row_that_is_refused_ends_its_statement_alone() -> None:
     doubled = "DECLARE @t TABLE (a int PRIMARY KEY)\nINSERT @t VALUES (1), (1)\nPRINT 'goes on'"
     world = lab()
-    world.update_server(P, version=2014)
+    world.update_instance(P, version=2014)
     refused, terminated, after = ask(world, P, doubled).texts
     assert refused.endswith("object 'dbo.@t'. The duplicate key value is (1).")
     assert (terminated, after) == ("The statement has been terminated.", "goes on")

@@ -36,7 +36,7 @@ def by_sqlite(statement: str) -> str:
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: str(row["statement"]))
 def test_both_answer_as_the_table_says(row: dict[str, str]) -> None:
     world = lab(workload="none")
-    world.update_server(P, version=2014)
+    world.update_instance(P, version=2014)
     assert row["sqlite"] in (by_sqlite(row["statement"]), VERSIONS_DIFFER)
     assert shown(ask(world, P, row["statement"], then_s=1), row["sql_server"]) == row["sql_server"]
     assert find_spec(f"engine.tsql.{row['done_by']}") is not None
