@@ -340,8 +340,39 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Copy:
-    """One copy of a database on one server, and all that this server knows of its mirroring session."""
+class Membership:
+    """What one server knows of the mirroring session of one database; guid None: it knows of none."""
+
+    guid: int | None = None
+    role: Role | None = None
+    state: MirrorState | None = None
+    safety: Safety = Safety.FULL
+    safety_sequence: int = 1
+    role_sequence: int = 1
+    partner: str | None = None
+    partner_address: str | None = None
+    witness: str | None = None
+    witness_address: str | None = None
+    witness_state: WitnessState = WitnessState.UNKNOWN
+    timeout_s: int = PARTNER_TIMEOUT_S
+    failover_lsn_kb: float = 0.0
+    trace: int = 0
+    """Last Database Mirroring State Change id (0 to 13)."""
+    armed: bool = False
+    """Mirror: it was SYNCHRONIZED and saw the witness when the principal was lost; may fail over by itself."""
+    redo_failed: bool = False
+    """Mirror: redo stopped on an error; RESUME is refused until mended."""
+    closing_kb: float | None = None
+    """Principal under FULL that is nearly in step: commits wait again, and once the mirror has hardened up to here
+    it is SYNCHRONIZED."""
+
+
+NO_MEMBERSHIP: Final = Membership()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DatabaseCopy:
+    """The files and the log of one database on one server, and what that server knows of its mirroring session."""
 
     server: str
     database: str
@@ -415,29 +446,7 @@ class Copy:
     """Wire bytes per log byte if the stream is compressed; a property of the data."""
     delayed_durability: int = 0
     """0 DISABLED, 1 ALLOWED, 2 FORCED."""
-    # --- the session, as this server knows it; guid None: no session
-    guid: int | None = None
-    role: Role | None = None
-    mirror_state: MirrorState | None = None
-    safety: Safety = Safety.FULL
-    safety_sequence: int = 1
-    role_sequence: int = 1
-    partner: str | None = None
-    partner_address: str | None = None
-    witness: str | None = None
-    witness_address: str | None = None
-    witness_state: WitnessState = WitnessState.UNKNOWN
-    timeout_s: int = PARTNER_TIMEOUT_S
-    failover_lsn_kb: float = 0.0
-    trace: int = 0
-    """Last Database Mirroring State Change id (0 to 13)."""
-    armed: bool = False
-    """Mirror: it was SYNCHRONIZED and saw the witness when the principal was lost; may fail over by itself."""
-    redo_failed: bool = False
-    """Mirror: redo stopped on an error; RESUME is refused until mended."""
-    closing_kb: float | None = None
-    """Principal under FULL that is nearly in step: commits wait again, and once the mirror has hardened up to here
-    it is SYNCHRONIZED."""
+    mirroring: Membership = field(default=NO_MEMBERSHIP)
     log_full: bool = False
     """No room is left for log: every change fails with 9002 and the database stands still."""
     disk_failed: bool = False
@@ -610,7 +619,7 @@ class World:
     computers: dict[str, Computer] = field(default_factory=dict)
     instances: dict[str, Instance] = field(default_factory=dict)
     links: dict[tuple[str, str], Link] = field(default_factory=dict)
-    copies: dict[Key, Copy] = field(default_factory=dict)
+    copies: dict[Key, DatabaseCopy] = field(default_factory=dict)
     witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
     contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
     clients: dict[str, Client] = field(default_factory=dict)
@@ -668,7 +677,7 @@ class World:
     def after(self, seconds: float, handler: str, *args: Any) -> None:
         self.at(self.tick + ticks(seconds), handler, *args)
 
-    def update_copy(self, key: Key, **changes: Any) -> Copy:
+    def update_copy(self, key: Key, **changes: Any) -> DatabaseCopy:
         old = self.copies[key]
         new = self.copies[key] = replace(old, **changes)
         self.changed.add(new.database)
@@ -676,13 +685,17 @@ class World:
             self.touch_log(copy)
         return new
 
-    def touch_log(self, copy: Copy) -> None:
+    def update_mirroring(self, key: Key, **changes: Any) -> DatabaseCopy:
+        """Change what the server of the copy knows of its mirroring session."""
+        return self.update_copy(key, mirroring=replace(self.copies[key].mirroring, **changes))
+
+    def touch_log(self, copy: DatabaseCopy) -> None:
         """The circumstances of the log that *copy* writes or receives may have changed."""
         source = self.source_of(copy)
         if source is not None:
             self.dirty.add(source)
 
-    def source_of(self, copy: Copy) -> int | None:
+    def source_of(self, copy: DatabaseCopy) -> int | None:
         """The source of the log that *copy* writes or receives; None if it stands still."""
         if copy.source is None and copy.stream in self.streams:
             return self.flow.source_of(copy.stream)
@@ -723,7 +736,7 @@ class World:
         """The computer on which *instance* runs."""
         return self.computers[self.instances[instance].computer]
 
-    def copies_of(self, database: str) -> list[Copy]:
+    def copies_of(self, database: str) -> list[DatabaseCopy]:
         keys = ((server, database) for server in self.instances)
         return [self.copies[key] for key in keys if key in self.copies]
 
@@ -733,14 +746,14 @@ class World:
         self.mirrored[guid] = database
         return guid
 
-    def copy_in_session(self, guid: int | None, server: str | None) -> Copy | None:
+    def copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
         """The copy on *server* that belongs to session *guid*, as that server believes."""
         copy = self.copies.get((server or "", self.mirrored.get(guid or 0, "")))
-        return copy if copy is not None and copy.guid == guid else None
+        return copy if copy is not None and copy.mirroring.guid == guid else None
 
-    def session_copies(self, guid: int) -> list[Copy]:
+    def session_copies(self, guid: int) -> list[DatabaseCopy]:
         """The copies whose servers believe that they belong to session *guid*."""
-        return [copy for copy in self.copies_of(self.mirrored[guid]) if copy.guid == guid]
+        return [copy for copy in self.copies_of(self.mirrored[guid]) if copy.mirroring.guid == guid]
 
     def failover_under_way(self, guid: int | None) -> Failover | None:
         """The failover of session *guid* that has begun and has neither ended nor come to nothing."""

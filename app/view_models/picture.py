@@ -16,7 +16,7 @@ from engine.flow import StreamReading
 from engine.model import (
     Client,
     Computer,
-    Copy,
+    DatabaseCopy,
     DbState,
     Instance,
     Link,
@@ -369,42 +369,46 @@ _DB_STATE: Final = {
 _NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
 
 
-def _copy_face(world: World, copy: Copy, readings: Readings) -> CopyFace:
-    role = _ROLE[copy.role]
+def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace:
+    role = _ROLE[copy.mirroring.role]
     running = world.instances[copy.server].running
     if not running:
-        was = Sign(tr("was {role}").format(role=role.word) if copy.role else role.text, "idle", role.shape)
+        was = Sign(
+            tr("was {role}").format(role=role.word) if copy.mirroring.role else role.text, "idle", role.shape
+        )
         return CopyFace(copy.server, copy.database, was, None, _NO_INSTANCE, None, (), None)
     return CopyFace(
         server=copy.server,
         database=copy.database,
         role=role,
-        state=_STATE[copy.mirror_state] if copy.mirror_state is not None else None,
+        state=_STATE[copy.mirroring.state] if copy.mirroring.state is not None else None,
         db_state=_DB_STATE[copy.db_state],
-        safety=copy.safety.name if copy.guid is not None and copy.safety is not Safety.UNKNOWN else None,
+        safety=copy.mirroring.safety.name
+        if copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
+        else None,
         signs=tuple(_copy_signs(world, copy)),
         queue=_queue(copy, readings),
     )
 
 
-def _copy_state(world: World, copy: Copy) -> Sign:
+def _copy_state(world: World, copy: DatabaseCopy) -> Sign:
     """The one sign of a copy that has only a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE
-    return _STATE[copy.mirror_state] if copy.mirror_state is not None else _DB_STATE[copy.db_state]
+    return _STATE[copy.mirroring.state] if copy.mirroring.state is not None else _DB_STATE[copy.db_state]
 
 
-def _copy_signs(world: World, copy: Copy) -> Iterator[Sign]:
-    if copy.role is not Role.MIRROR:
+def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[Sign]:
+    if copy.mirroring.role is not Role.MIRROR:
         yield _service_sign(world, copy)
-    if copy.guid is not None and copy.witness is not None:
+    if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
         yield Sign(
             mark("quorum") if agreed else mark("no quorum"),
             "ok" if agreed else "bad",
             "check" if agreed else "cross",
         )
-        seen = copy.witness_state is WitnessState.CONNECTED
+        seen = copy.mirroring.witness_state is WitnessState.CONNECTED
         yield Sign(
             mark("witness") if seen else mark("no witness"),
             "ok" if seen else "warn",
@@ -412,22 +416,22 @@ def _copy_signs(world: World, copy: Copy) -> Iterator[Sign]:
         )
 
 
-def _service_sign(world: World, copy: Copy) -> Sign:
+def _service_sign(world: World, copy: DatabaseCopy) -> Sign:
     if copy.log_full:
         return Sign(mark("log full"), "bad", "warning")
     if not quorum.serves(world, (copy.server, copy.database)):
         return Sign(mark("down"), "bad", "bar")
-    if copy.guid is not None and copy.mirror_state is not MirrorState.SYNCHRONIZED:
+    if copy.mirroring.guid is not None and copy.mirroring.state is not MirrorState.SYNCHRONIZED:
         return Sign(mark("unprotected"), "warn", "warning")
     return Sign(mark("serving"), "ok", "dot")
 
 
-def _queue(copy: Copy, readings: Readings) -> QueueFace | None:
-    if copy.source is not None and copy.role is Role.PRINCIPAL:
+def _queue(copy: DatabaseCopy, readings: Readings) -> QueueFace | None:
+    if copy.source is not None and copy.mirroring.role is Role.PRINCIPAL:
         return QueueFace(
             SEND_QUEUE, max([0.0, *(found.send_queue_kb for found in readings.streams_of(copy.source))])
         )
-    if copy.stream is not None and copy.role is Role.MIRROR:
+    if copy.stream is not None and copy.mirroring.role is Role.MIRROR:
         return QueueFace(REDO_QUEUE, readings.streams[copy.stream].redo_queue_kb)
     return None
 
@@ -474,15 +478,16 @@ def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
 def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Principal before mirror; partner before witness. Partners before witnesses, so that their link wins."""
     copies = sorted(
-        world.copies.values(), key=lambda c: (c.role is not Role.PRINCIPAL, not quorum.serves(world, _key(c)))
+        world.copies.values(),
+        key=lambda c: (c.mirroring.role is not Role.PRINCIPAL, not quorum.serves(world, _key(c))),
     )
-    in_session = [copy for copy in copies if copy.guid is not None]
+    in_session = [copy for copy in copies if copy.mirroring.guid is not None]
     for copy in in_session:
-        if copy.partner in world.instances:
-            yield copy.server, str(copy.partner), "mirroring"
+        if copy.mirroring.partner in world.instances:
+            yield copy.server, str(copy.mirroring.partner), "mirroring"
     for copy in in_session:
-        if copy.witness in world.instances:
-            yield copy.server, str(copy.witness), "witness"
+        if copy.mirroring.witness in world.instances:
+            yield copy.server, str(copy.mirroring.witness), "witness"
 
 
 def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
@@ -499,7 +504,7 @@ def _changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
             yield a, b, "client" if a in world.clients or b in world.clients else "witness"
 
 
-def _key(copy: Copy) -> tuple[str, str]:
+def _key(copy: DatabaseCopy) -> tuple[str, str]:
     return copy.server, copy.database
 
 
@@ -588,4 +593,7 @@ def _log_stream(world: World, a: str, b: str, readings: Readings) -> float:
 
 
 def _safety(world: World, a: str, b: str) -> Safety:
-    return next((c.safety for c in world.copies.values() if c.server == a and c.partner == b), Safety.UNKNOWN)
+    return next(
+        (c.mirroring.safety for c in world.copies.values() if c.server == a and c.mirroring.partner == b),
+        Safety.UNKNOWN,
+    )

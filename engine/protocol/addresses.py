@@ -57,10 +57,10 @@ def known_to(world: World, guid: int, me: str, peer: str) -> str | None:
     """The address under which *me* calls *peer* in session *guid*; a witness has it from the other partner."""
     mine = world.copy_in_session(guid, me)
     for copy in (mine,) if mine is not None else world.session_copies(guid):
-        if copy.partner == peer:
-            return copy.partner_address
-        if copy.witness == peer:
-            return copy.witness_address
+        if copy.mirroring.partner == peer:
+            return copy.mirroring.partner_address
+        if copy.mirroring.witness == peer:
+            return copy.mirroring.witness_address
     return None
 
 

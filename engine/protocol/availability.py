@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.model import Availability, Copy, MirrorState, World
+from engine.model import Availability, DatabaseCopy, MirrorState, World
 from engine.protocol import network, quorum
 
 
-def reachable(world: World, copy: Copy) -> bool:
+def reachable(world: World, copy: DatabaseCopy) -> bool:
     """Some client of the database can reach the copy's server over the network (or no client is known)."""
     users = [client for client in world.clients.values() if copy.database in client.databases]
     if not users:
@@ -16,7 +16,7 @@ def reachable(world: World, copy: Copy) -> bool:
     return any(network.passing(world, client.name, copy.server) for client in users)
 
 
-def serving_copies(world: World, database: str) -> list[Copy]:
+def serving_copies(world: World, database: str) -> list[DatabaseCopy]:
     """Copies in which clients could work now."""
     return [
         copy
@@ -33,7 +33,9 @@ def account(world: World) -> None:
             continue
         serving_now = serving_copies(world, database)
         serving = bool(serving_now)
-        exposed = serving and all(copy.mirror_state is not MirrorState.SYNCHRONIZED for copy in serving_now)
+        exposed = serving and all(
+            copy.mirroring.state is not MirrorState.SYNCHRONIZED for copy in serving_now
+        )
         if serving == old.serving and exposed == old.exposed:
             continue
         world.availability[database] = replace(settled(old, world.tick), serving=serving, exposed=exposed)

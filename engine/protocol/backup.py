@@ -11,7 +11,7 @@ from typing import Final
 from engine import arithmetic
 from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, ENTERPRISE, PAGE_KB
 from engine.messages import Message, SqlError, text_of
-from engine.model import Copy, DbFile, DbState, Instance, Key, RecoveryModel, Role, Tick, World, ticks
+from engine.model import DatabaseCopy, DbFile, DbState, Instance, Key, RecoveryModel, Role, Tick, World, ticks
 from engine.protocol import (
     chain,
     clock,
@@ -65,7 +65,7 @@ class BackupSet:
     copy_only: bool = False
     tail: bool = False
     """Taken WITH NORECOVERY: nothing was written after it."""
-    image: Copy | None = None
+    image: DatabaseCopy | None = None
     """The copy that a full or differential backup was taken of: sizes, drives, workload."""
     extra_files: tuple[DbFile, ...] = ()
 
@@ -199,7 +199,7 @@ def backup_log(
         raise SqlError(4208, title, also=(3013,), title=title)
     if not copy.full_backup:
         raise SqlError(4214, also=(3013,), title=title)
-    if norecovery and copy.guid is not None:
+    if norecovery and copy.mirroring.guid is not None:
         raise SqlError(1468, copy.database, also=(3013,), title=title)
     if norecovery and commands.in_use(world, copy):
         raise SqlError(3101, also=(3013,), title=title)
@@ -229,7 +229,7 @@ def _log_done(
 ) -> commands.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
-    if copy is None or copy.role is Role.MIRROR:
+    if copy is None or copy.mirroring.role is Role.MIRROR:
         broken = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
         broken = broken if copy is None else _mirror_refusal(world, copy, "BACKUP LOG")
         note_failure(world, server, database, broken)
@@ -293,7 +293,7 @@ def note_failure(world: World, server: str, database: str, problem: SqlError) ->
 # --- common ----------------------------------------------------------------------------------------
 
 
-def _key(copy: Copy) -> Key:
+def _key(copy: DatabaseCopy) -> Key:
     return copy.server, copy.database
 
 
@@ -305,13 +305,15 @@ def _need_compression(server: Instance) -> None:
         raise SqlError(1844, "BACKUP DATABASE WITH COMPRESSION", f"{server.edition} Edition (64-bit)")
 
 
-def _may_back_up(world: World, server: str, database: str, title: str, *, damaged: bool = False) -> Copy:
+def _may_back_up(
+    world: World, server: str, database: str, title: str, *, damaged: bool = False
+) -> DatabaseCopy:
     if snapshots.find(world, server, database) is not None:
         raise SqlError(3002, also=(3013,), title=title)
     copy = next(
         (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
     )
-    if copy is not None and copy.role is Role.MIRROR:
+    if copy is not None and copy.mirroring.role is Role.MIRROR:
         raise _mirror_refusal(world, copy, title)
     if copy is not None and copy.standby:
         raise SqlError(3036, copy.database, also=(3013,), title=title)
@@ -327,7 +329,7 @@ def _may_back_up(world: World, server: str, database: str, title: str, *, damage
     return copy
 
 
-def _mirror_refusal(world: World, copy: Copy, title: str) -> SqlError:
+def _mirror_refusal(world: World, copy: DatabaseCopy, title: str) -> SqlError:
     """A mirror is not backed up: it cannot be opened (954); from 2012 on this has a message of its own. Known."""
     number = 3059 if world.instances[copy.server].version >= 2012 else 954
     return SqlError(number, copy.database, also=(3013,), title=title)
@@ -350,7 +352,14 @@ def _room_for(world: World, server: str, path: str, size_kb: float, title: str) 
 
 
 def _taken(
-    world: World, copy: Copy, kind: str, number: int, first: float, last: float, size_kb: float, started: Tick
+    world: World,
+    copy: DatabaseCopy,
+    kind: str,
+    number: int,
+    first: float,
+    last: float,
+    size_kb: float,
+    started: Tick,
 ) -> BackupSet:
     return BackupSet(
         id=number,

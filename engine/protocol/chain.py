@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from engine.model import Copy, Key, Tick, World
+from engine.model import DatabaseCopy, Key, Tick, World
 from engine.protocol import streams
 
 
@@ -16,7 +16,7 @@ def begin(world: World, key: Key, from_kb: float, tick: Tick) -> None:
     )
 
 
-def end(world: World, copy: Copy) -> None:
+def end(world: World, copy: DatabaseCopy) -> None:
     """The log up to now is thrown away (SIMPLE, TRUNCATE_ONLY): 4214 until the next full or differential backup."""
     now_kb = streams.end_of_log_kb(world, copy)
     world.update_copy(

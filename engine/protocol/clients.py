@@ -123,7 +123,7 @@ def _names_no_partner(world: World, client: Client, server: str) -> bool:
 
     SqlClient (`LoginWithFailover`) and the JDBC driver (`R_invalidPartnerConfiguration`) then close the connection.
     """
-    return server != client.data_source and world.copies[server, client.databases[0]].guid is None
+    return server != client.data_source and world.copies[server, client.databases[0]].mirroring.guid is None
 
 
 def _refuse_partner(world: World, client: Client, server: str) -> None:
@@ -174,7 +174,7 @@ def _connected(world: World, client: Client, server: str) -> None:
         connected_to=server,
         connected_tick=world.tick,
         killed=(),
-        known_partner=copy.partner,
+        known_partner=copy.mirroring.partner,
         no_partner_at=None,
         attempt=0,
         lost_since=None,

@@ -20,7 +20,7 @@ from engine.constants import (
 )
 from engine.messages import Message, SqlError
 from engine.model import (
-    Copy,
+    DatabaseCopy,
     DbState,
     Fault,
     Key,
@@ -76,7 +76,7 @@ def abandon(world: World, server: str, handler: str, args: tuple[Any, ...]) -> N
 # --- checks ----------------------------------------------------------------------------------------
 
 
-def copy_on(world: World, server: str, database: str) -> Copy:
+def copy_on(world: World, server: str, database: str) -> DatabaseCopy:
     """The copy of *database* on *server*, found without regard to case; 5011 if there is none, 5093 for a snapshot."""
     snapshots.refuse_change(world, server, database)
     for (where, name), copy in world.copies.items():
@@ -88,43 +88,43 @@ def copy_on(world: World, server: str, database: str) -> Copy:
 SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
 
 
-def _in_session(world: World, server: str, database: str) -> Copy:
+def _in_session(world: World, server: str, database: str) -> DatabaseCopy:
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(1416, database)
     copy = copy_on(world, server, database)
-    if copy.guid is None or copy.role is None:
+    if copy.mirroring.guid is None or copy.mirroring.role is None:
         raise SqlError(1416, copy.database)
     return copy
 
 
-def _on_principal(world: World, server: str, database: str) -> Copy:
+def _on_principal(world: World, server: str, database: str) -> DatabaseCopy:
     copy = _in_session(world, server, database)
-    if copy.role is not Role.PRINCIPAL:
+    if copy.mirroring.role is not Role.PRINCIPAL:
         raise SqlError(1470, copy.database)
     return copy
 
 
-def _need_quorum(world: World, copy: Copy) -> None:
+def _need_quorum(world: World, copy: DatabaseCopy) -> None:
     if not quorum.has_quorum(world, copy):
         raise SqlError(1431, copy.database)
 
 
-def _need_connection(world: World, copy: Copy) -> None:
+def _need_connection(world: World, copy: DatabaseCopy) -> None:
     if not quorum.sees_partner(world, copy):
         raise SqlError(1447, copy.database)
 
 
-def _not_busy(world: World, copy: Copy) -> None:
-    if world.failover_under_way(copy.guid) is not None:
+def _not_busy(world: World, copy: DatabaseCopy) -> None:
+    if world.failover_under_way(copy.mirroring.guid) is not None:
         raise SqlError(1404)
 
 
-def _key(copy: Copy) -> Key:
+def _key(copy: DatabaseCopy) -> Key:
     return copy.server, copy.database
 
 
-def _partner_of(world: World, copy: Copy) -> Copy:
-    partner = world.copy_in_session(copy.guid, copy.partner)
+def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
+    partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     assert partner is not None, f"{_key(copy)} is connected to a partner without a session"
     return partner
 
@@ -138,13 +138,13 @@ def partner_failover(world: World, server: str, database: str) -> Outcome:
     _need_quorum(world, copy)
     if not quorum.sees_partner(world, copy):
         raise SqlError(1447, copy.database)
-    if copy.safety is not Safety.FULL:
+    if copy.mirroring.safety is not Safety.FULL:
         raise SqlError(1477, copy.database)
     _not_busy(world, copy)
-    if copy.mirror_state is not MirrorState.SYNCHRONIZED:
+    if copy.mirroring.state is not MirrorState.SYNCHRONIZED:
         raise SqlError(1422, copy.database)
     if (
-        world.copies[copy.partner or "", copy.database].stream is None
+        world.copies[copy.mirroring.partner or "", copy.database].stream is None
     ):  # it has led since, which is not known here yet
         raise SqlError(1447, copy.database)
     failover.start_manual(world, _key(copy))
@@ -154,17 +154,17 @@ def partner_failover(world: World, server: str, database: str) -> Outcome:
 def partner_force(world: World, server: str, database: str) -> Outcome:
     """FORCE_SERVICE_ALLOW_DATA_LOSS: on the mirror, while nobody it can ask knows a living principal."""
     copy = _in_session(world, server, database)
-    if copy.role is not Role.MIRROR or quorum.sees_partner(world, copy):
+    if copy.mirroring.role is not Role.MIRROR or quorum.sees_partner(world, copy):
         raise SqlError(1455, copy.database)
-    if copy.witness is not None:
+    if copy.mirroring.witness is not None:
         if not quorum.sees_witness(world, copy):
             raise SqlError(1431, copy.database)
-        if quorum.witness_sees(world, copy, copy.partner):
+        if quorum.witness_sees(world, copy, copy.mirroring.partner):
             raise SqlError(1455, copy.database)
-    running = world.failover_under_way(copy.guid)
+    running = world.failover_under_way(copy.mirroring.guid)
     if running is not None and (running.kind != "automatic" or running.decided_tick is not None):
         raise SqlError(1404)
-    if copy.redo_failed or copy.stream is None:
+    if copy.mirroring.redo_failed or copy.stream is None:
         raise SqlError(1406, copy.database)
     failover.start_forced(world, _key(copy))
     return []
@@ -175,19 +175,19 @@ def partner_off(world: World, server: str, database: str) -> Outcome:
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(1416, database)
     copy = copy_on(world, server, database)
-    if copy.guid is None and copy.partner_address is not None:
-        world.update_copy(_key(copy), partner=None, partner_address=None)  # the session never began
+    if copy.mirroring.guid is None and copy.mirroring.partner_address is not None:
+        world.update_mirroring(_key(copy), partner=None, partner_address=None)  # the session never began
         return []
     copy = _in_session(world, server, database)
-    running = world.failover_under_way(copy.guid)
+    running = world.failover_under_way(copy.mirroring.guid)
     if running is not None and running.decided_tick is not None:
         raise SqlError(1404)
     if running is not None:
-        failover.cancel(world, copy.guid, running.kind, "mirroring was removed")
-    guid = copy.guid
+        failover.cancel(world, copy.mirroring.guid, running.kind, "mirroring was removed")
+    guid = copy.mirroring.guid
     assert guid is not None
-    told = [copy.partner] if quorum.sees_partner(world, copy) else []
-    witness = copy.witness if quorum.sees_witness(world, copy) else None
+    told = [copy.mirroring.partner] if quorum.sees_partner(world, copy) else []
+    witness = copy.mirroring.witness if quorum.sees_witness(world, copy) else None
     session.leave_session(world, _key(copy))
     for partner in told:
         other = world.copy_in_session(guid, partner)
@@ -216,17 +216,17 @@ def partner_suspend(world: World, server: str, database: str) -> Outcome:
 def partner_resume(world: World, server: str, database: str) -> Outcome:
     """SET PARTNER RESUME: after SUSPEND, after forced service, after an error that was mended."""
     copy = _in_session(world, server, database)
-    if copy.role is Role.MIRROR and not world.settings.resume_on_mirror:
+    if copy.mirroring.role is Role.MIRROR and not world.settings.resume_on_mirror:
         raise SqlError(1470, copy.database)
     _need_quorum(world, copy)
     _need_connection(world, copy)
     other = _partner_of(world, copy)
     for stopped in (copy, other):
-        if stopped.redo_failed and not redo.mended(world, _key(stopped)):
+        if stopped.mirroring.redo_failed and not redo.mended(world, _key(stopped)):
             raise SqlError(1462)
-    if MirrorState.SUSPENDED not in (copy.mirror_state, other.mirror_state):
+    if MirrorState.SUSPENDED not in (copy.mirroring.state, other.mirroring.state):
         return []
-    lead, follow = (copy, other) if copy.role is Role.PRINCIPAL else (other, copy)
+    lead, follow = (copy, other) if copy.mirroring.role is Role.PRINCIPAL else (other, copy)
     if not prerequisites.version_fits(world, lead.server, follow.server):
         redo.refuse_newer(world, _key(lead), _key(follow))
         return []
@@ -239,28 +239,29 @@ def partner_safety(world: World, server: str, database: str, level: str) -> Outc
     """SET PARTNER SAFETY FULL|OFF (also SET SAFETY): on the principal, both partners connected."""
     copy = _on_principal(world, server, database)
     wanted = Safety[level.upper()]
-    if world.instances[server].edition not in ENTERPRISE and wanted is not copy.safety:
+    if world.instances[server].edition not in ENTERPRISE and wanted is not copy.mirroring.safety:
         raise SqlError(1473)
     _need_quorum(world, copy)
     _need_connection(world, copy)
     _not_busy(world, copy)
-    if wanted is copy.safety:
+    if wanted is copy.mirroring.safety:
         return []
     for key in _both(world, copy):
         # With safety OFF the timeout is always 10 s; what was set before is forgotten
         # [DOC: ALTER DATABASE database mirroring].
-        timeout = {"timeout_s": PARTNER_TIMEOUT_S} if wanted is Safety.OFF else {}
-        world.update_copy(key, safety=wanted, safety_sequence=copy.safety_sequence + 1, **timeout)
+        timeout_s = PARTNER_TIMEOUT_S if wanted is Safety.OFF else world.copies[key].mirroring.timeout_s
+        sequence = copy.mirroring.safety_sequence + 1
+        world.update_mirroring(key, safety=wanted, safety_sequence=sequence, timeout_s=timeout_s)
     carried = [
         other.stream
-        for other in (copy, world.copies[copy.partner or "", copy.database])
+        for other in (copy, world.copies[copy.mirroring.partner or "", copy.database])
         if other.stream is not None
     ]
-    raised = wanted is Safety.FULL and copy.mirror_state is MirrorState.SYNCHRONIZED
+    raised = wanted is Safety.FULL and copy.mirroring.state is MirrorState.SYNCHRONIZED
     if raised and not all(map(world.flow.caught_up, carried)):
         for key in _both(world, copy):
             if (
-                world.copies[key].mirror_state is MirrorState.SYNCHRONIZED
+                world.copies[key].mirroring.state is MirrorState.SYNCHRONIZED
             ):  # a partner that has just died is not
                 roles.move(world, key, Cause.SAFETY_RAISED)
                 roles.trace_steady(world, key)
@@ -277,9 +278,9 @@ def partner_timeout(world: World, server: str, database: str, seconds: int) -> O
     if seconds > PARTNER_TIMEOUT_S_MAX:
         raise SqlError(1476, seconds)
     _need_quorum(world, copy)
-    if copy.safety is Safety.FULL:
+    if copy.mirroring.safety is Safety.FULL:
         for key in _both(world, copy):
-            world.update_copy(key, timeout_s=max(PARTNER_TIMEOUT_S_MIN, seconds))
+            world.update_mirroring(key, timeout_s=max(PARTNER_TIMEOUT_S_MIN, seconds))
     return []
 
 
@@ -296,9 +297,9 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(1463)
     copy = copy_on(world, server, database)
-    if copy.guid is not None:
+    if copy.mirroring.guid is not None:
         raise SqlError(1405, copy.database)
-    if copy.partner_address is not None:
+    if copy.mirroring.partner_address is not None:
         raise SqlError(1405, copy.database)  # a future mirror that knows its principal already
     host = addresses.host_of(world, address)
     if host == server:
@@ -308,7 +309,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
         raise SqlError(1466, copy.database)
     if copy.db_state is DbState.RESTORING:
         # The future mirror only stores where its principal will be; it contacts nobody.
-        world.update_copy(_key(copy), partner=host, partner_address=address)
+        world.update_mirroring(_key(copy), partner=host, partner_address=address)
         return []
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)
@@ -321,14 +322,15 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
     return _establish(world, copy, prerequisites.other_side(world, copy, host, address), address)
 
 
-def _establish(world: World, copy: Copy, other: Copy, address: str) -> Outcome:
+def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: str) -> Outcome:
     guid = world.new_session(copy.database)
     assert copy.source is not None
     for me, peer, role, where in (
         (copy, other, Role.PRINCIPAL, address),
-        (other, copy, Role.MIRROR, other.partner_address),
+        (other, copy, Role.MIRROR, other.mirroring.partner_address),
     ):
-        world.update_copy(
+        world.update_copy(_key(me), fork=copy.fork, was_mirror=False)
+        world.update_mirroring(
             _key(me),
             guid=guid,
             role=role,
@@ -341,8 +343,6 @@ def _establish(world: World, copy: Copy, other: Copy, address: str) -> Outcome:
             safety_sequence=1,
             role_sequence=1,
             timeout_s=PARTNER_TIMEOUT_S,
-            fork=copy.fork,
-            was_mirror=False,
             trace=0,
         )
         roles.set_state(world, _key(me), MirrorState.DISCONNECTED, "mirroring established")
@@ -359,9 +359,9 @@ def witness_set(world: World, server: str, database: str, address: str) -> Outco
     """SET WITNESS = 'TCP://host:port': on the principal, all three connected, the mirror caught up."""
     copy = _on_principal(world, server, database)
     host = addresses.host_of(world, address)
-    if host in (copy.server, copy.partner):
+    if host in (copy.server, copy.mirroring.partner):
         raise SqlError(1429, address)
-    if host is not None and host == copy.witness:
+    if host is not None and host == copy.mirroring.witness:
         raise SqlError(1446, address)
     _need_connection(world, copy)
     if host is None:
@@ -370,18 +370,18 @@ def witness_set(world: World, server: str, database: str, address: str) -> Outco
         raise SqlError(1456, address)
     if not security.plays(world.instances[host], witness=True):
         raise SqlError(1427, address)
-    partner = copy.partner
-    assert partner is not None and copy.guid is not None
+    partner = copy.mirroring.partner
+    assert partner is not None and copy.mirroring.guid is not None
     linked = prerequisites.reaches(world, partner, host, None, witness=True)
-    if not linked or copy.mirror_state not in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
+    if not linked or copy.mirroring.state not in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
         raise SqlError(1426)
-    if copy.witness is not None:
+    if copy.mirroring.witness is not None:
         witness_off(world, server, database)  # the new one takes its place
     for key in _both(world, copy):
-        world.update_copy(key, witness=host, witness_address=address)
+        world.update_mirroring(key, witness=host, witness_address=address)
     sync.new_record(world, world.copies[_key(copy)], host)
     for key in _both(world, copy):
-        network.open_contact(world, copy.guid, key[0], host)
+        network.open_contact(world, copy.mirroring.guid, key[0], host)
         roles.set_witness_state(world, key, WitnessState.CONNECTED)
         roles.trace_steady(world, key)
     network.reassess(world)
@@ -394,17 +394,17 @@ def witness_off(world: World, server: str, database: str) -> Outcome:
     Documented [WP, loss of the mirror and the witness].
     """
     copy = _in_session(world, server, database)
-    if copy.role is Role.MIRROR and not world.settings.witness_off_on_mirror:
+    if copy.mirroring.role is Role.MIRROR and not world.settings.witness_off_on_mirror:
         raise SqlError(1470, copy.database)
-    if copy.witness is None:
+    if copy.mirroring.witness is None:
         raise SqlError(1439, copy.database)
     _need_quorum(world, copy)
-    witness, guid = copy.witness, copy.guid
+    witness, guid = copy.mirroring.witness, copy.mirroring.guid
     assert guid is not None
     reachable = quorum.sees_witness(world, copy)
     failover.cancel(world, guid, "automatic", "the witness was removed")
     for key in _both(world, copy):
-        world.update_copy(key, witness=None, witness_address=None, armed=False)
+        world.update_mirroring(key, witness=None, witness_address=None, armed=False)
         world.contacts.pop((guid, key[0], witness), None)
         roles.set_witness_state(world, key, WitnessState.UNKNOWN)
         roles.trace_steady(world, key)
@@ -425,7 +425,7 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
     )
     if copy is None:
         raise SqlError(3118, database, also=(3013,))
-    if copy.guid is not None:
+    if copy.mirroring.guid is not None:
         raise SqlError(3104, copy.database, also=(3013,))
     if copy.db_state is DbState.ONLINE:
         raise SqlError(3153, also=(3013,))
@@ -436,7 +436,7 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
 
 def _recovered(world: World, server: str, database: str) -> Outcome:
     copy = world.copies[server, database]
-    if copy.guid is not None or copy.db_state is not DbState.RESTORING:
+    if copy.mirroring.guid is not None or copy.db_state is not DbState.RESTORING:
         raise SqlError(3104, database, also=(3013,))
     open_restored(world, (server, database))
     text = "RESTORE DATABASE successfully processed 0 pages in 1.5 seconds (0.000 MB/sec)."
@@ -449,10 +449,16 @@ def open_restored(world: World, key: Key) -> None:
     end = copy.end_of_log_kb
     _account_recovery_loss(world, copy)
     world.update_copy(
-        key, db_state=DbState.ONLINE, fork=world.next_id(), lineage=lineage.branch(world, copy.lineage, end),
-        partner=None, partner_address=None, failover_lsn_kb=end, log_start_kb=end, last_log_backup_kb=end,
-        was_mirror=False, standby=False,
-    )  # fmt: skip
+        key,
+        db_state=DbState.ONLINE,
+        fork=world.next_id(),
+        lineage=lineage.branch(world, copy.lineage, end),
+        log_start_kb=end,
+        last_log_backup_kb=end,
+        was_mirror=False,
+        standby=False,
+    )
+    world.update_mirroring(key, partner=None, partner_address=None, failover_lsn_kb=end)  # fmt: skip
     world.flow.add_log_kb(streams.add_source(world, key, end), RECOVERY_LOG_KB)
     errorlog.write(world, key[0], 17137, key[1])
     errorlog.write(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
@@ -461,7 +467,7 @@ def open_restored(world: World, key: Key) -> None:
 COMPLETIONS["restore.recovered"] = _recovered
 
 
-def _account_recovery_loss(world: World, copy: Copy) -> None:
+def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     """What clients committed on the other copy and this one does not have is lost from here on."""
     others = [
         c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
@@ -489,7 +495,7 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
     return []
 
 
-def in_use(world: World, copy: Copy) -> bool:
+def in_use(world: World, copy: DatabaseCopy) -> bool:
     """An application has connections to this copy of the database."""
     return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
 
@@ -506,12 +512,12 @@ def use_database(world: World, server: str, database: str) -> Outcome:
         copy = copy_on(world, server, database)
     except SqlError:
         raise SqlError(911, database) from None
-    if copy.role is Role.MIRROR:
+    if copy.mirroring.role is Role.MIRROR:
         raise SqlError(954, copy.database)
     if copy.disk_failed:
         raise SqlError(945, copy.database)
-    if copy.guid is not None and copy.role is Role.PRINCIPAL:
-        if copy.mirror_state is MirrorState.PENDING_FAILOVER:
+    if copy.mirroring.guid is not None and copy.mirroring.role is Role.PRINCIPAL:
+        if copy.mirroring.state is MirrorState.PENDING_FAILOVER:
             raise SqlError(952, copy.database)
         if copy.recovering:
             raise SqlError(956, copy.database)
@@ -528,7 +534,7 @@ def use_database(world: World, server: str, database: str) -> Outcome:
 # --- helpers ---------------------------------------------------------------------------------------
 
 
-def _both(world: World, copy: Copy) -> list[Key]:
+def _both(world: World, copy: DatabaseCopy) -> list[Key]:
     """The copy itself, and its partner's if the two are connected."""
     keys = [_key(copy)]
     if quorum.sees_partner(world, copy):
@@ -536,7 +542,7 @@ def _both(world: World, copy: Copy) -> list[Key]:
     return keys
 
 
-def _tell(world: World, copy: Copy) -> None:
+def _tell(world: World, copy: DatabaseCopy) -> None:
     for key in _both(world, copy):
-        if world.copies[key].role is Role.PRINCIPAL:
+        if world.copies[key].mirroring.role is Role.PRINCIPAL:
             sync.tell_witness(world, key)

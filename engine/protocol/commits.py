@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.commits import Commit
-from engine.model import Copy, Key, User, World
+from engine.model import DatabaseCopy, Key, User, World
 from engine.protocol import streams
 from engine.protocol.lineage import Lineage
 
@@ -38,13 +38,13 @@ def upto(world: World, family: int, path: Lineage, kb: float) -> Commit | None:
     return None
 
 
-def newest(world: World, copy: Copy) -> Commit | None:
+def newest(world: World, copy: DatabaseCopy) -> Commit | None:
     """The last commit in the log of the copy, hardened or not."""
     end_kb = streams.end_of_log_kb(world, copy) if copy.source is None else math.inf
     return upto(world, copy.family, copy.lineage, end_kb)
 
 
-def between(world: World, copy: Copy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
+def between(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> Iterator[Commit]:
     """Commits in the log of the copy that end after *after_kb* and not after *upto_kb*, newest first."""
     commit = upto(world, copy.family, copy.lineage, upto_kb)
     while commit is not None and commit.kb > after_kb + SLACK_KB:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
-from engine.model import Client, Copy, Tick, World
+from engine.model import Client, DatabaseCopy, Tick, World
 
 FIRST_SPID: Final = 200
 """Session ids of applications begin here, so that those of windows stay below. Assumed."""
@@ -38,12 +38,12 @@ def login_of(world: World, client: Client, server: str) -> str:
     return client.login or f"{world.computer_of(server).domain}\\svc-{client.name.lower()}"
 
 
-def _copies(world: World, client: Client, server: str) -> list[Copy]:
+def _copies(world: World, client: Client, server: str) -> list[DatabaseCopy]:
     found = [world.copies.get((server, database)) for database in client.databases]
     return [copy for copy in found if copy is not None and copy.source is not None]
 
 
-def _count(world: World, copy: Copy) -> int:
+def _count(world: World, copy: DatabaseCopy) -> int:
     assert copy.source is not None
     setup = world.flow.source_setup(copy.source)
     return round(setup.workload.connections * setup.scale)

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
-from engine.model import Availability, Copy, DbState, MirrorState, Role, Snapshot, World
+from engine.model import Availability, DatabaseCopy, DbState, MirrorState, Role, Snapshot, World
 from engine.protocol import commands, errorlog, files, jobs, losses, options, snapshots, streams, volumes
 from engine.protocol.files import NO_PATH
 
@@ -23,7 +23,7 @@ def create(world: World, server: str, name: str, login: str = "sa") -> list[Mess
     """CREATE DATABASE name: empty, recovery model as in model, no backup yet, of *login*. 1801 if there is one."""
     _need_free_name(world, server, name)
     key = (server, name)
-    world.copies[key] = Copy(
+    world.copies[key] = DatabaseCopy(
         server=server,
         database=name,
         database_id=snapshots.next_database_id(world, server),
@@ -62,7 +62,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
         raise SqlError(3701, "drop", "database", name)
-    if copy.guid is not None:
+    if copy.mirroring.guid is not None:
         raise SqlError(3743, copy.database)
     if commands.in_use(world, copy):
         raise SqlError(3702, copy.database)
@@ -73,12 +73,12 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 def refuse_rename(world: World, server: str, name: str) -> list[Message]:
     """ALTER DATABASE … MODIFY NAME: 957 in a session, 5093 for a snapshot; else it is said that nothing happens."""
     copy = commands.copy_on(world, server, name)
-    if copy.guid is not None:
+    if copy.mirroring.guid is not None:
         raise SqlError(957, copy.database, also=(5069,))
     return [Message(0, 0, 0, 0, "Not simulated: a database keeps its name.")]
 
 
-def _remove(world: World, copy: Copy, verb: str) -> None:
+def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
     key = (copy.server, copy.database)
     pictures = snapshots.of_database(world, *key)
     if pictures:
@@ -132,10 +132,10 @@ def create_snapshot(
     return []
 
 
-def _need_readable(world: World, copy: Copy) -> None:
+def _need_readable(world: World, copy: DatabaseCopy) -> None:
     """A mirror must be SYNCHRONIZED; any other source must be open."""
-    if copy.role is Role.MIRROR:
-        if copy.mirror_state is not MirrorState.SYNCHRONIZED or copy.recovering or copy.disk_failed:
+    if copy.mirroring.role is Role.MIRROR:
+        if copy.mirroring.state is not MirrorState.SYNCHRONIZED or copy.recovering or copy.disk_failed:
             raise SqlError(1822)
         return
     if copy.db_state in (DbState.RESTORING, DbState.OFFLINE):
@@ -143,7 +143,7 @@ def _need_readable(world: World, copy: Copy) -> None:
     commands.use_database(world, copy.server, copy.database)
 
 
-def _need_files(world: World, copy: Copy, files: tuple[tuple[str, str], ...]) -> None:
+def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
     """Every data file of the source, and no other, is given a place on a drive that exists."""
     named = {name.lower(): path for name, path in files}
     data = {file.name.lower(): file.name for file in volumes.files_of(copy) if not file.log}
@@ -164,7 +164,7 @@ def _need_files(world: World, copy: Copy, files: tuple[tuple[str, str], ...]) ->
 class DetachedFile:
     """The first data file of a database that was detached; the others stand for themselves in *image*."""
 
-    image: Copy
+    image: DatabaseCopy
 
     @property
     def size_kb(self) -> float:
@@ -178,7 +178,7 @@ def detach(world: World, server: str, name: str) -> list[Message]:
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
         raise SqlError(15010, name)
-    if copy.guid is not None:
+    if copy.mirroring.guid is not None:
         raise SqlError(3743, copy.database)
     if commands.in_use(world, copy):
         raise SqlError(3703, "database", copy.database)

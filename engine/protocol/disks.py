@@ -12,7 +12,7 @@ from typing import Final
 from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
 from engine.inputs import InputProblem
 from engine.messages import SqlError, text_of
-from engine.model import Copy, DbFile, DbState, Key, Role, Tick, World
+from engine.model import DatabaseCopy, DbFile, DbState, Key, Role, Tick, World
 from engine.protocol import errorlog, failover, files, network, redo, roles, volumes
 
 SYSTEM_DRIVE: Final = "C"
@@ -55,20 +55,21 @@ def _lose_log(world: World, key: Key) -> None:
         return
     server, database = key
     opened = copy.db_state is DbState.ONLINE
-    if opened or copy.role is Role.MIRROR:
+    if opened or copy.mirroring.role is Role.MIRROR:
         failover.cancel_at(world, key, f"the volume of {database} on {server} failed")
         errorlog.write(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
         _note(world, server, "Write error during log flush.")
         errorlog.write(world, server, 9001, database, state=4)
-    copy = world.update_copy(key, disk_failed=True, armed=False)
+    world.update_copy(key, disk_failed=True)
+    copy = world.update_mirroring(key, armed=False)
     if opened:
         errorlog.write(world, server, 3422, database, 9001, "XdesRMFull::CommitInternal")
         errorlog.write(world, server, 17137, database)
         _tell_lost_files(world, copy)
-    if copy.guid is not None or opened:
+    if copy.mirroring.guid is not None or opened:
         _close(world, key)
-    if copy.guid is not None:
-        network.drop_contacts(world, copy.guid, server)
+    if copy.mirroring.guid is not None:
+        network.drop_contacts(world, copy.mirroring.guid, server)
         roles.stop(world, key)
 
 
@@ -78,10 +79,10 @@ def _lose_data(world: World, key: Key) -> None:
     world.update_copy(key, data_failed_tick=world.tick)
     if copy.disk_failed or not world.instances[key[0]].running:
         return
-    if copy.role is Role.MIRROR and copy.stream is not None and not copy.redo_failed:
+    if copy.mirroring.role is Role.MIRROR and copy.stream is not None and not copy.mirroring.redo_failed:
         redo.meet_trouble(world, key)
-        if copy.guid is not None:
-            failover.consider(world, copy.guid)
+        if copy.mirroring.guid is not None:
+            failover.consider(world, copy.mirroring.guid)
     elif copy.db_state is DbState.ONLINE:
         error = files.io_error(copy, "read")
         errorlog.write(world, key[0], 823, *error, state=2)
@@ -103,7 +104,7 @@ def checkpoint(world: World, server: str, database: str, failed_tick: Tick) -> N
     world.after(CHECKPOINT_S, "disk.checkpoint", server, database, failed_tick)
 
 
-def need_data(copy: Copy, how: str = "read", *, state: int = 2) -> None:
+def need_data(copy: DatabaseCopy, how: str = "read", *, state: int = 2) -> None:
     """823 if the pages of the copy cannot be reached: what an application asks for is not all in memory. Derived."""
     if copy.data_failed_tick is not None:
         raise SqlError(823, *files.io_error(copy, how), state=state)
@@ -112,7 +113,7 @@ def need_data(copy: Copy, how: str = "read", *, state: int = 2) -> None:
 # --- a database that cannot be opened ------------------------------------------------------------------
 
 
-def lost_files(world: World, copy: Copy) -> list[DbFile]:
+def lost_files(world: World, copy: DatabaseCopy) -> list[DbFile]:
     """The files of a copy that are out of reach."""
     gone = world.computer_of(copy.server).failed_drives
     found = [file for file in volumes.files_of(copy) if file.drive.upper() in gone]
@@ -135,7 +136,7 @@ def _close(world: World, key: Key) -> None:
     world.update_copy(key, db_state=DbState.RECOVERY_PENDING, recovering=False)
 
 
-def _tell_lost_files(world: World, copy: Copy) -> None:
+def _tell_lost_files(world: World, copy: DatabaseCopy) -> None:
     known = volumes.files_of(copy)
     for file in lost_files(world, copy):
         path = volumes.path_of(copy, file)
@@ -172,7 +173,7 @@ def mend_volume(world: World, server: str, drive: str) -> None:
     network.reassess(world)
 
 
-def _drives(copy: Copy) -> set[str]:
+def _drives(copy: DatabaseCopy) -> set[str]:
     return {file.drive.upper() for file in volumes.files_of(copy)}
 
 
@@ -197,7 +198,7 @@ def _mend(world: World, key: Key) -> None:
 # --- helpers --------------------------------------------------------------------------------------------
 
 
-def _copy(world: World, server: str, database: str) -> Copy:
+def _copy(world: World, server: str, database: str) -> DatabaseCopy:
     """The copy of *database* on *server*; InputProblem if there is none."""
     copy = world.copies.get((server, database))
     if copy is None:

@@ -97,9 +97,9 @@ def logs(world: World, server: str) -> list[list[LogLine]]:
 
 def trace(world: World, key: Key, new: int) -> None:
     """Put the copy into trace state *new* and emit the event if that is a change."""
-    old = world.copies[key].trace
+    old = world.copies[key].mirroring.trace
     if old == new:
         return
-    world.update_copy(key, trace=new)
+    world.update_mirroring(key, trace=new)
     text = f"DBM: {TRACE[old]} -> DBM: {TRACE[new]}"
     world.emit("trace", text, server=key[0], database=key[1], state=new, integer_data=old)

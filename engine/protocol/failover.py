@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from engine.flow.recovery import undo_s
-from engine.model import Copy, DbState, Failover, Key, Role, World
+from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
 from engine.protocol import causes, errorlog, lineage, losses, network, quorum, redo, roles, streams
 from engine.protocol.roles import Cause
 
@@ -26,20 +26,24 @@ def _step(world: World, failover: Failover, step: str, server: str | None = None
                **({"why": failover.why} if failover.why else {}))  # fmt: skip
 
 
-def _begin(world: World, mirror: Copy, kind: str, **ticks_known: Any) -> Failover:
-    assert mirror.guid is not None and mirror.partner is not None and mirror.stream is not None
-    cause, failed_tick = causes.of_loss(world, mirror.partner, mirror.server)
+def _begin(world: World, mirror: DatabaseCopy, kind: str, **ticks_known: Any) -> Failover:
+    assert (
+        mirror.mirroring.guid is not None
+        and mirror.mirroring.partner is not None
+        and mirror.stream is not None
+    )
+    cause, failed_tick = causes.of_loss(world, mirror.mirroring.partner, mirror.server)
     if kind == "manual":
         cause, failed_tick = "manual", world.tick
     source = world.flow.source_of(mirror.stream)
     principal = world.copies[world.sources[source]]
     phases = causes.phases(world, mirror.stream, "forced" if kind == "forced" else cause)
     failover = Failover(
-        guid=mirror.guid,
+        guid=mirror.mirroring.guid,
         database=mirror.database,
         kind=kind,
         cause=cause,
-        from_server=mirror.partner,
+        from_server=mirror.mirroring.partner,
         to_server=mirror.server,
         under_load=streams.under_load(principal),
         failed_tick=min(failed_tick, world.tick),
@@ -73,7 +77,7 @@ def cancel(world: World, guid: int | None, kind: str, why: str) -> None:
 
 def cancel_at(world: World, key: Key, why: str) -> None:
     """The copy is gone: it cannot become the principal, and has no role to hand over."""
-    failover = world.failover_under_way(world.copies[key].guid)
+    failover = world.failover_under_way(world.copies[key].mirroring.guid)
     if failover is None:
         return
     if failover.to_server == key[0] or (failover.kind == "manual" and failover.from_server == key[0]):
@@ -101,7 +105,7 @@ def consider(world: World, guid: int) -> None:
         _decided(world, failover)
 
 
-def _ask_witness(world: World, failover: Failover, mirror: Copy) -> None:
+def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None:
     """Redo goes on meanwhile; the decision comes when all log is redone and the witness agrees. [WP, failover]"""
     why = _refusal(world, mirror)
     if why:
@@ -116,16 +120,21 @@ def _ask_witness(world: World, failover: Failover, mirror: Copy) -> None:
         world.after(failover.decision_s, "failover.decide", failover.guid, failover.detected_tick)
 
 
-def _refusal(world: World, mirror: Copy) -> str:
+def _refusal(world: World, mirror: DatabaseCopy) -> str:
     """Why the mirror may no longer fail over by itself; empty while it may, or while the witness cannot say yet."""
-    if mirror.redo_failed:
+    if mirror.mirroring.redo_failed:
         return f"redo failed on {mirror.server}"
-    if not mirror.armed:
+    if not mirror.mirroring.armed:
         return f"{mirror.server} lost the witness"
     record = quorum.record_of(world, mirror)
     told = record is not None and quorum.sees_witness(world, mirror) and _hears_witness(world, mirror)
-    if told and record is not None and record.exposed and record.role_sequence <= mirror.role_sequence:
-        return f"the witness knows that {mirror.partner} went on without {mirror.server}"
+    if (
+        told
+        and record is not None
+        and record.exposed
+        and record.role_sequence <= mirror.mirroring.role_sequence
+    ):
+        return f"the witness knows that {mirror.mirroring.partner} went on without {mirror.server}"
     return ""
 
 
@@ -133,9 +142,9 @@ ASK_WITNESS_S = 0.5
 """How often a mirror whose question the witness has not answered looks for the answer. Assumed."""
 
 
-def _hears_witness(world: World, mirror: Copy) -> bool:
+def _hears_witness(world: World, mirror: DatabaseCopy) -> bool:
     """The mirror's question reaches the witness and the answer comes back, whatever the two believe."""
-    witness = mirror.witness
+    witness = mirror.mirroring.witness
     if witness is None or not world.instances[witness].answering:
         return False
     return network.passing(world, mirror.server, witness)
@@ -154,7 +163,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
     if failover is None or failover.detected_tick != detected_tick or failover.decided_tick is not None:
         return
     mirror = world.copies[failover.to_server, failover.database]
-    agreed = mirror.armed and quorum.witness_agrees(world, mirror) and _hears_witness(world, mirror)
+    agreed = mirror.mirroring.armed and quorum.witness_agrees(world, mirror) and _hears_witness(world, mirror)
     if not (world.instances[mirror.server].answering and agreed):
         _update(world, failover, agreed_tick=None)
         consider(world, guid)
@@ -165,7 +174,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         record,
         principal=mirror.server,
         mirror=failover.from_server,
-        role_sequence=mirror.role_sequence + 1,
+        role_sequence=mirror.mirroring.role_sequence + 1,
         exposed=True,
     )
     errorlog.trace(world, (mirror.server, mirror.database), 8)
@@ -184,8 +193,8 @@ def _decided(world: World, failover: Failover) -> None:
 def start_manual(world: World, principal: Key) -> None:
     """ALTER DATABASE … SET PARTNER FAILOVER was accepted: clients are cut, the tail of the log goes out."""
     copy = world.copies[principal]
-    assert copy.partner is not None
-    mirror = world.copies[copy.partner, copy.database]
+    assert copy.mirroring.partner is not None
+    mirror = world.copies[copy.mirroring.partner, copy.database]
     failover = _begin(world, mirror, "manual")
     roles.move(world, principal, Cause.FAILOVER_ACCEPTED)
     errorlog.trace(world, principal, 7)
@@ -208,8 +217,8 @@ def closed(world: World, guid: int, detected_tick: int) -> None:
 def start_forced(world: World, mirror: Key) -> None:
     """FORCE_SERVICE_ALLOW_DATA_LOSS was accepted: the mirror recovers to the end of what it has."""
     copy = world.copies[mirror]
-    cancel(world, copy.guid, "automatic", "service was forced instead")
-    lost_at = quorum.contact(world, copy.guid, copy.server, copy.partner).since_tick
+    cancel(world, copy.mirroring.guid, "automatic", "service was forced instead")
+    lost_at = quorum.contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).since_tick
     failover = _begin(world, copy, "forced", agreed_tick=world.tick)
     _update(world, failover, failed_tick=min(failover.failed_tick, lost_at))
     errorlog.trace(world, mirror, 7)
@@ -222,7 +231,7 @@ def start_forced(world: World, mirror: Key) -> None:
 def redo_done(world: World, stream: int) -> None:
     """Crossing: the receiver of *stream* has applied all the log that it has."""
     source, mirror = world.flow.source_of(stream), world.streams[stream]
-    failover = world.failover_under_way(world.copies[world.sources[source]].guid)
+    failover = world.failover_under_way(world.copies[world.sources[source]].mirroring.guid)
     if mirror is None or failover is None or failover.redo_done_tick is not None:
         return
     unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
@@ -264,18 +273,17 @@ def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
     assert stream is not None
     _account_loss(world, failover, world.copies[old], stream)
     hardened_kb = world.flow.stream_positions(stream).hardened_kb
-    sequence = world.copies[new].role_sequence + 1
+    sequence = world.copies[new].mirroring.role_sequence + 1
     redo.finish(world, new)
     streams.take_over(world, stream)
     roles.take_role(world, new, Role.PRINCIPAL, reason=REASON[failover.kind], sequence=sequence)
     world.update_copy(
         new,
         db_state=DbState.ONLINE,
-        failover_lsn_kb=hardened_kb,
         lineage=lineage.branch(world, world.copies[new].lineage, hardened_kb),
-        armed=False,
         recovering=False,
     )
+    world.update_mirroring(new, failover_lsn_kb=hardened_kb, armed=False)
     if failover.kind == "manual":
         _hand_over(world, old, sequence, hardened_kb)
     elif failover.kind == "forced":
@@ -293,15 +301,16 @@ def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
 def _hand_over(world: World, old: Key, sequence: int, hardened_kb: float) -> None:
     """The old principal of a manual failover becomes the mirror."""
     roles.take_role(world, old, Role.MIRROR, reason="Failover", sequence=sequence)
-    world.update_copy(old, db_state=DbState.RESTORING, failover_lsn_kb=hardened_kb)
+    world.update_copy(old, db_state=DbState.RESTORING)
+    world.update_mirroring(old, failover_lsn_kb=hardened_kb)
     errorlog.write(world, old[0], 1442, old[1])
     errorlog.write(world, old[0], 17137, old[1])
     errorlog.write(world, old[0], 1444, old[1])
-    for key in (old, (world.copies[old].partner or "", old[1])):
+    for key in (old, (world.copies[old].mirroring.partner or "", old[1])):
         roles.move(world, key, Cause.ROLES_SWAPPED)
 
 
-def _account_loss(world: World, failover: Failover, old: Copy, stream: int) -> None:
+def _account_loss(world: World, failover: Failover, old: DatabaseCopy, stream: int) -> None:
     """Commits that clients were told of and that the new principal does not have."""
     told, kept = streams.committed_kb(world, old), world.flow.stream_positions(stream).hardened_kb
     count = losses.count(world, old, kept, told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engine.model import Copy, MirrorState, Role, Safety, World
+from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol import quorum
 
 MIRROR_HAS_LOST: Final = "the mirror has lost the principal"
@@ -36,8 +36,8 @@ def armed(world: World, database: str) -> bool:
     return bool(beforehand) and all(condition.holds for condition in beforehand)
 
 
-def _mirror(world: World, database: str) -> Copy | None:
-    return next((copy for copy in world.copies_of(database) if copy.role is Role.MIRROR), None)
+def _mirror(world: World, database: str) -> DatabaseCopy | None:
+    return next((copy for copy in world.copies_of(database) if copy.mirroring.role is Role.MIRROR), None)
 
 
 def _beforehand(world: World, database: str) -> list[Precondition]:
@@ -50,9 +50,11 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
     log = f"ERRORLOG of {mirror.server}"
     return [
         Precondition(
-            "a witness is configured", mirror.witness is not None, f"{view}: mirroring_witness_name"
+            "a witness is configured", mirror.mirroring.witness is not None, f"{view}: mirroring_witness_name"
         ),
-        Precondition("safety is FULL", mirror.safety is Safety.FULL, f"{view}: mirroring_safety_level_desc"),
+        Precondition(
+            "safety is FULL", mirror.mirroring.safety is Safety.FULL, f"{view}: mirroring_safety_level_desc"
+        ),
         Precondition(
             WAS_IN_STEP,
             _in_step(world, mirror),
@@ -60,7 +62,7 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
         ),
         Precondition(
             "the mirror runs and can redo its log",
-            world.instances[mirror.server].answering and not mirror.redo_failed,
+            world.instances[mirror.server].answering and not mirror.mirroring.redo_failed,
             log,
         ),
         Precondition(
@@ -71,7 +73,7 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
         Precondition(
             "the principal has not run unprotected since",
             record is None or not record.exposed,
-            f"sys.database_mirroring_witnesses on {mirror.witness or 'the witness'}",
+            f"sys.database_mirroring_witnesses on {mirror.mirroring.witness or 'the witness'}",
         ),
     ]
 
@@ -89,13 +91,13 @@ def _loss(world: World, database: str) -> list[Precondition]:
         ),
         Precondition(
             "the witness has lost the principal",
-            not quorum.witness_sees(world, mirror, mirror.partner),
-            f"ERRORLOG of {mirror.witness or 'the witness'}: 1474 or 1479",
+            not quorum.witness_sees(world, mirror, mirror.mirroring.partner),
+            f"ERRORLOG of {mirror.mirroring.witness or 'the witness'}: 1474 or 1479",
         ),
     ]
 
 
-def _in_step(world: World, mirror: Copy) -> bool:
+def _in_step(world: World, mirror: DatabaseCopy) -> bool:
     if quorum.sees_partner(world, mirror):
-        return mirror.mirror_state is MirrorState.SYNCHRONIZED
-    return mirror.armed
+        return mirror.mirroring.state is MirrorState.SYNCHRONIZED
+    return mirror.mirroring.armed

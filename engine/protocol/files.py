@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from engine.constants import BACKUP_KB_PER_S
 from engine.messages import SqlError
-from engine.model import Copy, World
+from engine.model import DatabaseCopy, World
 from engine.protocol import network, volumes
 
 SHARE: Final = re.compile(r"\\\\(?P<host>[^\\]+)\\(?P<share>[^\\]+)\\(?P<rest>.+)")
@@ -57,7 +57,7 @@ LOST_PAGE: Final = 1_234
 """The page of a lost data file at which 823 says that it was met. Assumed."""
 
 
-def io_error(copy: Copy, how: str) -> tuple[object, ...]:
+def io_error(copy: DatabaseCopy, how: str) -> tuple[object, ...]:
     """What 823 says of a *read* or *write* in a data file whose volume is lost."""
     return NOT_READY, how, LOST_PAGE * PAGE_BYTES, volumes.path_of(copy, volumes.files_of(copy)[0])
 

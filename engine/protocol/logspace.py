@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import Message, SqlError, text_of
-from engine.model import Copy, DbFile, Key, MirrorState, World
+from engine.model import DatabaseCopy, DbFile, Key, MirrorState, World
 from engine.protocol import chain, commands, errorlog, redo, streams, volumes
 
 SMALL_KB: Final = 1.0
@@ -21,7 +21,7 @@ ROOM_AGAIN: Final = 0.98
 """Share of the log file that must not be in use before a database that had halted goes on. Assumed."""
 
 
-def used_kb(world: World, copy: Copy) -> float:
+def used_kb(world: World, copy: DatabaseCopy) -> float:
     """Log that is not free for reuse now; 0 for a copy that does not write."""
     if copy.source is None:
         return 0.0
@@ -39,7 +39,7 @@ def reuse_wait(world: World, source: int | None) -> str:
     holds = streams.log_holds(world, copy, source)
     reason, at = min(holds, key=lambda hold: hold[1])
     mirrored = dict(holds).get("DATABASE_MIRRORING")
-    resting = copy.mirror_state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
+    resting = copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
     if resting and mirrored is not None and mirrored - at <= copy.log_size_kb / VIRTUAL_LOG_FILES:
         return "DATABASE_MIRRORING"
     return reason
@@ -136,7 +136,7 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
     """BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG (2005): throws log away and ends the chain; 3048 if mirrored."""
     commands.use_database(world, server, database)
     copy = commands.copy_on(world, server, database)
-    if copy.guid is not None:
+    if copy.mirroring.guid is not None:
         raise SqlError(3048, copy.database, also=(3013,))
     chain.end(world, copy)
     check_room(world)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from engine import arithmetic
-from engine.model import Copy, World
+from engine.model import DatabaseCopy, World
 from engine.protocol import commits, lineage, streams
 
 
@@ -23,7 +23,7 @@ def note(world: World, database: str, server: str, count: int, lost_kb: float, w
     )
 
 
-def count(world: World, copy: Copy, after_kb: float, upto_kb: float) -> int:
+def count(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -> int:
     """Transactions that end in this part of the copy's log: of its workload, and of T-SQL windows."""
     windows = list(commits.between(world, copy, after_kb, upto_kb))
     lost_kb = upto_kb - after_kb - arithmetic.total(commit.log_kb for commit in windows)
@@ -31,12 +31,12 @@ def count(world: World, copy: Copy, after_kb: float, upto_kb: float) -> int:
     return len(windows) + (round(lost_kb / per_transaction) if lost_kb > 0.0 and per_transaction else 0)
 
 
-def others(world: World, copy: Copy) -> list[Copy]:
+def others(world: World, copy: DatabaseCopy) -> list[DatabaseCopy]:
     """The copies of the same database on other servers."""
     return [c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family]
 
 
-def give_up(world: World, copy: Copy, kept: list[Copy]) -> None:
+def give_up(world: World, copy: DatabaseCopy, kept: list[DatabaseCopy]) -> None:
     """The copy's own log is thrown away: what it alone had committed is lost, unless it was written off before.
 
     *kept* are the copies that remain; with none the database itself is given up, and nobody counts.

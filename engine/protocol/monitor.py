@@ -12,7 +12,7 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
-from engine.model import Alert, Copy, Job, Key, Role, Safety, Tick, World, ticks
+from engine.model import Alert, DatabaseCopy, Job, Key, Role, Safety, Tick, World, ticks
 from engine.protocol import commands, errorlog, jobs
 from engine.protocol.monitor_rows import MonitorRow, MonitorRows
 
@@ -46,13 +46,13 @@ def update(world: World, server: str, database: str | None = None) -> list[Messa
         record(world, _mirrored(world, server, database))
         return []
     for key, copy in sorted(world.copies.items()):
-        if key[0] == server and copy.guid is not None:
+        if key[0] == server and copy.mirroring.guid is not None:
             record(world, copy)
     world.monitor.setdefault((server, ""), ())  # the base tables are there from now on
     return []
 
 
-def record(world: World, copy: Copy) -> MonitorRow:
+def record(world: World, copy: DatabaseCopy) -> MonitorRow:
     """Write down what the copy's server knows now, drop rows past retention, raise alerts."""
     key = (copy.server, copy.database)
     before = rows_of(world, key)
@@ -69,16 +69,18 @@ def rows_of(world: World, key: Key) -> MonitorRows:
     return found
 
 
-def _measured(world: World, copy: Copy, before: MonitorRows) -> MonitorRow:
-    assert copy.role is not None and copy.mirror_state is not None
+def _measured(world: World, copy: DatabaseCopy, before: MonitorRows) -> MonitorRow:
+    assert copy.mirroring.role is not None and copy.mirroring.state is not None
     row = MonitorRow(
         tick=world.tick,
-        role=copy.role,
-        state=copy.mirror_state,
-        witness_state=copy.witness_state,
-        failover_lsn_kb=copy.failover_lsn_kb,
+        role=copy.mirroring.role,
+        state=copy.mirroring.state,
+        witness_state=copy.mirroring.witness_state,
+        failover_lsn_kb=copy.mirroring.failover_lsn_kb,
         end_of_log_kb=copy.end_of_log_kb,
-        unrestored_kb=max(0.0, copy.end_of_log_kb - copy.redone_kb) if copy.role is Role.MIRROR else 0.0,
+        unrestored_kb=max(0.0, copy.end_of_log_kb - copy.redone_kb)
+        if copy.mirroring.role is Role.MIRROR
+        else 0.0,
         time_behind_tick=world.tick,
     )
     if copy.stream is not None:
@@ -95,7 +97,9 @@ def _measured(world: World, copy: Copy, before: MonitorRows) -> MonitorRow:
     return _of_principal(world, copy, copy.source, row, before)
 
 
-def _of_principal(world: World, copy: Copy, source: int, row: MonitorRow, before: MonitorRows) -> MonitorRow:
+def _of_principal(
+    world: World, copy: DatabaseCopy, source: int, row: MonitorRow, before: MonitorRows
+) -> MonitorRow:
     at, now = world.flow.positions(source), world.flow.reading(source)
     carried = [stream for stream in world.flow.streams_of(source) if world.streams[stream] is not None]
     has_kb, sent_kb, rate = _last_known_kb(world, copy), 0.0, 0.0
@@ -109,7 +113,7 @@ def _of_principal(world: World, copy: Copy, source: int, row: MonitorRow, before
         unsent_kb=max(0.0, at.flushed_kb - max(sent_kb, has_kb)),
         send_rate_kb_per_s=rate,
         transactions_per_s=now.transactions_per_s,
-        average_delay_ms=now.commit_delay_ms if copy.safety is Safety.FULL else 0.0,
+        average_delay_ms=now.commit_delay_ms if copy.mirroring.safety is Safety.FULL else 0.0,
         end_of_log_kb=at.flushed_kb,
         failover_lsn_kb=has_kb,
     )
@@ -117,10 +121,14 @@ def _of_principal(world: World, copy: Copy, source: int, row: MonitorRow, before
     return replace(row, time_behind_tick=_time_behind(row, before))
 
 
-def _last_known_kb(world: World, copy: Copy) -> float:
+def _last_known_kb(world: World, copy: DatabaseCopy) -> float:
     """What the principal knows that its mirror has, while there is no connection."""
-    partner = world.copies.get((copy.partner or "", copy.database))
-    return copy.failover_lsn_kb if partner is None else max(copy.failover_lsn_kb, partner.end_of_log_kb)
+    partner = world.copies.get((copy.mirroring.partner or "", copy.database))
+    return (
+        copy.mirroring.failover_lsn_kb
+        if partner is None
+        else max(copy.mirroring.failover_lsn_kb, partner.end_of_log_kb)
+    )
 
 
 def _time_behind(row: MonitorRow, before: MonitorRows) -> Tick:
@@ -139,14 +147,14 @@ def _time_behind(row: MonitorRow, before: MonitorRows) -> Tick:
     return before[0].tick if before else row.tick
 
 
-def _mirrored(world: World, server: str, database: str) -> Copy:
+def _mirrored(world: World, server: str, database: str) -> DatabaseCopy:
     if database.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(32050)
     try:
         copy = commands.copy_on(world, server, database)
     except SqlError:
         raise SqlError(32039, database) from None
-    if copy.guid is None:
+    if copy.mirroring.guid is None:
         raise SqlError(32039, copy.database)
     return copy
 

@@ -162,7 +162,7 @@ def _note_refusal(world: World, guid: int, caller: str, acceptor: str) -> None:
 
 def timeout_s(world: World, guid: int) -> int:
     """The partner timeout of session *guid*."""
-    return next((copy.timeout_s for copy in world.session_copies(guid)), PARTNER_TIMEOUT_S)
+    return next((copy.mirroring.timeout_s for copy in world.session_copies(guid)), PARTNER_TIMEOUT_S)
 
 
 def reassess(world: World, only: int | None = None, awake: str | None = None) -> None:

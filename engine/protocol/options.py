@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
-from engine.model import Copy, DbState, Instance, RecoveryModel, World
+from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
 from engine.protocol import chain, commands, commits, disks, files, security, streams, volumes
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
@@ -31,7 +31,7 @@ def set_option(world: World, server: str, database: str, option: str, value: str
         " ".join(part for part in (option.upper(), (value or "").upper()) if part).replace("=", " ").split()
     )
     wanted = " ".join(words)
-    if copy.guid is not None and wanted in REFUSED_WHILE_MIRRORED:
+    if copy.mirroring.guid is not None and wanted in REFUSED_WHILE_MIRRORED:
         raise SqlError(1468, copy.database, also=(5069,))
     act = ACTS.get(words[0])
     if act is not None:
@@ -104,7 +104,7 @@ def model_recovery(server: Instance) -> RecoveryModel:
     return RecoveryModel.SIMPLE if server.edition == "Express" else RecoveryModel.FULL
 
 
-def level_of(world: World, copy: Copy) -> int:
+def level_of(world: World, copy: DatabaseCopy) -> int:
     """compatibility_level of a copy: its own, or that which its server gives to a new database."""
     return copy.compatibility_level or COMPATIBILITY[world.instances[copy.server].version]
 
@@ -143,6 +143,6 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
     return []
 
 
-def as_restored(copy: Copy, image: Copy, owner: str) -> Copy:
+def as_restored(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
     """What RESTORE and attach make of these properties: the level comes along, TRUSTWORTHY is OFF, the owner is new."""
     return replace(copy, compatibility_level=image.compatibility_level, trustworthy=False, owner=owner)

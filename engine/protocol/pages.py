@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
 from engine.messages import Message, text_of
-from engine.model import Copy, DbState, Key, MirrorState, PageRepair, Role, World, ticks
+from engine.model import DatabaseCopy, DbState, Key, MirrorState, PageRepair, Role, World, ticks
 from engine.protocol import commands, disks, errorlog, files, quorum, redo, roles, snapshots, sync, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
@@ -40,7 +40,9 @@ def read(world: World, server: str, database: str, page: int) -> None:
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages or not world.instances[server].answering:
         return
-    meets = copy.db_state is DbState.ONLINE or (copy.role is Role.MIRROR and copy.stream is not None)
+    meets = copy.db_state is DbState.ONLINE or (
+        copy.mirroring.role is Role.MIRROR and copy.stream is not None
+    )
     if not meets:
         return
     if not _can_repair(world, copy, page):
@@ -49,29 +51,29 @@ def read(world: World, server: str, database: str, page: int) -> None:
     errorlog.write(world, server, 824, *_bad_read(copy, page))
     _note(world, key, page, status=3)
     errorlog.write(world, server, 1432, f"(1:{page})", database)
-    if copy.role is Role.MIRROR:
+    if copy.mirroring.role is Role.MIRROR:
         _suspend(world, key)
     world.after(PAGE_REPAIR_S, "page.repaired", server, database, page)
 
 
-def _tries(world: World, copy: Copy) -> bool:
+def _tries(world: World, copy: DatabaseCopy) -> bool:
     """Both partners are of 2008 or later and connected; a principal tries only while SYNCHRONIZED [DOC: automatic page
     repair], a mirror whenever redo meets the page.
     """
-    partner = world.copies.get((copy.partner or "", copy.database))
-    if copy.guid is None or partner is None or not quorum.sees_partner(world, copy):
+    partner = world.copies.get((copy.mirroring.partner or "", copy.database))
+    if copy.mirroring.guid is None or partner is None or not quorum.sees_partner(world, copy):
         return False
     states = [MirrorState.SYNCHRONIZED]
-    states += [MirrorState.SYNCHRONIZING] if copy.role is Role.MIRROR else []
+    states += [MirrorState.SYNCHRONIZING] if copy.mirroring.role is Role.MIRROR else []
     new_enough = all(world.instances[name].version >= 2008 for name in (copy.server, partner.server))
-    return new_enough and copy.mirror_state in states
+    return new_enough and copy.mirroring.state in states
 
 
-def _can_repair(world: World, copy: Copy, page: int) -> bool:
+def _can_repair(world: World, copy: DatabaseCopy, page: int) -> bool:
     """The repair is tried, can be made to such a page, and the partner's page is a good one."""
     if not _tries(world, copy):
         return False
-    partner = world.copies[copy.partner or "", copy.database]
+    partner = world.copies[copy.mirroring.partner or "", copy.database]
     return page not in (*NOT_REPAIRABLE, *partner.bad_pages)
 
 
@@ -80,7 +82,7 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
     if tried:
         _note(world, key, page, status=6)
         errorlog.write(world, key[0], 1481, f"(1:{page})", key[1])
-    if copy.role is Role.MIRROR and copy.stream is not None and not copy.redo_failed:
+    if copy.mirroring.role is Role.MIRROR and copy.stream is not None and not copy.mirroring.redo_failed:
         redo.fail(world, key, 824, *_bad_read(copy, page))
     else:
         errorlog.write(world, key[0], 824, *_bad_read(copy, page))
@@ -91,7 +93,7 @@ def _leave_damaged(world: World, key: Key, page: int, *, tried: bool) -> None:
 def _suspend(world: World, mirror: Key) -> None:
     """Redo waits for the page."""
     copy = world.copies[mirror]
-    for key in (mirror, (copy.partner or "", copy.database)):
+    for key in (mirror, (copy.mirroring.partner or "", copy.database)):
         roles.move(world, key, roles.Cause.SUSPEND)
         errorlog.trace(world, key, 9)
         errorlog.write(world, key[0], 1442, key[1])
@@ -103,14 +105,22 @@ def repaired(world: World, server: str, database: str, page: int) -> None:
     copy = world.copies.get(key)
     if copy is None or page not in copy.bad_pages:
         return
-    partner = (copy.partner or "", copy.database)
-    if copy.guid is None or not quorum.sees_partner(world, copy) or page in world.copies[partner].bad_pages:
+    partner = (copy.mirroring.partner or "", copy.database)
+    if (
+        copy.mirroring.guid is None
+        or not quorum.sees_partner(world, copy)
+        or page in world.copies[partner].bad_pages
+    ):
         _leave_damaged(world, key, page, tried=True)
         return
     world.update_copy(key, bad_pages=tuple(other for other in copy.bad_pages if other != page))
     _note(world, key, page, status=5)
     errorlog.write(world, server, 1461, f"(1:{page})", database)
-    if copy.role is Role.MIRROR and copy.mirror_state is MirrorState.SUSPENDED and not copy.redo_failed:
+    if (
+        copy.mirroring.role is Role.MIRROR
+        and copy.mirroring.state is MirrorState.SUSPENDED
+        and not copy.mirroring.redo_failed
+    ):
         sync.begin_synchronizing(world, partner, key)
         sync.tell_witness(world, partner)
 
@@ -140,7 +150,7 @@ def check(world: World, server: str, database: str, quiet: bool = False) -> comm
     return commands.Pending(ends, "page.checked", (database, quiet))
 
 
-def _checked(world: World, server: str, database: str) -> Copy:
+def _checked(world: World, server: str, database: str) -> DatabaseCopy:
     """The copy whose pages a check reads: a snapshot shares those of its source."""
     picture = snapshots.find(world, server, database)
     return world.copies[server, picture.source] if picture else commands.copy_on(world, server, database)
@@ -156,7 +166,7 @@ def _check_done(world: World, server: str, database: str, quiet: bool) -> list[M
     return [*found, _error(2528)]
 
 
-def _bad_read(copy: Copy, page: int) -> tuple[object, ...]:
+def _bad_read(copy: DatabaseCopy, page: int) -> tuple[object, ...]:
     """What 824 says of a page whose checksum does not fit; both checksums are made up from the page's number."""
     expected, actual = (
         (page * 2_654_435_761 + 0x9E3779B9) & 0xFFFFFFFF,
@@ -167,7 +177,7 @@ def _bad_read(copy: Copy, page: int) -> tuple[object, ...]:
     return reason, "read", f"(1:{page})", copy.database_id, page * files.PAGE_BYTES, file
 
 
-def _found(copy: Copy, name: str) -> list[Message]:
+def _found(copy: DatabaseCopy, name: str) -> list[Message]:
     """8928 and 8939 of each page, and what was found in all."""
     lines = [_error(number, *args) for page in copy.bad_pages for number, args in _table_errors(page)]
     level = [_error(8958, "repair_allow_data_loss", "CHECKDB", name, "", "")] if lines else []

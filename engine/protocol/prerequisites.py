@@ -6,11 +6,11 @@ from engine.constants import ENTERPRISE, WITNESS_ONLY
 from engine.flow import redo_threads
 from engine.flow.setup import worker_threads
 from engine.messages import SqlError
-from engine.model import Copy, DbState, Instance, RecoveryModel, Role, World
+from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, Role, World
 from engine.protocol import addresses, errorlog, lineage, network, security, streams
 
 
-def own_side(world: World, copy: Copy, address: str) -> None:
+def own_side(world: World, copy: DatabaseCopy, address: str) -> None:
     """The copy's own server and database can take part: 1463, 1465, 1418."""
     server = world.instances[copy.server]
     if server.edition in WITNESS_ONLY:
@@ -51,7 +51,7 @@ def version_fits(world: World, principal: str, mirror: str) -> bool:
     return world.instances[principal].version <= world.instances[mirror].version
 
 
-def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
+def other_side(world: World, copy: DatabaseCopy, host: str, address: str) -> DatabaseCopy:
     """The copy on *host* (at *address*) that is fit to become the mirror of *copy*, or why there is none.
 
     1448, 1410, 1466, 1464, 1416, 1418, 1436, 1463, 1415, 1465, 1475, 1412, 1478, 1450 in this order (derived).
@@ -59,16 +59,18 @@ def other_side(world: World, copy: Copy, host: str, address: str) -> Copy:
     other = world.copies.get((host, copy.database))
     if other is None:
         raise SqlError(1448, copy.database)
-    if other.guid is not None:
+    if other.mirroring.guid is not None:
         raise SqlError(1410, copy.database)
     if other.standby:
         raise SqlError(1466, copy.database)
     if other.db_state is not DbState.RESTORING or other.restoring:
         raise SqlError(1464, copy.database)
-    if other.partner_address is None:
+    if other.mirroring.partner_address is None:
         raise SqlError(1416, copy.database)
-    if not addresses.leads_to(world, other.partner_address, copy.server):
-        addresses.note_dead(world, host, other.partner_address, asked=True)  # it calls back, and elsewhere
+    if not addresses.leads_to(world, other.mirroring.partner_address, copy.server):
+        addresses.note_dead(
+            world, host, other.mirroring.partner_address, asked=True
+        )  # it calls back, and elsewhere
         raise SqlError(1418, address)
     if other.family != copy.family:
         raise SqlError(1436, copy.database)
@@ -99,7 +101,9 @@ def _threads(world: World, server: str, one_more_mirror: bool) -> int:
     """Threads that mirroring takes with one session more: 1, 2 for a principal, 3 + redo threads for a mirror."""
     state = world.instances[server]
     here = [
-        copy.role for (where, _), copy in world.copies.items() if where == server and copy.guid is not None
+        copy.mirroring.role
+        for (where, _), copy in world.copies.items()
+        if where == server and copy.mirroring.guid is not None
     ]
     mirrors = sum(role is Role.MIRROR for role in here) + one_more_mirror
     principals = len(here) + 1 - mirrors

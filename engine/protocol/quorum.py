@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.model import Contact, Copy, DbState, Key, MirrorState, Role, Safety, WitnessRecord, World
+from engine.model import Contact, DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessRecord, World
 
 _NONE = Contact(connected=False)
 
@@ -12,67 +12,72 @@ def contact(world: World, guid: int | None, me: str, peer: str | None) -> Contac
     return _NONE if guid is None or peer is None else world.contacts.get((guid, me, peer), _NONE)
 
 
-def sees_partner(world: World, copy: Copy) -> bool:
-    return contact(world, copy.guid, copy.server, copy.partner).connected
+def sees_partner(world: World, copy: DatabaseCopy) -> bool:
+    return contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).connected
 
 
-def sees_witness(world: World, copy: Copy) -> bool:
-    return contact(world, copy.guid, copy.server, copy.witness).connected
+def sees_witness(world: World, copy: DatabaseCopy) -> bool:
+    return contact(world, copy.mirroring.guid, copy.server, copy.mirroring.witness).connected
 
 
-def has_quorum(world: World, copy: Copy) -> bool:
+def has_quorum(world: World, copy: DatabaseCopy) -> bool:
     """Without a witness nobody needs quorum; with one, two of the three must be connected."""
-    return copy.witness is None or sees_partner(world, copy) or sees_witness(world, copy)
+    return copy.mirroring.witness is None or sees_partner(world, copy) or sees_witness(world, copy)
 
 
-def record_of(world: World, copy: Copy) -> WitnessRecord | None:
+def record_of(world: World, copy: DatabaseCopy) -> WitnessRecord | None:
     """The witness's record of the copy's session (what it would answer, if it can be asked)."""
-    if copy.witness is None or copy.guid is None:
+    if copy.mirroring.witness is None or copy.mirroring.guid is None:
         return None
-    return world.witnesses.get((copy.witness, copy.guid))
+    return world.witnesses.get((copy.mirroring.witness, copy.mirroring.guid))
 
 
-def awaits_consent(world: World, copy: Copy) -> bool:
+def awaits_consent(world: World, copy: DatabaseCopy) -> bool:
     """A principal that has lost its mirror and does not yet know that the witness has noted it."""
-    if copy.role is not Role.PRINCIPAL or copy.witness is None or copy.recovering:
+    if copy.mirroring.role is not Role.PRINCIPAL or copy.mirroring.witness is None or copy.recovering:
         return False
-    if copy.mirror_state is not MirrorState.DISCONNECTED or copy.db_state is not DbState.ONLINE:
+    if copy.mirroring.state is not MirrorState.DISCONNECTED or copy.db_state is not DbState.ONLINE:
         return False
     record = record_of(world, copy)
     return not sees_partner(world, copy) and (record is None or not record.exposed)
 
 
-def witness_sees(world: World, copy: Copy, server: str | None) -> bool:
+def witness_sees(world: World, copy: DatabaseCopy, server: str | None) -> bool:
     """The witness of the copy's session believes to be connected to *server*."""
-    return copy.witness is not None and contact(world, copy.guid, copy.witness, server).connected
+    return (
+        copy.mirroring.witness is not None
+        and contact(world, copy.mirroring.guid, copy.mirroring.witness, server).connected
+    )
 
 
-def witness_agrees(world: World, mirror: Copy) -> bool:
+def witness_agrees(world: World, mirror: DatabaseCopy) -> bool:
     """The witness lets the mirror fail over: it sees the mirror, not the principal, and knows of no exposed commit."""
     record = record_of(world, mirror)
     return (
         record is not None
         and sees_witness(world, mirror)
         and witness_sees(world, mirror, mirror.server)
-        and not witness_sees(world, mirror, mirror.partner)
+        and not witness_sees(world, mirror, mirror.mirroring.partner)
         and not record.exposed
-        and record.role_sequence <= mirror.role_sequence
+        and record.role_sequence <= mirror.mirroring.role_sequence
     )
 
 
-def witness_fits(world: World, copy: Copy) -> bool:
+def witness_fits(world: World, copy: DatabaseCopy) -> bool:
     """An older witness takes no part in an automatic failover: it works again once the witness has been upgraded
     [DOC: upgrading mirrored instances]."""
-    return world.instances[copy.witness or copy.server].version >= world.instances[copy.server].version
+    return (
+        world.instances[copy.mirroring.witness or copy.server].version >= world.instances[copy.server].version
+    )
 
 
-def arms_at_loss(world: World, mirror: Copy) -> bool:
+def arms_at_loss(world: World, mirror: DatabaseCopy) -> bool:
     """The mirror that loses its principal now may fail over by itself if the witness agrees."""
     return (
-        mirror.role is Role.MIRROR
-        and mirror.safety is Safety.FULL
-        and mirror.mirror_state is MirrorState.SYNCHRONIZED
-        and mirror.witness is not None
+        mirror.mirroring.role is Role.MIRROR
+        and mirror.mirroring.safety is Safety.FULL
+        and mirror.mirroring.state is MirrorState.SYNCHRONIZED
+        and mirror.mirroring.witness is not None
         and sees_witness(world, mirror)
         and witness_fits(world, mirror)
     )
@@ -98,6 +103,6 @@ def opens(world: World, key: Key) -> bool:
         server.answering
         and copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and (copy.role is None or copy.role is Role.PRINCIPAL)
-        and copy.mirror_state is not MirrorState.PENDING_FAILOVER
+        and (copy.mirroring.role is None or copy.mirroring.role is Role.PRINCIPAL)
+        and copy.mirroring.state is not MirrorState.PENDING_FAILOVER
     )

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
-from engine.model import Copy, DbFile, Key, MirrorState, World
+from engine.model import DatabaseCopy, DbFile, Key, MirrorState, World
 from engine.protocol import errorlog, files, quorum, roles, sync, volumes
 from engine.protocol.roles import Cause
 
@@ -33,9 +33,9 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
         return  # no mirror any more; the next connection starts anew
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     still = (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
-    if lead.mirror_state in still or copy.mirror_state in still or copy.redo_failed:
+    if lead.mirroring.state in still or copy.mirroring.state in still or copy.mirroring.redo_failed:
         return  # likewise
-    if lead.mirror_state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.stream, upto_kb):
+    if lead.mirroring.state is MirrorState.PENDING_FAILOVER or not _redone(world, copy.stream, upto_kb):
         world.after(REPLAY_LOOK_S, "redo.replay", server, database, upto_kb)
         return
     _take_over_catalog(world, lead, copy, world.flow.stream_positions(copy.stream).hardened_kb)
@@ -57,7 +57,7 @@ def meet_trouble(world: World, mirror: Key) -> None:
     assert copy.stream is not None, f"{mirror} redoes nothing"
     lead = world.copies[world.sources[world.flow.source_of(copy.stream)]]
     trouble = trouble_with_files(world, copy, lead)
-    if lead.mirror_state is MirrorState.PENDING_FAILOVER:
+    if lead.mirroring.state is MirrorState.PENDING_FAILOVER:
         world.after(0.0, "redo.replay", *mirror, 0.0)
     elif trouble is not None:
         fail(world, mirror, *trouble)
@@ -74,7 +74,7 @@ def finish(world: World, mirror: Key) -> None:
     world.update_copy(mirror, **{**_files(lead), "extra_files": known})
 
 
-def _take_over_catalog(world: World, lead: Copy, copy: Copy, end_kb: float) -> None:
+def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
     chain = {
         "full_backup": lead.full_backup,
         "full_backup_id": lead.full_backup_id,
@@ -86,12 +86,12 @@ def _take_over_catalog(world: World, lead: Copy, copy: Copy, end_kb: float) -> N
         world.update_copy((copy.server, copy.database), **chain)
 
 
-def _files(copy: Copy) -> dict[str, Any]:
+def _files(copy: DatabaseCopy) -> dict[str, Any]:
     names = ("size_kb", "log_size_kb", "log_max_kb", "extra_files")
     return {name: getattr(copy, name) for name in names}
 
 
-def trouble_with_files(world: World, copy: Copy, lead: Copy) -> tuple[object, ...] | None:
+def trouble_with_files(world: World, copy: DatabaseCopy, lead: DatabaseCopy) -> tuple[object, ...] | None:
     """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None."""
     computer = world.computer_of(copy.server)
     if copy.data_failed_tick is not None:
@@ -110,7 +110,7 @@ def trouble_with_files(world: World, copy: Copy, lead: Copy) -> tuple[object, ..
     return None
 
 
-def _drive_here(copy: Copy, file: DbFile) -> str:
+def _drive_here(copy: DatabaseCopy, file: DbFile) -> str:
     """The drive of the mirror on which its counterpart of the principal's file lies."""
     here = {own.name: own.drive for own in volumes.files_of(copy)}
     return here.get(file.name, file.drive)
@@ -121,18 +121,25 @@ def fail(world: World, mirror: Key, number: Any, *args: object) -> None:
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"
     principal = world.sources[world.flow.source_of(copy.stream)]
-    world.update_copy(mirror, redo_failed=True, armed=False)
+    world.update_mirroring(mirror, redo_failed=True, armed=False)
     errorlog.write(world, mirror[0], number, *args)
     severity = wording(number, world.instances[mirror[0]].version).severity
     errorlog.write(world, mirror[0], 1454, mirror[0], number, 1, severity, mirror[1])
     told = [mirror]
     if quorum.sees_partner(world, copy) and world.instances[principal[0]].running:
         errorlog.write(
-            world, principal[0], 1453, world.copies[principal].partner_address, mirror[1], number, 1, severity
+            world,
+            principal[0],
+            1453,
+            world.copies[principal].mirroring.partner_address,
+            mirror[1],
+            number,
+            1,
+            severity,
         )
         told = [principal, mirror]
     for key in told:
-        if world.copies[key].mirror_state is not MirrorState.SUSPENDED:
+        if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
             roles.move(world, key, Cause.SUSPEND)
             errorlog.trace(world, key, 9)
             errorlog.write(world, key[0], 1442, key[1])
@@ -150,17 +157,17 @@ def refuse_newer(world: World, principal: Key, mirror: Key) -> None:
     severity = wording(948).severity
     errorlog.write(world, mirror[0], 948, mirror[1], newer, older)
     errorlog.write(world, mirror[0], 1454, mirror[0], 948, 1, severity, mirror[1])
-    address = world.copies[principal].partner_address
+    address = world.copies[principal].mirroring.partner_address
     errorlog.write(world, principal[0], 1453, address, mirror[1], 948, 1, severity)
 
 
 def mended(world: World, mirror: Key) -> bool:
     """Whether what stopped redo is gone: every drive is there and every page is whole. RESUME asks this."""
     copy = world.copies[mirror]
-    lead = world.copies.get((copy.partner or "", copy.database))
+    lead = world.copies.get((copy.mirroring.partner or "", copy.database))
     if lead is None or copy.bad_pages or trouble_with_files(world, copy, lead) is not None:
         return False
-    world.update_copy(mirror, redo_failed=False)
+    world.update_mirroring(mirror, redo_failed=False)
     return True
 
 

@@ -13,7 +13,7 @@ from engine import arithmetic
 from engine.commits import Commit
 from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
 from engine.messages import Message, SqlError
-from engine.model import Availability, Copy, DbFile, DbState, Key, Restored, Tick, World, ticks
+from engine.model import Availability, DatabaseCopy, DbFile, DbState, Key, Restored, Tick, World, ticks
 from engine.protocol import (
     backup,
     commands,
@@ -81,7 +81,7 @@ def _not_of_snapshots(world: World, server: str, database: str, title: str) -> N
         raise SqlError(5094, also=(3013,), title=title)
 
 
-def _existing(world: World, server: str, database: str) -> Copy | None:
+def _existing(world: World, server: str, database: str) -> DatabaseCopy | None:
     wanted = database.lower()
     return next((c for (s, name), c in world.copies.items() if s == server and name.lower() == wanted), None)
 
@@ -111,7 +111,7 @@ def restore_database(
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
     _not_of_snapshots(world, server, database, title)
-    if old is not None and (old.guid is not None):
+    if old is not None and (old.mirroring.guid is not None):
         raise SqlError(3104, old.database, also=(3013,), title=title)
     chosen = _chosen(world, server, path, file, title)
     if chosen.kind == LOG or chosen.image is None:
@@ -138,7 +138,7 @@ def restore_database(
     return commands.Pending(world.tick + ticks(duration_s), "restore.done", args)
 
 
-def _spare_existing(world: World, old: Copy, chosen: BackupSet, title: str) -> None:
+def _spare_existing(world: World, old: DatabaseCopy, chosen: BackupSet, title: str) -> None:
     """Without REPLACE an existing database is overwritten only by its own backup and when its log is saved."""
     if old.family != chosen.family:
         raise SqlError(3154, old.database, also=(3013,), title=title)
@@ -151,11 +151,11 @@ def _placed(
     world: World,
     server: str,
     database: str,
-    old: Copy | None,
+    old: DatabaseCopy | None,
     chosen: BackupSet,
     moves: Mapping[str, str],
     title: str,
-) -> Copy:
+) -> DatabaseCopy:
     """The copy that will be there, its files on drives that exist and have room. 5133, 3257."""
     image = chosen.image
     assert image is not None
@@ -169,7 +169,7 @@ def _placed(
         placed.append(replace(item, drive=drive))
     _need_space(world, server, old, placed, title)
     data, log, *extra = placed
-    return Copy(
+    return DatabaseCopy(
         server=server,
         database=database,
         database_id=old.database_id if old is not None else snapshots.next_database_id(world, server),
@@ -197,7 +197,9 @@ def _placed(
     )
 
 
-def _need_space(world: World, server: str, old: Copy | None, placed: list[DbFile], title: str) -> None:
+def _need_space(
+    world: World, server: str, old: DatabaseCopy | None, placed: list[DbFile], title: str
+) -> None:
     for drive in sorted({item.drive for item in placed}):
         needed = arithmetic.total(item.size_kb for item in placed if item.drive == drive)
         freed = (
@@ -212,7 +214,7 @@ def _need_space(world: World, server: str, old: Copy | None, placed: list[DbFile
             raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)
 
 
-def _put(world: World, new: Copy) -> None:
+def _put(world: World, new: DatabaseCopy) -> None:
     key = (new.server, new.database)
     old = world.copies.get(key)
     if old is not None:
@@ -228,7 +230,13 @@ def _put(world: World, new: Copy) -> None:
 
 
 def _differential(
-    world: World, server: str, database: str, old: Copy | None, path: str, chosen: BackupSet, ending: Ending
+    world: World,
+    server: str,
+    database: str,
+    old: DatabaseCopy | None,
+    path: str,
+    chosen: BackupSet,
+    ending: Ending,
 ) -> commands.Outcome:
     copy = _ready(world, server, database, old, "RESTORE DATABASE")
     if copy.full_backup_id != chosen.base or copy.family != chosen.family:
@@ -293,18 +301,20 @@ def _stop_kb(world: World, chosen: BackupSet, stop_tick: Tick) -> float:
     return max(even_kb, commit.kb) if commit is not None and commit.kb > chosen.first_kb else even_kb
 
 
-def _ready(world: World, server: str, database: str, old: Copy | None, title: str) -> Copy:
+def _ready(world: World, server: str, database: str, old: DatabaseCopy | None, title: str) -> DatabaseCopy:
     """The copy that log is restored to: it exists, is RESTORING, and no session holds it."""
     if old is None:
         raise SqlError(3118, database, also=(3013,), title=title)
-    if old.guid is not None:
+    if old.mirroring.guid is not None:
         raise SqlError(3104, old.database, also=(3013,), title=title)
     if old.db_state is not DbState.RESTORING or old.restoring:
         raise SqlError(3117, also=(3013,), title=title)
     return old
 
 
-def _roll_forward(world: World, copy: Copy, path: str, chosen: BackupSet, ending: Ending) -> commands.Outcome:
+def _roll_forward(
+    world: World, copy: DatabaseCopy, path: str, chosen: BackupSet, ending: Ending
+) -> commands.Outcome:
     number = world.next_id()
     world.update_copy((copy.server, copy.database), restoring=number)
     duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, chosen)) + ending.finish_s
@@ -379,7 +389,7 @@ def _keep_history(world: World, key: Key, chosen: BackupSet, recovery: bool) -> 
     world.update_instance(key[0], restores=(*world.instances[key[0]].restores, done))
 
 
-def _with_drives(copy: Copy, chosen: BackupSet) -> tuple[DbFile, ...]:
+def _with_drives(copy: DatabaseCopy, chosen: BackupSet) -> tuple[DbFile, ...]:
     """Files that the log creates, beside those that are where the full restore has put them."""
     mine = {file.name: file for file in copy.extra_files}
     return tuple(mine.get(file.name, file) for file in chosen.extra_files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from engine.model import Copy, Key, MirrorState, Role, WitnessState, World
+from engine.model import DatabaseCopy, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog
 
 SUSPENDED, DISCONNECTED, SYNCHRONIZING, PENDING_FAILOVER, SYNCHRONIZED = MirrorState
@@ -57,25 +57,25 @@ NEXT_STATE: Final[dict[tuple[MirrorState, Cause], MirrorState]] = {
 def move(world: World, key: Key, cause: Cause) -> None:
     """Move the mirroring state of the copy; KeyError (our error) if the table knows no such move."""
     copy = world.copies[key]
-    assert copy.mirror_state is not None, f"{key} has no session"
-    set_state(world, key, NEXT_STATE[copy.mirror_state, cause], cause.value)
+    assert copy.mirroring.state is not None, f"{key} has no session"
+    set_state(world, key, NEXT_STATE[copy.mirroring.state, cause], cause.value)
 
 
 def stop(world: World, key: Key) -> None:
     """The copy's instance is gone, or its log: no event, as no server is there to see the session begin anew."""
     copy = world.copies[key]
-    assert copy.mirror_state is not None, f"{key} has no session"
-    new = NEXT_STATE[copy.mirror_state, Cause.STOPPED]
+    assert copy.mirroring.state is not None, f"{key} has no session"
+    new = NEXT_STATE[copy.mirroring.state, Cause.STOPPED]
     if new is not SUSPENDED:
-        world.update_copy(key, mirror_state=new, trace=0)
+        world.update_mirroring(key, state=new, trace=0)
 
 
 def set_state(world: World, key: Key, new: MirrorState, why: str) -> None:
     """Put the copy into state *new*, with its event. Only for `move` and for a session that begins."""
-    old = world.copies[key].mirror_state
+    old = world.copies[key].mirroring.state
     if old is new:
         return
-    world.update_copy(key, mirror_state=new, closing_kb=None)
+    world.update_mirroring(key, state=new, closing_kb=None)
     before = old.name if old is not None else "no session"
     world.emit("state", f"{before} -> {new.name}", server=key[0], database=key[1], why=why, new=new.name)
 
@@ -83,21 +83,14 @@ def set_state(world: World, key: Key, new: MirrorState, why: str) -> None:
 def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:
     """Give the copy *role* with role sequence *sequence*; 1480 in its ERRORLOG."""
     copy = world.copies[key]
-    assert copy.role is not None, f"{key} has no session"
-    assert sequence >= copy.role_sequence, f"role sequence of {key} would go back"
-    if copy.role is role:
-        world.update_copy(key, role_sequence=sequence)
+    assert copy.mirroring.role is not None, f"{key} has no session"
+    assert sequence >= copy.mirroring.role_sequence, f"role sequence of {key} would go back"
+    if copy.mirroring.role is role:
+        world.update_mirroring(key, role_sequence=sequence)
         return
-    old = copy.role
-    world.update_copy(
-        key,
-        role=role,
-        role_sequence=sequence,
-        backup_from_kb=None,
-        active_from_kb=None,
-        window_transactions=(),
-        operation=None,
-    )
+    old = copy.mirroring.role
+    world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
+    world.update_mirroring(key, role=role, role_sequence=sequence)
     errorlog.write(world, key[0], 1480, key[1], old.name, role.name, reason)
     world.emit(
         "role", f"{old.name} -> {role.name}", server=key[0], database=key[1], reason=reason, new=role.name
@@ -106,9 +99,9 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
 
 def set_witness_state(world: World, key: Key, new: WitnessState) -> None:
     """Note what this partner now knows of its link to the witness."""
-    old = world.copies[key].witness_state
+    old = world.copies[key].mirroring.witness_state
     if old is not new:
-        world.update_copy(key, witness_state=new)
+        world.update_mirroring(key, witness_state=new)
         world.emit("witness", f"witness {new.name}", server=key[0], database=key[1], new=new.name)
 
 
@@ -132,14 +125,18 @@ STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {
 def trace_steady(world: World, key: Key) -> None:
     """Emit the state change event that belongs to the copy's lasting state, if it has one."""
     copy = world.copies[key]
-    new = STEADY_TRACE.get(steady_key(copy)) if copy.role and copy.mirror_state is not None else None
+    new = (
+        STEADY_TRACE.get(steady_key(copy))
+        if copy.mirroring.role and copy.mirroring.state is not None
+        else None
+    )
     if new is not None:
         errorlog.trace(world, key, new)
 
 
-def steady_key(copy: Copy) -> tuple[Role, MirrorState, bool]:
-    assert copy.role is not None and copy.mirror_state is not None
-    return copy.role, copy.mirror_state, copy.witness_state is WitnessState.CONNECTED
+def steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
+    assert copy.mirroring.role is not None and copy.mirroring.state is not None
+    return copy.mirroring.role, copy.mirroring.state, copy.mirroring.witness_state is WitnessState.CONNECTED
 
 
 def transitions_page() -> str:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.flow.recovery import Cause, failover_times
 from engine.model import DbState, Role, Service, WitnessState, World, ticks
@@ -53,7 +51,7 @@ def stop(
         errorlog.write(world, server, number, *args)
     close_s = STOP_SERVICE_MIN_S
     for source, owner in sorted(world.sources.items()):
-        if owner[0] == server and world.copies[owner].role is Role.PRINCIPAL:
+        if owner[0] == server and world.copies[owner].mirroring.role is Role.PRINCIPAL:
             stream = world.flow.streams_of(source)[0]
             close_s = max(close_s, failover_times(world.flow, stream, cause, world.chance).close_s)
     world.update_computer(world.computer_of(server).name, shutting_down=then == "power-off")
@@ -127,7 +125,7 @@ def started(world: World, server: str) -> None:
         errorlog.write(world, server, 17137, copy.database)
         if copy.source is not None:
             streams.restart(world, copy.source)
-        at_rest = copy.guid is None and copy.db_state is DbState.RESTORING
+        at_rest = copy.mirroring.guid is None and copy.db_state is DbState.RESTORING
         if at_rest:
             errorlog.write(world, server, 3402, copy.database, "RESTORING")
         if copy.db_state is DbState.OFFLINE or at_rest or not disks.opens(world, key):
@@ -171,20 +169,19 @@ def _gone(world: World, server: str) -> None:
         if copy.source is not None:
             streams.crash(world, copy.source)
         failover.cancel_at(world, key, f"{server} went down")
-        if copy.guid is not None:
+        if copy.mirroring.guid is not None:
             roles.stop(world, key)
-        in_session = copy.guid is not None
-        changes: dict[str, Any] = (
-            {"witness_state": WitnessState.UNKNOWN, "recovering": True} if in_session else {}
-        )
+        in_session = copy.mirroring.guid is not None
         world.update_copy(
             key,
-            armed=False,
             backup_from_kb=None,
             active_from_kb=None,
             window_transactions=(),
             operation=None,
-            **changes,
+            recovering=copy.recovering or in_session,
         )
+        world.update_mirroring(key, armed=False)
+        if in_session:
+            world.update_mirroring(key, witness_state=WitnessState.UNKNOWN)
     streams.refresh(world)
     network.reassess(world)

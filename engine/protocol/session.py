@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from engine.model import Copy, DbState, Key, MirrorState, Role, WitnessState, World
+from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog, failover, network, prerequisites, quorum, roles, streams, sync
 from engine.protocol.roles import Cause
 
@@ -15,10 +15,10 @@ from engine.protocol.roles import Cause
 def address(world: World, guid: int, me: str, peer: str) -> str:
     """The network address under which *me* knows *peer*."""
     copy = world.copy_in_session(guid, me)
-    if copy is not None and peer == copy.partner and copy.partner_address:
-        return copy.partner_address
-    if copy is not None and peer == copy.witness and copy.witness_address:
-        return copy.witness_address
+    if copy is not None and peer == copy.mirroring.partner and copy.mirroring.partner_address:
+        return copy.mirroring.partner_address
+    if copy is not None and peer == copy.mirroring.witness and copy.mirroring.witness_address:
+        return copy.mirroring.witness_address
     end = world.instances[peer].endpoint
     return f"TCP://{peer}:{end.port if end else 5022}"
 
@@ -54,20 +54,20 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
     network.reassess(world, guid)
 
 
-def _partner_lost(world: World, copy: Copy, peer: str) -> None:
+def _partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
     key = (copy.server, copy.database)
-    if peer == copy.witness:
+    if peer == copy.mirroring.witness:
         roles.set_witness_state(world, key, WitnessState.DISCONNECTED)
-        if copy.role is Role.MIRROR and not quorum.sees_partner(world, copy):
-            world.update_copy(key, armed=False)
-    elif copy.role is Role.PRINCIPAL:
+        if copy.mirroring.role is Role.MIRROR and not quorum.sees_partner(world, copy):
+            world.update_mirroring(key, armed=False)
+    elif copy.mirroring.role is Role.PRINCIPAL:
         _principal_loses_mirror(world, key)
     else:
         _mirror_loses_principal(world, key)
     copy = world.copies[key]
-    if copy.role is Role.PRINCIPAL and not quorum.has_quorum(world, copy):
+    if copy.mirroring.role is Role.PRINCIPAL and not quorum.has_quorum(world, copy):
         sync.stop_serving(world, key)
-    elif peer == copy.witness:
+    elif peer == copy.mirroring.witness:
         roles.trace_steady(world, key)
 
 
@@ -76,11 +76,11 @@ PARTED: Final = "the partners lost each other before the roles were swapped"
 
 def _principal_loses_mirror(world: World, key: Key) -> None:
     copy = world.copies[key]
-    failover.cancel(world, copy.guid, "manual", PARTED)
+    failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
     roles.move(world, key, Cause.PARTNER_LOST)
     errorlog.trace(world, key, 6)
     errorlog.write(world, key[0], 1442, key[1])
-    if copy.witness is None:
+    if copy.mirroring.witness is None:
         errorlog.trace(world, key, 12)
     # With a witness it asks first: see ask_witnesses.
 
@@ -94,13 +94,14 @@ def ask_witnesses(world: World) -> None:
         key = (copy.server, copy.database)
         if not quorum.awaits_consent(world, copy) or not quorum.sees_witness(world, copy):
             continue
-        assert copy.witness is not None
+        assert copy.mirroring.witness is not None
         if not (
-            world.instances[copy.witness].answering and network.passing(world, copy.server, copy.witness)
+            world.instances[copy.mirroring.witness].answering
+            and network.passing(world, copy.server, copy.mirroring.witness)
         ):
             continue
         record = quorum.record_of(world, copy)
-        if record is not None and record.role_sequence <= copy.role_sequence:
+        if record is not None and record.role_sequence <= copy.mirroring.role_sequence:
             world.witnesses[record.server, record.guid] = replace(record, exposed=True)
             world.update_copy(key)
             errorlog.trace(world, key, 12)
@@ -109,14 +110,14 @@ def ask_witnesses(world: World) -> None:
 
 def _mirror_loses_principal(world: World, key: Key) -> None:
     copy = world.copies[key]
-    failover.cancel(world, copy.guid, "manual", PARTED)
+    failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
     armed = quorum.arms_at_loss(world, copy)
     if not world.settings.auto_failover_after_witness_cut and not quorum.witness_sees(
-        world, copy, copy.partner
+        world, copy, copy.mirroring.partner
     ):
         armed = False
     roles.move(world, key, Cause.PARTNER_LOST)
-    world.update_copy(key, armed=armed)
+    world.update_mirroring(key, armed=armed)
     errorlog.trace(world, key, 5)
     errorlog.write(world, key[0], 1442, key[1])
     if armed:
@@ -160,7 +161,7 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     """*peer* no longer knows the session: it was removed there, and *me* is told so."""
     copy = world.copy_in_session(guid, me)
     record = world.witnesses.get((me, guid))
-    if copy is not None and peer == copy.witness:
+    if copy is not None and peer == copy.mirroring.witness:
         # A witness that lost its record (or was told OFF elsewhere) simply no longer answers.
         world.contacts.pop((guid, me, peer), None)
         roles.set_witness_state(world, (me, copy.database), WitnessState.UNKNOWN)
@@ -169,7 +170,7 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     elif record is not None:
         # A partner that has left; the other one, if it has not, keeps the record alive.
         world.contacts.pop((guid, me, peer), None)
-        others = [c for c in world.session_copies(guid) if c.witness == me]
+        others = [c for c in world.session_copies(guid) if c.mirroring.witness == me]
         if not others:
             network.close_contacts(world, guid, me)
             del world.witnesses[me, guid]
@@ -178,21 +179,27 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
 def leave_session(world: World, key: Key) -> None:
     """This copy is out of its session; a principal goes on alone, a mirror stays RESTORING."""
     copy = world.copies[key]
-    assert copy.guid is not None
-    network.close_contacts(world, copy.guid, key[0])
-    was_serving_principal = copy.role is Role.PRINCIPAL
-    was_mirror = copy.role is Role.MIRROR
-    if copy.role is Role.MIRROR and copy.stream is not None:
+    assert copy.mirroring.guid is not None
+    network.close_contacts(world, copy.mirroring.guid, key[0])
+    was_serving_principal = copy.mirroring.role is Role.PRINCIPAL
+    was_mirror = copy.mirroring.role is Role.MIRROR
+    if copy.mirroring.role is Role.MIRROR and copy.stream is not None:
         streams.detach(world, copy.stream)
-    if copy.role is Role.PRINCIPAL and copy.source is not None:
+    if copy.mirroring.role is Role.PRINCIPAL and copy.source is not None:
         for stream in world.flow.streams_of(copy.source):
             streams.detach(world, stream)
     errorlog.write(world, key[0], 1443, key[1])
     world.update_copy(
         key,
+        was_mirror=was_mirror,
+        db_state=DbState.RECOVERING if was_serving_principal else DbState.RESTORING,
+        recovering=False,
+    )
+    world.update_mirroring(
+        key,
         guid=None,
         role=None,
-        mirror_state=None,
+        state=None,
         partner=None,
         partner_address=None,
         witness=None,
@@ -200,12 +207,9 @@ def leave_session(world: World, key: Key) -> None:
         witness_state=WitnessState.UNKNOWN,
         armed=False,
         redo_failed=False,
-        was_mirror=was_mirror,
         trace=0,
-        db_state=DbState.RECOVERING if was_serving_principal else DbState.RESTORING,
-        recovering=False,
     )
-    world.emit("state", f"{copy.mirror_state.name if copy.mirror_state is not None else 'session'} -> no session",
+    world.emit("state", f"{copy.mirroring.state.name if copy.mirroring.state is not None else 'session'} -> no session",
                server=key[0], database=key[1], why="mirroring removed", new="NONE")  # fmt: skip
     if copy.disk_failed:
         world.update_copy(key, db_state=DbState.RECOVERY_PENDING)
@@ -217,13 +221,13 @@ def leave_session(world: World, key: Key) -> None:
         world.update_copy(key, recovering=True)
 
 
-def _meets_witness(world: World, copy: Copy) -> None:
+def _meets_witness(world: World, copy: DatabaseCopy) -> None:
     key = (copy.server, copy.database)
     roles.set_witness_state(world, key, WitnessState.CONNECTED)
     record = quorum.record_of(world, copy)
     if record is None:
         return
-    if copy.role is Role.PRINCIPAL and record.role_sequence <= copy.role_sequence:
+    if copy.mirroring.role is Role.PRINCIPAL and record.role_sequence <= copy.mirroring.role_sequence:
         sync.tell_witness(world, key)
         if not quorum.sees_partner(world, copy):
             record = quorum.record_of(world, world.copies[key])
@@ -240,23 +244,23 @@ def _meets_witness(world: World, copy: Copy) -> None:
     failover.consider(world, record.guid)
 
 
-def _partners_meet(world: World, a: Copy, b: Copy) -> None:
+def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
     """Two partners are connected: the one with the lower role sequence follows the other."""
     if a.recovering or b.recovering:
         return  # the one that is still starting joins when it has recovered
-    running = world.failover_under_way(a.guid)
+    running = world.failover_under_way(a.mirroring.guid)
     if running is not None and (running.decided_tick is not None or running.kind != "automatic"):
         return  # roles are changing; `meet` follows when they have
-    if a.role is b.role is Role.PRINCIPAL:
-        first, second = sorted((a, b), key=lambda copy: -copy.role_sequence)
+    if a.mirroring.role is b.mirroring.role is Role.PRINCIPAL:
+        first, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
         _step_down(world, second, first)
-    elif a.role is b.role is Role.MIRROR:
-        first, second = sorted((a, b), key=lambda copy: -copy.role_sequence)
+    elif a.mirroring.role is b.mirroring.role is Role.MIRROR:
+        first, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
         roles.take_role(world, _key(first), Role.PRINCIPAL, reason="Role Synchronization",
-                        sequence=first.role_sequence)  # fmt: skip
+                        sequence=first.mirroring.role_sequence)  # fmt: skip
     else:
-        first, second = (a, b) if a.role is Role.PRINCIPAL else (b, a)
-        if second.role_sequence > first.role_sequence:
+        first, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
+        if second.mirroring.role_sequence > first.mirroring.role_sequence:
             # The mirror was promoted by a witness that is gone again; it leads.
             first, second = second, first
     _join(world, _key(first), _key(second))
@@ -270,63 +274,70 @@ def meet(world: World, guid: int) -> None:
     network.reassess(world, guid)
 
 
-def _key(copy: Copy) -> Key:
+def _key(copy: DatabaseCopy) -> Key:
     return copy.server, copy.database
 
 
-def _step_down(world: World, copy: Copy, leader: Copy) -> None:
+def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
     """The old principal finds that the other one leads, and becomes its mirror, even if it still serves. [DOC: role
     switching, risks of forcing service]
     """
     key = _key(copy)
     streams.still(world, copy)
-    roles.take_role(world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.role_sequence)
+    roles.take_role(
+        world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.mirroring.role_sequence
+    )
     errorlog.write(world, key[0], 17137, key[1])
     errorlog.write(world, key[0], 1444, key[1])
-    world.update_copy(key, db_state=DbState.RESTORING, trace=0)
+    world.update_copy(key, db_state=DbState.RESTORING)
+    world.update_mirroring(key, trace=0)
 
 
 def _join(world: World, principal: Key, mirror: Key) -> None:
     """Principal and mirror are connected and agree on their roles: the session goes on."""
     lead, follow = world.copies[principal], world.copies[mirror]
-    suspended = MirrorState.SUSPENDED in (lead.mirror_state, follow.mirror_state)
+    suspended = MirrorState.SUSPENDED in (lead.mirroring.state, follow.mirroring.state)
     if not prerequisites.version_fits(world, principal[0], mirror[0]):
         suspended = True  # in the middle of a rolling upgrade: an older instance cannot apply this log
-    was_promoted = follow.role is Role.PRINCIPAL
+    was_promoted = follow.mirroring.role is Role.PRINCIPAL
     if was_promoted:
         roles.take_role(
-            world, mirror, Role.MIRROR, reason="Role Synchronization", sequence=lead.role_sequence
+            world, mirror, Role.MIRROR, reason="Role Synchronization", sequence=lead.mirroring.role_sequence
         )
-    world.update_copy(
+    world.update_mirroring(
         mirror,
-        role_sequence=max(lead.role_sequence, follow.role_sequence),
-        safety=lead.safety,
-        safety_sequence=lead.safety_sequence,
-        timeout_s=lead.timeout_s,
-        witness=lead.witness,
-        witness_address=lead.witness_address,
+        role_sequence=max(lead.mirroring.role_sequence, follow.mirroring.role_sequence),
+        safety=lead.mirroring.safety,
+        safety_sequence=lead.mirroring.safety_sequence,
+        timeout_s=lead.mirroring.timeout_s,
+        witness=lead.mirroring.witness,
+        witness_address=lead.mirroring.witness_address,
         armed=False,
     )
-    world.update_copy(principal, role_sequence=max(lead.role_sequence, follow.role_sequence))
-    failover.cancel(world, lead.guid, "automatic", f"{principal[0]} was connected again before the decision")
+    world.update_mirroring(
+        principal, role_sequence=max(lead.mirroring.role_sequence, follow.mirroring.role_sequence)
+    )
+    failover.cancel(
+        world, lead.mirroring.guid, "automatic", f"{principal[0]} was connected again before the decision"
+    )
     if lead.db_state is not DbState.ONLINE:
         sync.start_serving(world, principal, announce=suspended)
     if not suspended:
         sync.begin_synchronizing(world, principal, mirror)
     else:
         for key in (principal, mirror):
-            if world.copies[key].mirror_state is not MirrorState.SUSPENDED:
+            if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
                 roles.move(world, key, Cause.SUSPEND)
             errorlog.trace(world, key, 9)
         world.update_copy(mirror, db_state=_mirror_db_state(world.copies[mirror]))
     sync.tell_witness(world, principal)
 
 
-def _mirror_db_state(mirror: Copy) -> DbState:
+def _mirror_db_state(mirror: DatabaseCopy) -> DbState:
     """RESTORING; "recovering" for an old principal whose own log has not been rolled back: that waits for RESUME.
     [DOC: role switching, risks of forcing service]
     """
-    keeps_its_log = mirror.stream is None and mirror.mirror_state is MirrorState.SUSPENDED
+    keeps_its_log = mirror.stream is None and mirror.mirroring.state is MirrorState.SUSPENDED
     return DbState.RECOVERING if keeps_its_log else DbState.RESTORING
 
 
@@ -344,32 +355,36 @@ def recovered(world: World, server: str, database: str, started_tick: int) -> No
         return
     if not world.instances[server].answering:
         return
-    contact = quorum.contact(world, copy.guid, server, copy.partner)
-    if copy.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
+    contact = quorum.contact(world, copy.mirroring.guid, server, copy.mirroring.partner)
+    if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
         # The partner can be reached and may lead by now: it is asked before anybody is let in.
         world.after(ASK_AGAIN_S, "session.recovered", server, database, started_tick)
         return
     world.update_copy(key, recovering=False)
-    if copy.guid is None or copy.role is None:
+    if copy.mirroring.guid is None or copy.mirroring.role is None:
         if copy.db_state is DbState.RECOVERING:
             world.update_copy(key, db_state=DbState.ONLINE)
             if copy.source is None:
                 streams.add_source(world, key, copy.end_of_log_kb)
         return
-    if copy.role is Role.MIRROR:
+    if copy.mirroring.role is Role.MIRROR:
         errorlog.write(world, server, 1444, database)
         world.update_copy(key, db_state=_mirror_db_state(copy))
     else:
         errorlog.write(world, server, 1445, database)
     for other in world.copies_of(database):
-        if other.guid == copy.guid and other.server != server and quorum.sees_partner(world, copy):
+        if (
+            other.mirroring.guid == copy.mirroring.guid
+            and other.server != server
+            and quorum.sees_partner(world, copy)
+        ):
             _partners_meet(world, world.copies[key], other)
-            network.reassess(world, copy.guid)
+            network.reassess(world, copy.mirroring.guid)
             return
     copy = world.copies[key]
-    if copy.role is Role.PRINCIPAL and quorum.sees_witness(world, copy):
+    if copy.mirroring.role is Role.PRINCIPAL and quorum.sees_witness(world, copy):
         _meets_witness(world, copy)
-    elif copy.role is Role.PRINCIPAL and copy.witness is None:
+    elif copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.witness is None:
         sync.start_serving(world, key)
         errorlog.trace(world, key, 12)
-    network.reassess(world, copy.guid)
+    network.reassess(world, copy.mirroring.guid)

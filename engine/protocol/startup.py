@@ -148,17 +148,19 @@ def healthy(world: World) -> None:
         copies = [copy for (where, _), copy in sorted(world.copies.items()) if where == name]
         for copy in copies:
             errorlog.write(world, name, 17137, copy.database)
-            if copy.guid is None and copy.db_state is DbState.RESTORING:
+            if copy.mirroring.guid is None and copy.db_state is DbState.RESTORING:
                 errorlog.write(world, name, 3402, copy.database, "RESTORING")
         open_transports(world, name)
         for copy in copies:
-            if copy.role is Role.MIRROR:
+            if copy.mirroring.role is Role.MIRROR:
                 errorlog.write(world, name, 1444, copy.database)
-            if copy.role is not None and copy.mirror_state in (
+            if copy.mirroring.role is not None and copy.mirroring.state in (
                 MirrorState.SYNCHRONIZED,
                 MirrorState.SYNCHRONIZING,
             ):
-                errorlog.write(world, name, 1440 if copy.role is Role.PRINCIPAL else 1441, copy.database)
+                errorlog.write(
+                    world, name, 1440 if copy.mirroring.role is Role.PRINCIPAL else 1441, copy.database
+                )
         errorlog.write(world, name, 3408)
 
 

@@ -10,7 +10,7 @@ from engine.constants import ENTERPRISE
 from engine.flow import NOWHERE, Crossing, Place, SourceSetup, StreamSetup, recovery
 from engine.flow.setup import Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
-from engine.model import Copy, Key, MirrorState, RecoveryModel, Safety, Service, World
+from engine.model import DatabaseCopy, Key, MirrorState, RecoveryModel, Safety, Service, World
 from engine.protocol import lineage, network, quorum, security, volumes
 
 TRACE_FLAG_NO_COMPRESSION = 1462
@@ -46,7 +46,7 @@ def remove_source(world: World, source: int) -> None:
     world.flow.remove_source(source)
 
 
-def still(world: World, copy: Copy) -> None:
+def still(world: World, copy: DatabaseCopy) -> None:
     """The copy neither writes nor receives log from now on."""
     if copy.source is not None:
         remove_source(world, copy.source)
@@ -167,26 +167,26 @@ def _all_at(names: tuple[str, ...], kb: float) -> dict[str, float]:
     return dict.fromkeys(names, kb)
 
 
-def end_of_log_kb(world: World, copy: Copy) -> float:
+def end_of_log_kb(world: World, copy: DatabaseCopy) -> float:
     """End of the log that the copy has hardened."""
     if copy.source is not None:
         return world.flow.positions(copy.source).flushed_kb
     return copy.end_of_log_kb if copy.stream is None else world.flow.stream_positions(copy.stream).hardened_kb
 
 
-def redone_kb(world: World, copy: Copy) -> float:
+def redone_kb(world: World, copy: DatabaseCopy) -> float:
     """Up to where the data of the copy follow its log: all of it, or what a mirror has redone."""
     if copy.source is not None:
         return world.flow.positions(copy.source).generated_kb
     return copy.redone_kb if copy.stream is None else world.flow.stream_positions(copy.stream).redone_kb
 
 
-def committed_kb(world: World, copy: Copy) -> float:
+def committed_kb(world: World, copy: DatabaseCopy) -> float:
     """End of the last commit that clients of this copy were told of."""
     return copy.committed_kb if copy.source is None else world.flow.positions(copy.source).committed_kb
 
 
-def place(world: World, copy: Copy) -> Place | None:
+def place(world: World, copy: DatabaseCopy) -> Place | None:
     """The log that *copy* writes and its first stream, or the stream that it receives; None where it stands still."""
     if copy.stream is not None:
         return world.flow.source_of(copy.stream), copy.stream
@@ -201,7 +201,7 @@ def places(world: World) -> dict[Key, Place]:
     return {key: at for key, at in found if at is not None}
 
 
-def counter(world: World, copy: Copy, name: str) -> float:
+def counter(world: World, copy: DatabaseCopy, name: str) -> float:
     """One of the flow's COUNTERS for the log and stream of *copy*; 0 where there is none."""
     source, stream = place(world, copy) or NOWHERE
     reading = world.flow.reading(source) if source >= 0 else None
@@ -209,11 +209,11 @@ def counter(world: World, copy: Copy, name: str) -> float:
     return float(getattr(reading, name, getattr(carried, name, 0.0)))
 
 
-def workload_of(copy: Copy) -> Workload:
+def workload_of(copy: DatabaseCopy) -> Workload:
     return WORKLOADS[copy.workload]
 
 
-def under_load(copy: Copy) -> bool:
+def under_load(copy: DatabaseCopy) -> bool:
     """Clients work in the database (the column of Table 6 that applies)."""
     return workload_of(copy).connections * copy.scale >= 1.0
 
@@ -245,24 +245,24 @@ def refresh(world: World) -> None:
     world.dirty.clear()
 
 
-def _fit_streams(world: World, source: int, copy: Copy) -> None:
+def _fit_streams(world: World, source: int, copy: DatabaseCopy) -> None:
     """A log of a session has a stream even while no copy receives it: what waits there is the send queue."""
     streams = world.flow.streams_of(source)
-    if copy.guid is not None and not streams:
+    if copy.mirroring.guid is not None and not streams:
         _add_stream(world, source)
-    elif copy.guid is None:
+    elif copy.mirroring.guid is None:
         for stream in streams:
             if world.streams[stream] is None:
                 del world.streams[stream]
                 world.flow.remove_stream(stream)
 
 
-def log_reuse_kb(world: World, copy: Copy, source: int) -> float:
+def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
     """Up to here the log file may be reused."""
     return min(position for _, position in log_holds(world, copy, source))
 
 
-def log_holds(world: World, copy: Copy, source: int) -> list[tuple[str, float]]:
+def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
     """What keeps log from being reused, under its log_reuse_wait_desc, and from which position on. Facts 6.5."""
     holds = [("NOTHING", world.flow.positions(source).flushed_kb)]
     if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
@@ -273,19 +273,19 @@ def log_holds(world: World, copy: Copy, source: int) -> list[tuple[str, float]]:
     held += [copy.active_from_kb] if copy.active_from_kb is not None else []
     if held:
         holds.append(("ACTIVE_TRANSACTION", min(held)))
-    if copy.guid is not None:
+    if copy.mirroring.guid is not None:
         carried = _carried(world, source)
         ends = [world.flow.stream_positions(stream).hardened_kb for stream in carried]
         holds.append(("DATABASE_MIRRORING", min(ends) if ends else _partner_end_kb(world, copy)))
     return holds
 
 
-def _partner_end_kb(world: World, copy: Copy) -> float:
-    partner = world.copies.get((copy.partner or "", copy.database))
+def _partner_end_kb(world: World, copy: DatabaseCopy) -> float:
+    partner = world.copies.get((copy.mirroring.partner or "", copy.database))
     return end_of_log_kb(world, partner) if partner else copy.last_log_backup_kb
 
 
-def _watched(copy: Copy) -> Crossing:
+def _watched(copy: DatabaseCopy) -> Crossing:
     wanted = Crossing(0)
     if not copy.log_full:
         wanted |= Crossing.LOG_FULL
@@ -294,19 +294,19 @@ def _watched(copy: Copy) -> Crossing:
     return wanted
 
 
-def _watched_stream(world: World, copy: Copy, stream: int) -> Crossing:
+def _watched_stream(world: World, copy: DatabaseCopy, stream: int) -> Crossing:
     wanted, setup = Crossing(0), world.flow.stream_setup(stream)
-    if copy.mirror_state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
+    if copy.mirroring.state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
         wanted |= Crossing.SEND_DONE
-    running = world.failover_under_way(copy.guid)
+    running = world.failover_under_way(copy.mirroring.guid)
     if running is not None and running.redo_done_tick is None:
         wanted |= Crossing.REDO_DONE
     return wanted
 
 
-def _catching_up(copy: Copy) -> bool:
+def _catching_up(copy: DatabaseCopy) -> bool:
     """While SYNCHRONIZING nobody waits for the mirror, until the last of the backlog. Facts 3.1: serves, exposed."""
-    return copy.mirror_state is MirrorState.SYNCHRONIZING and copy.closing_kb is None
+    return copy.mirroring.state is MirrorState.SYNCHRONIZING and copy.mirroring.closing_kb is None
 
 
 def _source_setup(world: World, owner: Key) -> SourceSetup:
@@ -348,7 +348,7 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
     other = world.copies[receiver]
     peer = world.instances[other.server]
     path = network.link(world, copy.server, other.server)
-    suspended = MirrorState.SUSPENDED in (copy.mirror_state, other.mirror_state)
+    suspended = MirrorState.SUSPENDED in (copy.mirroring.state, other.mirroring.state)
     sending = quorum.sees_partner(world, copy) and not suspended
     waiting = quorum.awaits_consent(world, copy)
     compressed = server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
@@ -357,11 +357,13 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
         site=site,
         target_host=peer.host,
         target_alive=peer.answering,
-        awaited=copy.safety is Safety.FULL and not _catching_up(copy),
+        awaited=copy.mirroring.safety is Safety.FULL and not _catching_up(copy),
         connected=sending or waiting,
         carrying=sending and server.answering and peer.answering and passing,
         sending=sending or waiting,
-        redoing=peer.answering and not other.redo_failed and (not suspended or _forced(world, other)),
+        redoing=peer.answering
+        and not other.mirroring.redo_failed
+        and (not suspended or _forced(world, other)),
         rtt_ms=path.rtt_ms,
         jitter_ms=path.jitter_ms,
         loss=path.loss,
@@ -375,9 +377,9 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
     )
 
 
-def _forced(world: World, mirror: Copy) -> bool:
+def _forced(world: World, mirror: DatabaseCopy) -> bool:
     """Service is being forced to *mirror*: it redoes what it has, though the session was suspended."""
-    running = world.failover_under_way(mirror.guid)
+    running = world.failover_under_way(mirror.mirroring.guid)
     return running is not None and running.kind == "forced" and running.to_server == mirror.server
 
 
@@ -401,7 +403,7 @@ def _site(name: str, cores: int, worker_threads: int) -> Site:
     return replace(site, worker_threads=worker_threads) if worker_threads else site
 
 
-def _has_clients(world: World, copy: Copy) -> bool:
+def _has_clients(world: World, copy: DatabaseCopy) -> bool:
     """Some application is connected, or nobody has said which applications there are."""
     users = [client for client in world.clients.values() if copy.database in client.databases]
     return not users or any(client.connected_to == copy.server for client in users)

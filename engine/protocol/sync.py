@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.model import Copy, DbState, Key, MirrorState, Safety, WitnessRecord, World
+from engine.model import DatabaseCopy, DbState, Key, MirrorState, Safety, WitnessRecord, World
 from engine.protocol import errorlog, lineage, losses, quorum, roles, streams
 from engine.protocol.roles import Cause
 
@@ -46,7 +46,7 @@ def begin_synchronizing(world: World, principal: Key, mirror: Key) -> None:
     world.update_copy(mirror, db_state=DbState.RESTORING)
     world.after(0.0, "redo.replay", *mirror, streams.end_of_log_kb(world, world.copies[principal]))
     for key, active in ((principal, 1440), (mirror, 1441)):
-        resumed = world.copies[key].mirror_state is MirrorState.SUSPENDED
+        resumed = world.copies[key].mirroring.state is MirrorState.SUSPENDED
         roles.move(world, key, Cause.RESUME if resumed else Cause.LINKED)
         errorlog.write(world, key[0], active, key[1])
         roles.trace_steady(world, key)
@@ -74,17 +74,17 @@ def caught_up(world: World, stream: int) -> None:
         return
     principal = world.sources[source]
     lead = world.copies[principal]
-    if lead.mirror_state is not MirrorState.SYNCHRONIZING or not quorum.sees_partner(world, lead):
+    if lead.mirroring.state is not MirrorState.SYNCHRONIZING or not quorum.sees_partner(world, lead):
         return
-    if lead.safety is Safety.FULL:
-        if lead.closing_kb is None:
+    if lead.mirroring.safety is Safety.FULL:
+        if lead.mirroring.closing_kb is None:
             # From here on commits wait; those told before must be on the mirror before it counts as in step.
-            world.update_copy(principal, closing_kb=world.flow.positions(source).committed_kb)
+            world.update_mirroring(principal, closing_kb=world.flow.positions(source).committed_kb)
             return
-        if world.flow.stream_positions(stream).hardened_kb < lead.closing_kb:
+        if world.flow.stream_positions(stream).hardened_kb < lead.mirroring.closing_kb:
             return
     for key in (principal, mirror):
-        if world.copies[key].mirror_state is MirrorState.SYNCHRONIZING:
+        if world.copies[key].mirroring.state is MirrorState.SYNCHRONIZING:
             roles.move(world, key, Cause.CAUGHT_UP)
             roles.trace_steady(world, key)
     record = quorum.record_of(world, lead)
@@ -102,25 +102,25 @@ def tell_witness(world: World, key: Key) -> None:
     world.witnesses[record.server, record.guid] = replace(
         record,
         principal=copy.server,
-        mirror=copy.partner or record.mirror,
-        safety=copy.safety,
-        safety_sequence=copy.safety_sequence,
-        role_sequence=copy.role_sequence,
-        suspended=copy.mirror_state is MirrorState.SUSPENDED,
-        exposed=copy.mirror_state is not MirrorState.SYNCHRONIZED and record.exposed,
+        mirror=copy.mirroring.partner or record.mirror,
+        safety=copy.mirroring.safety,
+        safety_sequence=copy.mirroring.safety_sequence,
+        role_sequence=copy.mirroring.role_sequence,
+        suspended=copy.mirroring.state is MirrorState.SUSPENDED,
+        exposed=copy.mirroring.state is not MirrorState.SYNCHRONIZED and record.exposed,
     )
 
 
-def new_record(world: World, principal: Copy, witness: str) -> None:
+def new_record(world: World, principal: DatabaseCopy, witness: str) -> None:
     """The witness begins to keep a record of the session."""
-    assert principal.guid is not None
-    world.witnesses[witness, principal.guid] = WitnessRecord(
+    assert principal.mirroring.guid is not None
+    world.witnesses[witness, principal.mirroring.guid] = WitnessRecord(
         server=witness,
-        guid=principal.guid,
+        guid=principal.mirroring.guid,
         database=principal.database,
         principal=principal.server,
-        mirror=principal.partner or "",
-        safety=principal.safety,
-        safety_sequence=principal.safety_sequence,
-        role_sequence=principal.role_sequence,
+        mirror=principal.mirroring.partner or "",
+        safety=principal.mirroring.safety,
+        safety_sequence=principal.mirroring.safety_sequence,
+        role_sequence=principal.mirroring.role_sequence,
     )

@@ -6,7 +6,7 @@ from typing import Final
 
 from engine import arithmetic
 from engine.constants import LOG_GROWTH_STEP
-from engine.model import Computer, Copy, DbFile, World
+from engine.model import Computer, DatabaseCopy, DbFile, World
 
 STANDARD_DRIVES: Final = "CDL"
 """Drives that every server has, as large as need be unless a Volume says otherwise: system, data, log. Assumed."""
@@ -56,7 +56,7 @@ def used_kb(world: World, server: str, letter: str) -> float:
     return databases + others
 
 
-def files_of(copy: Copy) -> tuple[DbFile, ...]:
+def files_of(copy: DatabaseCopy) -> tuple[DbFile, ...]:
     """All files of a copy: first data file, first log file, the others."""
     return (
         DbFile(name=copy.database, drive=copy.data_drive, size_kb=copy.size_kb),
@@ -65,24 +65,24 @@ def files_of(copy: Copy) -> tuple[DbFile, ...]:
     )
 
 
-def path_of(copy: Copy, file: DbFile) -> str:
+def path_of(copy: DatabaseCopy, file: DbFile) -> str:
     """Where the file lies, as sys.master_files shows it."""
     ending = "ldf" if file.log else "mdf" if file.name == copy.database else "ndf"
     return f"{file.drive}:\\{'Log' if file.log else 'Data'}\\{file.name}.{ending}"
 
 
-def log_room_kb(copy: Copy) -> float:
+def log_room_kb(copy: DatabaseCopy) -> float:
     """Log that the log files of the copy hold at their present size."""
     return copy.log_size_kb + arithmetic.total(file.size_kb for file in copy.extra_files if file.log)
 
 
-def log_limit_kb(world: World, copy: Copy) -> float:
+def log_limit_kb(world: World, copy: DatabaseCopy) -> float:
     """How far the first log file can grow: to its limit, or to the end of its drive."""
     free = free_kb(world, copy.server, copy.log_drive)
     return max(copy.log_size_kb, min(copy.log_max_kb, copy.log_size_kb + free))
 
 
-def next_log_size_kb(world: World, copy: Copy) -> float:
+def next_log_size_kb(world: World, copy: DatabaseCopy) -> float:
     """Size of the first log file after its next growth; the present size if it cannot grow."""
     return min(log_limit_kb(world, copy), copy.log_size_kb * (1.0 + LOG_GROWTH_STEP))
 

@@ -13,9 +13,10 @@ from engine.model import (
     Availability,
     Client,
     Computer,
-    Copy,
+    DatabaseCopy,
     DbState,
     Instance,
+    Membership,
     MirrorState,
     Role,
     Safety,
@@ -71,7 +72,7 @@ def _add_database(
 ) -> None:
     guid = world.new_session(database)
     for me, peer, role in ((PRINCIPAL, MIRROR, Role.PRINCIPAL), (MIRROR, PRINCIPAL, Role.MIRROR)):
-        world.copies[me, database] = Copy(
+        world.copies[me, database] = DatabaseCopy(
             server=me,
             database=database,
             database_id=FIRST_DATABASE_ID + number,
@@ -83,16 +84,18 @@ def _add_database(
             log_start_kb=START_LOG_KB,
             last_log_backup_kb=START_LOG_KB,
             workload=workload,
-            guid=guid,
-            role=role,
-            mirror_state=MirrorState.SYNCHRONIZED,
-            safety=safety,
-            partner=peer,
-            partner_address=f"TCP://{peer}:5022",
-            witness=WITNESS if witness else None,
-            witness_address=f"TCP://{WITNESS}:5022" if witness else None,
-            witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
-            trace=roles.STEADY_TRACE[role, MirrorState.SYNCHRONIZED, witness],
+            mirroring=Membership(
+                guid=guid,
+                role=role,
+                state=MirrorState.SYNCHRONIZED,
+                safety=safety,
+                partner=peer,
+                partner_address=f"TCP://{peer}:5022",
+                witness=WITNESS if witness else None,
+                witness_address=f"TCP://{WITNESS}:5022" if witness else None,
+                witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
+                trace=roles.STEADY_TRACE[role, MirrorState.SYNCHRONIZED, witness],
+            ),
         )
     world.availability[database] = Availability(database=database)
     network.open_contact(world, guid, PRINCIPAL, MIRROR)

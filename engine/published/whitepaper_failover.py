@@ -273,7 +273,7 @@ def _losses() -> list[Row]:
             f"{WP}, Loss of the mirror",
             "loss of the mirror",
             "the principal continues, exposed; the state is DISCONNECTED",
-            quorum.serves(mirror, here) and mirror.copies[here].mirror_state is MirrorState.DISCONNECTED,
+            quorum.serves(mirror, here) and mirror.copies[here].mirroring.state is MirrorState.DISCONNECTED,
             _state(mirror),
         ),
         statement(
@@ -282,7 +282,7 @@ def _losses() -> list[Row]:
             "loss of the witness",
             "mirroring continues without interruption, without automatic failover",
             quorum.serves(witness, here)
-            and witness.copies[here].mirror_state is MirrorState.SYNCHRONIZED
+            and witness.copies[here].mirroring.state is MirrorState.SYNCHRONIZED
             and not quorum.serves(after_witness, (MIRROR, "Sales")),
             f"{_state(witness)}; no failover when the principal is lost too",
         ),
@@ -305,6 +305,6 @@ def _lost(script: str) -> World:
 
 def _state(world: World) -> str:
     serves = quorum.serves(world, (PRINCIPAL, "Sales"))
-    state = world.copies[PRINCIPAL, "Sales"].mirror_state
+    state = world.copies[PRINCIPAL, "Sales"].mirroring.state
     name = state.name if state is not None else "no session"
     return f"{name}, {'serves' if serves else 'does not serve'}"

@@ -131,7 +131,11 @@ def _mend_pages(world: World, item: Input) -> None:
 def _read(world: World, fault: Fault) -> str:
     copy = world.copies[fault.args[0], fault.args[1]]
     page = dict(fault.before)["page"]
-    met = copy.redo_failed or page not in copy.bad_pages or any(r.page == page for r in copy.page_repairs)
+    met = (
+        copy.mirroring.redo_failed
+        or page not in copy.bad_pages
+        or any(r.page == page for r in copy.page_repairs)
+    )
     return "the page was read" if met else ""
 
 

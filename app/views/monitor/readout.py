@@ -8,7 +8,7 @@ from typing import Final
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
-from engine.model import Copy, MirrorState, Role, Safety, WitnessState, World
+from engine.model import DatabaseCopy, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol.monitor import rows_of
 from engine.protocol.monitor_rows import MonitorRow
 from engine.tsql.clients.client import reachable
@@ -115,13 +115,13 @@ class Readout:
 
 
 def mirrored_databases(world: World) -> list[str]:
-    return sorted({copy.database for copy in world.copies.values() if copy.guid is not None})
+    return sorted({copy.database for copy in world.copies.values() if copy.mirroring.guid is not None})
 
 
 def partners_of(world: World, database: str) -> list[str]:
     """Servers that hold the database in a session, in the order of the drill."""
-    mirrored = [copy for copy in world.copies_of(database) if copy.guid is not None]
-    names = {copy.server for copy in mirrored} | {copy.partner for copy in mirrored}
+    mirrored = [copy for copy in world.copies_of(database) if copy.mirroring.guid is not None]
+    names = {copy.server for copy in mirrored} | {copy.mirroring.partner for copy in mirrored}
     return [name for name in world.instances if name in names]
 
 
@@ -136,7 +136,7 @@ def readout(world: World, database: str) -> Readout:
                 server=server,
                 connected=reachable(world, server),
                 row=rows[-1] if rows else None,
-                has_witness=copy is not None and copy.witness is not None,
+                has_witness=copy is not None and copy.mirroring.witness is not None,
             )
         )
     principal = _last(partners, Role.PRINCIPAL)
@@ -147,20 +147,20 @@ def readout(world: World, database: str) -> Readout:
         partners=tuple(sorted(partners, key=lambda partner: partner is not principal)),
         principal=_row(principal),
         mirror=_row(_last(partners, Role.MIRROR)),
-        witness_address=(copy.witness_address or "") if copy else tr(UNKNOWN),
+        witness_address=(copy.mirroring.witness_address or "") if copy else tr(UNKNOWN),
         mode=mode_of(copy),
         now_tick=world.tick,
         start_time=world.settings.start_time,
     )
 
 
-def mode_of(copy: Copy | None) -> str:
+def mode_of(copy: DatabaseCopy | None) -> str:
     """Operating mode in the monitor's words."""
-    if copy is None or copy.guid is None:
+    if copy is None or copy.mirroring.guid is None:
         return tr(UNKNOWN)
-    if copy.safety is not Safety.FULL:
+    if copy.mirroring.safety is not Safety.FULL:
         return tr("High performance (asynchronous)")
-    if copy.witness:
+    if copy.mirroring.witness:
         return tr("High safety with automatic failover (synchronous)")
     return tr("High safety without automatic failover (synchronous)")
 

@@ -10,7 +10,7 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import text_of
-from engine.model import Copy, DbState, EndpointState, Instance, MirrorState, Role, World
+from engine.model import DatabaseCopy, DbState, EndpointState, Instance, MirrorState, Role, World
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.clients.client import reachable
 
@@ -95,13 +95,13 @@ _MIRROR_STATE: Final = {
 _ROLE: Final = {Role.PRINCIPAL: mark("Principal"), Role.MIRROR: mark("Mirror")}
 
 
-def database_item(copy: Copy) -> Item:
+def database_item(copy: DatabaseCopy) -> Item:
     """`Sales (Mirror, Synchronized / Restoring...)`: role and session, then what sys.databases says. Facts 3.4."""
     state_words, tone = _STATE[DbState.RECOVERING if copy.recovering else copy.db_state]
     state, session = tr(state_words), ""
-    if copy.role is not None and copy.mirror_state is not None:
-        words, tone = _MIRROR_STATE[copy.mirror_state]
-        session = f"{tr(_ROLE[copy.role])}, {tr(words)}"
+    if copy.mirroring.role is not None and copy.mirroring.state is not None:
+        words, tone = _MIRROR_STATE[copy.mirroring.state]
+        session = f"{tr(_ROLE[copy.mirroring.role])}, {tr(words)}"
     brackets = " / ".join(part for part in (session, state) if part)
     label = f"{copy.database} ({brackets})" if brackets else copy.database
     return Item("database", copy.database, label, tone, label)

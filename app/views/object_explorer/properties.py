@@ -24,7 +24,7 @@ from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
-from engine.model import Copy, MirrorState, Role, Safety, World
+from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 
 WINDOW: Final = "mirroring"
 """Statements of a page come from a window of its own, so that their answers can be told from others."""
@@ -80,36 +80,38 @@ FIELDS: Final = (
 )
 
 
-def values(copy: Copy | None) -> dict[str, str]:
+def values(copy: DatabaseCopy | None) -> dict[str, str]:
     """What stands on the page, by the names of `FIELDS`; only a status for what is not mirrored."""
     if copy is None:
         return {"Status": tr("This server has no database of this name.")}
-    if copy.guid is None or copy.role is None or copy.mirror_state is None:
+    if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
         return {"Status": tr("This database has not been configured for mirroring.")}
     here, there = (
         tr("{server} (this server)").format(server=copy.server),
-        copy.partner_address or formatting.NOTHING,
+        copy.mirroring.partner_address or formatting.NOTHING,
     )
-    principal = copy.role is Role.PRINCIPAL
+    principal = copy.mirroring.role is Role.PRINCIPAL
     return {
         "Principal": here if principal else there,
         "Mirror": there if principal else here,
-        "Witness": copy.witness_address or formatting.NOTHING,
-        "Witness connection": tr(copy.witness_state.name.capitalize())
-        if copy.witness
+        "Witness": copy.mirroring.witness_address or formatting.NOTHING,
+        "Witness connection": tr(copy.mirroring.witness_state.name.capitalize())
+        if copy.mirroring.witness
         else formatting.NOTHING,
-        "Operating mode": tr(_MODE.get((copy.safety, copy.witness is not None), "Unknown")),
-        "Partner timeout": f"{copy.timeout_s} s",
-        "Status": tr(_STATUS[copy.mirror_state][0]),
+        "Operating mode": tr(
+            _MODE.get((copy.mirroring.safety, copy.mirroring.witness is not None), "Unknown")
+        ),
+        "Partner timeout": f"{copy.mirroring.timeout_s} s",
+        "Status": tr(_STATUS[copy.mirroring.state][0]),
     }
 
 
-def possible(copy: Copy | None) -> list[Act]:
+def possible(copy: DatabaseCopy | None) -> list[Act]:
     """The buttons that Management Studio enables: failover only on a principal that it shows as synchronized."""
-    if copy is None or copy.mirror_state is None:
+    if copy is None or copy.mirroring.state is None:
         return []
-    in_step = copy.role is Role.PRINCIPAL and copy.mirror_state is MirrorState.SYNCHRONIZED
-    paused = copy.mirror_state is MirrorState.SUSPENDED
+    in_step = copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.state is MirrorState.SYNCHRONIZED
+    paused = copy.mirroring.state is MirrorState.SUSPENDED
     return [
         act
         for act, yes in ((FAILOVER, in_step), (PAUSE, not paused), (RESUME, paused), (REMOVE, True))
@@ -128,7 +130,7 @@ class MirroringPage(QDialog):
         self.window_id = f"{server}#{WINDOW}-{'_'.join(database.split())}"
         self._world: World | None = None
         self._asked_tick = 0
-        self._copy: Copy | None = None
+        self._copy: DatabaseCopy | None = None
         self._tone = "text"
         self.setWindowTitle(tr("Database Properties - {database} - Mirroring").format(database=database))
         self.form = QFormLayout()
@@ -219,7 +221,7 @@ class MirroringPage(QDialog):
         for name, label in self.labels.items():
             label.setText(shown.get(name, ""))
             self.form.setRowVisible(label, name in shown)
-        state = self._copy.mirror_state if self._copy is not None else None
+        state = self._copy.mirroring.state if self._copy is not None else None
         tone = _STATUS[state][1] if state is not None else "text"
         colour = getattr(theme.tokens(self.palette()), tone).name()
         self.labels["Status"].setStyleSheet(f"color: {colour}; font-weight: 600")
@@ -247,7 +249,7 @@ class MirroringPage(QDialog):
         if not act.question:
             self._send(act)
             return
-        partner = self._copy.partner if self._copy is not None else ""
+        partner = self._copy.mirroring.partner if self._copy is not None else ""
         self._say(tr(act.question).format(database=self.database, partner=partner), "warn")
         self._show_question(act)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from app.words import formatting
-from engine.model import Certificate, Copy, Endpoint, Job, Login, Role, World
+from engine.model import Certificate, DatabaseCopy, Endpoint, Job, Login, Role, World
 
 Thing = TypeVar("Thing", Certificate, Login, Job)
 
@@ -38,7 +38,7 @@ def _database(world: World, server: str, name: str) -> Iterable[Script]:
     if copy is None:
         return
     alter = f"ALTER DATABASE {quoted(name)} SET "
-    if copy.guid is None:
+    if copy.mirroring.guid is None:
         yield (
             "PARTNER = …",
             f"{alter}PARTNER = {literal('TCP://<partner, sysname, SERVER_B>:<port, int, 5022>')}\n",
@@ -52,22 +52,22 @@ def _database(world: World, server: str, name: str) -> Iterable[Script]:
     yield "WITNESS OFF", f"{alter}WITNESS OFF\nGO\n"
 
 
-def _use_master(copy: Copy, what: str) -> str:
-    return "USE master\nGO\n" if what == "FAILOVER" and copy.role is Role.PRINCIPAL else ""
+def _use_master(copy: DatabaseCopy, what: str) -> str:
+    return "USE master\nGO\n" if what == "FAILOVER" and copy.mirroring.role is Role.PRINCIPAL else ""
 
 
-def _session(copy: Copy, alter: str) -> str:
+def _session(copy: DatabaseCopy, alter: str) -> str:
     """What this server would need to be told for the session that it is in."""
-    lines = [f"{alter}PARTNER = {literal(copy.partner_address or '')}", "GO"]
-    if copy.role is Role.PRINCIPAL:
+    lines = [f"{alter}PARTNER = {literal(copy.mirroring.partner_address or '')}", "GO"]
+    if copy.mirroring.role is Role.PRINCIPAL:
         lines += [
-            f"{alter}PARTNER SAFETY {copy.safety.name}",
+            f"{alter}PARTNER SAFETY {copy.mirroring.safety.name}",
             "GO",
-            f"{alter}PARTNER TIMEOUT {copy.timeout_s}",
+            f"{alter}PARTNER TIMEOUT {copy.mirroring.timeout_s}",
             "GO",
         ]
-        if copy.witness_address:
-            lines += [f"{alter}WITNESS = {literal(copy.witness_address)}", "GO"]
+        if copy.mirroring.witness_address:
+            lines += [f"{alter}WITNESS = {literal(copy.mirroring.witness_address)}", "GO"]
     return "\n".join(lines) + "\n"
 
 

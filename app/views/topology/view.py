@@ -427,7 +427,9 @@ class Topology(Canvas):
             self._select(node)
         elif self._world is not None:
             self.open_database(name)
-            copies = sorted(self._world.copies_of(name), key=lambda copy: copy.role is not Role.PRINCIPAL)
+            copies = sorted(
+                self._world.copies_of(name), key=lambda copy: copy.mirroring.role is not Role.PRINCIPAL
+            )
             if copies:
                 self._select(self._scene.nodes[copies[0].server])
 

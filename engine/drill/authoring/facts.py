@@ -12,7 +12,17 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow.setup import worker_threads
-from engine.model import Availability, Copy, DbState, Endpoint, MirrorState, Role, Safety, WitnessState, World
+from engine.model import (
+    Availability,
+    DatabaseCopy,
+    DbState,
+    Endpoint,
+    MirrorState,
+    Role,
+    Safety,
+    WitnessState,
+    World,
+)
 from engine.protocol import accounts, availability, failover_preconditions, jobs, monitor, security, streams
 from engine.tsql.batches.work import Recall
 
@@ -42,13 +52,18 @@ class Names:
         return {"database": self.databases, "server": self.servers, "client": self.clients}[kind]
 
 
-def principal(world: World, database: str) -> Copy | None:
+def principal(world: World, database: str) -> DatabaseCopy | None:
     """The copy that serves *database*; else its principal, one that is not mirrored, or a mirror; None: no copy."""
     copies = world.copies_of(database)
     serving = {copy.server for copy in availability.serving_copies(world, database)}
 
-    def rank(copy: Copy) -> tuple[bool, bool, bool, int]:
-        return copy.server in serving, copy.role is Role.PRINCIPAL, copy.role is None, copy.role_sequence
+    def rank(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
+        return (
+            copy.server in serving,
+            copy.mirroring.role is Role.PRINCIPAL,
+            copy.mirroring.role is None,
+            copy.mirroring.role_sequence,
+        )
 
     return max(copies, key=rank, default=None)
 
@@ -84,9 +99,9 @@ def database_is(facts: Facts, database: str, word: str) -> bool:
     if word == ARMED:
         return failover_preconditions.armed(facts.world, database)
     copy = principal(facts.world, database)
-    if copy is None or copy.mirror_state is None:
+    if copy is None or copy.mirroring.state is None:
         return word == NO_SESSION
-    return copy.mirror_state.name == word
+    return copy.mirroring.state.name == word
 
 
 def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
@@ -94,9 +109,9 @@ def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
     copy = facts.world.copies.get((server, database))
     if copy is None:
         return word == "ABSENT"
-    if copy.guid is None and word == NO_SESSION:
+    if copy.mirroring.guid is None and word == NO_SESSION:
         return True
-    known = (copy.role, copy.mirror_state, copy.db_state)
+    known = (copy.mirroring.role, copy.mirroring.state, copy.db_state)
     return any(value is not None and value.name == word for value in known)
 
 
@@ -108,15 +123,15 @@ def serves(facts: Facts, database: str, server: str | None) -> bool:
 
 def witness_is(facts: Facts, database: str, word: str) -> bool:
     copy = principal(facts.world, database)
-    if copy is None or copy.witness is None:
+    if copy is None or copy.mirroring.witness is None:
         return word == NO_SESSION
-    return copy.witness_state.name == word
+    return copy.mirroring.witness_state.name == word
 
 
 def safety_is(facts: Facts, database: str, word: str) -> bool:
     copy = principal(facts.world, database)
-    none = copy is None or copy.guid is None or copy.safety is Safety.UNKNOWN
-    return word == (NO_SESSION if none or copy is None else copy.safety.name)
+    none = copy is None or copy.mirroring.guid is None or copy.mirroring.safety is Safety.UNKNOWN
+    return word == (NO_SESSION if none or copy is None else copy.mirroring.safety.name)
 
 
 def client_is(facts: Facts, client: str, server: str | None) -> bool:
@@ -233,7 +248,7 @@ def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
 
 def _timeout_s(facts: Facts, database: str) -> float:
     copy = principal(facts.world, database)
-    return float(copy.timeout_s) if copy is not None and copy.guid is not None else 0.0
+    return float(copy.mirroring.timeout_s) if copy is not None and copy.mirroring.guid is not None else 0.0
 
 
 def _operations_kb(facts: Facts, database: str) -> float:

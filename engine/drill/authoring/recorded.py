@@ -217,16 +217,16 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
     """Conditions that may be goals, with what they say."""
     for database in world.availability:
         copies = world.copies_of(database)
-        principal = next((copy for copy in copies if copy.role is Role.PRINCIPAL), None)
+        principal = next((copy for copy in copies if copy.mirroring.role is Role.PRINCIPAL), None)
         if principal is not None:
             yield f"{database} serves on {principal.server}", f"{database} serves on {principal.server}"
             yield f"{database} is SYNCHRONIZED", f"{database} is protected by a synchronized mirror"
-            if principal.witness is not None:
+            if principal.mirroring.witness is not None:
                 yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
         for copy in copies:
-            if principal is None and copy.role is None:
+            if principal is None and copy.mirroring.role is None:
                 yield f"{database} serves on {copy.server}", f"{database} serves on {copy.server}"
-            if copy.role is Role.MIRROR:
+            if copy.mirroring.role is Role.MIRROR:
                 yield f"{database} on {copy.server} is MIRROR", f"{copy.server} is the mirror of {database}"
         yield f"manual_failovers({database}) > 0", f"{database} was failed over manually"
     for server in world.instances:

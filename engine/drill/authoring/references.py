@@ -29,7 +29,7 @@ from engine.drill.running import locks
 from engine.flow import Flow
 from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import InputProblem
-from engine.model import Client, Computer, Copy, Instance, World
+from engine.model import Client, Computer, DatabaseCopy, Instance, World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
 
@@ -251,7 +251,7 @@ def _named(scenario: Scenario) -> World:
             name=client.name, databases=client.databases, data_source=client.data_source
         )
     for name in names_of(scenario).databases:
-        world.copies["", name] = Copy(server="", database=name)
+        world.copies["", name] = DatabaseCopy(server="", database=name)
     return world
 
 

@@ -110,8 +110,12 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
     if copy is None:
         return "ABSENT"
     if not drill.world.instances[key[0]].running:  # what it was is not what it is
-        return "instance is down" if copy.role is None else f"instance is down, was {copy.role.name}"
-    known = (copy.role, copy.mirror_state, copy.db_state)
+        return (
+            "instance is down"
+            if copy.mirroring.role is None
+            else f"instance is down, was {copy.mirroring.role.name}"
+        )
+    known = (copy.mirroring.role, copy.mirroring.state, copy.db_state)
     return ", ".join(value.name for value in known if value is not None)
 
 

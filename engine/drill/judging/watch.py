@@ -110,7 +110,9 @@ class _Watched:
         self.where.note(world.tick, serving[0].server if serving else "")
         copy = facts.principal(world, database)
         state = (
-            copy.mirror_state.name if copy is not None and copy.mirror_state is not None else facts.NO_SESSION
+            copy.mirroring.state.name
+            if copy is not None and copy.mirroring.state is not None
+            else facts.NO_SESSION
         )
         self.state.note(world.tick, state)
         found = {

@@ -106,8 +106,8 @@ def _instance(server: Server, host: int) -> model.Instance:
     )
 
 
-def _copy(database: Database, number: int, server: str) -> model.Copy:
-    return model.Copy(
+def _copy(database: Database, number: int, server: str) -> model.DatabaseCopy:
+    return model.DatabaseCopy(
         server=server,
         database=database.name,
         database_id=FIRST_DATABASE_ID + number,
@@ -150,17 +150,19 @@ def _add_mirrored(world: World, database: Database, number: int, session: Sessio
         world.copies[me, database.name] = replace(
             _copy(database, number, me),
             db_state=DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING,
-            guid=guid,
-            role=role,
-            mirror_state=state,
-            safety=Safety[session.safety],
-            partner=peer,
-            partner_address=address(world, peer),
-            witness=witness,
-            witness_address=address(world, witness) if witness else None,
-            witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
-            timeout_s=session.timeout_s,
-            trace=roles.STEADY_TRACE[role, state, witness is not None],
+            mirroring=model.Membership(
+                guid=guid,
+                role=role,
+                state=state,
+                safety=Safety[session.safety],
+                partner=peer,
+                partner_address=address(world, peer),
+                witness=witness,
+                witness_address=address(world, witness) if witness else None,
+                witness_state=WitnessState.CONNECTED if witness else WitnessState.UNKNOWN,
+                timeout_s=session.timeout_s,
+                trace=roles.STEADY_TRACE[role, state, witness is not None],
+            ),
         )
     network.open_contact(world, guid, session.principal, session.mirror)
     if witness is not None:
@@ -183,7 +185,7 @@ def _add_clients(world: World, scenario: Scenario) -> None:
         world.clients[client.name] = model.Client(
             **client.model_dump(),
             connected_to=client.data_source if serves else None,
-            known_partner=world.copies[keys[0]].partner if serves else None,
+            known_partner=world.copies[keys[0]].mirroring.partner if serves else None,
         )
         if not serves:
             clients.look_for_server(world, client.name)
@@ -191,6 +193,6 @@ def _add_clients(world: World, scenario: Scenario) -> None:
 
 def _start_flow(world: World, owner: Key) -> None:
     source = streams.add_source(world, owner, START_LOG_KB)
-    mirror = world.copies[owner].partner
+    mirror = world.copies[owner].mirroring.partner
     if mirror is not None:
         streams.attach(world, source, (mirror, owner[1]))

@@ -39,9 +39,9 @@ def unlike(world: World, failover: Failover) -> str:
         return f"the published table has no row for this cause ({failover.cause})"
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
         return f"the published table has no {failover.kind} failover for this cause"
-    if copy is None or copy.safety is not Safety.FULL:
+    if copy is None or copy.mirroring.safety is not Safety.FULL:
         return "the paper measured with SAFETY FULL"
-    if copy.witness is None:
+    if copy.mirroring.witness is None:
         return "the paper measured with a witness"
     if sum(other.server == failover.to_server for other in world.copies.values()) > 1:
         return "the paper measured with one mirrored database"
@@ -51,7 +51,7 @@ def unlike(world: World, failover: Failover) -> str:
         return f"the paper measured with 1,000 connections, not {copy.scale:g} times as many"
     if not all(_as_published(world, server) for server in servers):
         return "the paper measured with SQL Server 2005 on other hardware, with nothing slowed down"
-    if not all(_local(world, a, b) for a in servers for b in (*servers, copy.witness) if a != b):
+    if not all(_local(world, a, b) for a in servers for b in (*servers, copy.mirroring.witness) if a != b):
         return "the paper measured on a local network"
     return ""
 

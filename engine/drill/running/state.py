@@ -109,7 +109,7 @@ class DrillState:
         self.errorlog_before = self.world.errorlog.copy()
         """What the ERRORLOGs held before the first event."""
         self.states_before = {
-            key: None if copy.mirror_state is None else copy.mirror_state.name
+            key: None if copy.mirroring.state is None else copy.mirroring.state.name
             for key, copy in self.world.copies.items()
         }
         """The mirroring state of each copy before the first event; None: not mirrored."""

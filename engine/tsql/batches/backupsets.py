@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from engine.model import Copy, DbFile
+from engine.model import DatabaseCopy, DbFile
 from engine.protocol import backup, volumes
 from engine.protocol.lineage import lsn
 from engine.protocol.restore import files_in
@@ -67,7 +67,7 @@ def _grid(context: Context, columns: str, records: list[dict[str, Scalar]]) -> G
     return names, [tuple(record.get(name) for name in names) for record in records]
 
 
-def _file(image: Copy, file: DbFile, number: int) -> dict[str, Scalar]:
+def _file(image: DatabaseCopy, file: DbFile, number: int) -> dict[str, Scalar]:
     size = int(file.size_kb * 1024)
     most = int(image.log_max_kb * 1024) if file.log else _UNLIMITED_BYTES
     return {

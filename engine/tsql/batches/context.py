@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from engine.constants import TICKS_PER_S
-from engine.model import Computer, Copy, Instance, Key, Snapshot, World
+from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
 from engine.protocol import commands, snapshots
 from engine.tsql.batches.data import Caught, Declared, Place, Session, Table
 from engine.tsql.scalars.values import stamp
@@ -56,12 +56,12 @@ class Context:
         """The clock as a datetime value."""
         return stamp(self.moment(tick))
 
-    def copies(self) -> list[Copy]:
+    def copies(self) -> list[DatabaseCopy]:
         """The databases of this server, in the order of their ids."""
         mine = [copy for (server, _), copy in self.world.copies.items() if server == self.session.server]
         return sorted(mine, key=lambda copy: (copy.database_id, copy.database))
 
-    def copy_named(self, database: str) -> Copy | None:
+    def copy_named(self, database: str) -> DatabaseCopy | None:
         key = (self.session.server, database)
         if key in self.world.copies:
             return self.world.copies[key]

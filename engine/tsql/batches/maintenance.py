@@ -110,7 +110,12 @@ def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> Non
         machine.outcome([] if quiet else [Message(2528, 10, 1, 0, text_of(2528)[1])])
         return
     repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
-    if repairs and copy is not None and copy.guid is not None and copy.role is Role.PRINCIPAL:
+    if (
+        repairs
+        and copy is not None
+        and copy.mirroring.guid is not None
+        and copy.mirroring.role is Role.PRINCIPAL
+    ):
         raise SqlError(7930)
     if repairs:
         raise Unsimulated("DBCC CHECKDB with repair")

@@ -15,7 +15,7 @@ from typing import Any, Final
 from engine import arithmetic
 from engine.commits import USER, Commit
 from engine.messages import SqlError
-from engine.model import Copy, World
+from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
 from engine.tsql.batches import locks, tables
 from engine.tsql.batches.context import Context
@@ -257,7 +257,7 @@ def _lock_of(old: Kept | None, edit: Edit) -> str:
     return locks.INSERT if adds else locks.ROWS
 
 
-def _write_log(context: Context, copy: Copy, kb: float) -> None:
+def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
     key = (copy.server, copy.database)
     last = commits.newest(context.world, copy)
     if last is not None and last.weight > commits.WRITTEN_MAX:

@@ -21,7 +21,7 @@ FIRST_MIRRORING_SPID: Final = 15
 
 def _mirroring_requests(context: Context) -> Iterable[Record]:
     """Threads of mirroring: 2 a database on a principal, 3 and the redo threads on a mirror, 1 in all [MANY]."""
-    mirrored = [copy for copy in context.copies() if copy.guid is not None]
+    mirrored = [copy for copy in context.copies() if copy.mirroring.guid is not None]
     if not mirrored:
         return
     spid = FIRST_MIRRORING_SPID
@@ -29,7 +29,7 @@ def _mirroring_requests(context: Context) -> Iterable[Record]:
     for copy in mirrored:
         spid += 1
         yield _background(context, spid, "DBMIRROR_EVENTS_QUEUE", copy.database_id)
-        if copy.role is Role.MIRROR:
+        if copy.mirroring.role is Role.MIRROR:
             for _ in range(1 + _redo_threads(context)):
                 yield _background(context, spid, "DBMIRROR_DBM_MUTEX", copy.database_id)
         spid += 1

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine import arithmetic
-from engine.model import Copy, Safety
+from engine.model import DatabaseCopy, Safety
 from engine.protocol import connections
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.configurations import option_value
@@ -129,7 +129,7 @@ _DATABASES: Final = (
 """Counters of a database; those that no work here moves stay 0. Documented [DOC: Databases object]."""
 
 
-def _mirroring_values(context: Context, copy: Copy) -> dict[str, float]:
+def _mirroring_values(context: Context, copy: DatabaseCopy) -> dict[str, float]:
     """Values of one side; a counter of the other side stays 0."""
     flow = context.world.flow
     if copy.source is not None:
@@ -156,8 +156,8 @@ def _messages(context: Context, stream: int) -> dict[str, float]:
     return {"Receives/sec": messages, "Sends/sec": messages}
 
 
-def _principal(context: Context, copy: Copy, source: int, stream: int) -> dict[str, float]:
-    flow, waiting = context.world.flow, copy.safety is Safety.FULL
+def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -> dict[str, float]:
+    flow, waiting = context.world.flow, copy.mirroring.safety is Safety.FULL
     sent_kb, ratio = flow.stream_positions(stream).sent_kb, flow.stream_setup(stream).compression_ratio
     now = flow.reading(source)
     return {
@@ -172,7 +172,7 @@ def _principal(context: Context, copy: Copy, source: int, stream: int) -> dict[s
     }
 
 
-def _database_values(context: Context, copy: Copy, work: Work) -> dict[str, float]:
+def _database_values(context: Context, copy: DatabaseCopy, work: Work) -> dict[str, float]:
     if copy.source is None:
         return {"Data File(s) Size (KB)": copy.size_kb}
     now = context.world.flow.reading(copy.source)
@@ -213,7 +213,9 @@ def _instances(values: dict[str, dict[str, float]]) -> dict[str, dict[str, float
 
 def _counters(context: Context) -> Iterable[Record]:
     mirrored = {
-        copy.database: _mirroring_values(context, copy) for copy in context.copies() if copy.guid is not None
+        copy.database: _mirroring_values(context, copy)
+        for copy in context.copies()
+        if copy.mirroring.guid is not None
     }
     for database, values in _instances(mirrored).items() if mirrored else ():
         for name, kind, since in _MIRRORING:

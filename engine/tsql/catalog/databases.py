@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.constants import COMPATIBILITY
 from engine.messages import SqlError
-from engine.model import Copy, DbState, RecoveryModel, Role, Snapshot
+from engine.model import DatabaseCopy, DbState, RecoveryModel, Role, Snapshot
 from engine.protocol import logspace, options, quorum, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
@@ -28,24 +28,24 @@ LOG_REUSE: Final = {
 _STATE: Final = {state: state.name for state in DbState}
 
 
-def log_reuse_wait(context: Context, copy: Copy) -> str:
+def log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
     """Why this copy's log cannot be reused further; a copy that does not write its own log has no reason."""
     return logspace.reuse_wait(context.world, copy.source)
 
 
-def send_queue_kb(context: Context, copy: Copy) -> float:
+def send_queue_kb(context: Context, copy: DatabaseCopy) -> float:
     """Log that the principal knows not to have been sent; what no mirror fetches piles up as well."""
     flow = context.world.flow
-    if copy.source is None or copy.role is not Role.PRINCIPAL:
+    if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
         return 0.0
     flushed_kb = flow.positions(copy.source).flushed_kb
     there = [flow.stream_positions(stream) for stream in flow.streams_of(copy.source)]
     if quorum.sees_partner(context.world, copy):
         return max([0.0, *(flushed_kb - at.sent_kb for at in there)])
-    return max(0.0, flushed_kb - max([copy.failover_lsn_kb, *(at.hardened_kb for at in there)]))
+    return max(0.0, flushed_kb - max([copy.mirroring.failover_lsn_kb, *(at.hardened_kb for at in there)]))
 
 
-def shown_state(copy: Copy) -> DbState:
+def shown_state(copy: DatabaseCopy) -> DbState:
     """state of sys.databases: one whose recovery or role is not settled is RECOVERING, one without its disk SUSPECT."""
     if copy.disk_failed and copy.db_state is DbState.ONLINE:
         return DbState.SUSPECT
@@ -128,7 +128,7 @@ def _database(context: Context, name: str, number: int) -> Record:
     }
 
 
-def owner_sid(context: Context, copy: Copy) -> bytes:
+def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
     """The SID of the owner: of a login that was made, of a Windows account, else that of sa."""
     login = security.login_of(context.server, copy.owner)
     if login is not None:
@@ -136,7 +136,7 @@ def owner_sid(context: Context, copy: Copy) -> bytes:
     return account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
 
 
-def _copy(context: Context, copy: Copy) -> Record:
+def _copy(context: Context, copy: DatabaseCopy) -> Record:
     state = shown_state(copy)
     wait = log_reuse_wait(context, copy)
     return {
@@ -241,7 +241,7 @@ def _file(name: str, path: str, place: int, log: bool, size_kb: float, max_kb: f
     }
 
 
-def files_of(context: Context, copy: Copy) -> list[Record]:
+def files_of(context: Context, copy: DatabaseCopy) -> list[Record]:
     """The files of a copy: data, log, and what has been added."""
     return [
         {
@@ -370,6 +370,6 @@ def _log_space_usage(context: Context) -> Iterable[Record]:
 view("sys.dm_db_log_space_usage", _log_space_usage)
 
 
-def end_of_log_kb(context: Context, copy: Copy) -> float:
+def end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:
     """End of this copy's hardened log."""
     return streams.end_of_log_kb(context.world, copy)

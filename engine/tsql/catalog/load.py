@@ -13,7 +13,7 @@ from typing import Final
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.model import Copy, Role, Safety
+from engine.model import DatabaseCopy, Role, Safety
 from engine.tsql.batches.context import Context
 
 MEMORY_KB: Final = 64 * 2**20
@@ -49,7 +49,7 @@ class Work:
     """Time that requests have waited for a worker thread."""
 
 
-def work_of(context: Context, copy: Copy) -> Work:
+def work_of(context: Context, copy: DatabaseCopy) -> Work:
     """What a copy has done here: it writes log, or hardens and redoes what it receives."""
     flow = context.world.flow
     if copy.stream is not None:
@@ -58,7 +58,7 @@ def work_of(context: Context, copy: Copy) -> Work:
         return Work()
     at, totals, setup = flow.positions(copy.source), flow.totals(copy.source), flow.source_setup(copy.source)
     writes = at.transactions + at.flushed_kb / setup.site.log_block_kb
-    waits = copy.role is Role.PRINCIPAL and copy.safety is Safety.FULL
+    waits = copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.safety is Safety.FULL
     return Work(
         commits=at.transactions,
         log_writes=writes,
@@ -88,7 +88,7 @@ def _received(context: Context, stream: int) -> Work:
     )
 
 
-def work_here(context: Context) -> list[tuple[Copy, Work]]:
+def work_here(context: Context) -> list[tuple[DatabaseCopy, Work]]:
     """Every copy of this instance with its work."""
     return [(copy, work_of(context, copy)) for copy in context.copies()]
 

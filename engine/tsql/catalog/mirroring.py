@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from engine.model import Copy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
+from engine.model import DatabaseCopy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
 from engine.protocol import quorum
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
@@ -13,12 +13,12 @@ from engine.tsql.catalog.databases import end_of_log_kb
 from engine.tsql.catalog.view import Record, unique_id, view
 
 
-def _failover_lsn_kb(context: Context, copy: Copy) -> float:
+def _failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:
     """Latest log record hardened on both partners, as far as this one knows."""
     world = context.world
     source = world.source_of(copy)
     if source is None or not quorum.sees_partner(world, copy):
-        return copy.failover_lsn_kb
+        return copy.mirroring.failover_lsn_kb
     flushed_kb = world.flow.positions(source).flushed_kb
     if copy.stream is not None:
         return min(flushed_kb, world.flow.stream_positions(copy.stream).hardened_kb)
@@ -26,27 +26,27 @@ def _failover_lsn_kb(context: Context, copy: Copy) -> float:
     return min([flushed_kb, *(at.acknowledged_kb for at in there)])
 
 
-def _session(context: Context, copy: Copy) -> Record:
-    if copy.guid is None or copy.role is None or copy.mirror_state is None:
+def _session(context: Context, copy: DatabaseCopy) -> Record:
+    if copy.mirroring.guid is None or copy.mirroring.role is None or copy.mirroring.state is None:
         return {"database_id": copy.database_id}
     return {
         "database_id": copy.database_id,
-        "mirroring_guid": unique_id("session", copy.guid),
-        "mirroring_state": int(copy.mirror_state),
-        "mirroring_state_desc": MirrorState(copy.mirror_state).name,
-        "mirroring_role": int(copy.role),
-        "mirroring_role_desc": Role(copy.role).name,
-        "mirroring_role_sequence": copy.role_sequence,
-        "mirroring_safety_level": int(copy.safety),
-        "mirroring_safety_level_desc": Safety(copy.safety).name,
-        "mirroring_safety_sequence": copy.safety_sequence,
-        "mirroring_partner_name": copy.partner_address,
-        "mirroring_partner_instance": copy.partner,
-        "mirroring_witness_name": copy.witness_address or "",
-        "mirroring_witness_state": int(copy.witness_state),
-        "mirroring_witness_state_desc": WitnessState(copy.witness_state).name,
+        "mirroring_guid": unique_id("session", copy.mirroring.guid),
+        "mirroring_state": int(copy.mirroring.state),
+        "mirroring_state_desc": MirrorState(copy.mirroring.state).name,
+        "mirroring_role": int(copy.mirroring.role),
+        "mirroring_role_desc": Role(copy.mirroring.role).name,
+        "mirroring_role_sequence": copy.mirroring.role_sequence,
+        "mirroring_safety_level": int(copy.mirroring.safety),
+        "mirroring_safety_level_desc": Safety(copy.mirroring.safety).name,
+        "mirroring_safety_sequence": copy.mirroring.safety_sequence,
+        "mirroring_partner_name": copy.mirroring.partner_address,
+        "mirroring_partner_instance": copy.mirroring.partner,
+        "mirroring_witness_name": copy.mirroring.witness_address or "",
+        "mirroring_witness_state": int(copy.mirroring.witness_state),
+        "mirroring_witness_state_desc": WitnessState(copy.mirroring.witness_state).name,
         "mirroring_failover_lsn": lsn(_failover_lsn_kb(context, copy)),
-        "mirroring_connection_timeout": copy.timeout_s,
+        "mirroring_connection_timeout": copy.mirroring.timeout_s,
         "mirroring_redo_queue": None,
         "mirroring_redo_queue_type": "UNLIMITED",
         "mirroring_end_of_log_lsn": lsn(end_of_log_kb(context, copy)),
@@ -258,7 +258,7 @@ def _bytes_to(context: Context, peer: str) -> int:
     """Log bytes that the principals here have sent to *peer*."""
     total_kb = 0.0
     for copy in context.copies():
-        if copy.partner == peer and copy.source is not None:
+        if copy.mirroring.partner == peer and copy.source is not None:
             flow = context.world.flow
             for stream in flow.streams_of(copy.source):
                 total_kb += flow.stream_positions(stream).sent_kb

@@ -189,7 +189,9 @@ def _note_seen(world: World, server: str) -> None:
     if tick == world.tick:
         new = [line for line in lines if line[0] == world.tick][handled:]
     states = {
-        database: copy.trace for (where, database), copy in sorted(world.copies.items()) if where == server
+        database: copy.mirroring.trace
+        for (where, database), copy in sorted(world.copies.items())
+        if where == server
     }
     changed = [
         (database, state)

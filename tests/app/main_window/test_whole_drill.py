@@ -55,7 +55,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     begin(hands, "lab")
     hands.wait(5.0)
     hands.choose(hands.menu_of(Target("server", ("SERVER_A",))), "Cut the power")
-    hands.wait(30.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].role is Role.PRINCIPAL)
+    hands.wait(30.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.role is Role.PRINCIPAL)
     type_sql(
         hands, "SERVER_B", "SELECT mirroring_role_desc, mirroring_state_desc FROM sys.database_mirroring"
     )
@@ -67,7 +67,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     )
     hands.choose(hands.menu_of(Target("server", ("SERVER_A",))), "Switch on")
     window.session.set_speed(20.0)
-    hands.wait(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirror_state == 4)
+    hands.wait(300.0, lambda: hands.drill.world.copies["SERVER_B", "Sales"].mirroring.state == 4)
     window.actions_by_name["drill.finish"].trigger()
     hands.say_yes()
     assert window.pages.currentWidget() is window.debrief

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from engine.drill.running.modes import TERMS, Mode, Terms
 from engine.events import Event
 from engine.flow import Place, Samples
 from engine.inputs import Input
-from engine.model import Copy, DbState, MirrorState, Role, WitnessState, World
+from engine.model import DatabaseCopy, DbState, Membership, MirrorState, Role, WitnessState, World
 
 
 @dataclass
@@ -47,22 +47,28 @@ class Run:
 
     def __post_init__(self) -> None:
         for key, copy in self.world.copies.items():
-            self.states_before[key] = copy.mirror_state.name if copy.mirror_state is not None else None
+            self.states_before[key] = copy.mirroring.state.name if copy.mirroring.state is not None else None
 
     @property
     def tick(self) -> int:
         return self.world.tick
 
 
-def mirrored_copy(server: str, partner: str, role: Role, database: str = "Sales", **changes: Any) -> Copy:
-    known: dict[str, Any] = {
-        "db_state": DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING,
-        "guid": 1,
-        "role": role,
-        "mirror_state": MirrorState.SYNCHRONIZED,
-        "partner": partner,
-        "witness": "SERVER_W",
-        "witness_address": "TCP://SERVER_W:5022",
-        "witness_state": WitnessState.CONNECTED,
-    }
-    return Copy(server=server, database=database, **(known | changes))
+def mirrored_copy(
+    server: str, partner: str, role: Role, database: str = "Sales", **changes: Any
+) -> DatabaseCopy:
+    """*changes* of the copy or of what it knows of its session."""
+    session = Membership(
+        guid=1,
+        role=role,
+        state=MirrorState.SYNCHRONIZED,
+        partner=partner,
+        witness="SERVER_W",
+        witness_address="TCP://SERVER_W:5022",
+        witness_state=WitnessState.CONNECTED,
+    )
+    known = {each.name for each in fields(Membership)}
+    session = replace(session, **{name: value for name, value in changes.items() if name in known})
+    own: dict[str, Any] = {"db_state": DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING}
+    own |= {name: value for name, value in changes.items() if name not in known}
+    return DatabaseCopy(server=server, database=database, mirroring=session, **own)

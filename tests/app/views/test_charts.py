@@ -332,7 +332,7 @@ def test_states_of_each_copy_stand_in_lanes_with_gaps_where_nothing_ran(charts: 
 
     class Standing:
         def __init__(self, running: bool) -> None:
-            self.servers = {"SERVER_A": Server(running)}
+            self.instances = {"SERVER_A": Server(running)}
 
     up, down = Standing(True), Standing(False)
     charts._states.follow([up] * 30 + [down] * 10 + [up] * 20, np.arange(1.0, 61.0))

@@ -90,17 +90,17 @@ def texts(menu: QMenu) -> list[str]:
     [
         (Role.PRINCIPAL, {}, "Sales (Principal, Synchronized)"),
         (Role.MIRROR, {}, "Sales (Mirror, Synchronized / Restoring...)"),
-        (Role.PRINCIPAL, {"mirror_state": MirrorState.DISCONNECTED}, "Sales (Principal, Disconnected)"),
-        (Role.PRINCIPAL, {"mirror_state": MirrorState.SUSPENDED}, "Sales (Principal, Suspended)"),
+        (Role.PRINCIPAL, {"state": MirrorState.DISCONNECTED}, "Sales (Principal, Disconnected)"),
+        (Role.PRINCIPAL, {"state": MirrorState.SUSPENDED}, "Sales (Principal, Suspended)"),
         (
             Role.MIRROR,
-            {"mirror_state": MirrorState.DISCONNECTED, "db_state": DbState.RECOVERING},
+            {"state": MirrorState.DISCONNECTED, "db_state": DbState.RECOVERING},
             "Sales (Mirror, Disconnected / In Recovery)",
         ),
         (Role.PRINCIPAL, {"recovering": True}, "Sales (Principal, Synchronized / In Recovery)"),
-        (None, {"guid": None, "mirror_state": None, "db_state": DbState.ONLINE}, "Sales"),
-        (None, {"guid": None, "mirror_state": None, "db_state": DbState.RESTORING}, "Sales (Restoring...)"),
-        (None, {"guid": None, "mirror_state": None, "db_state": DbState.SUSPECT}, "Sales (Suspect)"),
+        (None, {"guid": None, "state": None, "db_state": DbState.ONLINE}, "Sales"),
+        (None, {"guid": None, "state": None, "db_state": DbState.RESTORING}, "Sales (Restoring...)"),
+        (None, {"guid": None, "state": None, "db_state": DbState.SUSPECT}, "Sales (Suspect)"),
     ],
 )
 def test_labels_are_those_of_management_studio(role: Role, changes: dict[str, Any], wanted: str) -> None:
@@ -422,5 +422,5 @@ def test_the_page_shows_the_servers_refusal(qtbot: Any, explorer: ObjectExplorer
     ],
 )
 def test_buttons_of_the_page(role: Role, state: MirrorState, acts: list[Any]) -> None:
-    assert possible(mirrored_copy("SERVER_A", "SERVER_B", role, mirror_state=state)) == acts
+    assert possible(mirrored_copy("SERVER_A", "SERVER_B", role, state=state)) == acts
     assert possible(None) == []

@@ -31,7 +31,9 @@ def check(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
     for source in world.sources:
         checked += _check_log(world, source)
     for copy in world.copies.values():
-        assert (copy.guid is None) == (copy.role is None) == (copy.mirror_state is None)
+        assert (
+            (copy.mirroring.guid is None) == (copy.mirroring.role is None) == (copy.mirroring.state is None)
+        )
     return checked + len(world.copies)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.messages import Message, SqlError
-from engine.model import Copy, World
+from engine.model import DatabaseCopy, World
 from engine.protocol import backup, commands, network, restore
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, lab, play
 
@@ -60,12 +60,12 @@ def carry(world: World, path: str, a: str = P, b: str = M) -> None:
     assert (b, path) in world.files
 
 
-def restore_full(world: World, path: str = FULL, **options: bool) -> Copy:
+def restore_full(world: World, path: str = FULL, **options: bool) -> DatabaseCopy:
     finish(world, M, restore.restore_database(world, M, DB, path, recovery=False, **options))
     return world.copies[MIRROR]
 
 
-def restore_log(world: World, path: str = TRN, file: int = 1) -> Copy:
+def restore_log(world: World, path: str = TRN, file: int = 1) -> DatabaseCopy:
     finish(world, M, restore.restore_log(world, M, DB, path, recovery=False, file=file))
     return world.copies[MIRROR]
 

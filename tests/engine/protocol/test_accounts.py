@@ -22,7 +22,7 @@ def app_with_login(world: World) -> None:
 
 def fail_over(world: World) -> None:
     do(world, f"power-off {P}", then_s=30.0)
-    assert world.copies[M, DB].role is Role.PRINCIPAL
+    assert world.copies[M, DB].mirroring.role is Role.PRINCIPAL
 
 
 def test_users_reach_the_mirror_through_the_log_and_logins_do_not() -> None:

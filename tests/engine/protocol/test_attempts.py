@@ -30,7 +30,7 @@ def test_a_manual_failover_that_is_cut_does_not_complete_later(
     assert ("manual", PARTED) in reasons(world)
     assert not [f for f in world.failovers if f.online_tick is not None]
     assert quorum.serves(world, PRINCIPAL)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 @pytest.mark.parametrize("witness", [True, False])
@@ -42,7 +42,7 @@ def test_a_manual_failover_whose_principal_dies_is_no_manual_failover(witness: b
     assert ("manual", f"{P} went down") in reasons(world)
     done = [f.kind for f in world.failovers if f.online_tick is not None]
     assert done == (["automatic"] if witness else [])
-    assert (world.copies[MIRROR].role is Role.PRINCIPAL) is witness
+    assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is witness
 
 
 @pytest.mark.parametrize("who", [P, M])
@@ -53,7 +53,7 @@ def test_a_manual_failover_goes_on_when_a_short_freeze_is_over(who: str, hung_s:
     do(world, f"hang {who}", then_s=hung_s)
     do(world, f"unhang {who}", then_s=120.0)
     assert [f.kind for f in world.failovers if f.online_tick is not None] == ["manual"]
-    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_frozen_mirror_takes_its_role_when_it_thaws_and_never_before() -> None:
@@ -61,10 +61,10 @@ def test_a_frozen_mirror_takes_its_role_when_it_thaws_and_never_before() -> None
     do(world, FAILOVER, then_s=15.0)
     do(world, f"hang {M}", then_s=60.0)
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     do(world, f"unhang {M}", then_s=120.0)
     assert reasons(world) == [("manual", PARTED)]
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 @pytest.mark.parametrize(

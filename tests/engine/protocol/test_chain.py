@@ -122,6 +122,6 @@ def test_all_backups_of_two_servers_restore_a_database_one_after_the_other() -> 
         finish(world, target, restore.restore_log(world, target, DB, path, recovery=False, file=place))
     last = world.files[chain[-1][1], "D:\\log.bak"].sets[-1]
     copy = world.copies[target, DB]
-    assert (copy.db_state, copy.role) == (DbState.RESTORING, None)
+    assert (copy.db_state, copy.mirroring.role) == (DbState.RESTORING, None)
     assert copy.end_of_log_kb == last.last_kb
-    assert Role.MIRROR not in {c.role for c in world.copies.values()}
+    assert Role.MIRROR not in {c.mirroring.role for c in world.copies.values()}

@@ -133,7 +133,7 @@ def test_jobs_are_copied_disabled_and_do_not_run_until_somebody_enables_them() -
         (f"{DB} nightly load", False),
     ]
     do(world, f"power-off {P}", then_s=2000.0)
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert not [path for server, path in world.files if server == M], "nobody backs up the log"
     do(world, f"enable-jobs {M} {DB} log backup", then_s=1000.0)
     assert [path for server, path in world.files if server == M]
@@ -197,18 +197,18 @@ def test_the_reverse_restores_what_was(line: str, by_ledger: bool) -> None:
     assert (world.computers, world.instances) == (computers, instances)
     now = world.copies[PRINCIPAL]
     assert (now.bad_pages, now.active_from_kb) == (copy.bad_pages, copy.active_from_kb)
-    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
 
 
 def test_a_closed_port_at_both_ends_cuts_the_session() -> None:
     world = lab(witness=False)
     do(world, f"close-firewall {M} 5022")
-    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED, "the mirror can still call"
+    assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED, "the mirror can still call"
     do(world, f"close-firewall {P} 5022")
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     assert world.clients["APP"].connected_to == P
     do(world, f"open-firewall {P} 5022")
-    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
     assert [fault.reverted_tick is None for fault in world.faults] == [True, False]
 
 
@@ -219,13 +219,13 @@ def test_another_service_account_needs_its_permission() -> None:
     world = lab(witness=False)
     do(world, f"set-service-account {M} CORP\\new", then_s=60.0)
     assert world.instances[M].service is Service.RUNNING
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     refusal_here = security.handshake(world, M, P)
     assert refusal_here is not None
     assert refusal_here.user == "CORP\\new"
     accounts.create_login(world, P, "CORP\\new", windows=True)
     do(world, f"sql {P} GRANT CONNECT ON ENDPOINT::Mirroring TO [CORP\\new]", then_s=20.0)
-    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
 
 
 def test_rolling_upgrade() -> None:
@@ -234,19 +234,19 @@ def test_rolling_upgrade() -> None:
     commands.witness_off(world, P, DB)
     do(world, f"upgrade {M} 2008", then_s=1000.0)
     assert world.instances[M].version == 2008
-    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED, "log goes from the older to the newer"
+    assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED, "log goes from the older to the newer"
     commands.partner_failover(world, P, DB)
     wait(world, 90.0)
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
-    assert world.copies[PRINCIPAL].mirror_state is SUSPENDED, "never from the newer to the older"
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
+    assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED, "never from the newer to the older"
     commands.partner_resume(world, M, DB)  # taken, and of no use: the older instance cannot redo that log
     wait(world, 10.0)
-    assert world.copies[PRINCIPAL].mirror_state is SUSPENDED
+    assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
     do(world, f"upgrade {P} 2008", then_s=1000.0)
-    assert world.copies[PRINCIPAL].mirror_state is SUSPENDED
+    assert world.copies[PRINCIPAL].mirroring.state is SUSPENDED
     commands.partner_resume(world, M, DB)
     wait(world, 300.0)
-    assert world.copies[PRINCIPAL].mirror_state is SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is SYNCHRONIZED
     commands.witness_set(world, M, DB, address(W))
     assert not world.failovers[0].lost_transactions
 
@@ -254,10 +254,10 @@ def test_rolling_upgrade() -> None:
 def test_upgrading_the_principal_first_fails_over_and_loses_the_way_back() -> None:
     world = lab()
     do(world, f"upgrade {P} 2008", then_s=60.0)
-    assert world.copies[MIRROR].role is Role.PRINCIPAL, "its service was down"
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL, "its service was down"
     assert world.failovers[0].cause == "restart-service"
     wait(world, 1000.0)
-    assert world.copies[MIRROR].mirror_state is SYNCHRONIZED, "2005 leads, 2008 follows"
+    assert world.copies[MIRROR].mirroring.state is SYNCHRONIZED, "2005 leads, 2008 follows"
 
 
 def test_a_service_pack_is_shorter_and_an_interrupted_upgrade_fails() -> None:

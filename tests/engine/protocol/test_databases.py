@@ -22,7 +22,7 @@ def test_a_new_database_is_mirrored_like_any_other() -> None:
     commands.partner_set(world, M, "Archive", address(P))
     commands.partner_set(world, P, "Archive", address(M))
     wait(world, 10.0)
-    assert world.copies[P, "Archive"].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, "Archive"].mirroring.state is MirrorState.SYNCHRONIZED
     assert world.copies[P, "Archive"].database_id == world.copies[P, DB].database_id + 1
 
 

@@ -34,12 +34,12 @@ def test_a_lost_log_is_told_in_the_log_of_its_own_server_and_fails_over(line: st
     assert [number for number, _ in found[4:6]] == [17137, 17207]
     waiting = next(event for event in events if event.kind == "sql_done")
     assert [message["number"] for message in waiting.get("messages")] == [9001]
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
     assert said(world, P, f"USE {DB}") == [945]
     do(world, line.replace("fail", "mend"))
-    assert world.copies[PRINCIPAL].role is Role.MIRROR
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_the_session_does_not_notice_lost_data_although_nobody_can_work() -> None:
@@ -50,8 +50,8 @@ def test_the_session_does_not_notice_lost_data_although_nobody_can_work() -> Non
     assert numbers(events, P) == [(823, 2), (823, 3), (5901, 1)]  # the second at the next checkpoint
     told = [event for event in events if event.kind == "client"]
     assert [event.get("number") for event in told] == [823]
-    assert world.copies[PRINCIPAL].role is Role.PRINCIPAL
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
     assert not world.availability[DB].serving
     assert said(world, P, f"BEGIN TRY SELECT * FROM {DB}.dbo.t END TRY BEGIN CATCH PRINT 'no' END CATCH") == [
         823
@@ -69,11 +69,11 @@ def test_the_session_does_not_notice_lost_data_although_nobody_can_work() -> Non
 def test_lost_data_is_left_by_manual_failover_and_suspends_the_session() -> None:
     world = lab()
     do(world, f"fail-volume {P} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", then_s=40.0)
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert world.availability[DB].serving
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SUSPENDED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SUSPENDED
     do(world, f"mend-volume {P} D", f"sql {M} ALTER DATABASE {DB} SET PARTNER RESUME")
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_lost_data_is_noticed_when_the_database_is_started_anew() -> None:
@@ -82,7 +82,7 @@ def test_lost_data_is_noticed_when_the_database_is_started_anew() -> None:
     found = [number for number, _ in numbers(events, P)]
     assert found[found.index(17204) - 1 :][:3] == [17137, 17204, 5120]
     assert world.copies[PRINCIPAL].db_state is DbState.RECOVERY_PENDING
-    assert world.copies[MIRROR].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[MIRROR].mirroring.state is MirrorState.DISCONNECTED
     do(world, f"mend-volume {P} D")
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
 
@@ -92,11 +92,11 @@ def test_a_mirror_without_its_data_suspends_the_session_until_resumed() -> None:
     events = do(world, f"fail-volume {M} D")
     assert numbers(events, M)[:2] == [(823, 1), (1454, 1)]
     assert (1453, 1) in numbers(events, P)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SUSPENDED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SUSPENDED
     assert world.availability[DB].serving
     assert said(world, P, f"ALTER DATABASE {DB} SET PARTNER RESUME") == [1462]
     do(world, f"mend-volume {M} D", f"sql {P} ALTER DATABASE {DB} SET PARTNER RESUME")
-    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_mirror_that_is_alone_without_its_data_cannot_be_forced() -> None:
@@ -109,10 +109,10 @@ def test_a_mirror_without_its_log_is_a_lost_partner() -> None:
     world = lab()
     events = do(world, f"fail-volume {M} L")
     assert numbers(events, M) == [(17053, 1), (0, 0), (9001, 4)]
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     assert world.availability[DB].serving
     do(world, f"mend-volume {M} L")
-    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_database_alone_comes_online_when_both_its_drives_are_back() -> None:
@@ -136,7 +136,7 @@ def test_a_copy_opens_when_its_drives_and_its_own_volume_are_all_back() -> None:
         do(world, f"fail-volume {P} D", f"fail-disk {P} {DB}", first)
         assert world.copies[PRINCIPAL].disk_failed
         do(world, second)
-        assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+        assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_lost_drive_is_not_among_the_fixed_drives() -> None:

@@ -39,7 +39,7 @@ def test_small_editions_are_a_witness_and_nothing_else(edition: str) -> None:
     assert numbers(world, W, "ALTER ENDPOINT Mirroring FOR DATABASE_MIRRORING (ROLE = PARTNER)") == [7878]
     assert numbers(world, P, f"ALTER DATABASE {DB} SET WITNESS = 'TCP://SERVER_W:5022'") == [0]
     do(world, f"power-off {P}")
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     world = lab(witness=False)
     world.update_instance(P, edition=edition)
     do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)

@@ -99,9 +99,9 @@ def assert_whole_again(world: World) -> None:
         assert server.service is Service.RUNNING
         assert not server.hung
     assert all(link.up and link.passing for link in world.links.values())
-    states = {copy.mirror_state for copy in world.copies.values()}
+    states = {copy.mirroring.state for copy in world.copies.values()}
     assert states == {MirrorState.SYNCHRONIZED}
-    assert {copy.role for copy in world.copies.values()} == {Role.PRINCIPAL, Role.MIRROR}
+    assert {copy.mirroring.role for copy in world.copies.values()} == {Role.PRINCIPAL, Role.MIRROR}
     assert len([key for key in (PRINCIPAL, MIRROR) if quorum.serves(world, key)]) == 1
     assert world.clients["APP"].connected_to is not None
 

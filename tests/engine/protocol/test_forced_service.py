@@ -30,7 +30,7 @@ def world_of(kind: str) -> World:
 def stands(world: World) -> list[tuple[Role | None, MirrorState | None, DbState]]:
     """Role, mirroring state and database state of the copies on the two partners."""
     return [
-        (copy.role, copy.mirror_state, copy.db_state)
+        (copy.mirroring.role, copy.mirroring.state, copy.db_state)
         for copy in (world.copies[PRINCIPAL], world.copies[MIRROR])
     ]
 
@@ -108,7 +108,7 @@ def test_removing_the_session_saves_the_old_principals_copy() -> None:
     assert world.copies[PRINCIPAL].db_state is DbState.RESTORING
     do(world, f"sql {P} RESTORE DATABASE {DB} WITH RECOVERY", then_s=10.0)
     assert world.copies[PRINCIPAL].db_state is DbState.ONLINE
-    assert world.copies[PRINCIPAL].failover_lsn_kb == kept_kb
+    assert world.copies[PRINCIPAL].mirroring.failover_lsn_kb == kept_kb
 
 
 def test_the_copy_that_waits_for_resume_cannot_be_forced() -> None:
@@ -118,4 +118,4 @@ def test_the_copy_that_waits_for_resume_cannot_be_forced() -> None:
     events = do(world, f"sql {P} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=20.0)
     (done,) = [event for event in events if event.kind == "sql_done"]
     assert [message["number"] for message in done.get("messages")] == [1406]
-    assert world.copies[PRINCIPAL].role is Role.MIRROR
+    assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR

@@ -265,6 +265,6 @@ def test_a_new_principal_holds_log_for_its_absent_partner_only_from_where_that_o
     world = lab()
     do(world, f"power-off {P}", then_s=30.0)
     copy = world.copies[MIRROR]
-    assert copy.mirror_state is MirrorState.DISCONNECTED
+    assert copy.mirroring.state is MirrorState.DISCONNECTED
     holds = dict(streams.log_holds(world, copy, copy.source or 0))
     assert holds["DATABASE_MIRRORING"] == pytest.approx(world.copies[PRINCIPAL].end_of_log_kb)

@@ -129,7 +129,7 @@ def test_commit_overhead_counts_under_safety_full_only() -> None:
     monitor.change_alert(world, P, DB, 4, 20)
     assert 32044 in [e.get("number") for e in wait(world, 61.0) if e.kind == "alert"]
     commands.partner_safety(world, P, DB, "OFF")
-    assert world.copies[PRINCIPAL].safety is Safety.OFF
+    assert world.copies[PRINCIPAL].mirroring.safety is Safety.OFF
     assert not [e for e in wait(world, 61.0) if e.kind == "alert"]
 
 
@@ -139,7 +139,7 @@ def test_a_failover_silences_thresholds_that_stand_on_one_server_only() -> None:
         monitor.add_monitoring(world, server)
     monitor.change_alert(world, P, DB, 2, 1000)
     do(world, f"power-off {P}", then_s=30.0)
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert not [e for e in wait(world, 300.0) if e.kind == "alert"]
     assert monitor.rows_of(world, MIRROR)[-1].unsent_kb > 100_000
     monitor.change_alert(world, M, DB, 2, 1000)

@@ -11,7 +11,7 @@ from typing import Final
 
 import pytest
 
-from engine.model import Copy, MirrorState, Role, Safety, World
+from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
 from engine.protocol import availability, quorum
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
@@ -32,7 +32,7 @@ def ready(kind: str, state: str) -> World:
     elif state == "SYNCHRONIZING":
         do(world, f"degrade {P} {M} bandwidth_mbps=1", f"cut {P} {M}", then_s=30.0)
         do(world, f"mend {P} {M}", f"degrade {P} {M} bandwidth_mbps=1", then_s=8.0)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState[state]
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState[state]
     return world
 
 
@@ -51,11 +51,11 @@ def orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
 CASES: Final = [(kind, state, lost, returned) for kind, state in READY for lost, returned in orders(kind)]
 
 
-def follows(world: World, copy: Copy) -> bool:
+def follows(world: World, copy: DatabaseCopy) -> bool:
     """Another has gone on as the principal, as a partner or the witness knows."""
-    known = [other.role_sequence for other in world.copies_of(DB)]
+    known = [other.mirroring.role_sequence for other in world.copies_of(DB)]
     known += [record.role_sequence for record in world.witnesses.values()]
-    return max(known) > copy.role_sequence
+    return max(known) > copy.mirroring.role_sequence
 
 
 @pytest.mark.parametrize(("kind", "state", "lost", "returned"), CASES)
@@ -63,20 +63,20 @@ def test_order(kind: str, state: str, lost: tuple[str, ...], returned: tuple[str
     world, witness = READY[kind, state].fork(), KINDS[kind][1]
     for server in lost:
         do(world, f"power-off {server}", then_s=20.0)
-    was = world.copies[MIRROR].role
+    was = world.copies[MIRROR].mirroring.role
     do(world, f"sql {M} {SET} FORCE_SERVICE_ALLOW_DATA_LOSS", then_s=40.0)
-    forced = was is Role.MIRROR and world.copies[MIRROR].role is Role.PRINCIPAL
+    forced = was is Role.MIRROR and world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     alive = M not in lost and P in lost and not (witness and W in lost)
     assert forced is (was is Role.MIRROR and alive)
     for server in returned:
         do(world, f"power-on {server}", then_s=120.0)
         assert len(availability.serving_copies(world, DB)) <= 1
         for copy in world.copies_of(DB):
-            if copy.role is Role.PRINCIPAL and world.instances[copy.server].answering:
+            if copy.mirroring.role is Role.PRINCIPAL and world.instances[copy.server].answering:
                 may = quorum.has_quorum(world, copy) and not follows(world, copy)
                 assert quorum.serves(world, (copy.server, DB)) is may
     assert all(f.why or f.online_tick is not None for f in world.failovers)
-    (lead,) = [copy for copy in world.copies_of(DB) if copy.role is Role.PRINCIPAL]
-    assert (lead.mirror_state is MirrorState.SUSPENDED) is (forced or state == "SUSPENDED")
+    (lead,) = [copy for copy in world.copies_of(DB) if copy.mirroring.role is Role.PRINCIPAL]
+    assert (lead.mirroring.state is MirrorState.SUSPENDED) is (forced or state == "SUSPENDED")
     do(world, f"degrade {P} {M} bandwidth_mbps=1000", f"sql {lead.server} {SET} RESUME", then_s=200.0)
-    assert {copy.mirror_state for copy in world.copies_of(DB)} == {MirrorState.SYNCHRONIZED}
+    assert {copy.mirroring.state for copy in world.copies_of(DB)} == {MirrorState.SYNCHRONIZED}

@@ -10,7 +10,7 @@ def leaders(factor: float, databases: int = 1, timeout_s: int = 10, witness: boo
     """Servers that serve some database half a minute after the processors of the principal are overloaded."""
     world = lab(databases=databases, witness=witness, cores=8 * databases)
     for key in world.copies:
-        world.update_copy(key, timeout_s=timeout_s)
+        world.update_mirroring(key, timeout_s=timeout_s)
     do(world, f"slow-cpu {P} factor={factor:g}", then_s=45.0)
     assert all(account.lost_transactions == 0 for account in world.availability.values())
     return {key[0] for key in world.copies if quorum.serves(world, key)}
@@ -36,5 +36,7 @@ def test_relief_heals_the_session() -> None:
     world = lab()
     do(world, f"slow-cpu {P} factor=900", then_s=45.0)
     do(world, "revert-all", then_s=60.0)
-    assert {copy.mirror_state.name for copy in world.copies.values() if copy.mirror_state} == {"SYNCHRONIZED"}
+    assert {copy.mirroring.state.name for copy in world.copies.values() if copy.mirroring.state} == {
+        "SYNCHRONIZED"
+    }
     assert quorum.serves(world, (M, DB))

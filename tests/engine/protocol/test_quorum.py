@@ -53,7 +53,7 @@ def test_off_with_witness_never_fails_over(pattern: tuple[int, int, int]) -> Non
 def test_without_witness_the_principal_serves_alone(safety: Safety) -> None:
     world = cut(lab(witness=False, safety=safety), (0, 1, 1))
     assert facts(world) == (True, False)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
 
 
 SERVERS_DOWN = {
@@ -95,10 +95,10 @@ def test_one_server_down_and_the_link_between_the_others_cut(
 def test_isolated_principal_says_955_and_its_database_is_not_online() -> None:
     world = lab()
     do(world, f"power-off {M}", then_s=10)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     do(world, f"power-off {W}", then_s=10)
     assert world.copies[PRINCIPAL].db_state is not DbState.ONLINE
-    assert world.copies[PRINCIPAL].trace == 10
+    assert world.copies[PRINCIPAL].mirroring.trace == 10
 
 
 def test_witness_alone_returning_gives_service_back() -> None:
@@ -108,7 +108,7 @@ def test_witness_alone_returning_gives_service_back() -> None:
     assert facts(world) == (False, False)
     do(world, f"mend {P} {W}", then_s=10)
     assert facts(world) == (True, False)
-    assert world.copies[PRINCIPAL].trace == 12
+    assert world.copies[PRINCIPAL].mirroring.trace == 12
 
 
 def test_exposure_disarms_automatic_failover() -> None:
@@ -154,9 +154,11 @@ def test_old_principal_follows_after_automatic_failover() -> None:
     assert facts(world) == (False, True)
     do(world, f"plug-cable {P}", then_s=60)
     assert facts(world) == (False, True)
-    assert world.copies[PRINCIPAL].role is Role.MIRROR
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
-    assert world.copies[MIRROR].role_sequence == world.copies[PRINCIPAL].role_sequence == 2
+    assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
+    assert (
+        world.copies[MIRROR].mirroring.role_sequence == world.copies[PRINCIPAL].mirroring.role_sequence == 2
+    )
 
 
 def test_old_principal_that_only_sees_the_witness_stays_closed() -> None:

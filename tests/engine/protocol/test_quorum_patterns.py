@@ -108,7 +108,7 @@ def test_who_serves_and_what_may_be_commanded(up: tuple[bool, ...], kind: str, w
             has_quorum = lost.link(P, M) or lost.link(P, W)
             assert works(commands.witness_off, world, P) == (lost.witness and has_quorum), where
         if lost.up[P] and lost.link(P, M):
-            assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED, where
+            assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED, where
         if lost.safety is Safety.FULL:
             assert world.availability[DB].lost_transactions == 0, where
 
@@ -130,9 +130,9 @@ def test_what_was_lost_comes_back_and_heals(kind: str, way: str) -> None:
             name: (s.service, s.hung) for name, s in before.instances.items()
         }, where
         assert all(link.up and link.passing for link in world.links.values()), where
-        assert {copy.mirror_state for copy in world.copies.values()} == {MirrorState.SYNCHRONIZED}, where
+        assert {copy.mirroring.state for copy in world.copies.values()} == {MirrorState.SYNCHRONIZED}, where
         (leader,) = [key for key in world.copies if quorum.serves(world, key)]
-        assert world.copies[leader].role is Role.PRINCIPAL, where
+        assert world.copies[leader].mirroring.role is Role.PRINCIPAL, where
         if (
             way != "in silence"
         ):  # frozen instances that wake up side by side may find each other before the third

@@ -13,7 +13,7 @@ SUSPENDED, SYNCHRONIZED = MirrorState.SUSPENDED, MirrorState.SYNCHRONIZED
 
 
 def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
-    return world.copies[PRINCIPAL].mirror_state, world.copies[MIRROR].mirror_state
+    return world.copies[PRINCIPAL].mirroring.state, world.copies[MIRROR].mirroring.state
 
 
 def numbers(world: World, server: str, seconds: float) -> list[int]:
@@ -37,7 +37,7 @@ def test_a_file_on_a_drive_that_the_mirror_lacks_suspends_the_session() -> None:
     assert [e.get("state") for e in events if e.kind == "trace" and e.server == M] == [9]
     assert refusal(commands.partner_resume, world, P, DB) == 1462
     do(world, f"power-off {P}", then_s=30.0)
-    assert world.copies[MIRROR].role is Role.MIRROR, "no failover to a copy that could not redo"
+    assert world.copies[MIRROR].mirroring.role is Role.MIRROR, "no failover to a copy that could not redo"
     assert refusal(commands.partner_force, world, M, DB) == 1406
 
 
@@ -52,7 +52,7 @@ def test_with_the_drive_added_resume_goes_on() -> None:
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
     do(world, f"power-off {P}", then_s=30.0)
     assert [file.name for file in world.copies[MIRROR].extra_files] == ["more"]
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
 
 
 def test_a_mirror_without_room_for_the_growing_log_suspends_the_session() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.messages import SqlError
-from engine.model import Copy, DbState, RecoveryModel, World
+from engine.model import DatabaseCopy, DbState, RecoveryModel, World
 from engine.protocol import backup, commands, restore, streams
 from engine.protocol.restore import Ending
 from tests.engine.protocol.setups import (
@@ -48,7 +48,7 @@ def shipped() -> World:
 READY = shipped()
 
 
-def roll(world: World, path: str, ending: Ending) -> Copy:
+def roll(world: World, path: str, ending: Ending) -> DatabaseCopy:
     finish(world, M, restore.restore_log(world, M, DB, path, ending=ending))
     return world.copies[MIRROR]
 

@@ -204,14 +204,14 @@ def test_connections_outlive_their_certificate_until_they_break() -> None:
         world.update_computer(name, domain=name)  # nobody trusts anybody: only certificates count
     exchange(world)
     do(world, f"expire-certificate {P}", then_s=30.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
     events = do(world, f"reset-link {P} {M}", then_s=30.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     lines = [e.get("number") for e in events if e.kind == "errorlog" and e.server == M]
     assert lines.count(28025) == lines.count(28047) > 0
     assert world.faults[0].effect == "a connection was refused"
     do(world, f"renew-certificate {P}", then_s=30.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_a_refusal_is_written_once_until_its_reason_changes() -> None:
@@ -232,13 +232,13 @@ def test_a_refusal_is_written_once_until_its_reason_changes() -> None:
 def test_tcp_counts_from_the_next_start() -> None:
     world = lab()
     do(world, f"disable-tcp {M}")
-    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
     do(world, f"restart-service {M}", then_s=60.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     assert not security.listens(world.instances[M])
     assert world.faults[0].effect
     do(world, f"enable-tcp {M}", f"restart-service {M}", then_s=60.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 # --- endpoint statements ---------------------------------------------------------------------------
@@ -294,29 +294,29 @@ def test_a_foreign_certificate_cannot_be_shown() -> None:
 def test_altering_an_endpoint_breaks_its_connections_which_come_back_under_the_new_settings() -> None:
     world = lab(witness=False)
     endpoints.alter(world, P, "Mirroring", algorithms=("RC4", "AES"))
-    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     wait(world, 10.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
     endpoints.alter(world, P, "Mirroring", state="STARTED")
-    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED, "it was started already"
+    assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED, "it was started already"
 
 
 def test_dropping_and_creating_the_endpoint_of_a_partner() -> None:
     world = lab(witness=False)
     endpoints.drop(world, M, "mirroring")
     wait(world, 5.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     assert refusal(endpoints.drop, world, M, "Mirroring") == 15151
     endpoints.create(world, M, "Mirroring", port=5022, role="PARTNER", state="STARTED")
     wait(world, 10.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 def test_an_endpoint_with_the_wrong_role_gets_no_connection() -> None:
     world = lab(witness=False)
     endpoints.alter(world, M, "Mirroring", role="WITNESS")
     wait(world, 20.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
     endpoints.alter(world, M, "Mirroring", role="PARTNER")
     wait(world, 10.0)
-    assert world.copies[P, DB].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[P, DB].mirroring.state is MirrorState.SYNCHRONIZED

@@ -35,20 +35,20 @@ from tests.engine.worlds import do, lab
 
 
 def state(world: World) -> tuple[MirrorState | None, MirrorState | None]:
-    return world.copies[PRINCIPAL].mirror_state, world.copies[MIRROR].mirror_state
+    return world.copies[PRINCIPAL].mirroring.state, world.copies[MIRROR].mirroring.state
 
 
 def test_from_backup_to_witness() -> None:
     world = prepared()
     copy = world.copies[MIRROR]
-    assert (copy.db_state, copy.role, copy.restoring) == (DbState.RESTORING, None, 0)
+    assert (copy.db_state, copy.mirroring.role, copy.restoring) == (DbState.RESTORING, None, 0)
     mirror(world)
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
-    assert world.copies[MIRROR].role is Role.MIRROR
+    assert world.copies[MIRROR].mirroring.role is Role.MIRROR
     commands.witness_set(world, P, DB, address(W))
-    assert world.copies[MIRROR].witness == W
+    assert world.copies[MIRROR].mirroring.witness == W
     do(world, f"power-off {P}")
-    assert world.copies[MIRROR].role is Role.PRINCIPAL, "the witness makes it fail over by itself"
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL, "the witness makes it fail over by itself"
 
 
 def set_up_from(world: World, *paths: str) -> int:
@@ -221,7 +221,8 @@ WRONG: dict[str, tuple[Breaking, int, str, str]] = {
         lambda w: (w.update_copy(MIRROR, family=99), commands.partner_set(w, M, DB, address(P))),
         1436, P, address(M)),
     "mirror online": (
-        lambda w: w.update_copy(MIRROR, db_state=DbState.ONLINE, partner=P), 1464, P, address(M)),
+        lambda w: (w.update_copy(MIRROR, db_state=DbState.ONLINE), w.update_mirroring(MIRROR, partner=P)),
+        1464, P, address(M)),
     "mirror missing": (lambda w: w.copies.pop(MIRROR), 1448, P, address(M)),
     "other edition": (
         lambda w: (commands.partner_set(w, M, DB, address(P)), w.update_instance(M, edition="Standard")),
@@ -239,7 +240,7 @@ def test_what_is_wrong_is_refused_by_number(what: str) -> None:
     spoil, number, server, where = WRONG[what]
     spoil(world)
     assert refusal(commands.partner_set, world, server, DB, where) == number
-    assert world.copies[PRINCIPAL].guid is None
+    assert world.copies[PRINCIPAL].mirroring.guid is None
 
 
 READY = prepared()
@@ -306,7 +307,7 @@ def test_a_session_with_certificates_between_untrusted_domains() -> None:
     commands.partner_set(world, P, DB, address(M))
     wait(world, 20.0)
     commands.witness_set(world, P, DB, address(W))
-    assert world.copies[PRINCIPAL].witness == W
+    assert world.copies[PRINCIPAL].mirroring.witness == W
     assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED)
 
 
@@ -334,7 +335,9 @@ def test_the_two_step_change_of_encryption_keeps_the_session() -> None:
             endpoints.alter(world, name, "Mirroring", encryption=level)
             wait(world, 10.0)
             assert state(world) == (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZED), (name, level)
-    assert world.copies[PRINCIPAL].role is Role.PRINCIPAL, "no change was long enough for a failover"
+    assert world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL, (
+        "no change was long enough for a failover"
+    )
     assert world.failovers == [] or all(failover.cancelled for failover in world.failovers)
 
 
@@ -383,7 +386,7 @@ def test_a_wrong_address_on_the_mirror_matters(wrong: str) -> None:
     commands.partner_set(world, M, DB, wrong)
     assert refusal(commands.partner_set, world, P, DB, address(M)) == 1418
     assert any(line[1] == 1474 and wrong in line[4] for line in world.errorlog[M])
-    assert world.copies[PRINCIPAL].guid is None
+    assert world.copies[PRINCIPAL].mirroring.guid is None
 
 
 def test_an_endpoint_at_a_number_is_reached_by_that_number() -> None:
@@ -392,7 +395,7 @@ def test_an_endpoint_at_a_number_is_reached_by_that_number() -> None:
     commands.partner_set(world, M, DB, address(P))
     assert refusal(commands.partner_set, world, P, DB, "TCP://10.0.0.12:5022") == 0
     wait(world, 10.0)
-    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 @pytest.mark.parametrize("ip", ["10.0.0.99", "127.0.0.1"])
@@ -407,11 +410,11 @@ def test_new_ports_on_both_sides_part_the_partners_until_one_is_taken_back() -> 
     world = lab(witness=False)
     endpoints.alter(world, M, "Mirroring", port=7022)
     wait(world, 5.0)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
     endpoints.alter(world, P, "Mirroring", port=7022)
     wait(world, 60.0)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.DISCONNECTED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.DISCONNECTED
     assert any(line[1] == 1474 and "10061" in line[4] for line in world.errorlog[P])
     endpoints.alter(world, P, "Mirroring", port=5022)
     wait(world, 5.0)
-    assert world.copies[PRINCIPAL].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED

@@ -44,7 +44,7 @@ def test_trustworthy_is_set_on_each_server_for_itself() -> None:
     asked = f"SELECT is_trustworthy_on FROM sys.databases WHERE name = '{DB}'"
     assert (sql(world, P, asked).value, sql(world, M, asked).value) == (1, 0)
     do(world, f"power-off {P}", then_s=30.0)
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     assert sql(world, M, asked).value == 0
     sql(world, M, f"ALTER DATABASE {DB} SET TRUSTWORTHY ON")
     assert sql(world, M, asked).value == 1
@@ -140,7 +140,7 @@ def upgraded_and_failed_over() -> World:
     world = lab()
     do(world, f"upgrade {M} 2008", then_s=1100.0)
     sql(world, P, f"ALTER DATABASE {DB} SET PARTNER FAILOVER", 60.0)
-    assert world.copies[MIRROR].role is Role.PRINCIPAL
+    assert world.copies[MIRROR].mirroring.role is Role.PRINCIPAL
     return world
 
 
@@ -149,14 +149,14 @@ def test_after_failing_over_to_the_newer_partner_the_session_cannot_be_resumed()
     world = upgraded_and_failed_over()
     said = sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME")
     assert said.numbers == []
-    assert world.copies[MIRROR].mirror_state is MirrorState.SUSPENDED
+    assert world.copies[MIRROR].mirroring.state is MirrorState.SUSPENDED
     newest = {server: [line[1] for line in world.errorlog[server][-3:]] for server in (P, M)}
     assert 948 in newest[P]
     assert 1454 in newest[P]
     assert 1453 in newest[M]
     do(world, f"upgrade {P} 2008", then_s=1100.0)
     assert sql(world, M, f"ALTER DATABASE {DB} SET PARTNER RESUME", 60.0).numbers == []
-    assert world.copies[MIRROR].mirror_state is MirrorState.SYNCHRONIZED
+    assert world.copies[MIRROR].mirroring.state is MirrorState.SYNCHRONIZED
 
 
 @pytest.mark.parametrize(("witness", "leads"), [(2005, False), (2008, True)])
@@ -167,7 +167,7 @@ def test_automatic_failover_waits_for_the_witness_to_be_upgraded(witness: int, l
         world.update_instance(server, version=2008)
     world.update_instance(W, version=witness)
     do(world, f"power-off {P}", then_s=60.0)
-    assert (world.copies[MIRROR].role is Role.PRINCIPAL) is leads
+    assert (world.copies[MIRROR].mirroring.role is Role.PRINCIPAL) is leads
 
 
 def test_a_principal_asks_for_a_page_only_while_synchronized() -> None:

@@ -15,9 +15,9 @@ def world(*changes: tuple[str, str]) -> World:
 def test_it_is_whole_and_silent() -> None:
     made = world()
     principal, mirror = made.copies["SERVER_A", "Sales"], made.copies["SERVER_B", "Sales"]
-    assert (principal.role, mirror.role) == (Role.PRINCIPAL, Role.MIRROR)
-    assert principal.mirror_state is mirror.mirror_state is MirrorState.SYNCHRONIZED
-    assert principal.guid == mirror.guid
+    assert (principal.mirroring.role, mirror.mirroring.role) == (Role.PRINCIPAL, Role.MIRROR)
+    assert principal.mirroring.state is mirror.mirroring.state is MirrorState.SYNCHRONIZED
+    assert principal.mirroring.guid == mirror.mirroring.guid
     assert quorum.sees_partner(made, principal)
     assert quorum.sees_witness(made, mirror)
     assert quorum.witness_sees(made, principal, "SERVER_A")
@@ -43,14 +43,14 @@ def test_links_servers_and_sessions_are_as_written() -> None:
     assert made.links["SERVER_A", "SERVER_B"].rtt_ms == made.links["SERVER_B", "SERVER_A"].rtt_ms == 50
     assert (made.instances["SERVER_B"].version, made.computers["SERVER_B"].cores) == (2012, 4)
     copy = made.copies["SERVER_A", "Sales"]
-    assert (copy.safety, copy.timeout_s, copy.witness) == (Safety.OFF, 20, None)
-    assert copy.partner_address == "TCP://SERVER_B:7022"
+    assert (copy.mirroring.safety, copy.mirroring.timeout_s, copy.mirroring.witness) == (Safety.OFF, 20, None)
+    assert copy.mirroring.partner_address == "TCP://SERVER_B:7022"
     assert made.settings.boot_s == 5
 
 
 def test_a_session_may_start_suspended() -> None:
     made = world(('witness = "SERVER_W"', 'witness = "SERVER_W"\nstate = "SUSPENDED"'))
-    assert {copy.mirror_state for copy in made.copies.values()} == {MirrorState.SUSPENDED}
+    assert {copy.mirroring.state for copy in made.copies.values()} == {MirrorState.SUSPENDED}
 
 
 def test_an_application_without_its_database_looks_for_it() -> None:
@@ -67,8 +67,8 @@ def test_equal_databases_are_numbered_on() -> None:
     )
     assert list(made.availability) == ["Sales098", "Sales099", "Sales100"]
     principals = [made.copies["SERVER_A", name] for name in made.availability]
-    assert len({copy.guid for copy in principals}) == len({copy.source for copy in principals}) == 3
-    assert {copy.mirror_state for copy in made.copies.values()} == {MirrorState.SYNCHRONIZED}
+    assert len({copy.mirroring.guid for copy in principals}) == len({copy.source for copy in principals}) == 3
+    assert {copy.mirroring.state for copy in made.copies.values()} == {MirrorState.SYNCHRONIZED}
 
 
 def test_few_worker_threads_hold_the_clients_back() -> None:

@@ -106,7 +106,7 @@ def test_failover_breaks_connections_that_are_in_the_database() -> None:
     by_window = {answer.event.get("window"): answer for answer in ended}
     assert by_window["SERVER_A#2"].numbers == [10054]
     assert by_window["SERVER_A#3"].value == "master"
-    assert world.copies[PRINCIPAL].role != world.copies[MIRROR].role
+    assert world.copies[PRINCIPAL].mirroring.role != world.copies[MIRROR].mirroring.role
 
 
 def test_cancel_stops_the_batch_and_what_waits_behind_it() -> None:
