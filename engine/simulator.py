@@ -56,10 +56,9 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **disks.HANDLERS,
     **startup.HANDLERS,
     **monitor.HANDLERS,
-    **tsql.HANDLERS,
     **{name: handler for verb in VERBS.values() for name, handler in verb.timers.items()},
 }
-"""What each timer does."""
+"""What each timer does; those of T-SQL are its own, see `tsql.HANDLERS`."""
 
 Crossings = tuple[tuple[int, Callable[[World, int], None]], ...]
 
@@ -164,7 +163,7 @@ def _run_due(world: World) -> None:
     while world.timers and world.timers[0][0] <= world.tick:
         while world.timers and world.timers[0][0] <= world.tick:
             _, _, name, args = heapq.heappop(world.timers)
-            HANDLERS[name](world, *args)
+            (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
         _settle(world)
 
 

@@ -17,11 +17,7 @@ from typing import Final
 
 from app.words.language import tr
 from engine.inputs import InputProblem
-from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBALS
-from engine.tsql.catalog import VIEWS
 from engine.tsql.language.words import COMMAND_PAIRS, COMMAND_WORDS, INNER_WORDS, KEYWORDS, STATEMENT_WORDS
-from engine.tsql.procedures import PROCEDURES
-from engine.tsql.scalars.functions import FUNCTIONS
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
 from engine.verbs.verb import Parameter
@@ -169,6 +165,13 @@ _DIRECTIVES: Final = frozenset(
 
 @cache
 def _sql_words() -> frozenset[str]:
+    from engine.tsql.batches.environment import (  # most of T-SQL, which no start needs
+        CONTEXT_FUNCTIONS,
+        GLOBALS,
+    )
+    from engine.tsql.procedures import PROCEDURES
+    from engine.tsql.scalars.functions import FUNCTIONS
+
     grammar = resources.files("engine.tsql.language").joinpath("commands.lark").read_text(encoding="utf-8")
     pairs = {word for pair in COMMAND_PAIRS for word in pair}
     inner = {word for words in INNER_WORDS.values() for word in words}
@@ -181,6 +184,8 @@ def _sql_words() -> frozenset[str]:
 @cache
 def _catalog_names() -> frozenset[str]:
     """Views, their schemas and columns."""
+    from engine.tsql.catalog import VIEWS
+
     parts = {part for name in VIEWS for part in name.split(".")}
     columns = {column.name for view in VIEWS.values() for column in view.columns_in(9_999)}
     return frozenset(name.upper() for name in parts | columns)

@@ -11,7 +11,12 @@ from typing import Final
 
 from PySide6.QtCore import QObject, QProcess, QTimer
 
-LATER: Final = ("numba", "engine.tsql.query.translate", "engine.tsql.language.parse")
+LATER: Final = (
+    "engine.tsql.clients.upkeep",
+    "numba",
+    "engine.tsql.query.translate",
+    "engine.tsql.language.parse",
+)
 """Modules that load at first use, the first wanted first. Measured: 80 to 130 ms each, which was one frame."""
 
 CODE: Final = "from engine.flow import warm_up; warm_up()"

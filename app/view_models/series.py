@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -15,6 +15,28 @@ Array = np.ndarray[Any, Any]
 
 _NICE = (1.0, 2.0, 5.0)
 """Bin widths are these times a power of ten, so that bins stay where they are while the window moves on."""
+TIME_STEPS_S: Final = (
+    1,
+    2,
+    5,
+    10,
+    15,
+    30,
+    60,
+    120,
+    300,
+    600,
+    900,
+    1800,
+    3600,
+    7200,
+    14_400,
+    21_600,
+    43_200,
+    86_400,
+)
+PIXELS_PER_TIME: Final = 70
+"""Least room for the label of a time."""
 
 
 ALL_DATABASES = "*"
@@ -207,6 +229,14 @@ def bin_width(least: float) -> float:
         return 0.0
     power = 10.0 ** np.floor(np.log10(least))
     return next(float(step * power) for step in (*_NICE, 10.0) if step * power >= least * (1 - 1e-9))
+
+
+def time_step_s(span_s: float, pixels: float) -> float:
+    """Distance between two labels of a time axis."""
+    least = span_s * PIXELS_PER_TIME / max(pixels, 1.0)
+    return next(
+        (step for step in TIME_STEPS_S if step >= least), TIME_STEPS_S[-1] * bin_width(least / 86_400)
+    )
 
 
 def peaks(x: Array, y: Array, width: float) -> tuple[Array, Array]:

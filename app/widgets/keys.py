@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from itertools import combinations
 from typing import Final
 
@@ -336,6 +337,7 @@ _NO_TEXT: Final = (
 # --- keys as text -------------------------------------------------------------------------------------------
 
 
+@cache
 def normal(text: str) -> str:
     """Keys as they are always written: `ctrl+k,ctrl+c` -> `Ctrl+K, Ctrl+C`. Raises ValueError for what is no key."""
     sequence = QKeySequence(text)

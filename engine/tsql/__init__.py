@@ -1,23 +1,50 @@
-"""T-SQL on the simulated instances: `submit` a batch from a window, `cancel` it, check and complete its text."""
+"""T-SQL on the simulated instances: `submit` a batch from a window, `cancel` it, check and complete its text.
+
+What is behind this door is a hundred modules, which come with the first world that runs: whoever only needs to know
+the door, as the views of a window do, gets it at once.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Final
 
-from engine.model import World
-from engine.tsql.clients import agent, client
-from engine.tsql.clients.client import cancel, submit
-from engine.tsql.language.check import parse_only, parsing
-from engine.tsql.language.complete import complete
+if TYPE_CHECKING:
+    from engine.tsql.batches.context import SYSTEM_DATABASES
+    from engine.tsql.clients.client import cancel, reachable, submit
+    from engine.tsql.clients.upkeep import HANDLERS, check_connections
+    from engine.tsql.language.check import parse_only, parsing
+    from engine.tsql.language.complete import complete
 
-__all__ = ["HANDLERS", "cancel", "check_connections", "complete", "parse_only", "parsing", "submit"]
+__all__ = [
+    "HANDLERS",
+    "SYSTEM_DATABASES",
+    "cancel",
+    "check_connections",
+    "complete",
+    "parse_only",
+    "parsing",
+    "reachable",
+    "submit",
+]
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {**client.HANDLERS, **agent.HANDLERS}
-"""Timers that this package sets."""
+_PLACES: Final = {
+    "SYSTEM_DATABASES": "batches.context",
+    "cancel": "clients.client",
+    "reachable": "clients.client",
+    "submit": "clients.client",
+    "HANDLERS": "clients.upkeep",
+    "check_connections": "clients.upkeep",
+    "parse_only": "language.check",
+    "parsing": "language.check",
+    "complete": "language.complete",
+}
+"""Name -> module of this package that has it."""
 
 
-def check_connections(world: World) -> None:
-    """After each reaction of the protocol: connections that it ends, batches that it wakes, alerts that it answers."""
-    client.check_connections(world)
-    agent.watch(world)
+def __getattr__(name: str) -> Any:
+    """Called once for each name: from then on it stands here."""
+    if name not in _PLACES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(f"{__name__}.{_PLACES[name]}"), name)
+    return found

@@ -16,7 +16,6 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.branches.curves import Curves
 from app.views.branches.rows import first_words, outcome_cells
 from app.widgets import theme
 from app.widgets.reader import name_box
@@ -47,6 +46,8 @@ class Comparison(QScrollArea):
         for box in (self.left, self.right):
             box.activated.connect(lambda _: self._show())
         self.database.activated.connect(lambda _: self._show_curves())
+        from app.views.branches.curves import Curves  # brings pyqtgraph in
+
         self.curves = Curves()
         self._legend = _label("", muted=True)
         self._parted = _label("")

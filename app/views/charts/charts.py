@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-import pyqtgraph as pg
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
@@ -26,8 +25,7 @@ from app.view_models import eta
 from app.view_models.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, in_step
 from app.view_models.series import ALL_DATABASES, CounterHistory
 from app.views.charts import export
-from app.views.charts.lane import LOOKS, NAME, Lane
-from app.views.charts.panel import SHADE_ALPHA, Panel
+from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, Lane
 from app.views.charts.scale import TimeScale
 from app.views.charts.states import StateLanes, States
 from app.widgets import theme
@@ -44,6 +42,7 @@ from engine.model import DbState, World
 from engine.protocol import volumes
 
 if TYPE_CHECKING:
+    from app.views.charts.panel import Panel
     from engine.drill.running.drill import Drill
 
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
@@ -110,13 +109,10 @@ class Charts(QWidget):
         """Draws once more when the axes have taken on their new width."""
         self._again.timeout.connect(self._refresh)
         self._stale = True
+        self._counters = list(WATCHED)
         self.panels: list[Panel] = []
-        self._view = pg.GraphicsLayoutWidget()
-        self._view.ci.layout.setSpacing(2)
-        self._view.ci.layout.setContentsMargins(0, 0, 4, 0)
-        self._view.viewport().setMouseTracking(True)
-        self._view.viewport().installEventFilter(self)
-        self._view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._view: Any = None
+        """The plots, from the first time on that the charts are shown."""
         self.lane = Lane(self._pixel_of)
         self.lane.time_selected.connect(self._select)
         self.states = StateLanes(self._pixel_of)
@@ -133,7 +129,37 @@ class Charts(QWidget):
         self._lay_out()
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setAccessibleName(tr("Charts"))
-        self.choose_counters(WATCHED)
+        self._tick_counters()
+
+    def making_plots(self) -> Iterator[None]:
+        """Make the plots in steps of some milliseconds. They need pyqtgraph, so they are made when the charts are shown
+        first, or before by whoever has the time."""
+        if self._view is not None:
+            return
+        import pyqtgraph as pg
+
+        yield
+        if self._view is None:
+            view = self._view = pg.GraphicsLayoutWidget()
+            view.ci.layout.setSpacing(2)
+            view.ci.layout.setContentsMargins(0, 0, 4, 0)
+            view.viewport().setMouseTracking(True)
+            view.viewport().installEventFilter(self)
+            view.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+            self._area.setWidget(view)
+        yield
+        while len(self.panels) < len(self._counters):
+            self._add_panel(self._counters[len(self.panels)])
+            yield
+
+    def _add_panel(self, name: str) -> None:
+        from app.views.charts.panel import Panel  # brings pyqtgraph in
+
+        panel = Panel(COUNTERS[name], list(COUNTERS).index(name))
+        self._view.ci.addItem(panel.plot, len(self.panels), 0)
+        self._view.ci.layout.setRowStretchFactor(len(self.panels), 1)
+        self.panels.append(panel)
+        self._recolour()
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout()
@@ -181,7 +207,6 @@ class Charts(QWidget):
         self._area = QScrollArea()
         self._area.setWidgetResizable(True)
         self._area.setFrameShape(QFrame.Shape.NoFrame)
-        self._area.setWidget(self._view)
         self._area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -281,22 +306,21 @@ class Charts(QWidget):
     @Slot(list)
     def choose_counters(self, names: Sequence[str]) -> None:
         """Chart these counters of the engine, one under the other."""
-        if list(names) == [panel.counter.name for panel in self.panels]:
+        if list(names) == self._counters:
             return
-        self._view.ci.clear()
-        self.panels = []
-        order = list(COUNTERS)
-        for number, name in enumerate(names):
-            panel = Panel(COUNTERS[name], order.index(name))
-            self._view.ci.addItem(panel.plot, number, 0)
-            self.panels.append(panel)
-        for number in range(len(names)):
-            self._view.ci.layout.setRowStretchFactor(number, 1)
+        self._counters = list(names)
+        self._tick_counters()
+        if self._view is not None:
+            self._view.ci.clear()
+            self.panels = []
+            for name in names:
+                self._add_panel(name)
+            self._refresh()
+            self._again.start()
+
+    def _tick_counters(self) -> None:
         for action in self._counter_menu.actions():
-            action.setChecked(action.data() in names)
-        self._recolour()
-        self._refresh()
-        self._again.start()
+            action.setChecked(action.data() in self._counters)
 
     def _counters_ticked(self) -> None:
         chosen = [action.data() for action in self._counter_menu.actions() if action.isChecked()]
@@ -540,13 +564,16 @@ class Charts(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        for _ in self.making_plots():
+            pass
         self._refresh()
 
     def _recolour(self) -> None:
         colours = theme.tokens(self.palette())
-        self._view.setBackground(colours.surface)
         metrics = self.fontMetrics()
-        self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
+        if self._view is not None:
+            self._view.setBackground(colours.surface)
+            self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
         least = round(DATABASE_UNITS * metrics.height())
         self._databases.setMinimumWidth(least)  # it shrinks before the whole bar has to scroll
         servers = self._drill.world.instances if self._drill is not None else ()

@@ -19,6 +19,8 @@ from app.words.sentences import said
 NAME: Final = mark("availability")
 NEAR_PX: Final = 6
 MARK_PX: Final = 5.0
+SHADE_ALPHA: Final = 150
+"""Of such times behind the curves, and of the ground of a label."""
 
 LOOKS: Final = {
     PROTECTED: (mark("protected"), "ok", "ok_soft", Qt.BrushStyle.NoBrush),

@@ -13,6 +13,7 @@ from PySide6.QtWidgets import QGraphicsItem, QWidget
 
 from app.view_models.series import Array
 from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
+from app.views.charts.lane import SHADE_ALPHA
 from app.widgets import theme
 from app.widgets.theme import Tokens
 from app.words.counters import Counter
@@ -20,7 +21,6 @@ from app.words.language import tr
 
 LINE_PX: Final = 1.5
 FILL_ALPHA: Final = 38
-SHADE_ALPHA: Final = 150
 CHOSEN_ALPHA: Final = 70
 
 

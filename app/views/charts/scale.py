@@ -9,8 +9,8 @@ from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QWidget
 
+from app.view_models.series import time_step_s
 from app.widgets import theme
-from app.widgets.time_axis import time_step_s
 from app.words import formatting
 
 TICK_PX = 4

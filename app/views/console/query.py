@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QResizeEvent
@@ -21,7 +21,9 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.constants import TICKS_PER_S
 from engine.messages import Message
-from engine.tsql.batches.work import Stepwise
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.work import Stepwise
 
 PRODUCT_VERSIONS: Final = {2005: "9.0", 2008: "10.0", 2012: "11.0", 2014: "12.0"}
 """Version numbers as Management Studio's status line shows them."""

@@ -12,12 +12,12 @@ from app.widgets.reader import name_box
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
+from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol.monitor import results
 from engine.protocol.monitor_rows import MonitorRow
-from engine.tsql.clients.client import reachable
 
 MODES: Final = (
     (mark("Last two hours"), 1),
@@ -109,7 +109,7 @@ class HistoryPage(QWidget):
         server = self.servers.currentText()
         rows: list[MonitorRow] = []
         self.note.setText("")
-        if server and reachable(world, server):
+        if server and tsql.reachable(world, server):
             try:
                 rows = results(world, server, database, self.modes.currentData())
             except SqlError as refusal:

@@ -26,11 +26,11 @@ from app.widgets import theme
 from app.widgets.reader import name_box
 from app.words import formatting
 from app.words.language import tr
+from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.model import World
-from engine.tsql.clients.client import reachable
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -180,7 +180,7 @@ class Monitor(QWidget):
         self._asked_tick = self._world.tick
         name = self.database.replace("'", "''")
         for server in partners_of(self._world, self.database):
-            if reachable(self._world, server):
+            if tsql.reachable(self._world, server):
                 self._send(server, f"EXEC msdb.dbo.sp_dbmmonitorupdate N'{name}'")
 
     def _send(self, server: str, batch: str) -> None:

@@ -7,11 +7,11 @@ from typing import Final
 
 from app.words import formatting
 from app.words.language import mark, tr
+from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol.monitor import rows_of
 from engine.protocol.monitor_rows import MonitorRow
-from engine.tsql.clients.client import reachable
 
 WAITING: Final = mark("Waiting for data…")
 UNKNOWN: Final = mark("Unknown")
@@ -134,7 +134,7 @@ def readout(world: World, database: str) -> Readout:
         partners.append(
             Partner(
                 server=server,
-                connected=reachable(world, server),
+                connected=tsql.reachable(world, server),
                 row=rows[-1] if rows else None,
                 has_witness=copy is not None and copy.mirroring.witness is not None,
             )

@@ -25,10 +25,10 @@ from app.widgets.number_locale import number_locale
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
+from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import Alert, World
-from engine.tsql.clients.client import reachable
 
 WARNINGS: Final = (
     # alert id, words, unit, value offered first (the manual's examples)
@@ -78,7 +78,7 @@ def lines_of(world: World, database: str, servers: Sequence[str], raised: dict[i
 
 
 def _threshold(world: World, server: str, database: str, alert_id: int, unit: str) -> str:
-    if not reachable(world, server):
+    if not tsql.reachable(world, server):
         return tr(UNKNOWN)
     alert = alert_at(world, server, database, alert_id)
     return f"{formatting.number(alert.threshold)} {unit}" if alert and alert.enabled else tr(NOT_ENABLED)
@@ -156,7 +156,7 @@ class Warnings(QWidget):
     def _set(self) -> None:
         if self._world is None:
             return
-        servers = [server for server in self._servers if reachable(self._world, server)]
+        servers = [server for server in self._servers if tsql.reachable(self._world, server)]
         dialog = ThresholdsDialog(self._world, self._database, servers, self)
         if dialog.exec() == QDialog.DialogCode.Accepted:
             for server, batch in dialog.batches():

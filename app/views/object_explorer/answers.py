@@ -8,11 +8,10 @@ from typing import Final
 
 from app.words import formatting
 from app.words.language import mark, tr
+from engine import tsql
 from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import text_of
 from engine.model import DatabaseCopy, DbState, EndpointState, Instance, MirrorState, Role, World
-from engine.tsql.batches.context import SYSTEM_DATABASES
-from engine.tsql.clients.client import reachable
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +49,7 @@ TIMEOUT, REFUSED, NOT_FOUND = -2, 2, 53
 def no_answer(world: World, name: str) -> int | None:
     """The number of the error that asking *name* meets; TIMEOUT only after the login timeout. None: it answers."""
     server = world.instances[name]
-    if reachable(world, name):
+    if tsql.reachable(world, name):
         return TIMEOUT if server.hung else None
     return (
         REFUSED
@@ -116,7 +115,7 @@ def _databases(world: World, server: Instance) -> Iterable[Item]:
 
 
 def _system_databases(world: World, server: Instance) -> Iterable[Item]:
-    return [Item("system database", name, name, "ok") for name in SYSTEM_DATABASES]
+    return [Item("system database", name, name, "ok") for name in tsql.SYSTEM_DATABASES]
 
 
 def _logins(world: World, server: Instance) -> Iterable[Item]:

@@ -38,6 +38,8 @@ OBJECTS: Final = {
 """Object -> how System Monitor writes it."""
 
 BYTES_PER_KB: Final = 1024.0
+TOP: Final = 100.0
+"""Every line is drawn between 0 and this, whatever its counter measures."""
 FIRST_NEW_VERSION: Final = 2008
 
 

@@ -5,35 +5,32 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
-import pyqtgraph as pg
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QColor, QKeySequence, QPen, QShowEvent
 from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout, QWidget
 
 from app.view_models.series import peaks
 from app.views.system_monitor.adding import AddCounters
-from app.views.system_monitor.catalogue import DATABASES, MIRRORING, Choice
+from app.views.system_monitor.catalogue import DATABASES, MIRRORING, TOP, Choice
 from app.views.system_monitor.history import EMPTY, History, Run, Summary
 from app.widgets import theme
 from app.widgets.bars import Bar
 from app.widgets.reader import name_box
 from app.widgets.tables import Column, Index, TableModel, TableView
-from app.widgets.time_axis import TimeAxis
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.events import Event
 from engine.model import World
 
+if TYPE_CHECKING:
+    from app.views.system_monitor.lines import Lines
+
 SPANS: Final = (("1 min", 60.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds; None: from the start."""
 
-TOP: Final = 100.0
-"""Every line is drawn between 0 and this, whatever its counter measures."""
-HEADROOM: Final = 1.06
-"""Room above the top, for its label and the width of a line."""
 SCALES: Final = (-9, 6)
 """Least and greatest power of ten of a scale."""
 LINE_PX, BOLD_PX = 1.5, 3.5
@@ -107,18 +104,14 @@ class SystemMonitor(QWidget):
         self._history: History | None = None
         self._bold: Choice | None = None
         self._adding: AddCounters | None = None
-        self._curves: dict[Choice, pg.PlotCurveItem] = {}
+        self._lines: Lines | None = None
+        self._time_s: float | None = None
         self._between: tuple[float, float] | None = None
         self._drawn = 0
         """Samples that are on screen."""
         self.model = Legend(COLUMNS, self)
         self.table = TableView(self.model, tr("Counters"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
-        self.plot = self._plot()
-        self._cursor = pg.InfiniteLine(angle=90, movable=False)
-        self._cursor.hide()
-        self.plot.addItem(self._cursor, ignoreBounds=True)
-        self.plot.scene().sigMouseClicked.connect(self._choose_time)
         self.span = QComboBox()
         name_box(self.span, tr("Time"))
         for words, length_s in SPANS:
@@ -140,11 +133,9 @@ class SystemMonitor(QWidget):
         bar = Bar(tr("System Monitor"))
         bar.addWidget(self.span)
         bar.put([self.tools[name] for name in ("add", "remove", "highlight")])
-        split = QSplitter(Qt.Orientation.Vertical)
+        split = self._split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
-        split.addWidget(self.plot)
         split.addWidget(self.table)
-        split.setSizes([3, 2])
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
@@ -152,18 +143,16 @@ class SystemMonitor(QWidget):
         layout.addWidget(split, 1)
         self.setFocusProxy(self.table)
 
-    def _plot(self) -> pg.PlotWidget:
-        plot = pg.PlotWidget(axisItems={"bottom": TimeAxis(orientation="bottom")}, enableMenu=False)
-        plot.setMouseEnabled(x=False, y=False)
-        plot.hideButtons()
-        plot.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-        plot.setAccessibleName(tr("Lines of the counters"))
-        plot.getPlotItem().vb.setDefaultPadding(0.0)
-        plot.setYRange(0.0, HEADROOM * TOP)
-        plot.getAxis("left").setStyle(hideOverlappingLabels=False)
-        plot.getAxis("left").setTicks([[(value, f"{value:.0f}") for value in (0.0, 50.0, 100.0)]])
-        plot.setMinimumHeight(60)
-        return plot
+    def _make_lines(self) -> None:
+        """They need pyqtgraph, so they are made when the panel is first shown."""
+        from app.views.system_monitor.lines import Lines
+
+        lines = self._lines = Lines()
+        lines.time_chosen.connect(self._choose_time)
+        self._split.insertWidget(0, lines)
+        self._split.setSizes([3, 2])
+        lines.put(self.choices)
+        lines.show_time(self._time_s)
 
     def _tool(self, text: str, shortcuts: Iterable[str], do: Any) -> QAction:
         action = QAction(text, self)
@@ -254,12 +243,8 @@ class SystemMonitor(QWidget):
 
     def _put(self, rows: list[Row]) -> None:
         self.model.replace(rows)
-        for choice in set(self._curves) - set(self.choices):
-            self.plot.removeItem(self._curves.pop(choice))
-        for choice in self.choices:
-            if choice not in self._curves:
-                self._curves[choice] = curve = pg.PlotCurveItem(connect="finite")
-                self.plot.addItem(curve)
+        if self._lines is not None:
+            self._lines.put(self.choices)
         self._show_theme()
 
     # --- time -----------------------------------------------------------------------------------------------
@@ -267,9 +252,9 @@ class SystemMonitor(QWidget):
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:
         """Put the cursor at *t_s* (seconds since the start), or take it away."""
-        self._cursor.setVisible(t_s is not None)
-        if t_s is not None:
-            self._cursor.setValue(t_s)
+        self._time_s = t_s
+        if self._lines is not None:
+            self._lines.show_time(t_s)
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
@@ -277,8 +262,7 @@ class SystemMonitor(QWidget):
         self._between = span
         self._draw()
 
-    def _choose_time(self, event: Any) -> None:
-        t_s = max(0.0, float(self.plot.getPlotItem().vb.mapSceneToView(event.scenePos()).x()))
+    def _choose_time(self, t_s: float) -> None:
         self.show_time(t_s)
         self.time_selected.emit(t_s)
 
@@ -286,8 +270,8 @@ class SystemMonitor(QWidget):
 
     def _draw(self) -> None:
         """Lines and figures up to the last sample."""
-        history = self._history
-        if history is None:
+        history, lines = self._history, self._lines
+        if history is None or lines is None:
             return
         self._drawn = history.count
         length_s = self.span.currentData()
@@ -299,13 +283,13 @@ class SystemMonitor(QWidget):
         self.model.update(
             [replace(row, figures=history.summary(row.choice, start_s, end_s)) for row in self.model.rows]
         )
-        width_s = (end_s - start_s) / max(60.0, self.plot.width())
+        width_s = (end_s - start_s) / max(60.0, lines.width())
         times = history.times_s(first, last)
         for row in self.model.rows:
             values = history.values(row.choice, first, last) * row.scale
             x, y = peaks(times, values, width_s)
-            self._curves[row.choice].setData(x, np.minimum(y, 2.0 * TOP))
-        self.plot.setXRange(start_s, end_s, padding=0.0)
+            lines.curves[row.choice].setData(x, np.minimum(y, 2.0 * TOP))
+        lines.setXRange(start_s, end_s, padding=0.0)
 
     def _pen(self, row: Row) -> QPen:
         colours = theme.tokens(self.palette())
@@ -316,17 +300,10 @@ class SystemMonitor(QWidget):
 
     def _show_theme(self) -> None:
         colours = theme.tokens(self.palette())
-        self.plot.setBackground(colours.surface)
-        font = theme.sized(self.font(), 0.9)
-        for side in ("left", "bottom"):
-            axis = self.plot.getAxis(side)
-            axis.setPen(colours.border)
-            axis.setTextPen(colours.muted)
-            axis.setTickFont(font)
-        self._cursor.setPen(pg.mkPen(colours.text, width=1.0))
-        self.plot.showGrid(x=True, y=True, alpha=0.25)
-        for row in self.model.rows:
-            self._curves[row.choice].setPen(self._pen(row))
+        if self._lines is not None:
+            self._lines.recolour(colours, theme.sized(self.font(), 0.9))
+            for row in self.model.rows:
+                self._lines.curves[row.choice].setPen(self._pen(row))
         for name, icon in (("add", "plus"), ("remove", "minus"), ("highlight", "marker")):
             self.tools[name].setIcon(theme.icon(icon, colours))
 
@@ -337,6 +314,9 @@ class SystemMonitor(QWidget):
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
+        if self._lines is None:
+            self._make_lines()
+            self._show_theme()
         self._draw()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from engine.messages import Message
 from engine.tsql.language.columns import ColumnDefinition, Constraint
@@ -13,6 +13,9 @@ from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar
 
 Row = tuple[Scalar, ...]
+
+AGENT_MARK: Final = "#agent:"
+"""In the names of windows in which job steps run: SERVER_A#agent:step:job (clients/agent.py)."""
 
 
 class ConnectionLost(Exception):

@@ -15,10 +15,9 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, jobs
-from engine.tsql.batches import ledger
+from engine.tsql.batches import execute, ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Run, Session
-from engine.tsql.batches.execute import perform
+from engine.tsql.batches.data import AGENT_MARK, Run, Session
 from engine.tsql.batches.ledger import Record
 from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.work import Meter
@@ -26,9 +25,6 @@ from engine.tsql.clients import client
 from engine.tsql.language.lexer import SyntaxProblem
 from engine.tsql.query.plans import Unsimulated, plan_statement
 from engine.tsql.scalars.values import Scalar, to_text
-
-MARK: Final = client.AGENT_MARK
-"""In the names of windows in which job steps run: SERVER_A#agent:step:job."""
 
 QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
 """Actions after a step. Documented [DOC: sp_add_jobstep]."""
@@ -60,14 +56,14 @@ def start(world: World, server: str, job: str, tokens: dict[str, str] | None = N
     steps = steps_of(world, server, job)
     if not steps:
         raise Unsimulated(f"the run of job '{job}' at this moment")
-    if any(name.startswith(f"{server}{MARK}") and name.endswith(f":{job}") for name in world.batches):
+    if any(name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}") for name in world.batches):
         return  # SQL Server Agent refuses a request for a job that runs already
     _run_step(world, server, job, steps[0], tokens or {})
 
 
 def _run_step(world: World, server: str, job: str, step: Record, tokens: dict[str, str]) -> None:
     number = to_text(step["step_id"])
-    name = f"{server}{MARK}{number}:{job}"
+    name = f"{server}{AGENT_MARK}{number}:{job}"
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
         _record(world, server, job, step, SUCCEEDED, text, 0)
@@ -105,7 +101,7 @@ def step_skipped(world: World, server: str, job: str, number: str) -> None:
 
 def step_done(world: World, name: str, error: str, started_tick: int) -> None:
     """Timer: the batch of a job step has ended; *error* is its first error, empty for none."""
-    server, _, rest = name.partition(MARK)
+    server, _, rest = name.partition(AGENT_MARK)
     number, _, job = rest.partition(":")
     if name not in world.batches:  # another job may have started this one anew meanwhile
         world.sessions.pop(name, None)
@@ -288,7 +284,7 @@ def _chosen(world: World, server: str, query: str, properties: dict[str, str]) -
         if value
     )
     session = Session(server=server, spid=0, login=world.instances[server].service_account)
-    machine = Machine(world, Run(id=0, text="", steps=()), session, perform, Meter())
+    machine = Machine(world, Run(id=0, text="", steps=()), session, execute.perform, Meter())
     scratch = machine.scratch()
     try:
         plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")

@@ -10,9 +10,8 @@ from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import commands
-from engine.tsql.batches import transactions, waiting, work
-from engine.tsql.batches.data import ConnectionLost, Run, Session, Window
-from engine.tsql.batches.execute import perform
+from engine.tsql.batches import execute, transactions, waiting, work
+from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Window
 from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.work import Meter
@@ -26,9 +25,6 @@ TEXT_MAX: Final = 1_000_000
 
 TEXTS_MAX: Final = 2_500_000
 """Characters of all submissions that are under way at the same time. Assumed."""
-
-AGENT_MARK: Final = "#agent:"
-"""In the names of windows in which job steps run (agent.py)."""
 
 FIRST_SPID: Final = 51
 """User sessions are numbered from 51 on."""
@@ -277,7 +273,7 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         _finish(world, name, _said(world, name, run, _refusal(world, server), server))
         return run, False
     world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
-    machine = Machine(world, run, session, perform, meter)
+    machine = Machine(world, run, session, execute.perform, meter)
     try:
         if run.waiting:
             machine.resume()

@@ -9,6 +9,7 @@ from engine.model import Job
 from engine.protocol import jobs
 from engine.tsql import catalog
 from engine.tsql.batches import ledger
+from engine.tsql.batches.data import AGENT_MARK
 from engine.tsql.batches.ledger import Record
 from engine.tsql.catalog.view import unique_id
 from engine.tsql.clients import agent
@@ -109,7 +110,7 @@ def _stop_job(call: Call) -> None:
     name = job_named(call)
     if not jobs.agent_runs(call.world, call.server):
         raise SqlError(22022)
-    if not any(window.endswith(f":{name}") and agent.MARK in window for window in call.world.batches):
+    if not any(window.endswith(f":{name}") and AGENT_MARK in window for window in call.world.batches):
         raise SqlError(22022)
     call.machine.not_simulated("sp_stop_job: a step that runs goes on to its end")
 

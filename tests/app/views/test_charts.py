@@ -13,9 +13,10 @@ from PySide6.QtGui import QImage
 from PySide6.QtSvg import QSvgRenderer
 from PySide6.QtWidgets import QApplication
 
+from app.view_models.series import time_step_s
 from app.views.charts import Charts
 from app.views.charts.axes import ValueAxis, axis_top
-from app.widgets.time_axis import TimeAxis, time_step_s
+from app.widgets.time_axis import TimeAxis
 from app.words.counters import COUNTERS
 from engine.drill.running.modes import TERMS, Mode
 from engine.events import Event

@@ -192,7 +192,7 @@ def test_figures_and_lines_follow_the_run(monitor: SystemMonitor, drill: Drill) 
     monitor.show_world(drill.world)
     assert int(cells(monitor, "Last")[place].replace(",", "")) > 10_000
     assert cells(monitor, "Scale")[place] == "0.001"
-    _, y = monitor._curves[SEND_A].getData()
+    _, y = monitor._lines.curves[SEND_A].getData()
     assert 10.0 < y.max() <= 100.0
 
 
@@ -230,7 +230,7 @@ def test_remove_highlight_and_scale_by_key(qtbot: Any, monitor: SystemMonitor) -
     monitor.table.selectRow(1)
     choice = monitor.choices[1]
     qtbot.keyClick(monitor.table, Key.Key_H, Qt.KeyboardModifier.ControlModifier)
-    widths = {c: curve.opts["pen"].widthF() for c, curve in monitor._curves.items()}
+    widths = {c: curve.opts["pen"].widthF() for c, curve in monitor._lines.curves.items()}
     assert [c for c, width in widths.items() if width > 2.0] == [choice]
     scale = cells(monitor, "Scale")[0]
     monitor.table.selectRow(0)
@@ -248,7 +248,7 @@ def test_another_moment_shows_only_its_own_past(monitor: SystemMonitor, drill: D
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     monitor.show_drill(past)
-    x, _ = monitor._curves[SEND_A].getData()
+    x, _ = monitor._lines.curves[SEND_A].getData()
     assert x.max() <= 30.0
     assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
 

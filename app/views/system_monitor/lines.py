@@ -1,0 +1,70 @@
+"""The plot of System Monitor: one line for each counter, on a scale of 0 to 100, and a cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import pyqtgraph as pg
+from PySide6.QtCore import Qt, Signal
+from PySide6.QtGui import QFont
+
+from app.views.system_monitor.catalogue import TOP, Choice
+from app.widgets.theme import Tokens
+from app.widgets.time_axis import TimeAxis
+from app.words.language import tr
+
+HEADROOM: Final = 1.06
+"""Room above the top, for its label and the width of a line."""
+
+
+class Lines(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
+    """Draws; what is drawn how is the panel's."""
+
+    time_chosen = Signal(float)
+    """A click at this time, seconds since the start."""
+
+    def __init__(self) -> None:
+        super().__init__(axisItems={"bottom": TimeAxis(orientation="bottom")}, enableMenu=False)
+        self.curves: dict[Choice, Any] = {}
+        self.setMouseEnabled(x=False, y=False)
+        self.hideButtons()
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setAccessibleName(tr("Lines of the counters"))
+        self.getPlotItem().vb.setDefaultPadding(0.0)
+        self.setYRange(0.0, HEADROOM * TOP)
+        self.getAxis("left").setStyle(hideOverlappingLabels=False)
+        self.getAxis("left").setTicks([[(value, f"{value:.0f}") for value in (0.0, 50.0, 100.0)]])
+        self.setMinimumHeight(60)
+        self._cursor = pg.InfiniteLine(angle=90, movable=False)
+        self._cursor.hide()
+        self.addItem(self._cursor, ignoreBounds=True)
+        self.scene().sigMouseClicked.connect(self._choose_time)
+
+    def put(self, choices: Sequence[Choice]) -> None:
+        """A line for each of these and for no other."""
+        for choice in set(self.curves) - set(choices):
+            self.removeItem(self.curves.pop(choice))
+        for choice in choices:
+            if choice not in self.curves:
+                self.curves[choice] = curve = pg.PlotCurveItem(connect="finite")
+                self.addItem(curve)
+
+    def show_time(self, t_s: float | None) -> None:
+        """Put the cursor at *t_s* (seconds since the start), or take it away."""
+        self._cursor.setVisible(t_s is not None)
+        if t_s is not None:
+            self._cursor.setValue(t_s)
+
+    def recolour(self, colours: Tokens, font: QFont) -> None:
+        self.setBackground(colours.surface)
+        for side in ("left", "bottom"):
+            axis = self.getAxis(side)
+            axis.setPen(colours.border)
+            axis.setTextPen(colours.muted)
+            axis.setTickFont(font)
+        self._cursor.setPen(pg.mkPen(colours.text, width=1.0))
+        self.showGrid(x=True, y=True, alpha=0.25)
+
+    def _choose_time(self, event: Any) -> None:
+        self.time_chosen.emit(max(0.0, float(self.getPlotItem().vb.mapSceneToView(event.scenePos()).x())))

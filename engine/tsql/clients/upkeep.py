@@ -1,0 +1,18 @@
+"""What connections and SQL Server Agent do without being asked: their timers, and their part of each reaction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.model import World
+from engine.tsql.clients import agent, client
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {**client.HANDLERS, **agent.HANDLERS}
+"""Timers that T-SQL sets."""
+
+
+def check_connections(world: World) -> None:
+    """After each reaction of the protocol: connections that it ends, batches that it wakes, alerts that it answers."""
+    client.check_connections(world)
+    agent.watch(world)
