@@ -171,7 +171,11 @@ def _error(name: str) -> Callable[[Context], Scalar]:
 
 
 def _rand(context: Context, seed: Scalar = None) -> Scalar:
-    return context.world.chance.uniform()
+    """With a seed always the same number, as the examples show; by the generator of L'Ecuyer [DOC: RAND]."""
+    if seed is None:
+        return context.world.chance.uniform()
+    number = (40014 * (_whole(seed) % 2147483563) % 2147483563) - 40692 * 67890 % 2147483399
+    return (number if number > 0 else number + 2147483562) * 4.656613e-10
 
 
 def _utc(context: Context) -> Scalar:

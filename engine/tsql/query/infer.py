@@ -205,7 +205,7 @@ def _negative(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(node.this, exp.Literal) and str(node.this.name) == "2147483648":
         return INT
     kind = binder.expr(node.this)
-    if kind is None or kind == NULL or isinstance(node.this, exp.Literal):
+    if kind is None or kind == NULL or (isinstance(node.this, exp.Literal) and kind.is_number):
         return kind
     if not kind.is_number or kind.name == "bit":
         raise SqlError(8117, kind.name, "minus")
@@ -370,10 +370,14 @@ def all_compared(binder: Binder, nodes: list[exp.Expr]) -> None:
 
 
 def _coalesce(binder: Binder, node: exp.Expr) -> Kind:
+    if all(isinstance(value, exp.Null) for value in (node.this, *node.expressions)):
+        raise SqlError(4127)
     return all_of_one_type(binder, [node.this, *node.expressions])
 
 
 def _nullif(binder: Binder, node: exp.Expr) -> Kind:
+    if isinstance(node.this, exp.Null):
+        raise SqlError(4151)
     first = binder.expr(node.this)
     second = binder.expr(node.args["expression"])
     convert_to(node.args["expression"], second, first if common(first, second) == first else None)
@@ -413,7 +417,27 @@ def _sum(binder: Binder, node: exp.Expr) -> Kind:
     return kind
 
 
+_ORDERED: Final = frozenset(
+    {"row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value"}
+)
+"""Functions that need ORDER BY in OVER. Documented [DOC: OVER]."""
+
+
+def _check_window(node: exp.Expr) -> None:
+    """Raises 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
+    function, order = node.this, node.args.get("order")
+    anonymous = isinstance(function, exp.Anonymous)
+    name = str(function.this) if anonymous else function.sql_name()
+    if order is None and name.lower() in _ORDERED:
+        raise SqlError(4112, name.upper())
+    if order is not None and any(isinstance(one.this, exp.Literal) for one in order.expressions):
+        raise SqlError(5309 if any(one.this.is_string for one in order.expressions) else 5308)
+    if isinstance(function.this, exp.Distinct):
+        raise SqlError(10759)
+
+
 def _window(binder: Binder, node: exp.Expr) -> Kind:
+    _check_window(node)
     for key in ("partition_by", "order"):
         parts = node.args.get(key)
         for part in (
@@ -434,12 +458,16 @@ def _call(binder: Binder, node: exp.Expr) -> Kind:
         return _SPECIAL[name](binder, node)
     skip = 1 if name in DATE_PART_FIRST else 0
     arguments = list(node.expressions)
+    if skip and arguments and isinstance(arguments[0], exp.Literal | exp.National | exp.Parameter):
+        raise SqlError(1023, 1, name)
     kinds: list[Kind] = [NULL for _ in range(skip)]
     kinds += [binder.expr(argument) for argument in arguments[skip:]]
     rule = returns.RULES.get(name)
     result = rule(kinds) if rule is not None else None
+    if name == "format" and kinds and kinds[0] is not None and (kinds[0].is_text or kinds[0] == NULL):
+        raise SqlError(8116, "NULL" if kinds[0] == NULL else kinds[0].name, 1, name)
     for place in returns.TAKES_TEXT.get(name, ()):
-        if place < len(arguments):
+        if place < len(arguments) and not (name == "len" and kinds[place] is not None and kinds[place].is_binary):
             as_text(binder, node.expressions[place], kinds[place])
     if name == "datalength" and kinds and kinds[0] not in (None, NULL):
         node.append("expressions", text(kinds[0]))
@@ -450,13 +478,15 @@ def _call(binder: Binder, node: exp.Expr) -> Kind:
     if name in returns.FITTED and kinds and kinds[0] is not None:
         if kinds[0].is_moment or kinds[0] == GUID:
             raise SqlError(8116, kinds[0].name, 1, name)
-        binder.fit(node, result, source=FLOAT)
+        binder.fit(node, result, source=FLOAT if name == "power" else None)
     return result
 
 
 def _iif(binder: Binder, node: exp.Expr) -> Kind:
     if len(node.expressions) != 3:
         return binder.parts(node)
+    if all(isinstance(value, exp.Null) for value in node.expressions[1:]):
+        raise SqlError(8133)
     binder.expr(node.expressions[0])
     return all_of_one_type(binder, list(node.expressions[1:]))
 

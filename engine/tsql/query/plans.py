@@ -19,6 +19,10 @@ from engine.tsql.scalars.values import Scalar, shown_as
 UNNAMED: Final = "(No column name)"
 COLLATION: Final = "tsql"
 """Compares as the default collation does: no case, no trailing blanks."""
+EXACT: Final = "tsql_cs"
+CODE_POINTS: Final = "tsql_bin"
+"""The same for the collations that see case, and for the binary ones."""
+COLLATIONS: Final = (COLLATION, EXACT, CODE_POINTS)
 
 
 LITERAL: Final = "="

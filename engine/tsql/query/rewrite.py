@@ -16,7 +16,7 @@ from engine.tsql.query.cost import NO_QUERY, Query
 from engine.tsql.query.cost_tree import cost_of
 from engine.tsql.query.dialect import write
 from engine.tsql.query.names import Names
-from engine.tsql.query.plans import COLLATION, LITERAL, UNNAMED, TableRef, Unsimulated
+from engine.tsql.query.plans import CODE_POINTS, COLLATION, COLLATIONS, EXACT, LITERAL, UNNAMED, TableRef, Unsimulated
 from engine.tsql.query.reshape import RESHAPED, reshaped
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import held
@@ -226,6 +226,9 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if name == "avg" and "average" in node.meta:
         return node if isinstance(node.parent, exp.Window) else _averaged(node, node.meta["average"])
     arguments = list(node.expressions)
+    if name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery):  # one number for all rows
+        query.calls.add((name, 0))
+        return exp.Subquery(this=exp.Select(expressions=[_call(name)]))
     if name in _DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
         arguments[0] = exp.Literal.string(arguments[0].name.lower())
     if not isinstance(node.parent, exp.Dot | exp.Table | exp.Lateral):
@@ -350,6 +353,11 @@ def _collated(node: exp.Expr | None) -> exp.Expr | None:
 
 
 def _rewrite_comparison(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """By the collation that the query names, which SQLite takes from the left; by default otherwise."""
+    others = [node.args.get(key) for key in ("expression", "low", "high")] + list(node.expressions)
+    named = next((other for other in others if isinstance(other, exp.Collate)), None)
+    if named is not None and not isinstance(node.this, exp.Collate):
+        node.set("this", exp.Collate(this=node.this, expression=named.expression.copy()))
     node.set("this", _collated(node.this))
     return node
 
@@ -412,13 +420,19 @@ def _rewrite_case(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _rewrite_collate(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    """A collation of SQL Server: binary and case-sensitive ones compare exactly, the others as by default."""
+    """A collation of SQL Server by the one of SQLite that does the same. Raises 448 for none."""
     name = node.expression.name.lower()
-    if name == COLLATION:
+    if name in COLLATIONS:
         return node
-    exact = "_bin" in name or "_cs_" in name
-    inner: exp.Expr = node.this
-    return exp.Collate(this=inner, expression=exp.var("binary")) if exact else inner
+    words = set(name.split("_"))
+    if not words & {"ci", "cs", "bin", "bin2"} and name != "database_default":
+        raise SqlError(448, node.expression.name)
+    chosen = CODE_POINTS if words & {"bin", "bin2"} else EXACT if "cs" in words else COLLATION
+    if "ai" in words:
+        raise Unsimulated("collations that do not see accents")
+    if chosen != COLLATION and isinstance(node.parent, exp.Like | exp.Anonymous):
+        raise Unsimulated("COLLATE of another collation in LIKE and in functions")
+    return exp.Collate(this=node.this, expression=exp.var(chosen))
 
 
 def _rewrite_national(node: exp.Expr, query: Rewritten) -> exp.Expr:
@@ -514,6 +528,7 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]]
     exp.GT: _rewrite_comparison,
     exp.GTE: _rewrite_comparison,
     exp.In: _rewrite_comparison,
+    exp.Nullif: _rewrite_comparison,
     exp.Between: _rewrite_comparison,
     exp.Case: _rewrite_case,
     exp.Collate: _rewrite_collate,

@@ -19,12 +19,21 @@ from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.batches.work import STATEMENT_MAX, Meter
 from engine.tsql.query.cost import CALL_WORK, Sizes, work_of
 from engine.tsql.query.names import HIDDEN
-from engine.tsql.query.plans import COLLATION, LITERAL, Plan, TableRef, Unsimulated
+from engine.tsql.query.plans import CODE_POINTS, COLLATION, EXACT, LITERAL, Plan, TableRef, Unsimulated
 from engine.tsql.scalars.formats import format_work
 from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.scalars.like import compare_work, like, search_work
 from engine.tsql.scalars.settings import settings_of
-from engine.tsql.scalars.values import ANY_DIGITS, Scalar, compare, exact, finite, to_number
+from engine.tsql.scalars.values import (
+    ANY_DIGITS,
+    Scalar,
+    compare,
+    compare_codes,
+    compare_exact,
+    exact,
+    finite,
+    to_number,
+)
 
 STEPS_PER_CHECK: Final = 1_000
 CHECK_WORK: Final = 9
@@ -116,7 +125,8 @@ class Scratch:
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
         self._connection.execute(f"PRAGMA hard_heap_limit = {HEAP_MAX_BYTES}")
-        self._connection.create_collation(COLLATION, self._compare)
+        for collation, compares in ((COLLATION, compare), (EXACT, compare_exact), (CODE_POINTS, compare_codes)):
+            self._connection.create_collation(collation, partial(self._compare, compares))
         for name, function in FUNCTIONS.items():
             if SINCE.get(name, 0) <= context.version:
                 self._register(name, function, function)
@@ -225,9 +235,9 @@ class Scratch:
         self._effort += CHECK_WORK
         return int(self._effort > EFFORT_MAX)
 
-    def _compare(self, a: str, b: str) -> int:
+    def _compare(self, compares: Callable[[str, str], int], a: str, b: str) -> int:
         self._effort += 1 + (len(a) + len(b)) // 500
-        return 0 if self._effort > EFFORT_MAX else compare(a, b)
+        return 0 if self._effort > EFFORT_MAX else compares(a, b)
 
     def _register(self, name: str, function: Call, call: Call) -> None:
         bound = call is not function
@@ -384,7 +394,7 @@ def _no_column(match: re.Match[str], plan: Plan) -> SqlError:
 
 def _no_function(match: re.Match[str], plan: Plan) -> SqlError | Unsimulated:
     name = match[1]
-    if name.removeprefix("t_") in KNOWN:
+    if name.removeprefix("t_").lower() in KNOWN:
         return Unsimulated(f"the function {name.removeprefix('t_')}")
     written = dict(plan.functions).get(name)
     if written is not None:
@@ -408,6 +418,7 @@ _COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
     (r"SELECTs to the left and right of .* do not have the same number", lambda match, plan: SqlError(205)),
     (r"sub-select returns \d+ columns", lambda match, plan: SqlError(116)),
     (r"misuse of aggregate", lambda match, plan: SqlError(147)),
+    (r"near \"(?:WITH|SETS)\": syntax error", lambda match, plan: Unsimulated("GROUP BY of several groupings")),
     (r"misuse of window function", lambda match, plan: SqlError(4108)),
     (r"user-defined aggregate's 'step' method raised error", lambda match, plan: SqlError(512)),
     (r"no such table: (.+)", lambda match, plan: SqlError(208, match[1])),

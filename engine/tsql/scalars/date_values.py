@@ -357,7 +357,7 @@ def text_of(moment: Moment, kind: SqlType, style: int | None = None, culture: Cu
     if kind.name == "date":
         clock_form = ""
     known = _pieces(moment, kind, culture, long)
-    if style == 126 and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
+    if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"
     between = "T" if style in (126, 127) else " "
     shown = between.join(form.format(**known) for form in (day_form, clock_form) if form)

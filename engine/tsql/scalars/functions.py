@@ -51,6 +51,8 @@ def _recursion(level: Scalar, most: Scalar) -> Scalar:
 
 def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
     """Bytes of the value, as a value of the type *kind* if that is known. Documented [DOC: data types]."""
+    if value is None:
+        return None
     type_ = type_of(str(kind), 0) if kind else None
     if type_ is not None and type_.name in FIXED_LENGTHS:
         return FIXED_LENGTHS[type_.name]
@@ -89,7 +91,8 @@ def _substring(text: Scalar, start: Scalar, length: Scalar) -> Scalar:
     if whole(length) < 0:
         raise SqlError(537)
     first = whole(start) - 1
-    return to_text(text)[max(0, first) : max(0, first + whole(length))]
+    value = text if isinstance(text, bytes) else to_text(text)
+    return value[max(0, first) : max(0, first + whole(length))]
 
 
 @strict
@@ -131,11 +134,14 @@ def _replicate(text: Scalar, count: Scalar, most: Scalar = 8000) -> Scalar:
 
 @strict
 def _quotename(text: Scalar, quote: Scalar = "[") -> Scalar:
-    pairs = {"[": "[]", "]": "[]", "'": "''", '"': '""', "(": "()", ")": "()", "{": "{}", "}": "{}"}
-    pair = pairs.get(to_text(quote)[:1])
+    pair = _QUOTES.get(to_text(quote)[:1])
     if pair is None or len(to_text(text)) > 128:
         return None
     return pair[0] + to_text(text).replace(pair[1], pair[1] * 2) + pair[1]
+
+
+_QUOTES: Final = {sign: pair for pair in ("[]", "''", '""', "()", "{}", "<>", "``") for sign in pair}
+"""Quote character of QUOTENAME -> what stands before and behind the name. Documented [DOC: QUOTENAME]."""
 
 
 def _concat(first: Scalar, second: Scalar, *values: Scalar) -> Scalar:
@@ -151,8 +157,11 @@ def _str(number: Scalar, length: Scalar = 10, decimals: Scalar = 0) -> Scalar:
 
 @strict
 def _parsename(name: Scalar, piece: Scalar) -> Scalar:
-    parts = [part.strip('[]"') for part in to_text(name).split(".")]
+    parts = [match[1] or match[2] or match[3] or None for match in _NAME_PARTS.finditer(to_text(name))]
     return parts[-whole(piece)] if 0 < whole(piece) <= len(parts) <= 4 else None
+
+
+_NAME_PARTS: Final = re.compile(r'(?:^|(?<=\.))(?:\[([^\]]*)\]|"([^"]*)"|([^.]*))')
 
 
 def _choose(number: Scalar, *values: Scalar) -> Scalar:
@@ -260,7 +269,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "isnull": _isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
     "choose": _choose,
-    "len": strict(lambda value: len(to_text(value).rstrip(" "))),
+    "len": strict(lambda value: len(value if isinstance(value, bytes) else to_text(value).rstrip(" "))),
     "datalength": datalength,
     "top_percent": _top_percent,
     "recursion": _recursion,
@@ -272,7 +281,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "replace": _replace,
     "stuff": _stuff,
     "replicate": _replicate,
-    "space": strict(lambda count: " " * min(8000, max(0, whole(count)))),
+    "space": strict(lambda count: " " * min(8000, whole(count)) if whole(count) >= 0 else None),
     "reverse": strict(lambda value: to_text(value)[::-1]),
     "upper": strict(lambda value: "".join(c.upper() if len(c.upper()) == 1 else c for c in to_text(value))),
     "lower": strict(lambda value: to_text(value).lower()),

@@ -74,6 +74,16 @@ def _same(types: Types) -> SqlType | None:
     return types[0] if types else None
 
 
+def _part(types: Types) -> SqlType | None:
+    """SUBSTRING: a binary gives a binary, of other values only texts have parts. Raises 8116 [DOC: SUBSTRING]."""
+    first = types[0] if types else None
+    if first is None or first.is_binary:
+        return first
+    if not first.is_text and first.name != "sql_variant":
+        raise SqlError(8116, "NULL" if first == NULL else first.name, 1, "substring")
+    return _text(types)
+
+
 def _text(types: Types, length: int | None = None) -> SqlType | None:
     """Text as long as the first argument, or of *length*; of varchar unless that is national."""
     first = types[0] if types else None
@@ -131,6 +141,12 @@ def _whole(types: Types) -> SqlType | None:
     return numeric(kind.precision, 0) if kind is not None and kind.name in DECIMALS else kind
 
 
+def _angle(types: Types) -> SqlType | None:
+    """DEGREES, RADIANS of a decimal have 18 digits behind the point."""
+    kind = _number(types)
+    return numeric(38, 18) if kind is not None and kind.name in DECIMALS else kind
+
+
 def _power(types: Types) -> SqlType | None:
     kind = _number(types)
     return numeric(38, kind.scale) if kind is not None and kind.name in DECIMALS else kind
@@ -172,8 +188,9 @@ def averaged(kind: SqlType | None) -> SqlType | None:
 RULES: Final[dict[str, Rule]] = {
     **{name: _always(type_of(written)) for written, names in _FIXED.items() for name in names.split()},
     **dict.fromkeys(
-        ("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "left", "right", "substring"), _text
+        ("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "left", "right"), _text
     ),
+    "substring": _part,
     "replicate": lambda types: _text(types, 8000),
     "space": lambda types: varchar(8000),
     "str": lambda types: varchar(8000),
@@ -186,8 +203,8 @@ RULES: Final[dict[str, Rule]] = {
     "floor": _whole,
     "ceiling": _whole,
     "power": _power,
-    "degrees": _number,
-    "radians": _number,
+    "degrees": _angle,
+    "radians": _angle,
     "dateadd": _dateadd,
     "datetime2fromparts": lambda types: None,
     "serverproperty": lambda types: None,
@@ -200,7 +217,7 @@ RULES: Final[dict[str, Rule]] = {
 
 TAKES_TEXT: Final = {
     **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "len", "left", "right", "quotename"), (0,)),
-    **dict.fromkeys(("substring", "replicate", "ascii", "unicode"), (0,)),
+    **dict.fromkeys(("replicate", "ascii", "unicode"), (0,)),
     "charindex": (0, 1), "patindex": (0, 1), "replace": (0, 1, 2), "stuff": (0, 3),
     "concat": tuple(range(254)), "db_id": (0,), "parsename": (0,), "soundex": (0,),
 }  # fmt: skip

@@ -246,6 +246,8 @@ def arithmetic(sign: str, a: SqlType, b: SqlType) -> SqlType:
         return _exact(sign, _as_number(a, top), _as_number(b, top))
     if top.name in FLOATS and sign == "%":
         raise SqlError(402, a.name, b.name, name)
+    if a.name == b.name == "bit":
+        raise SqlError(402, a.name, b.name, name)
     return INT if top.name == "bit" else SqlType(top.name)
 
 

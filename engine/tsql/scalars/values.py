@@ -100,7 +100,9 @@ def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
     if not math.isfinite(number):
         raise SqlError(8115, "expression", name)
     low, high = INT_RANGES[name]
-    whole = int(number)
+    # Money is rounded, decimals and floats are cut off [DOC: CAST and CONVERT, Truncating and rounding results].
+    is_money = source is not None and source.name in MONEYS
+    whole = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
     if low <= whole <= high:
         return whole
     if source is not None and source.name in FLOATS:
@@ -285,6 +287,8 @@ _WIDTHS: Final = {"bit": 1, "tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
 
 def _to_binary(value: Scalar, target: SqlType, style: int | None, source: SqlType | None) -> bytes:
     size = target.length or 8
+    if source is not None and source.name in (*DECIMALS, *MONEYS, *FLOATS):
+        raise SqlError(0, f"Not simulated: the bytes of a {source.name} value")
     if isinstance(value, int | float) and (source is None or source.is_whole or isinstance(value, int)):
         width = _WIDTHS.get(source.name if source is not None else "", 4 if abs(value) < 2**31 else 8)
         raw = int(value).to_bytes(8, "big", signed=True)[-width:]
@@ -348,7 +352,8 @@ def moment_of(
         value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
     if isinstance(value, int | float):
         total = round(value * DAY) + EPOCH * DAY
-        if not DAY <= total < (date_values.LAST_DAY + 1) * DAY:
+        first = date_values.FIRST_DAYS.get(kind.name, 1)
+        if not first * DAY <= total < (date_values.LAST_DAY + 1) * DAY:
             raise SqlError(8115, "expression", "datetime")
         return date_values.of_total(total)
     if not isinstance(value, str):
@@ -509,6 +514,17 @@ def compare(a: str, b: str) -> int:
             return -1
         return (first > second) - (first < second)
     left, right = comparable(a), comparable(b)
+    return (left > right) - (left < right)
+
+
+def compare_exact(a: str, b: str) -> int:
+    """The same as a collation that sees case: letters first, small before capital ones, no trailing blanks."""
+    return compare(a, b) or compare_codes(b, a)
+
+
+def compare_codes(a: str, b: str) -> int:
+    """The same as a binary collation: by code points, no trailing blanks."""
+    left, right = a.rstrip(" "), b.rstrip(" ")
     return (left > right) - (left < right)
 
 
