@@ -80,6 +80,7 @@ def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end
         "full_backup_id": lead.full_backup_id,
         "log_backed_up": lead.log_backed_up,
         "last_log_backup_kb": min(lead.last_log_backup_kb, end_kb),
+        "last_log_backup_tick": lead.last_log_backup_tick,
         "log_start_kb": min(lead.log_start_kb, end_kb),
     }
     if any(getattr(copy, name) != value for name, value in chain.items()):
