@@ -36,7 +36,7 @@ def set_option(world: World, server: str, database: str, option: str, value: str
     act = ACTS.get(words[0])
     if act is not None:
         act(world, (copy.server, copy.database), words[-1])
-    elif wanted not in ("MULTI_USER", "READ_WRITE"):
+    elif wanted not in ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER", "READ_WRITE"):
         said = f"Not simulated: ALTER DATABASE … SET {wanted} is accepted and has no effect."
         return [Message(0, 0, 0, 0, said)]
     return []

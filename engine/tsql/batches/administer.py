@@ -9,7 +9,7 @@ from typing import Any, Final
 from engine.messages import Message, SqlError, text_of
 from engine.protocol import accounts, backup, clock, commands, databases, endpoints, logspace, restore
 from engine.protocol import options as database_options
-from engine.tsql.batches import backupsets, constraints, objects
+from engine.tsql.batches import access, backupsets, constraints, objects
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
@@ -311,6 +311,8 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
     world, server = machine.world, machine.session.server
     options = {name: machine.text(value) for name, value in statement.options}
     name = options.get("NAME", "")
+    if statement.database.lower() in SYSTEM_DATABASES:
+        raise Unsimulated(f"files of system databases: {statement.database.lower()} keeps those that it has")
     if statement.action in ("ADD FILE", "ADD LOG FILE"):
         if "FILENAME" not in options:
             raise SqlError(102, name)
@@ -388,7 +390,9 @@ def _drop_database(machine: Machine, name: str) -> Outcome:
     used = any((one.server, one.database.lower()) == (server, name.lower()) for one in sessions)
     if used and name.lower() not in SYSTEM_DATABASES:
         raise SqlError(3702, name)
-    return databases.drop(machine.world, server, name)
+    dropped = databases.drop(machine.world, server, name)
+    access.forget(machine.world, server, name)
+    return dropped
 
 
 DATABASES_MAX: Final = 300

@@ -329,6 +329,8 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "formatmessage": _formatmessage,
     "cursor_status": lambda context, kind, name: _cursor_status(context, kind, name),
     "trigger_nestlevel": lambda context: 0,
+    "fn_hadr_is_primary_replica": lambda context, database: None,
+    "fn_hadr_backup_is_preferred_replica": lambda context, database: 1,
 }
 """Functions that look at the connection or the server."""
 

@@ -10,6 +10,7 @@ from engine.messages import SqlError, filled, text_of
 from engine.protocol import backup, commands, connections, disks, options
 from engine.tsql import procedures
 from engine.tsql.batches import (
+    access,
     administer,
     cursors,
     definitions,
@@ -38,6 +39,8 @@ Outcome = commands.Outcome
 def perform(machine: Machine, statement: s.Statement) -> None:
     """Carry out one statement. Raises SqlError, Unsimulated or ConnectionLost."""
     kind = type(statement)
+    if isinstance(statement, _BEGINS) and not machine.session.transactions:
+        transactions.begin_implicitly(machine, statement)
     for classes, name in NOT_IN_TRANSACTION:
         if isinstance(statement, classes) and machine.session.transactions:
             if isinstance(statement, s.Backup | s.Restore):
@@ -57,6 +60,13 @@ def perform(machine: Machine, statement: s.Statement) -> None:
             raise
     else:
         raise Unsimulated(type(statement).__name__)
+
+
+_BEGINS: Final = (
+    s.Query, s.CreateTable, s.CreateIndex, s.AlterTable, s.CreateView, s.CreateProcedure, s.DropObject, s.Fetch, s.Permission,
+    s.CursorAction, s.InsertExec, s.Transaction,
+)  # fmt: skip
+"""Statements that open a transaction under SET IMPLICIT_TRANSACTIONS ON. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
 
 
 NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement], ...], str], ...]] = (
@@ -143,6 +153,9 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
                 raise SqlError(5058, option, statement.database.lower(), also=(5069,))
             raise Unsimulated(f"ALTER DATABASE … SET {option} of a system database")
         outcome = options.set_option(machine.world, machine.session.server, statement.database, option, value)
+        if option in access.MODES:
+            database = machine.context.database_shown(statement.database)
+            outcome = access.set_mode(machine, database, option, statement.termination)
         if isinstance(outcome, commands.Pending):
             return outcome
         messages += outcome
@@ -161,7 +174,9 @@ def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
 
 
 def _use(machine: Machine, statement: s.Use) -> Outcome:
-    machine.note(database=machine.context.open_database(statement.database))
+    database = machine.context.open_database(statement.database)
+    access.admit(machine.context, database)
+    machine.note(database=database)
     return []
 
 

@@ -126,6 +126,37 @@ STORY_SPID: Final = 50
 """Session id under which DBCC OPENTRAN shows a transaction that an application left open. Assumed."""
 
 
+VLF_BYTES: Final = 2**30
+"""A virtual log file has 1 GB, as in the numbers of lineage.lsn."""
+
+
+def _loginfo(machine: Machine, arguments: Arguments) -> None:
+    """The virtual log files in the order of the file; 2: log in it is needed. Derived from the log in use.
+
+    The command is not documented; its columns are those of public output, RecoveryUnitId from 2012 on.
+    """
+    copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
+    if copy is None or copy.source is None:
+        raise Unsimulated("DBCC LOGINFO of a system database")
+    now = machine.world.flow.reading(copy.source)
+    end_kb = machine.world.flow.positions(copy.source).flushed_kb
+    count = max(1, round(now.log_size_kb * 1024 / VLF_BYTES))
+    size = int(now.log_size_kb * 1024) // count
+    last = int(end_kb * 1024) // VLF_BYTES
+    first = max(last - count + 1, int(max(0.0, end_kb - now.log_used_kb) * 1024) // VLF_BYTES)
+    rows: list[tuple[Scalar, ...]] = []
+    for place in range(count):
+        number = last - (last - place) % count  # the latest that stood here
+        used = number >= 0
+        status = 2 if used and number >= first else 0
+        parity = (128 if number // count % 2 else 64) if used else 0
+        rows.append((0, 2, size, 8192 + place * size, 20 + number if used else 0, status, parity, 0))
+    names = ("RecoveryUnitId", "FileId", "FileSize", "StartOffset", "FSeqNo", "Status", "Parity", "CreateLSN")
+    old = machine.context.version < 2012
+    machine.add_result(names[1:] if old else names, [row[1:] if old else row for row in rows])
+    machine.say_rows(len(rows))
+
+
 def _opentran(machine: Machine, arguments: Arguments) -> None:
     copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
     held: list[tuple[float, int, int | None]] = []
@@ -182,6 +213,7 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "SQLPERF": _sqlperf,
     "CHECKDB": _checkdb,
     "OPENTRAN": _opentran,
+    "LOGINFO": _loginfo,
     "SHRINKFILE": _shrinkfile,
     "ERRORLOG": _errorlog,
 }

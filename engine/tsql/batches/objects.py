@@ -17,7 +17,7 @@ from engine.commits import USER, Commit
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, World
 from engine.protocol import commits, disks, logspace
-from engine.tsql.batches import locks, tables
+from engine.tsql.batches import access, locks, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Place, RowChanges, Session, Table
 from engine.tsql.language.statements import Parameter
@@ -181,7 +181,10 @@ def schema_of(parts: tuple[str, ...]) -> str:
 
 def place_of(context: Context, parts: tuple[str, ...]) -> Place:
     """(server, database, name in small letters) that a name of up to three parts means; its database must be open."""
-    database = context.open_database(parts[0]) if len(parts) == 3 else context.session.database
+    database = context.session.database
+    if len(parts) == 3:
+        database = context.open_database(parts[0])
+        access.admit(context, database)
     return context.session.server, database.lower(), parts[-1].lower()
 
 

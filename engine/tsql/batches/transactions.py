@@ -17,6 +17,7 @@ from engine.protocol import commits, logspace
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Place, RowChanges, Session, Table, Undo
 from engine.tsql.language import statements as s
+from engine.tsql.query import plans
 from engine.tsql.query.plans import Unsimulated
 
 if TYPE_CHECKING:
@@ -36,6 +37,17 @@ def _begin(machine: Machine, statement: s.Transaction) -> None:
         machine.note(undo=Undo(session.tables), transaction_name=statement.name.lower())
         _number(machine)
     machine.note(transactions=session.transactions + 1)
+
+
+def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
+    """SET IMPLICIT_TRANSACTIONS ON: the statement opens a transaction, but for a SELECT that reads no table."""
+    if dict(machine.session.options).get("IMPLICIT_TRANSACTIONS") != "ON":
+        return
+    if isinstance(statement, s.CursorAction | s.Transaction) and statement.verb not in ("OPEN", "BEGIN"):
+        return
+    if isinstance(statement, s.Query) and not plans.references("statement", statement.text).tables:
+        return
+    _begin(machine, s.Transaction("BEGIN"))
 
 
 def _number(machine: Machine) -> None:

@@ -114,8 +114,20 @@ def object_id(context: Context, name: str) -> int | None:
         return found.get(plain[-1].lower())
     if objects.find(context, tuple(plain), waits=False) is not None:
         return objects.object_id(plain[-1])
-    try:
-        view = find(context, tuple(plain))
-    except (SqlError, Unsimulated):
+    for name in (plain[-1], f"{plain[-1]}()"):
+        try:
+            view = find(context, (*plain[:-1], name))
+        except SqlError:
+            continue
+        except Unsimulated:
+            return -objects.object_id(name)
+        return -objects.object_id(view.name)
+    if len(plain) > 1 and plain[-2].lower() not in ("", "dbo", "sys"):
         return None
-    return -objects.object_id(view.name)
+    home = SYSTEM_PROCEDURES.get(plain[-1].lower())
+    here = plain[-3] if len(plain) > 2 else context.session.database
+    return -objects.object_id(plain[-1]) if home is not None and home in ("", here.lower()) else None
+
+
+SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
+"""Procedures that the product brings along (procedures/ fills this), and the database of those that only one has."""

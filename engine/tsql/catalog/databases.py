@@ -11,6 +11,7 @@ from engine.model import DatabaseCopy, DbState, RecoveryModel, Role, Snapshot
 from engine.protocol import logspace, options, quorum, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.batches import access
 from engine.tsql.catalog.security import account_sid
 from engine.tsql.catalog.view import Record, unique_id, view
 
@@ -139,10 +140,13 @@ def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
 def _copy(context: Context, copy: DatabaseCopy) -> Record:
     state = shown_state(copy)
     wait = log_reuse_wait(context, copy)
+    mode = access.mode_of(context.world, copy.server, copy.database)
     return {
         **_database(context, copy.database, copy.database_id),
         "collation_name": COLLATION if state is DbState.ONLINE else None,
         "owner_sid": owner_sid(context, copy),
+        "user_access": access.MODES.index(mode),
+        "user_access_desc": mode,
         "compatibility_level": options.level_of(context.world, copy),
         "is_trustworthy_on": int(copy.trustworthy),
         "is_in_standby": int(copy.standby),

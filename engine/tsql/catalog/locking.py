@@ -51,13 +51,18 @@ class Resource:
         tail += f"associatedObjectId={self.entity}"
         if self.type == "OBJECT":
             return f"objectlock lockPartition=0 objid={self.entity} subresource=FULL {tail}"
+        if self.type == "DATABASE":
+            return f"databaselock subresource=FULL dbid={self.database_id} mode={mode}"
         if self.type == "KEY":
             return f"keylock hobtid={self.entity} {tail}"
         return f"ridlock fileid=1 pageid={self.description.split(':')[1]} {tail}"
 
 
 def _object(context: Context, place: Place) -> Resource:
-    return Resource("OBJECT", context.database_id(place[1]) or 0, "", objects.object_id(place[2]))
+    number = context.database_id(place[1]) or 0
+    if not place[2]:  # ALTER DATABASE waits for the whole of it
+        return Resource("DATABASE", number, "", 0)
+    return Resource("OBJECT", number, "", objects.object_id(place[2]))
 
 
 def _row(context: Context, place: Place, number: int, row: Row | None) -> Resource:

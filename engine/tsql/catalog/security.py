@@ -216,22 +216,40 @@ def _key(name: str, number: int) -> Record:
 view("sys.symmetric_keys", _symmetric_keys)
 
 
+DATABASE_ROLES: Final = {
+    "public": 0, "db_owner": 16384, "db_accessadmin": 16385, "db_securityadmin": 16386, "db_ddladmin": 16387,
+    "db_backupoperator": 16389, "db_datareader": 16390, "db_datawriter": 16391, "db_denydatareader": 16392,
+    "db_denydatawriter": 16393,
+}  # fmt: skip
+"""The roles of every database with their ids; all but public are fixed [DOC: database-level roles; sysusers]."""
+
+
+def _role(context: Context, name: str, number: int) -> Record:
+    return {
+        **_user(context, name, number, number.to_bytes(4, "big")),
+        "type": "R",
+        "type_desc": "DATABASE_ROLE",
+        "default_schema_name": None,
+        "is_fixed_role": int(name != "public"),
+        "owning_principal_id": 1,
+    }
+
+
 def _users(context: Context) -> Iterable[Record]:
+    yield _role(context, "public", DATABASE_ROLES["public"])
     yield _user(context, "dbo", 1, b"\x01")
     yield _user(context, "guest", 2, b"\x00")
+    for name, number in (("INFORMATION_SCHEMA", 3), ("sys", 4)):
+        yield {**_user(context, name, number, b""), "sid": None, "default_schema_name": None}
     mine = commits.users_of(context.world, context.session.server, context.session.database)
     for place, user in enumerate(mine, start=FIRST_USER_ID):
         yield _user(context, user.name, place, _sid(user.sid))
     monitored = any(server == context.session.server for server, _ in context.world.monitor)
     if monitored and context.session.database.lower() == "msdb":  # [DOC: sp_dbmmonitorupdate]
-        role = _user(context, "dbm_monitor", FIRST_USER_ID + len(mine), b"")
-        yield {
-            **role,
-            "type": "R",
-            "type_desc": "DATABASE_ROLE",
-            "default_schema_name": None,
-            "is_fixed_role": 1,
-        }
+        yield _role(context, "dbm_monitor", FIRST_USER_ID + len(mine))
+    for name, number in DATABASE_ROLES.items():
+        if number:
+            yield _role(context, name, number)
 
 
 def _user(context: Context, name: str, number: int, sid: bytes) -> Record:
@@ -259,10 +277,10 @@ def _sysusers(context: Context) -> Iterable[Record]:
             "name": row["name"],
             "sid": row["sid"],
             "hasdbaccess": 1,
-            "islogin": 1,
+            "islogin": int(row["type"] == "S"),
             "isntname": 0,
-            "issqluser": 1,
-            "issqlrole": 0,
+            "issqluser": int(row["type"] == "S"),
+            "issqlrole": int(row["type"] == "R"),
         }
 
 

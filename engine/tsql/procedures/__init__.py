@@ -247,4 +247,8 @@ xp_instance_regwrite xp_logevent xp_loginconfig xp_logininfo xp_regread xp_regwr
 xp_servicecontrol xp_sprintf xp_sqlmaint xp_subdirs
 """
 KNOWN: Final = frozenset(_KNOWN.split())
+catalog.SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES), ""))
+catalog.SYSTEM_PROCEDURES.update(
+    dict.fromkeys((*jobs.PROCEDURES, *alerts.PROCEDURES, *mail.PROCEDURES), "msdb")
+)
 """Procedures that the product has and that do nothing here. Documented [DOC: system stored procedures]."""

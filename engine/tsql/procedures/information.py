@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.constants import PRODUCT
+from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError
 from engine.protocol import accounts, clock, errorlog, options, startup, volumes
 from engine.tsql import catalog
-from engine.tsql.batches import maintenance
+from engine.tsql.batches import maintenance, objects
+from engine.tsql.batches.data import Table
 from engine.tsql.catalog.load import MEMORY_KB
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.query.plans import Unsimulated
@@ -33,8 +34,11 @@ def _help_database(call: Call) -> None:
     for row in rows:
         size = sum(int(str(file["size"])) for file in files if file["database_id"] == row["database_id"])
         status = (
-            f"Status={to_text(row['state_desc'])}, Updateability=READ_WRITE, UserAccess=MULTI_USER, "
-            f"Recovery={to_text(row['recovery_model_desc'])}, Version=611, "
+            f"Status={to_text(row['state_desc'])}, "
+            f"Updateability={'READ_ONLY' if row['is_read_only'] else 'READ_WRITE'}, "
+            f"UserAccess={to_text(row['user_access_desc'])}, "
+            f"Recovery={to_text(row['recovery_model_desc'])}, "
+            f"Version={INTERNAL_VERSION[call.machine.context.version]}, "
             f"Collation={to_text(row['collation_name'])}"
         )
         shown.append(
@@ -53,6 +57,37 @@ def _help_database(call: Call) -> None:
     if wanted:
         chosen = [file for file in files if file["database_id"] == rows[0]["database_id"]]
         _show_files(call, chosen)
+
+
+PAGE_BYTES: Final = 8060
+"""Data that a page of 8 KB takes in one row. Documented [DOC: pages and extents architecture]."""
+
+
+def _space_used(call: Call) -> None:
+    """sp_spaceused [table]; 15009 for none. Sizes of a table: its characters in pages of 8 KB, derived."""
+    wanted, context = call.text("@objname"), call.machine.context
+    if wanted:
+        parts = tuple(part.strip('[]"') for part in wanted.split("."))
+        table = objects.find(context, parts)
+        if not isinstance(table, Table):
+            raise SqlError(15009, wanted, context.session.database)
+        pages = -(-(2 * table.characters + 8 * table.cells) // PAGE_BYTES)
+        size = f"{8 * pages} KB"
+        columns = ("name", "rows", "reserved", "data", "index_size", "unused")
+        shown = (parts[-1], str(len(table.rows)).ljust(20), size, size, "0 KB", "0 KB")
+        call.show(columns, [shown])
+        return
+    files = [row for row in _rows(call, "sys.master_files")]
+    number = context.database_id(context.session.database)
+    sizes = [(int(str(row["size"])), row["type"]) for row in files if row["database_id"] == number]
+    whole = sum(pages for pages, _ in sizes) / 128.0
+    data = sum(pages for pages, kind in sizes if kind == 0) * 8
+    call.machine.remark("free space in data files: all of it counts as used by data")
+    call.show(
+        ("database_name", "database_size", "unallocated space"),
+        [(context.session.database, f"{whole:.2f} MB", "0.00 MB")],
+    )
+    call.show(("reserved", "data", "index_size", "unused"), [(f"{data} KB", f"{data} KB", "0 KB", "0 KB")])
 
 
 def _owner(call: Call, sid: Scalar) -> Scalar:
@@ -250,6 +285,7 @@ def _flush_log(call: Call) -> None:
 
 
 PROCEDURES: Final[Procedures] = {
+    "sp_spaceused": procedure(_space_used, "@objname? @updateusage? @mode? @oneresultset?"),
     "sp_helpdb": procedure(_help_database, "@dbname?"),
     "sp_changedbowner": procedure(_change_owner, "@loginame @map?"),
     "sp_helpfile": procedure(_help_file, "@filename?"),

@@ -35,12 +35,14 @@ def _read_registry(call: Call) -> None:
     name = call.text("@value_name").lower()
     value = call.machine.context.server.service_account if name == "objectname" else _REGISTRY.get(name)
     call.outputs["@value"] = value
-    if "@value" in call.arguments:
-        return
+    if value is None and call.text("@key").upper().startswith(("HARDWARE", "SYSTEM")):
+        raise Unsimulated(f"the registry under {call.text('@key')}")
     if value is None:
-        call.machine.say_number(22001)
+        if "@value" not in call.arguments:
+            call.machine.say_number(22001)
         return
-    call.show(("Value", "Data"), [(call.get("@value_name"), value)])
+    if "@value" not in call.arguments:
+        call.show(("Value", "Data"), [(call.get("@value_name"), value)])
 
 
 def _write_registry(call: Call) -> None:

@@ -214,7 +214,12 @@ def _rewrite_parameter(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 _DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
 XML_METHODS: Final = frozenset({"value", "exist", "query", "modify"})
-_KNOWN_UDF: Final = frozenset({"agent_datetime", "fn_varbintohexstr", "fn_varbintohexsubstring"})
+_KNOWN_UDF: Final = frozenset(
+    {
+        "agent_datetime", "fn_varbintohexstr", "fn_varbintohexsubstring", "fn_hadr_is_primary_replica",
+        "fn_hadr_backup_is_preferred_replica",
+    }
+)  # fmt: skip
 
 
 def _call(name: str, *arguments: exp.Expr) -> exp.Expr:

@@ -396,6 +396,8 @@ def _no_function(match: re.Match[str], plan: Plan) -> SqlError | Unsimulated:
     name = match[1]
     if name.removeprefix("t_").lower() in KNOWN:
         return Unsimulated(f"the function {name.removeprefix('t_')}")
+    if name.startswith("t_fn_"):
+        return SqlError(4121, "sys", f"sys.{name.removeprefix('t_')}")
     written = dict(plan.functions).get(name)
     if written is not None:
         return SqlError(4121, written.split(".")[0], written)

@@ -334,6 +334,8 @@ KNOWN: Final = frozenset(_KNOWN.split())
 """Functions that the product has and that are not simulated. Documented [DOC: functions]."""
 
 SINCE: Final = {
+    "fn_hadr_is_primary_replica": 2014,
+    "fn_hadr_backup_is_preferred_replica": 2012,
     "iif": 2012,
     "choose": 2012,
     "concat": 2012,

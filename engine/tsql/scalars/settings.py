@@ -98,7 +98,7 @@ WITHOUT_EFFECT: Final = {
     "NUMERIC_ROUNDABORT": "OFF", "FORCEPLAN": "OFF", "SHOWPLAN_ALL": "OFF", "SHOWPLAN_TEXT": "OFF",
     "SHOWPLAN_XML": "OFF", "FMTONLY": "OFF", "ARITHIGNORE": "OFF", "CURSOR_CLOSE_ON_COMMIT": "OFF",
     "STATISTICS": "OFF", "ANSI_NULL_DFLT_OFF": "OFF", "ANSI_PADDING": "ON", "REMOTE_PROC_TRANSACTIONS": "OFF",
-    "IMPLICIT_TRANSACTIONS": "OFF", "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
+    "IDENTITY_INSERT": "OFF", "OFFSETS": "OFF", "FIPS_FLAGGER": "OFF",
 }  # fmt: skip
 """Options that change nothing here, and the value that says what is so anyway: any other one is "not simulated"."""
 
