@@ -350,7 +350,9 @@ def _done(
         end_of_log_kb=end,
         redone_kb=end,
         last_log_backup_kb=end,
-        last_log_backup_tick=chosen.started_tick if chosen.image is None else chosen.image.last_log_backup_tick,
+        last_log_backup_tick=chosen.started_tick
+        if chosen.image is None
+        else chosen.image.last_log_backup_tick,
         log_start_kb=chosen.first_kb if chosen.kind != LOG else min(copy.log_start_kb, chosen.first_kb),
         lineage=chosen.lineage,
         fork=chosen.fork,

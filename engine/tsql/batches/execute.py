@@ -63,10 +63,10 @@ def perform(machine: Machine, statement: s.Statement) -> None:
 
 
 _BEGINS: Final = (
-    s.Query, s.CreateTable, s.CreateIndex, s.AlterTable, s.CreateView, s.CreateProcedure, s.DropObject, s.Fetch, s.Permission,
-    s.CursorAction, s.InsertExec, s.Transaction,
+    s.Query, s.CreateTable, s.CreateIndex, s.AlterTable, s.CreateView, s.CreateProcedure, s.DropObject, s.Fetch,
+    s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
 )  # fmt: skip
-"""Statements that open a transaction under SET IMPLICIT_TRANSACTIONS ON. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
+"""Statements that may open a transaction by themselves. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
 
 
 NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement], ...], str], ...]] = (
@@ -93,6 +93,14 @@ def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Ma
         return function(machine.world, machine.session.server, statement.database, *arguments)
 
     return run
+
+
+def _partner_set(machine: Machine, statement: s.PartnerSet) -> Outcome:
+    """1488 for a database in single-user mode."""
+    world, server, database = machine.world, machine.session.server, statement.database
+    if access.mode_of(world, server, database) == "SINGLE_USER":
+        raise SqlError(1488, machine.context.database_shown(database))
+    return commands.partner_set(world, server, database, statement.address)
 
 
 _SWITCH: Final = frozenset({"ON", "OFF"})
@@ -181,7 +189,7 @@ def _use(machine: Machine, statement: s.Use) -> Outcome:
 
 
 COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
-    s.PartnerSet: _on_database(commands.partner_set, "address"),
+    s.PartnerSet: _partner_set,
     s.PartnerFailover: _on_database(commands.partner_failover),
     s.PartnerForce: _on_database(commands.partner_force),
     s.PartnerOff: _on_database(commands.partner_off),

@@ -10,8 +10,8 @@ from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, RecoveryModel, Role, Snapshot
 from engine.protocol import logspace, options, quorum, security, streams, volumes
 from engine.protocol.lineage import lsn
-from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.batches import access
+from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.security import account_sid
 from engine.tsql.catalog.view import Record, unique_id, view
 

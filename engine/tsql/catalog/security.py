@@ -221,7 +221,7 @@ DATABASE_ROLES: Final = {
     "db_backupoperator": 16389, "db_datareader": 16390, "db_datawriter": 16391, "db_denydatareader": 16392,
     "db_denydatawriter": 16393,
 }  # fmt: skip
-"""The roles of every database with their ids; all but public are fixed [DOC: database-level roles; sysusers]."""
+"""The roles of every database with their ids; all but public are fixed [DOC: database-level roles]."""
 
 
 def _role(context: Context, name: str, number: int) -> Record:

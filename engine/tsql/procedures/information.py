@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine import arithmetic
 from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError
 from engine.protocol import accounts, clock, errorlog, options, startup, volumes
@@ -77,11 +78,11 @@ def _space_used(call: Call) -> None:
         shown = (parts[-1], str(len(table.rows)).ljust(20), size, size, "0 KB", "0 KB")
         call.show(columns, [shown])
         return
-    files = [row for row in _rows(call, "sys.master_files")]
+    files = _rows(call, "sys.master_files")
     number = context.database_id(context.session.database)
     sizes = [(int(str(row["size"])), row["type"]) for row in files if row["database_id"] == number]
-    whole = sum(pages for pages, _ in sizes) / 128.0
-    data = sum(pages for pages, kind in sizes if kind == 0) * 8
+    whole = arithmetic.total(pages for pages, _ in sizes) / 128.0
+    data = arithmetic.total(pages for pages, kind in sizes if kind == 0) * 8
     call.machine.remark("free space in data files: all of it counts as used by data")
     call.show(
         ("database_name", "database_size", "unallocated space"),

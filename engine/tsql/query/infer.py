@@ -467,8 +467,9 @@ def _call(binder: Binder, node: exp.Expr) -> Kind:
     if name == "format" and kinds and kinds[0] is not None and (kinds[0].is_text or kinds[0] == NULL):
         raise SqlError(8116, "NULL" if kinds[0] == NULL else kinds[0].name, 1, name)
     for place in returns.TAKES_TEXT.get(name, ()):
-        if place < len(arguments) and not (name == "len" and kinds[place] is not None and kinds[place].is_binary):
-            as_text(binder, node.expressions[place], kinds[place])
+        kind = kinds[place] if place < len(arguments) else None
+        if kind is not None and not (name == "len" and kind.is_binary):
+            as_text(binder, node.expressions[place], kind)
     if name == "datalength" and kinds and kinds[0] not in (None, NULL):
         node.append("expressions", text(kinds[0]))
     if name == "dateadd" and len(kinds) == 3 and result is not None:

@@ -22,6 +22,8 @@ COLLATION: Final = "tsql"
 EXACT: Final = "tsql_cs"
 CODE_POINTS: Final = "tsql_bin"
 """The same for the collations that see case, and for the binary ones."""
+ROW_ID: Final = "_rowid_"
+"""SQLite's number of a row, by that of its three names which a column is least likely to have."""
 COLLATIONS: Final = (COLLATION, EXACT, CODE_POINTS)
 
 

@@ -16,7 +16,16 @@ from engine.tsql.query.cost import NO_QUERY, Query
 from engine.tsql.query.cost_tree import cost_of
 from engine.tsql.query.dialect import write
 from engine.tsql.query.names import Names
-from engine.tsql.query.plans import CODE_POINTS, COLLATION, COLLATIONS, EXACT, LITERAL, UNNAMED, TableRef, Unsimulated
+from engine.tsql.query.plans import (
+    CODE_POINTS,
+    COLLATION,
+    COLLATIONS,
+    EXACT,
+    LITERAL,
+    UNNAMED,
+    TableRef,
+    Unsimulated,
+)
 from engine.tsql.query.reshape import RESHAPED, reshaped
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import held
@@ -231,7 +240,9 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if name == "avg" and "average" in node.meta:
         return node if isinstance(node.parent, exp.Window) else _averaged(node, node.meta["average"])
     arguments = list(node.expressions)
-    if name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery):  # one number for all rows
+    if (
+        name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery)
+    ):  # one number for all rows
         query.calls.add((name, 0))
         return exp.Subquery(this=exp.Select(expressions=[_call(name)]))
     if name in _DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):

@@ -19,7 +19,16 @@ from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
 from engine.tsql.batches.work import STATEMENT_MAX, Meter
 from engine.tsql.query.cost import CALL_WORK, Sizes, work_of
 from engine.tsql.query.names import HIDDEN
-from engine.tsql.query.plans import CODE_POINTS, COLLATION, EXACT, LITERAL, Plan, TableRef, Unsimulated
+from engine.tsql.query.plans import (
+    CODE_POINTS,
+    COLLATION,
+    EXACT,
+    LITERAL,
+    ROW_ID,
+    Plan,
+    TableRef,
+    Unsimulated,
+)
 from engine.tsql.scalars.formats import format_work
 from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.scalars.like import compare_work, like, search_work
@@ -125,7 +134,11 @@ class Scratch:
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
         self._connection.execute(f"PRAGMA hard_heap_limit = {HEAP_MAX_BYTES}")
-        for collation, compares in ((COLLATION, compare), (EXACT, compare_exact), (CODE_POINTS, compare_codes)):
+        for collation, compares in (
+            (COLLATION, compare),
+            (EXACT, compare_exact),
+            (CODE_POINTS, compare_codes),
+        ):
             self._connection.create_collation(collation, partial(self._compare, compares))
         for name, function in FUNCTIONS.items():
             if SINCE.get(name, 0) <= context.version:
@@ -193,6 +206,8 @@ class Scratch:
     def _table(self, ref: TableRef) -> tuple[Columns, Source]:
         """Make the table, still empty."""
         columns, source = self._fetch(ref)
+        if any(name.lower() == ROW_ID for name, _ in columns):
+            raise Unsimulated(f"a column named {ROW_ID}")
         declared = ", ".join(f"{_quoted(name)} {_affinity(kind)}" for name, kind in columns)
         self._connection.execute(f"CREATE TABLE {_quoted(ref.key)} ({declared})")
         return columns, source
@@ -420,7 +435,10 @@ _COMPLAINTS: Final[tuple[tuple[str, _Make], ...]] = (
     (r"SELECTs to the left and right of .* do not have the same number", lambda match, plan: SqlError(205)),
     (r"sub-select returns \d+ columns", lambda match, plan: SqlError(116)),
     (r"misuse of aggregate", lambda match, plan: SqlError(147)),
-    (r"near \"(?:WITH|SETS)\": syntax error", lambda match, plan: Unsimulated("GROUP BY of several groupings")),
+    (
+        r"near \"(?:WITH|SETS)\": syntax error",
+        lambda match, plan: Unsimulated("GROUP BY of several groupings"),
+    ),
     (r"misuse of window function", lambda match, plan: SqlError(4108)),
     (r"user-defined aggregate's 'step' method raised error", lambda match, plan: SqlError(512)),
     (r"no such table: (.+)", lambda match, plan: SqlError(208, match[1])),

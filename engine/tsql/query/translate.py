@@ -18,7 +18,7 @@ from engine.tsql.query import forms
 from engine.tsql.query.bind import refuse_order
 from engine.tsql.query.dialect import Unreadable, read
 from engine.tsql.query.names import NOTHING, ROW_NUMBER, Names
-from engine.tsql.query.plans import UNNAMED, Plan, References, TableRef, Unsimulated
+from engine.tsql.query.plans import ROW_ID, UNNAMED, Plan, References, TableRef, Unsimulated
 from engine.tsql.query.rewrite import Rewritten, rewriting, table_ref, variable_name
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
@@ -442,7 +442,7 @@ def _plan_delete(tree: exp.Expr, names: Names) -> Planning:
 
 
 def _row_number(alias: str) -> exp.Expr:
-    number = exp.column(exp.to_identifier("rowid"), table=exp.to_identifier(alias, quoted=True))
+    number = exp.column(exp.to_identifier(ROW_ID), table=exp.to_identifier(alias, quoted=True))
     number.meta[ROW_NUMBER] = True
     return number
 

@@ -99,7 +99,7 @@ def _grouped(digits: str) -> str:
 @strict
 def _format(value: Scalar, pattern: Scalar, culture: Scalar = "en-US") -> Scalar:
     if to_text(culture).lower() not in ("", "en-us"):
-        raise SqlError(0, f"Not simulated: FORMAT with the culture {culture}")
+        raise SqlError(0, f"Not simulated: FORMAT with the culture {to_text(culture)}")
     if is_moment(value):
         return _format_date(parse_moment(value), to_text(pattern))
     return _format_number(to_number(value, "float"), to_text(pattern))

@@ -187,9 +187,7 @@ def averaged(kind: SqlType | None) -> SqlType | None:
 
 RULES: Final[dict[str, Rule]] = {
     **{name: _always(type_of(written)) for written, names in _FIXED.items() for name in names.split()},
-    **dict.fromkeys(
-        ("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "left", "right"), _text
-    ),
+    **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "left", "right"), _text),
     "substring": _part,
     "replicate": lambda types: _text(types, 8000),
     "space": lambda types: varchar(8000),
