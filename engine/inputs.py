@@ -6,10 +6,12 @@ verbs, and reads them.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
 from engine.constants import TICKS_PER_S
+from engine.words import Sentence, say
 
 SAID_MAX: Final = 500
 """Characters of what is said against a line: what it is about may be a word of a million letters. Assumed."""
@@ -20,6 +22,14 @@ class InputProblem(ValueError):
 
     def __init__(self, text: str) -> None:
         super().__init__(text if len(text) <= SAID_MAX else f"{text[:SAID_MAX]}…")
+
+
+def but_there_are(problem: Sentence, names: Iterable[str]) -> Sentence:
+    """*problem*, that a name is not known, and the *names* there are."""
+    known = ", ".join(names)
+    if not known:
+        return say("{problem}; there are none", problem=problem)
+    return say("{problem}; there are {names}", problem=problem, names=known)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from typing import Final
 from engine import tsql
 from engine.events import Event
 from engine.flow import Crossing, Samples
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import World
 from engine.protocol import (
     availability,
@@ -31,6 +31,7 @@ from engine.protocol import (
     sync,
 )
 from engine.verbs import VERBS, ledger
+from engine.words import mark, say
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "contact.lost": session.on_lost,
@@ -87,10 +88,12 @@ def resolve(world: World, item: Input) -> Input:
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
         if parameter.kind in known:
-            name, mark, window = args[index].partition("#")
-            args[index] = _spelled(parameter.kind, name, known[parameter.kind]) + mark + window
+            name, sign, window = args[index].partition("#")
+            args[index] = _spelled(parameter.kind, name, known[parameter.kind]) + sign + window
     if verb.has_ends and args[0] == args[1]:
-        raise InputProblem(f"{item.verb} needs two different ends, not {args[0]} twice")
+        raise InputProblem(
+            say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
+        )
     return Input(item.tick, item.verb, tuple(args), item.options)
 
 
@@ -99,8 +102,19 @@ def _spelled(kind: str, name: str, known: Sequence[str]) -> str:
         if candidate.lower() == name.lower():
             return candidate
     near = difflib.get_close_matches(name, known, 1)
-    hint = f"; did you mean {near[0]}?" if near else f"; there are {', '.join(known)}" if known else ""
-    raise InputProblem(f"there is no {'server' if kind == 'window' else kind} {name!r}{hint}")
+    problem = say(ABSENT[kind], name=name)
+    if near:
+        raise InputProblem(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
+    raise InputProblem(but_there_are(problem, known) if known else problem)
+
+
+ABSENT: Final = {
+    "server": mark("there is no server {name!r}"),
+    "window": mark("there is no server {name!r}"),
+    "client": mark("there is no client {name!r}"),
+    "database": mark("there is no database {name!r}"),
+    "name": mark("there is no name {name!r}"),
+}
 
 
 def perform(world: World, item: Input) -> None:
@@ -130,7 +144,8 @@ def advance(
             try:
                 perform(world, item)
             except InputProblem as problem:
-                world.emit("note", f"{item.words}: {problem}", refused=True)
+                text = say("{input}: {why}", input=item.words, why=str(problem))
+                world.emit("note", text, refused=True)
             _run_due(world)
         if world.tick >= until or (to_event and world.outbox):
             break

@@ -1,8 +1,50 @@
-"""English texts in tables, which the interface shows in its own language."""
+"""English texts that the interface shows in its own language: words in tables, and sentences with their arguments."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+Argument = str | float
+"""What a field of a template takes: a name as it is, a number, or a `Sentence`, which has fields of its own."""
+
+
+class Sentence(str):
+    """An English text that knows its template and arguments, so that it can be said in another language.
+
+    Everywhere else it is its text: equal to it, hashed and written like it.
+    """
+
+    __slots__ = ("args", "template")
+    template: str
+    """As for `str.format`; the format of a number stands in its field, such as `{size_mb:,.0f} MB`."""
+    args: tuple[tuple[str, Argument], ...]
+    """Name and value of each field."""
+
+    def __str__(self) -> str:
+        return self  # `str(problem)` of an exception is still what was said
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _made, (self.template, self.args)
 
 
 def mark(text: str) -> str:
     """*text* itself: a word in a table made at import, found here by the collector and looked up where it is shown."""
     return text
+
+
+def say(template: str, /, **args: Argument) -> Sentence:
+    """The sentence of *template* with *args*. The collector of texts for translation finds the template here."""
+    return _made(template, tuple(args.items()))
+
+
+def joined(separator: str, parts: Iterable[str]) -> Sentence:
+    """*parts*, sentences or names, in a row with *separator*, which is punctuation, between them."""
+    numbered = tuple((f"part_{number}", part) for number, part in enumerate(parts))
+    return _made(separator.join(f"{{{name}}}" for name, _ in numbered), numbered)
+
+
+def _made(template: str, args: tuple[tuple[str, Argument], ...]) -> Sentence:
+    sentence = Sentence(template.format(**dict(args)))
+    sentence.template, sentence.args = template, args
+    return sentence

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.flow.setup import Operation
+from engine.words import say
 
 GB_KB: Final = 1024.0 * 1024.0
 
@@ -33,10 +34,19 @@ ROW_S: Final = 35.6e-6
 """Time of one row of a bulk load. Fitted: 5.6 MB/s of log fill 40 GB in slightly over two hours [WP]."""
 
 
+INDEX_BUILDS: Final = {
+    (True, True): say("online build of a clustered index"),
+    (True, False): say("offline build of a clustered index"),
+    (False, True): say("online build of a nonclustered index"),
+    (False, False): say("offline build of a nonclustered index"),
+}
+"""(clustered, online) -> name."""
+
+
 def index_build(size: float = 1.0, clustered: bool = True, online: bool = False) -> Operation:
     """Creation or rebuild of an index on a table *size* times as large as the one in [WP]."""
     log_kb = CLUSTERED_LOG_KB * size * (1.0 if online else OFFLINE_LOG_SHARE)
-    name = f"{'online' if online else 'offline'} build of a {'' if clustered else 'non'}clustered index"
+    name = INDEX_BUILDS[clustered, online]
     if clustered:
         return Operation(name, log_kb, CLUSTERED_KB_PER_S)
     return Operation(name, log_kb * NONCLUSTERED_LOG_SHARE, NONCLUSTERED_KB_PER_S)
@@ -47,4 +57,5 @@ def bulk_load(rows: float = 93e6, batch_rows: float = 1e6) -> Operation:
     if batch_rows <= 0.0:
         raise ValueError("a batch holds at least one row")
     log_kb = rows * ROW_LOG_KB
-    return Operation(f"bulk load, batch {batch_rows:g}", log_kb, ROW_LOG_KB / ROW_S, batch_rows * ROW_LOG_KB)
+    name = say("bulk load, batch {n:g}", n=batch_rows)
+    return Operation(name, log_kb, ROW_LOG_KB / ROW_S, batch_rows * ROW_LOG_KB)

@@ -6,6 +6,7 @@ from typing import Any
 
 from engine.inputs import InputProblem
 from engine.model import World
+from engine.words import say
 
 
 def tell(world: World, server: str, text: str, **data: Any) -> None:
@@ -15,4 +16,4 @@ def tell(world: World, server: str, text: str, **data: Any) -> None:
 def need_running(world: World, *names: str) -> None:
     for name in names:
         if not world.instances[name].answering:
-            raise InputProblem(f"SQL Server on {name} does not answer")
+            raise InputProblem(say("SQL Server on {server} does not answer", server=name))

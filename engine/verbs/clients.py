@@ -8,11 +8,11 @@ from typing import Final
 from engine.constants import ENTERPRISE
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Key, World
 from engine.protocol import clients, load, quorum
 from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Parameter, Verb
-from engine.words import mark
+from engine.words import mark, say
 
 
 def _workloads(world: World, database: str, truth: bool) -> Iterable[str]:
@@ -24,7 +24,8 @@ def _set_workload(world: World, item: Input) -> None:
     database, wanted = item.args
     name = next((known for known in WORKLOADS if known.lower() == wanted.lower()), None)
     if name is None:
-        raise InputProblem(f"there is no workload {wanted!r}; there are {', '.join(sorted(WORKLOADS))}")
+        problem = say("there is no workload {name!r}", name=wanted)
+        raise InputProblem(but_there_are(problem, sorted(WORKLOADS)))
     for copy in world.copies_of(database):
         scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
         world.update_copy((copy.server, database), workload=name, scale=scale)
@@ -43,7 +44,7 @@ def _rebuild_index(world: World, item: Input) -> None:
     key, online = _idle(world, item.args[0]), "online" in item.args
     edition = world.instances[key[0]].edition
     if online and edition not in ENTERPRISE:
-        raise InputProblem(f"{edition} edition builds no index online (1712)")
+        raise InputProblem(say("{edition} edition builds no index online (1712)", edition=edition))
     load.begin(world, key, index_build(item.option("size", 1.0), online=online))
 
 
@@ -51,10 +52,10 @@ def _idle(world: World, database: str) -> Key:
     """The copy that serves, if no long operation runs in it. Raises InputProblem."""
     key = quorum.serving(world, database)
     if key is None:
-        raise InputProblem(f"{database} is down")
+        raise InputProblem(say("{database} is down", database=database))
     running = world.copies[key].operation
     if running is not None:
-        raise InputProblem(f"still running in {database}: {running.name}")
+        raise InputProblem(say("still running in {database}: {what}", database=database, what=running.name))
     return key
 
 

@@ -9,7 +9,7 @@ from engine.inputs import Input, InputProblem
 from engine.model import Fault, World
 from engine.protocol import disks, logspace, network, pages, quorum, volumes
 from engine.verbs.verb import DATABASE, SERVER, Args, Before, Parameter, Verb, at_once
-from engine.words import mark
+from engine.words import mark, say
 
 SECTION: Final = mark("Disks and processors")
 FACTOR: Final = {"factor": (0.01, 1_000.0)}
@@ -19,7 +19,7 @@ FACTOR: Final = {"factor": (0.01, 1_000.0)}
 
 def _slow(world: World, server: str, field: str, factor: float) -> Before:
     if factor < 1.0:
-        raise InputProblem("factor is 1 (healthy) or above")
+        raise InputProblem(say("factor is 1 (healthy) or above"))
     computer = world.computer_of(server)
     before = ((field, getattr(computer, field)),)
     world.update_computer(computer.name, **{field: factor})
@@ -46,7 +46,11 @@ FULL_SPEED: Final = {
 
 def _full(world: World, fault: Fault) -> str:
     full = [copy.server for copy in world.copies_of(fault.args[0]) if copy.log_full]
-    return f"the log of {fault.args[0]} is full on {full[0]}" if full else ""
+    return (
+        say("the log of {database} is full on {server}", database=fault.args[0], server=full[0])
+        if full
+        else ""
+    )
 
 
 def _has_room(world: World, args: Args) -> bool:
@@ -57,9 +61,9 @@ def _open_transaction(world: World, item: Input) -> None:
     (database,) = item.args
     key = quorum.serving(world, database)
     if key is None:
-        raise InputProblem(f"{database} is down")
+        raise InputProblem(say("{database} is down", database=database))
     if world.copies[key].active_from_kb is not None:
-        raise InputProblem(f"a transaction is open in {database} already")
+        raise InputProblem(say("a transaction is open in {database} already", database=database))
     logspace.hold_transaction(world, *key)
 
 
@@ -71,7 +75,7 @@ def _end_transaction(world: World, item: Input) -> None:
 def _waits(world: World, fault: Fault) -> str:
     held = [copy for copy in world.copies_of(fault.args[0]) if copy.active_from_kb is not None]
     waits = any(logspace.reuse_wait(world, copy.source) == "ACTIVE_TRANSACTION" for copy in held)
-    return f"log of {fault.args[0]} waits for the transaction" if waits else ""
+    return say("log of {database} waits for the transaction", database=fault.args[0]) if waits else ""
 
 
 def _held(world: World, args: Args) -> bool:
@@ -88,7 +92,7 @@ def _io_errors(world: World, fault: Fault) -> str:
         for (server, _), copy in sorted(world.copies.items())
         if server == fault.args[0] and (copy.disk_failed or copy.data_failed_tick is not None)
     ]
-    return f"{hit[0]} on {fault.args[0]} has I/O errors" if hit else ""
+    return say("{database} on {server} has I/O errors", database=hit[0], server=fault.args[0]) if hit else ""
 
 
 def _drive_lost(why: str, lost: bool) -> Callable[[World, Input], str]:
@@ -115,7 +119,7 @@ DRIVE: Final = Parameter(mark("drive"), values=_drives_with_files)
 def _corrupt(world: World, item: Input) -> Before:
     server, database = item.args
     if (server, database) not in world.copies:
-        raise InputProblem(f"{server} has no copy of {database}")
+        raise InputProblem(say("{server} has no copy of {database}", server=server, database=database))
     page = round(item.option("page", 1000.0))
     pages.damage(world, server, database, page)
     return (("page", page),)
@@ -124,7 +128,7 @@ def _corrupt(world: World, item: Input) -> Before:
 def _mend_pages(world: World, item: Input) -> None:
     server, database = item.args
     if (server, database) not in world.copies:
-        raise InputProblem(f"{server} has no copy of {database}")
+        raise InputProblem(say("{server} has no copy of {database}", server=server, database=database))
     pages.mend(world, server, database)
 
 
@@ -136,7 +140,7 @@ def _read(world: World, fault: Fault) -> str:
         or page not in copy.bad_pages
         or any(r.page == page for r in copy.page_repairs)
     )
-    return "the page was read" if met else ""
+    return say("the page was read") if met else ""
 
 
 VERBS: Final = (
@@ -234,7 +238,7 @@ VERBS: Final = (
         group="fault",
         do=lambda world, item: disks.fail_volume(world, *item.args),
         reverse="mend-volume",
-        pointless=_drive_lost("the drive is lost already", True),
+        pointless=_drive_lost(say("the drive is lost already"), True),
         loses="server",
         effect=_io_errors,
         label=mark("Lose drive {1}: with all its files"),
@@ -247,7 +251,7 @@ VERBS: Final = (
         help=mark("replace a failed drive and restore its files"),
         group="repair",
         do=lambda world, item: disks.mend_volume(world, *item.args),
-        pointless=_drive_lost("the drive is there", False),
+        pointless=_drive_lost(say("the drive is there"), False),
         label=mark("Replace drive {1}:"),
         icon="disk",
     ),

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Volume, World
 from engine.protocol import files, logspace, network, volumes
 from engine.verbs.chore import tell
 from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Parameter, Verb
-from engine.words import mark
+from engine.words import mark, say
 
 SECTION: Final = mark("Files and drives")
 KB_PER_GB: Final = 1024.0 * 1024.0
@@ -25,20 +25,36 @@ def _copy(world: World, item: Input) -> None:
     found = world.files.get((a, path))
     if found is None:
         there = sorted(name for where, name in world.files if where == a)
-        raise InputProblem(f"{a} has no file {path}; there are {', '.join(there[:8]) or 'none'}")
+        raise InputProblem(but_there_are(say("{server} has no file {path}", server=a, path=path), there[:8]))
     for name in (a, b):
         if not world.computer_of(name).powered:
-            raise InputProblem(f"{name} is off")
+            raise InputProblem(say("{server} is off", server=name))
     if not network.passing(world, a, b):
-        raise InputProblem(f"{b} cannot be reached from {a}")
+        raise InputProblem(say("{server} cannot be reached from {other}", server=b, other=a))
     drive = volumes.drive_of(path)
     if not volumes.has_drive(world.computer_of(b), drive):
-        raise InputProblem(f"{b} has no drive {drive}:")
+        raise InputProblem(say("{server} has no drive {drive}:", server=b, drive=drive))
     if volumes.free_kb(world, b, drive) < found.size_kb:
-        raise InputProblem(f"drive {drive}: of {b} has no room for {found.size_kb / 1024:.0f} MB")
+        raise InputProblem(
+            say(
+                "drive {drive}: of {server} has no room for {size_mb:.0f} MB",
+                drive=drive,
+                server=b,
+                size_mb=found.size_kb / 1024,
+            )
+        )
     seconds = files.transfer_s(world, a, b, found.size_kb)
     tell(
-        world, b, f"copying {path} from {a}: {found.size_kb / 1024:.1f} MB, about {seconds:.0f} s", path=path
+        world,
+        b,
+        say(
+            "copying {path} from {server}: {size_mb:.1f} MB, about {time_s:.0f} s",
+            path=path,
+            server=a,
+            size_mb=found.size_kb / 1024,
+            time_s=seconds,
+        ),
+        path=path,
     )
     number = world.next_id()
     world.transfers[number] = (a, b, found.size_kb / max(seconds, 0.01))
@@ -51,18 +67,24 @@ def _copied(world: World, a: str, b: str, path: str, found: Any, number: int) ->
     world.transfers.pop(number, None)
     world.all_dirty()
     if not (world.computer_of(a).powered and world.computer_of(b).powered and network.passing(world, a, b)):
-        tell(world, b, f"copying {path} from {a} to {b} has failed", path=path, failed=True)
+        tell(
+            world,
+            b,
+            say("copying {path} from {server} to {other} has failed", path=path, server=a, other=b),
+            path=path,
+            failed=True,
+        )
         return
     world.files[b, path] = found
-    tell(world, b, f"{path} is on {b}", path=path)
+    tell(world, b, say("{path} is on {server}", path=path, server=b), path=path)
 
 
 def _delete(world: World, item: Input) -> None:
     server, path = item.args
     path = files.spelled(world, server, path.strip())
     if world.files.pop((server, path), None) is None:
-        raise InputProblem(f"{server} has no file {path}")
-    tell(world, server, f"{path} deleted", path=path)
+        raise InputProblem(say("{server} has no file {path}", server=server, path=path))
+    tell(world, server, say("{path} deleted", path=path), path=path)
     logspace.check_room(world)
 
 
@@ -81,20 +103,32 @@ def _set_drive(new: bool) -> Doing:
         computer = world.computer_of(server)
         size_kb = item.option("size_gb", 100.0) * KB_PER_GB
         if len(letter) != 1 or not "A" <= letter <= "Z":
-            raise InputProblem(f"a drive is one letter from A to Z, not {item.args[1]}")
+            raise InputProblem(say("a drive is one letter from A to Z, not {name}", name=item.args[1]))
         if letter in computer.failed_drives:
-            raise InputProblem(f"drive {letter}: of {server} is lost (mend-volume replaces it)")
+            raise InputProblem(
+                say(
+                    "drive {drive}: of {server} is lost (mend-volume replaces it)",
+                    drive=letter,
+                    server=server,
+                )
+            )
         there = volumes.has_drive(computer, letter)
         if new and there:
-            raise InputProblem(f"{server} has a drive {letter}: already")
+            raise InputProblem(say("{server} has a drive {drive}: already", server=server, drive=letter))
         if not new and volumes.size_kb(computer, letter) is None:
-            lacks = "is already as large as allowed" if there else "does not exist"
-            raise InputProblem(f"drive {letter}: of {server} {lacks}")
+            raise InputProblem(
+                say("drive {drive}: of {server} is already as large as allowed", drive=letter, server=server)
+                if there
+                else say("drive {drive}: of {server} does not exist", drive=letter, server=server)
+            )
         if size_kb < (volumes.size_kb(computer, letter) or 1.0):
-            raise InputProblem(f"drive {letter}: of {server} cannot become smaller")
+            raise InputProblem(
+                say("drive {drive}: of {server} cannot become smaller", drive=letter, server=server)
+            )
         kept = tuple(volume for volume in computer.volumes if volume.letter.upper() != letter)
         world.update_computer(computer.name, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
-        tell(world, server, f"drive {letter}: has {size_kb / KB_PER_GB:g} GB", drive=letter)
+        text = say("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
+        tell(world, server, text, drive=letter)
         logspace.check_room(world)
 
     return do

@@ -11,14 +11,14 @@ from engine.protocol import options, service
 from engine.verbs.chore import tell
 from engine.verbs.servers import stop_service
 from engine.verbs.verb import SERVER, Parameter, Verb
-from engine.words import mark
+from engine.words import mark, say
 
 
 def _set_account(world: World, item: Input) -> None:
     """As Configuration Manager does it, with a restart of the service."""
     server, account = item.args[0], item.args[1].strip()
     world.update_instance(server, service_account=account)
-    tell(world, server, f"SQL Server runs as {account}; the service restarts")
+    tell(world, server, say("SQL Server runs as {name}; the service restarts", name=account))
     if world.instances[server].service is Service.RUNNING:
         _stop_service(world, server, "restart")
 
@@ -44,13 +44,27 @@ def _upgrade(world: World, item: Input) -> None:
     version = int(item.args[1])
     edition = item.args[2] if item.args[2:] else state.edition
     if version < state.version:
-        raise InputProblem(f"{server} has version {state.version}; it cannot go back to {version}")
+        raise InputProblem(
+            say(
+                "{server} has version {version}; it cannot go back to {name}",
+                server=server,
+                version=state.version,
+                name=version,
+            )
+        )
     if not world.computers[state.computer].powered or state.service in (Service.STARTING, Service.STOPPING):
-        raise InputProblem(f"{server} cannot be upgraded now")
+        raise InputProblem(say("{server} cannot be upgraded now", server=server))
     same = (version, edition) == (state.version, state.edition)
     seconds = PATCH_S if same else UPGRADE_S
-    what = "installing a service pack" if same else f"upgrading to SQL Server {version} {edition}"
-    tell(world, server, f"{what}, about {seconds / 60:.0f} min")
+    if same:
+        text = say("installing a service pack, about {time_min:.0f} min", time_min=seconds / 60)
+    else:
+        text = say(
+            "upgrading to SQL Server {name}, about {time_min:.0f} min",
+            name=f"{version} {edition}",
+            time_min=seconds / 60,
+        )
+    tell(world, server, text)
     if state.service is Service.RUNNING:
         _stop_service(world, server, "")
     world.after(seconds, "chore.upgraded", server, version, edition)
@@ -60,12 +74,12 @@ def _upgraded(world: World, server: str, version: int, edition: str) -> None:
     """Timer: the new version is installed and started, unless somebody has interfered."""
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
-        text = "the upgrade has failed: the server was switched off or the service started"
+        text = say("the upgrade has failed: the server was switched off or the service started")
         tell(world, server, text, failed=True)
         return
     options.keep_levels(world, server, version)
     world.update_instance(server, version=version, edition=edition, installs=state.installs + 1)
-    tell(world, server, f"SQL Server {version} {edition} is installed")
+    tell(world, server, say("SQL Server {name} is installed", name=f"{version} {edition}"))
     service.start(world, server)
 
 

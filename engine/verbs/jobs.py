@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputProblem, but_there_are
 from engine.messages import SqlError
 from engine.model import Login, World
 from engine.protocol import jobs, network, security
 from engine.verbs.chore import need_running, tell
 from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Parameter, Verb, of_server, other_servers
-from engine.words import mark
+from engine.words import mark, say
 
 SECTION: Final = mark("Logins and jobs")
 
@@ -20,7 +20,7 @@ SECTION: Final = mark("Logins and jobs")
 def _agent(running: bool) -> Doing:
     def do(world: World, item: Input) -> None:
         if world.instances[item.args[0]].edition == "Express":
-            raise InputProblem("Express edition has no SQL Server Agent")
+            raise InputProblem(say("Express edition has no SQL Server Agent"))
         world.update_instance(item.args[0], agent_running=running)
 
     return do
@@ -36,12 +36,12 @@ def _set_jobs(enabled: bool) -> Doing:
         try:
             names = [jobs.find(world, server, item.args[1].strip()).name] if item.args[1:] else there
         except SqlError:
-            known = ", ".join(there) or "none"
-            raise InputProblem(f"{server} has no job {item.args[1]}; there are {known}") from None
+            problem = say("{server} has no job {name}", server=server, name=item.args[1])
+            raise InputProblem(but_there_are(problem, there)) from None
         for name in names:
             jobs.update(world, server, name, enabled=enabled)
-        word = "enabled" if enabled else "disabled"
-        tell(world, server, f"{len(names)} job(s) {word}: {', '.join(names)}", jobs=names)
+        template = mark("{n} job(s) enabled: {names}") if enabled else mark("{n} job(s) disabled: {names}")
+        tell(world, server, say(template, n=len(names), names=", ".join(names)), jobs=names)
 
     return do
 
@@ -51,7 +51,7 @@ def _copy_jobs(world: World, item: Input) -> None:
     a, b = item.args
     need_running(world, a, b)
     names = jobs.copy_all(world, a, b)
-    tell(world, b, f"{len(names)} job(s) copied from {a}, disabled", jobs=names)
+    tell(world, b, say("{n} job(s) copied from {server}, disabled", n=len(names), server=a), jobs=names)
 
 
 def _new_jobs(world: World, args: Args) -> bool:
@@ -75,9 +75,10 @@ def _transfer_logins(world: World, item: Input) -> None:
         elif known is not None and known.sid != login.sid:
             other_sid.append(login.name)
     world.update_instance(b, logins=(*world.instances[b].logins, *new))
-    text = f"{len(new)} login(s) transferred from {a}"
+    text = say("{n} login(s) transferred from {server}", n=len(new), server=a)
     if other_sid:
-        text += f"; there with another SID, left as they are: {', '.join(other_sid)}"
+        names = ", ".join(other_sid)
+        text = say("{what}; there with another SID, left as they are: {names}", what=text, names=names)
     tell(world, b, text, logins=[login.name for login in new])
     network.reassess(world)
 
@@ -96,8 +97,10 @@ def _create_linked_server(world: World, item: Input) -> None:
     try:
         jobs.add_linked_server(world, server, name)
     except SqlError:
-        raise InputProblem(f"{server} has a linked server {name} already") from None
-    tell(world, server, f"linked server {name} created")
+        raise InputProblem(
+            say("{server} has a linked server {name} already", server=server, name=name)
+        ) from None
+    tell(world, server, say("linked server {name} created", name=name))
 
 
 def _copy_linked_servers(world: World, item: Input) -> None:
@@ -106,7 +109,7 @@ def _copy_linked_servers(world: World, item: Input) -> None:
     known = world.instances[b].linked_servers
     new = [name for name in world.instances[a].linked_servers if name not in known]
     world.update_instance(b, linked_servers=(*known, *new))
-    tell(world, b, f"{len(new)} linked server(s) copied from {a}", linked_servers=new)
+    tell(world, b, say("{n} linked server(s) copied from {server}", n=len(new), server=a), linked_servers=new)
 
 
 def _new_linked_servers(world: World, args: Args) -> bool:
@@ -124,7 +127,7 @@ VERBS: Final = (
         group="fault",
         do=_agent(running=False),
         reverse="start-agent",
-        effect=lambda world, fault: f"no job runs on {fault.args[0]}",
+        effect=lambda world, fault: say("no job runs on {server}", server=fault.args[0]),
         label=mark("Stop SQL Server Agent"),
         icon="stop",
         section=SECTION,

@@ -9,6 +9,7 @@ from engine.inputs import Input
 from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
 from engine.verbs.verb import Args, Doing, Verb, loss
+from engine.words import say
 
 UNDOES: Final[dict[str, frozenset[str]]] = {
     verb.name: frozenset(
@@ -35,8 +36,8 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
     server = item.args[0] if item.args and item.args[0] in world.instances else None
     pointless = verb.pointless(world, item)
     if pointless:
-        world.emit("fault", f"{item.words}: {pointless}", server=server, verb=verb.name, args=list(item.args),
-                   no_effect=True)  # fmt: skip
+        text = say("{input}: {why}", input=item.words, why=pointless)
+        world.emit("fault", text, server=server, verb=verb.name, args=list(item.args), no_effect=True)
         return
     place = len(world.outbox)
     before = do(world, item)

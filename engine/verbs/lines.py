@@ -12,6 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.inputs import Input, InputProblem
 from engine.verbs import VERBS
 from engine.verbs.verb import Verb
+from engine.words import say
 
 TIME_MAX_S: Final = 1e6
 """No run is longer: eleven days, as of `run --until`."""
@@ -34,14 +35,16 @@ def parse_line(text: str, tick: int = 0) -> Input:
     verb = VERBS.get(name.lower())
     if verb is None:
         near = difflib.get_close_matches(name.lower(), VERBS, 1)
-        hint = f"; did you mean {near[0]}?" if near else "; see the list of verbs"
-        raise InputProblem(f"there is no verb {name!r}{hint}")
+        problem = say("there is no verb {name!r}", name=name)
+        if near:
+            raise InputProblem(say("{problem}; did you mean {name}?", problem=problem, name=near[0]))
+        raise InputProblem(say("{problem}; see the list of verbs", problem=problem))
     if verb.parameters and verb.parameters[-1].kind == "rest":
         body = rest + f"\n{continuation}".replace("\n    ", "\n") if continuation else rest
         args = _split_rest(verb, body)
         return Input(tick, verb.name, tuple(args))
     if continuation.strip():
-        raise InputProblem(f"{verb.name} takes one line; an indented line follows it")
+        raise InputProblem(say("{verb} takes one line; an indented line follows it", verb=verb.name))
     return _with_words(verb, rest.split(), tick)
 
 
@@ -50,14 +53,23 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
     for parameter in verb.parameters[:-1]:
         found = re.match(r"\s*(\S+)[ \n]?(.*)", body, re.DOTALL)
         if found is None:
-            raise InputProblem(f"{verb.name} needs {parameter.name}: {usage(verb)}")
+            raise InputProblem(
+                say("{verb} needs {name}: {usage}", verb=verb.name, name=parameter.name, usage=usage(verb))
+            )
         args.append(found[1])
         body = found[2]
     body = re.sub(r"\A(?:[^\S\n]*\n)+", "", body)  # lines of nothing before the first word
     if not body.strip() and verb.parameters[-1].optional:
         return args
     if not body.strip():
-        raise InputProblem(f"{verb.name} needs {verb.parameters[-1].name}: {usage(verb)}")
+        raise InputProblem(
+            say(
+                "{verb} needs {name}: {usage}",
+                verb=verb.name,
+                name=verb.parameters[-1].name,
+                usage=usage(verb),
+            )
+        )
     return [*args, body]
 
 
@@ -66,22 +78,48 @@ def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
     options = [tuple(word.split("=", 1)) for word in words if "=" in word]
     needed = arithmetic.total(not parameter.optional for parameter in verb.parameters)
     if not needed <= len(plain) <= len(verb.parameters):
-        raise InputProblem(f"{verb.name} takes {needed} argument(s), {len(plain)} given: {usage(verb)}")
+        raise InputProblem(
+            say(
+                "{verb} takes {n} argument(s), {given} given: {usage}",
+                verb=verb.name,
+                n=needed,
+                given=len(plain),
+                usage=usage(verb),
+            )
+        )
     for parameter, word in zip(verb.parameters, plain, strict=False):
         if parameter.choices and word not in parameter.choices:
             raise InputProblem(
-                f"{verb.name}: {parameter.name} is one of {', '.join(parameter.choices)}, not {word!r}"
+                say(
+                    "{verb}: {parameter} is one of {names}, not {word!r}",
+                    verb=verb.name,
+                    parameter=parameter.name,
+                    names=", ".join(parameter.choices),
+                    word=word,
+                )
             )
     for name, value in options:
         if name not in verb.options:
-            raise InputProblem(f"{verb.name} knows no {name}=…: {usage(verb)}")
+            raise InputProblem(
+                say("{verb} knows no {name}=…: {usage}", verb=verb.name, name=name, usage=usage(verb))
+            )
         try:
             number = float(value)
         except ValueError:
-            raise InputProblem(f"{verb.name}: {name} is a number, not {value!r}") from None
+            raise InputProblem(
+                say("{verb}: {name} is a number, not {value!r}", verb=verb.name, name=name, value=value)
+            ) from None
         least, most = verb.options[name]
         if not least <= number <= most:  # nor is what is not a number
-            raise InputProblem(f"{verb.name}: {name}={value} is outside {least:g} to {most:g}")
+            raise InputProblem(
+                say(
+                    "{verb}: {option} is outside {least:g} to {most:g}",
+                    verb=verb.name,
+                    option=f"{name}={value}",
+                    least=least,
+                    most=most,
+                )
+            )
     return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
 
 
@@ -106,7 +144,7 @@ def parse_script(text: str) -> tuple[list[Input], list[str]]:
             tick = _parse_time(time, tick)
             inputs.append(parse_line(rest, tick))
         except InputProblem as problem:
-            problems.append(f"line {number}: {problem}")
+            problems.append(say("line {n}: {problem}", n=number, problem=str(problem)))
     inputs.sort(key=lambda item: item.tick)
     return inputs, problems
 
@@ -127,8 +165,12 @@ def _parse_time(word: str, before: int) -> int:
     try:
         seconds = float(word.removeprefix("+").removesuffix("s"))
     except ValueError:
-        raise InputProblem(f"a line begins with its time in seconds (41.25 or +3), not {word!r}") from None
+        raise InputProblem(
+            say("a line begins with its time in seconds (41.25 or +3), not {word!r}", word=word)
+        ) from None
     tick = round(seconds * TICKS_PER_S) + (before if relative else 0) if 0.0 <= seconds <= TIME_MAX_S else -1
     if not 0 <= tick <= TIME_MAX_S * TICKS_PER_S:
-        raise InputProblem(f"the time {word} is outside 0 to {TIME_MAX_S:g} seconds")
+        raise InputProblem(
+            say("the time {word} is outside 0 to {most:g} seconds", word=word, most=TIME_MAX_S)
+        )
     return tick

@@ -10,7 +10,7 @@ from engine.inputs import Input, InputProblem
 from engine.model import Link, World
 from engine.protocol import network
 from engine.verbs.verb import LINK, Args, Before, Verb, at_once
-from engine.words import mark
+from engine.words import mark, say
 
 
 def _change(world: World, item: Input, both: bool = True, **changes: Any) -> Before:
@@ -56,9 +56,11 @@ def _reset(world: World, item: Input) -> None:
 def _degrade(world: World, item: Input) -> Before:
     changes: dict[str, Any] = {name: float(value) for name, value in item.options}
     if changes.get("loss", 0.0) >= 1.0:
-        raise InputProblem("degrade: loss is a share below 1; a link that loses everything is black-hole")
+        raise InputProblem(
+            say("degrade: loss is a share below 1; a link that loses everything is black-hole")
+        )
     if changes.get("bandwidth_mbps", 1.0) <= 0.0:
-        raise InputProblem("degrade: bandwidth_mbps must be above 0; use cut or black-hole")
+        raise InputProblem(say("degrade: bandwidth_mbps must be above 0; use cut or black-hole"))
     return _change(world, item, **changes)
 
 

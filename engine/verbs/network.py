@@ -6,11 +6,11 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Final
 
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Fault, Instance, World
 from engine.protocol import network, security
 from engine.verbs.verb import SERVER, Before, Doing, Parameter, Verb, of_server
-from engine.words import mark
+from engine.words import mark, say
 
 SECTION: Final = mark("Network and security")
 
@@ -22,9 +22,11 @@ def _firewall(closed: bool) -> Doing:
         server, port = item.args[0], _port(item)
         before = world.computer_of(server).blocked_ports
         if closed == (port in before):
-            raise InputProblem(
-                f"the firewall of {server} {'blocks' if closed else 'allows'} port {port} already"
+            blocks, allows = (
+                mark("the firewall of {server} blocks port {port} already"),
+                mark("the firewall of {server} allows port {port} already"),
             )
+            raise InputProblem(say(blocks if closed else allows, server=server, port=port))
         after = (*before, port) if closed else tuple(p for p in before if p != port)
         world.update_computer(world.instances[server].computer, blocked_ports=after)
         world.update_instance(server, refused=())
@@ -36,7 +38,7 @@ def _firewall(closed: bool) -> Doing:
 def _port(item: Input) -> int:
     digits = item.args[1]
     if not digits.isdecimal() or len(digits) > 5 or not 1 <= int(digits) <= 65_535:
-        raise InputProblem(f"a port is a number from 1 to 65535, not {item.args[1]}")
+        raise InputProblem(say("a port is a number from 1 to 65535, not {name}", name=item.args[1]))
     return int(item.args[1])
 
 
@@ -59,8 +61,8 @@ def _certificate_name(server: Instance, item: Input) -> str:
     shown = security.endpoint_certificate(server)
     found = security.certificate_of(server, item.args[1]) if item.args[1:] else shown
     if found is None:
-        there = ", ".join(c.name for c in server.certificates) or "none"
-        raise InputProblem(f"{server.name} has no such certificate; there are {there}")
+        problem = say("{server} has no such certificate", server=server.name)
+        raise InputProblem(but_there_are(problem, (c.name for c in server.certificates)))
     return found.name
 
 
@@ -97,13 +99,17 @@ def _renew(world: World, item: Input) -> None:
             world.faults[index] = replace(fault, reverted_tick=world.tick)
             return
     raise InputProblem(
-        f"the expiry date of {name} on {server.name} was not changed here; create a new certificate"
+        say(
+            "the expiry date of {name} on {server} was not changed here; create a new certificate",
+            name=name,
+            server=server.name,
+        )
     )
 
 
 def _refused(world: World, fault: Fault) -> str:
     refused = any("expired" in reason for s in world.instances.values() for _, reason in s.refused)
-    return "a connection was refused" if refused else ""
+    return say("a connection was refused") if refused else ""
 
 
 # --- TCP/IP -----------------------------------------------------------------------------------------------
@@ -118,7 +124,11 @@ def _tcp(enabled: bool) -> Doing:
 
 def _deaf(world: World, fault: Fault) -> str:
     name = fault.args[0]
-    return f"{name} does not listen on TCP/IP" if not world.instances[name].tcp_listening else ""
+    return (
+        say("{server} does not listen on TCP/IP", server=name)
+        if not world.instances[name].tcp_listening
+        else ""
+    )
 
 
 PORT: Final = Parameter(mark("port"), "number", values=_endpoint_port)
@@ -132,7 +142,9 @@ VERBS: Final = (
         group="fault",
         do=_firewall(closed=True),
         reverse="open-firewall",
-        effect=lambda world, fault: f"nothing reaches port {fault.args[1]} of {fault.args[0]}",
+        effect=lambda world, fault: say(
+            "nothing reaches port {port} of {server}", port=fault.args[1], server=fault.args[0]
+        ),
         label=mark("Close port {1} in the firewall"),
         icon="cut",
         section=SECTION,

@@ -7,7 +7,7 @@ from typing import Final
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs.verb import Parameter, Verb
-from engine.words import mark
+from engine.words import mark, say
 
 
 def _answer(world: World, item: Input) -> None:
@@ -35,7 +35,7 @@ VERBS: Final = (
         help=mark("open a hint: 1 where to look, 2 what it means, 3 what to type"),
         group="remark",
         by_person=True,
-        do=lambda world, item: world.emit("hint", "a hint was opened", layer=int(item.args[0])),
+        do=lambda world, item: world.emit("hint", say("a hint was opened"), layer=int(item.args[0])),
     ),
     Verb(
         name="answer",
@@ -51,13 +51,13 @@ VERBS: Final = (
         help=mark("note a rewind to this moment: from which moment, and what is known since"),
         group="remark",
         by_person=True,
-        do=lambda world, item: world.emit("note", "rewound to this moment", rewound_from_s=item.args[0]),
+        do=lambda world, item: world.emit("note", say("rewound to this moment"), rewound_from_s=item.args[0]),
     ),
     Verb(
         name="finish",
         help=mark("finish the drill and score it"),
         group="remark",
         by_person=True,
-        do=lambda world, item: world.emit("note", "the drill is to end here"),
+        do=lambda world, item: world.emit("note", say("the drill is to end here")),
     ),
 )

@@ -9,7 +9,7 @@ from engine.inputs import Input
 from engine.model import Service, World
 from engine.protocol import service
 from engine.verbs.verb import SERVER, Verb, void, void_computer
-from engine.words import mark
+from engine.words import mark, say
 
 
 def stop_service(world: World, server: str, then: str = "") -> None:
@@ -24,7 +24,7 @@ def _shut_down(world: World, item: Input) -> None:
 def _up_or_off(world: World, item: Input) -> str:
     up = world.instances[item.args[0]].service in (Service.RUNNING, Service.STARTING)
     off = not world.computer_of(item.args[0]).powered
-    return "the server is off, or the service is up already" if up or off else ""
+    return say("the server is off, or the service is up already") if up or off else ""
 
 
 VERBS: Final = (
@@ -36,7 +36,7 @@ VERBS: Final = (
         do=lambda world, item: service.power_off(world, item.args[0]),
         reverse="power-on",
         undoes=("hang",),
-        pointless=void_computer("the server is off", lambda computer: not computer.powered),
+        pointless=void_computer(say("the server is off"), lambda computer: not computer.powered),
         loses="server",
         label=mark("Cut the power"),
         icon="power",
@@ -49,7 +49,7 @@ VERBS: Final = (
         do=lambda world, item: service.power_on(world, item.args[0]),
         undoes=("shutdown", "shutdown-nowait", "stop-service"),
         pointless=void_computer(
-            "the server is on", lambda computer: computer.powered and not computer.shutting_down
+            say("the server is on"), lambda computer: computer.powered and not computer.shutting_down
         ),
         label=mark("Switch on"),
         icon="power",
@@ -61,7 +61,7 @@ VERBS: Final = (
         group="fault",
         do=_shut_down,
         reverse="power-on",
-        pointless=void("SQL Server is not running there", lambda server: not server.running),
+        pointless=void(say("SQL Server is not running there"), lambda server: not server.running),
         loses="server",
         mechanism=Cause.SHUTDOWN_SERVER,
         label=mark("Shut the operating system down"),
@@ -74,7 +74,7 @@ VERBS: Final = (
         group="fault",
         do=lambda world, item: stop_service(world, item.args[0]),
         reverse="start-service",
-        pointless=void("the service is not running", lambda server: not server.running),
+        pointless=void(say("the service is not running"), lambda server: not server.running),
         loses="server",
         mechanism=Cause.STOP_SERVICE,
         label=mark("Stop SQL Server"),
@@ -97,7 +97,7 @@ VERBS: Final = (
         help=mark("stop and start the SQL Server service"),
         group="chore",
         do=lambda world, item: stop_service(world, item.args[0], "restart"),
-        pointless=void("the service is not running", lambda server: not server.running),
+        pointless=void(say("the service is not running"), lambda server: not server.running),
         loses="server",
         mechanism=Cause.STOP_SERVICE,
         cure=True,
@@ -112,7 +112,8 @@ VERBS: Final = (
         do=lambda world, item: service.hang(world, item.args[0]),
         reverse="unhang",
         pointless=void(
-            "the instance is not running, or hangs already", lambda server: not server.running or server.hung
+            say("the instance is not running, or hangs already"),
+            lambda server: not server.running or server.hung,
         ),
         loses="server",
         mechanism=Cause.TIMEOUT,
@@ -125,7 +126,7 @@ VERBS: Final = (
         help=mark("unfreeze the instance"),
         group="repair",
         do=lambda world, item: service.unhang(world, item.args[0]),
-        pointless=void("the instance does not hang", lambda server: not server.hung),
+        pointless=void(say("the instance does not hang"), lambda server: not server.hung),
         label=mark("Unfreeze the instance"),
         icon="hang",
     ),
@@ -136,7 +137,7 @@ VERBS: Final = (
         group="fault",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=False),
         reverse="plug-cable",
-        pointless=void_computer("the cables are pulled", lambda computer: not computer.nic_up),
+        pointless=void_computer(say("the cables are pulled"), lambda computer: not computer.nic_up),
         loses="server",
         mechanism=Cause.CABLE,
         label=mark("Pull all network cables"),
@@ -148,7 +149,7 @@ VERBS: Final = (
         help=mark("plug all network cables of a server"),
         group="repair",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=True),
-        pointless=void_computer("the cables are plugged", lambda computer: computer.nic_up),
+        pointless=void_computer(say("the cables are plugged"), lambda computer: computer.nic_up),
         label=mark("Plug all network cables"),
         icon="cable",
     ),

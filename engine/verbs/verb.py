@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from engine.flow.recovery import Cause
 from engine.inputs import Input
 from engine.model import Client, Computer, Fault, Instance, World
-from engine.words import mark
+from engine.words import mark, say
 
 Args = tuple[str, ...]
 Before = tuple[tuple[str, Any], ...]
@@ -168,7 +168,7 @@ def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:
 
 
 def at_once(world: World, fault: Fault) -> str:
-    return "takes effect at the next write or packet"
+    return say("takes effect at the next write or packet")
 
 
 def loss(world: World, fault: Fault, link: bool) -> str:
@@ -183,10 +183,10 @@ def loss(world: World, fault: Fault, link: bool) -> str:
     ]
     if lost:
         _, me, peer = min(lost)
-        return f"{me} has lost {peer}"
+        return say("{server} has lost {other}", server=me, other=peer)
     for client in world.clients.values():
         if _feels(client, fault, names, link):
-            return f"{client.name} has lost its connections"
+            return say("{client} has lost its connections", client=client.name)
     return ""
 
 

@@ -15,8 +15,10 @@ from typing import Final
 
 from app.words import engine_words, formatting, language
 from app.words.language import tr
+from app.words.new_sentences import said as spoken
 from app.words.sentences import checks, findings, happenings, planning, reasons, refusals
 from engine.verbs import VERBS
+from engine.words import Argument, Sentence
 
 QUOTED: Final = frozenset({"trace", "errorlog", "sql", "sql_done", "alert", "hint", "question", "score"})
 """Kinds of events whose texts are SQL Server's, the trainee's or the author's."""
@@ -82,17 +84,37 @@ class Template:
 
 def said(text: str) -> str:
     """A sentence of the engine's, or several, in the language of the interface; *text* itself where it is not ours."""
+    if isinstance(text, Sentence):
+        return spoken(_with_sentences(text))
     return text if language.current() == language.ENGLISH else _said(text, language.current())
+
+
+def _with_sentences(text: Sentence) -> Sentence:
+    """*text* with what the protocol's rooms still put together as plain text in the language of the interface."""
+    if language.current() == language.ENGLISH:
+        return text
+    kept = Sentence(text)
+    kept.template = text.template
+    kept.args = tuple((name, _argument(name, value)) for name, value in text.args)
+    return kept
+
+
+def _argument(name: str, value: Argument) -> Argument:
+    if isinstance(value, Sentence):
+        return _with_sentences(value)
+    if isinstance(value, str) and (name in NEEDED | WELCOME or name.startswith("part_")):
+        return said(value)
+    return value
 
 
 def of_event(kind: str, text: str) -> str:
     """The text of an event: what a server or a person has said is left as it was said."""
-    return text if kind in QUOTED else said(text)
+    return said(text) if isinstance(text, Sentence) or kind not in QUOTED else text
 
 
 def ours(text: str) -> bool:
     """Whether the tables hold every sentence of *text*, in whatever language."""
-    return all(found is not None for _, found, _ in _pieces(text, 0))
+    return isinstance(text, Sentence) or all(found is not None for _, found, _ in _pieces(text, 0))
 
 
 @lru_cache(CACHED)

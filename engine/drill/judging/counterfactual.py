@@ -23,6 +23,7 @@ from engine.model import Tick, ticks
 from engine.protocol import availability
 from engine.stepwise import at_once
 from engine.verbs import REMARKS
+from engine.words import say
 
 DEEDS_MAX: Final = 12
 """Deeds of one run that are tried: those that the reference does not do come first, the earliest first. Assumed."""
@@ -68,7 +69,8 @@ def told(item: Input) -> str:
     """An input in words, as causes name it."""
     if item.verb != "sql":
         return item.words
-    return f"{' '.join(item.args[1].split())} on {item.args[0].partition('#')[0]}"
+    batch, server = " ".join(item.args[1].split()), item.args[0].partition("#")[0]
+    return say("{batch} on {server}", batch=batch, server=server)
 
 
 def weigh(drill: Drill, asked: Sequence[int] | None = None) -> tuple[Deed, ...]:

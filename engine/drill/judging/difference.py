@@ -13,6 +13,7 @@ from engine.drill.judging import report
 from engine.drill.running.drill import Drill
 from engine.events import Event
 from engine.model import Tick
+from engine.words import say
 
 CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
 """Counters whose curves are laid over one another, unless others are asked for."""
@@ -90,7 +91,8 @@ def states(left: Drill, right: Drill) -> list[StateRow]:
     for name in left.world.instances:
         rows.append(StateRow(name, _server(left, name), _server(right, name)))
     for key in sorted({*left.world.copies, *right.world.copies}, key=lambda key: (key[1], key[0])):
-        rows.append(StateRow(f"{key[1]} on {key[0]}", _copy(left, key), _copy(right, key)))
+        where = say("{database} on {server}", database=key[1], server=key[0])
+        rows.append(StateRow(where, _copy(left, key), _copy(right, key)))
     for name in left.world.clients:
         rows.append(StateRow(name, _client(left, name), _client(right, name)))
     return rows
@@ -111,9 +113,9 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
         return "ABSENT"
     if not drill.world.instances[key[0]].running:  # what it was is not what it is
         return (
-            "instance is down"
+            say("instance is down")
             if copy.mirroring.role is None
-            else f"instance is down, was {copy.mirroring.role.name}"
+            else say("instance is down, was {role}", role=copy.mirroring.role.name)
         )
     known = (copy.mirroring.role, copy.mirroring.state, copy.db_state)
     return ", ".join(value.name for value in known if value is not None)
@@ -121,7 +123,7 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
 
 def _client(drill: Drill, name: str) -> str:
     server = drill.world.clients[name].connected_to
-    return f"on {server}" if server is not None else "without a connection"
+    return say("on {server}", server=server) if server is not None else say("without a connection")
 
 
 def curves(left: Drill, right: Drill, counters: tuple[str, ...] = CURVES) -> list[Curve]:

@@ -15,6 +15,7 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.schema import ConductRule, Scenario
 from engine.events import Event
 from engine.model import Tick
+from engine.words import say
 
 PRICE: Final = 30.0
 PRICE_MAX: Final = 45.0
@@ -74,4 +75,5 @@ def _in(
             database = before[-1] if before else ""
             if database in planned and (name, database) not in seen:
                 seen.add((name, database))
-                yield Disarmed(f"{' '.join(str(event.get('batch')).split())} on {event.server}", event.tick)
+                batch = " ".join(str(event.get("batch")).split())
+                yield Disarmed(say("{batch} on {server}", batch=batch, server=event.server or ""), event.tick)

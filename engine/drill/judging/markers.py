@@ -10,6 +10,7 @@ from engine.drill.authoring import facts
 from engine.events import Event
 from engine.model import Tick
 from engine.verbs import VERBS
+from engine.words import say
 
 MarkerKind = Literal[
     "fault", "repair", "detection", "transition", "command", "refusal", "hint", "question", "goal", "rewind",
@@ -71,7 +72,7 @@ def _note(event: Event) -> _Found:
     if event.get("ended_by") is not None:
         return "end", event.text
     if event.get("rewound_from_s") is not None:
-        return "rewind", f"{event.text}, from {event.get('rewound_from_s')} s"
+        return "rewind", say("rewound to this moment, from {t_s} s", t_s=event.get("rewound_from_s"))
     return None if event.get("refused") else ("note", event.text)
 
 
@@ -85,7 +86,7 @@ _READERS: Final[dict[str, Callable[[Event], _Found]]] = {
     "availability": _availability,
     "failover": _failover,
     "sql_done": _sql,
-    "hint": lambda event: ("hint", f"hint opened: {event.text}"),
+    "hint": lambda event: ("hint", say("hint opened: {hint}", hint=event.text)),
     "question": _plain("question"),
     "answer": _plain("question"),
     "goal": _plain("goal"),

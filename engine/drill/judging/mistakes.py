@@ -16,6 +16,7 @@ from engine.drill.running.drill import Drill
 from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs import REMARKS
+from engine.words import say
 
 LOOK_BACK: Final = ticks(2.0)
 """Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
@@ -23,14 +24,12 @@ LOOK_BACK: Final = ticks(2.0)
 BEFORE: Final = ticks(2.0)
 """So long before the deed it is tried again: time to see what is so, and to do something else."""
 
-DIFFERENCE: Final = "This made the difference."
+DIFFERENCE: Final = say("This made the difference.")
 """What is said of a deed without which the run scores more, although no rule speaks of it."""
 
 DIFFERENCE_MIN: Final = 1.0
 """Points from which on a deed made a difference."""
 
-NEVER: Final = "Never done: "
-"""Begins the cause of what was missed."""
 
 BLUNDER_POINTS: Final = 10.0
 MISTAKE_POINTS: Final = 3.0
@@ -125,7 +124,9 @@ def _mistake(
         return replace(mistake, cause=cause, retry_tick=retry, without=deeds.get(place))
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
-        return replace(mistake, cause=f"{NEVER}{line.splitlines()[0]}", retry_tick=min(tick, at))
+        return replace(
+            mistake, cause=say("Never done: {line}", line=line.splitlines()[0]), retry_tick=min(tick, at)
+        )
     return replace(mistake, cause=loss.cause or _before(drill, at))
 
 
@@ -135,7 +136,7 @@ def _retry(tick: Tick) -> Tick:
 
 def _cause(drill: Drill, place: int) -> str:
     item = drill.journal[place]
-    return f"{told(item)}, at {item.tick / TICKS_PER_S:g} s"
+    return say("{what}, at {t_s:g} s", what=told(item), t_s=item.tick / TICKS_PER_S)
 
 
 def _dearest(item: str, deeds: Mapping[int, Deed]) -> int | None:
@@ -204,5 +205,7 @@ def _before(drill: Drill, tick: Tick) -> str:
     if not before:
         return ""
     last = before[-1]
-    where = f" on {last.server}" if last.kind == "sql" and last.server else ""
-    return f"{' '.join(last.text.split())}{where}, at {last.t_s:g} s"
+    what = last.text
+    if last.kind == "sql" and last.server:
+        what = say("{batch} on {server}", batch=" ".join(last.text.split()), server=last.server)
+    return say("{what}, at {t_s:g} s", what=what, t_s=last.t_s)

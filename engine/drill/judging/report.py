@@ -19,6 +19,7 @@ from engine.drill.time.packed import Packed
 from engine.flow import COUNTERS, NOWHERE, Place
 from engine.model import Availability, Failover, World
 from engine.protocol import streams
+from engine.words import say
 
 STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_done")
 """Steps of a failover in their order; manual and forced ones have the same, without a loss to detect."""
@@ -90,7 +91,7 @@ def _attempts(drill: DrillState) -> list[dict[str, Any]]:
     ]
 
 
-UNDECIDED: Final = "not decided when the run ended"
+UNDECIDED: Final = say("not decided when the run ended")
 
 
 def _sql(drill: DrillState) -> list[dict[str, Any]]:

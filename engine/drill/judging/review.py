@@ -21,17 +21,18 @@ from engine.inputs import Input, InputProblem
 from engine.model import Tick
 from engine.protocol import failover_preconditions
 from engine.stepwise import at_once
+from engine.words import Sentence, joined, mark, say
 
 PHASES: Final = (
-    ("failed", "detected", "detection"),
-    ("detected", "redo_done", "redo"),
-    ("redo_done", "decided", "decision"),
-    ("decided", "online", "role change"),
-    ("online", "undo_done", "undo"),
+    ("failed", "detected", say("detection")),
+    ("detected", "redo_done", say("redo")),
+    ("redo_done", "decided", say("decision")),
+    ("decided", "online", say("role change")),
+    ("online", "undo_done", say("undo")),
 )
 """From step, to step, name: what a failover's time goes into. Undo runs while clients work again."""
 
-ORDERED: Final = {"detection": "until the command"}
+ORDERED: Final = {"detection": say("until the command")}
 """Phases by another name where somebody gave the order."""
 
 
@@ -157,7 +158,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
     return Review(
         title=drill.scenario.title,
         planned=tuple(goal.text for goal in drill.scenario.goals),
-        ended=str(drill.ended_by or "it was abandoned"),
+        ended=drill.ended_by.value if drill.ended_by else say("it was abandoned"),
         total=score.total if score.scored else None,
         happened=tuple(markers(drill.events)),
         lanes=lanes,
@@ -221,6 +222,13 @@ def _lost(drill: Drill) -> list[LostWork]:
 # --- why there was no automatic failover --------------------------------------------------------------------
 
 
+TOOK_OVER: Final = {
+    "automatic": mark("{server} took over automatically."),
+    "manual": mark("{server} took over by command (manual)."),
+    "forced": mark("{server} took over by command (forced)."),
+}
+
+
 def _outages(drill: Drill, lanes: Lanes) -> list[Outage]:
     return [_outage(drill, lanes, span) for span in lanes.service if span.what == DOWN and span.ticks > 0]
 
@@ -244,13 +252,13 @@ def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
         else tuple(_against(lanes, span, span.to_tick if done is None else done.detected_tick))
     )
     if automatic and done is not None:
-        verdict = told = f"{done.to_server} took over automatically."
+        verdict = told = say(TOOK_OVER["automatic"], server=done.to_server)
     elif done is not None:
-        told = f"{done.to_server} took over by command ({done.kind})."
-        verdict = told if done.kind == "manual" else f"{told} {_reasons(against)}"
+        told = say(TOOK_OVER[done.kind], server=done.to_server)
+        verdict = told if done.kind == "manual" else joined(" ", (told, _reasons(against)))
     else:
-        told = "There was no failover."
-        verdict = f"{told} {_reasons(against)}"
+        told = say("There was no failover.")
+        verdict = joined(" ", (told, _reasons(against)))
     by = done.kind if done is not None else ""
     return Outage(lanes.database, span, server, automatic, by, against, told, verdict)
 
@@ -273,17 +281,24 @@ def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, 
     return never or at_the_end
 
 
-def _reasons(against: Sequence[tuple[Precondition, Tick]]) -> str:
+def _reasons(against: Sequence[tuple[Precondition, Tick]]) -> Sentence:
     if not against:
-        return "The database was not mirrored then, or the outage was too short for a failover."
-    said = [
-        f"“{guard.name}” did not hold {_since(since)} (seen in {guard.seen_in})" for guard, since in against
-    ]
-    return f"Automatic failover was not possible: {'; '.join(said)}."
+        return say("The database was not mirrored then, or the outage was too short for a failover.")
+    said = (_failed(guard, since) for guard, since in against)
+    return say("Automatic failover was not possible: {whys}.", whys=joined("; ", said))
 
 
-def _since(tick: Tick) -> str:
-    return f"from {tick / TICKS_PER_S:g} s on" if tick > 0 else "from the start"
+def _failed(guard: Precondition, since: Tick) -> Sentence:
+    if since <= 0:
+        return say(
+            "“{guard}” did not hold from the start (seen in {seen})", guard=guard.name, seen=guard.seen_in
+        )
+    return say(
+        "“{guard}” did not hold from {t_s:g} s on (seen in {seen})",
+        guard=guard.name,
+        t_s=since / TICKS_PER_S,
+        seen=guard.seen_in,
+    )
 
 
 # --- the reference ------------------------------------------------------------------------------------------

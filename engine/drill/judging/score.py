@@ -32,6 +32,7 @@ from engine.drill.running.questions import LATER, Answer, Inquiry, counts, verdi
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Tick, World
+from engine.words import joined, mark, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,10 +152,11 @@ def score(course: Course) -> Score:
 def _withheld(course: Course, item: Item, reached: int) -> Item:
     """What an unfinished drill earns by a rule that is not about goals: nothing yet."""
     goals = len(course.scenario.goals)
-    missing = f"Counts once all goals are reached ({reached} of {goals} are)."
+    missing = say("Counts once all goals are reached ({n} of {of} are).", n=reached, of=goals)
     if reached == goals:
-        missing = "Does not count: the drill ended before its faults had happened."
-    return Item(item.name, 0.0, item.max, f"{item.why} {missing}", item.at_s, item.better, item.losses)
+        missing = say("Does not count: the drill ended before its faults had happened.")
+    why = joined(" ", (item.why, missing))
+    return Item(item.name, 0.0, item.max, why, item.at_s, item.better, item.losses)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,14 +198,15 @@ def _goals(course: Course, rule: GoalsRule) -> Judged:
     met = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
     missing = [goal for goal in course.scenario.goals if not course.goals[goal.name].met]
     at = [tick for goal in met if (tick := course.goals[goal.name].met_tick) is not None]
-    why = f"{len(met)} of {len(course.scenario.goals)} goals reached."
+    why = say("{n} of {of} goals reached.", n=len(met), of=len(course.scenario.goals))
     if missing:
-        why += f" Missing: {'; '.join(goal.text for goal in missing)}."
+        left = say("Missing: {goals}.", goals="; ".join(goal.text for goal in missing))
+        why = joined(" ", (why, left))
     losses = [
         Loss(
             round(rule.points * goal.weight / weights, 1),
             course.goals[goal.name].missed_tick,
-            f"Not reached: {goal.text}.",
+            say("Not reached: {goal}.", goal=goal.text),
             rule.better,
         )
         for goal in missing
@@ -221,53 +224,72 @@ def _measured(course: Course, database: str | None, name: str) -> float:
     return float(arithmetic.total(getattr(facts.account(course.world, each), name) for each in names))
 
 
-def _who(course: Course, database: str | None) -> tuple[str, str]:
-    """The databases of a rule, and the verb that goes with them."""
+def _only(course: Course, database: str | None) -> str:
+    """The one database of a rule; empty if there are several."""
     names = [database] if database else list(course.world.availability)
-    return (names[0], "was") if len(names) == 1 else ("Together the databases", "were")
+    return names[0] if len(names) == 1 else ""
 
 
 def _moments(course: Course, database: str | None, wanted: Callable[[Event], bool]) -> list[Tick]:
     return [e.tick for e in course.events if database in (None, e.database) and wanted(e)]
 
 
-def _span(measured: float, target: float, limit: float) -> str:
-    return f"{measured:g} s; full points up to {target:g} s, none after {limit:g} s."
+DOWN: Final = mark(
+    "{database} was down for {t_s:g} s; full points up to {target:g} s, none after {limit:g} s."
+)
+ALL_DOWN: Final = mark(
+    "Together the databases were down for {t_s:g} s; full points up to {target:g} s, none after {limit:g} s."
+)
+UNPROTECTED: Final = mark(
+    "{database} ran unprotected for {t_s:g} s; full points up to {target:g} s, none after {limit:g} s."
+)
+ALL_UNPROTECTED: Final = mark(
+    "Together the databases ran unprotected for {t_s:g} s; "
+    "full points up to {target:g} s, none after {limit:g} s."
+)
 
 
 def _downtime(course: Course, rule: DowntimeRule) -> Judged:
     down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, lambda e: e.kind == "availability" and e.get("serving") is not None)
-    subject, be = _who(course, rule.database)
-    why = f"{subject} {be} down for {_span(down_s, rule.target, rule.limit)}"
+    only = _only(course, rule.database)
+    why = say(DOWN if only else ALL_DOWN, database=only, t_s=down_s, target=rule.target, limit=rule.limit)
     return Judged(graded(rule.points, down_s, rule.target, rule.limit), why, at)
 
 
 def _exposed(course: Course, rule: ExposedRule) -> Judged:
     exposed_s = _measured(course, rule.database, "exposed_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, lambda e: e.kind == "state")
-    subject, _ = _who(course, rule.database)
-    why = f"{subject} ran unprotected for {_span(exposed_s, rule.target, rule.limit)}"
+    only = _only(course, rule.database)
+    template = UNPROTECTED if only else ALL_UNPROTECTED
+    why = say(template, database=only, t_s=exposed_s, target=rule.target, limit=rule.limit)
     return Judged(graded(rule.points, exposed_s, rule.target, rule.limit), why, at)
 
 
 def _lost(course: Course, rule: LostRule) -> Judged:
     lost = _measured(course, rule.database, "lost_transactions")
     at = _moments(course, rule.database, lambda e: bool(e.get("lost_transactions")))
-    why = f"Committed transactions lost: {lost:g}; full points up to {rule.target:g}, none from {rule.limit:g} on."
+    why = say(
+        "Committed transactions lost: {n:g}; full points up to {target:g}, none from {limit:g} on.",
+        n=lost,
+        target=rule.target,
+        limit=rule.limit,
+    )
     return Judged(graded(rule.points, lost, rule.target, rule.limit), why, at)
 
 
 def _condition(course: Course, rule: ConditionRule) -> Judged:
     holds = course.holds_now(rule.when)
-    why = f"This held at the end: {rule.when}." if holds else f"This did not hold at the end: {rule.when}."
+    why = say("This held at the end: {condition}.", condition=rule.when)
+    if not holds:
+        why = say("This did not hold at the end: {condition}.", condition=rule.when)
     return Judged(rule.points if holds else 0.0, why)
 
 
 def _forbidden(course: Course, rule: ForbiddenRule) -> Judged:
     broken = [state for state in course.scenario.forbidden if f"forbidden:{state.name}" in course.first_held]
     if not broken:
-        return Judged(rule.points, "No forbidden state was reached.")
+        return Judged(rule.points, say("No forbidden state was reached."))
     at = [tick for state in broken if (tick := course.first_held[f"forbidden:{state.name}"]) is not None]
     share = round(rule.points / len(broken), 1)
     losses = [
@@ -310,10 +332,10 @@ def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Ju
             points += share
         else:
             losses.append(Loss(round(share, 1), moment, told, rule.better))
-    return Judged(points, " ".join(said) or LATER, at, losses)
+    return Judged(points, joined(" ", said) if said else LATER, at, losses)
 
 
-NO_OCCASION: Final = (
+NO_OCCASION: Final = say(
     "Not counted, as the run took another course: these points follow the other parts of the score."
 )
 
@@ -322,28 +344,28 @@ REFUSAL_RANGES: Final = ((1400, 1500), (3101, 3121), (5011, 5012))
 mistyping (102, 156, …) cost nothing but time."""
 
 REFUSAL_ADVICE: Final[dict[int, str]] = {
-    1404: "wait until the mirror has finished its current task",
-    1406: "service can no longer be forced safely; remove the session and recover the copy",
-    1408: "restore the log backups that the future mirror lacks, WITH NORECOVERY",
-    1412: "restore the log backups that the future mirror lacks, WITH NORECOVERY",
-    1416: "the database is not mirrored on this server",
-    1418: "check endpoint and port of the other server first",
-    1422: "wait for SYNCHRONIZED",
-    1426: "a witness can be set while all three servers are connected",
-    1431: "without quorum the session cannot be changed; SET PARTNER OFF needs none",
-    1439: "the session has no witness",
-    1447: "both partners have to be connected first",
-    1455: "service can be forced only on the mirror, and only while the principal is lost",
-    1456: "the other server has to be connected first",
-    1462: "redo has stopped on an error; repair that first",
-    1470: "run this on the principal",
-    1475: "back the log up on the principal and restore it on the mirror",
-    1477: "FAILOVER needs safety FULL",
-    1478: "restore the log backup that is missing on the future mirror",
-    3104: "the session has to be removed (SET PARTNER OFF) before RESTORE",
-    3117: "only a RESTORING database can be recovered",
-    3118: "there is no such database on this server",
-    5011: "there is no such database on this server",
+    1404: say("wait until the mirror has finished its current task."),
+    1406: say("service can no longer be forced safely; remove the session and recover the copy."),
+    1408: say("restore the log backups that the future mirror lacks, WITH NORECOVERY."),
+    1412: say("restore the log backups that the future mirror lacks, WITH NORECOVERY."),
+    1416: say("the database is not mirrored on this server."),
+    1418: say("check endpoint and port of the other server first."),
+    1422: say("wait for SYNCHRONIZED."),
+    1426: say("a witness can be set while all three servers are connected."),
+    1431: say("without quorum the session cannot be changed; SET PARTNER OFF needs none."),
+    1439: say("the session has no witness."),
+    1447: say("both partners have to be connected first."),
+    1455: say("service can be forced only on the mirror, and only while the principal is lost."),
+    1456: say("the other server has to be connected first."),
+    1462: say("redo has stopped on an error; repair that first."),
+    1470: say("run this on the principal."),
+    1475: say("back the log up on the principal and restore it on the mirror."),
+    1477: say("FAILOVER needs safety FULL."),
+    1478: say("restore the log backup that is missing on the future mirror."),
+    3104: say("the session has to be removed (SET PARTNER OFF) before RESTORE."),
+    3117: say("only a RESTORING database can be recovered."),
+    3118: say("there is no such database on this server."),
+    5011: say("there is no such database on this server."),
 }
 """What the refusal should have told."""
 
@@ -361,17 +383,25 @@ def refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
 def _conduct(course: Course, rule: ConductRule) -> Judged:
     losses = []
     for event, number in refusals(course.events):
-        advice = REFUSAL_ADVICE.get(number, "read the message before the next command")
-        said = f"{event.server} refused a command with {number}."
-        cause = f"{' '.join(str(event.get('batch')).split())} on {event.server}"
-        losses.append(Loss(rule.refused, event.tick, said, f"{advice}.", cause))
+        advice = REFUSAL_ADVICE.get(number, say("read the message before the next command."))
+        server = event.server or ""
+        said = say("{server} refused a command with {n}.", server=server, n=number)
+        batch = " ".join(str(event.get("batch")).split())
+        cause = say("{batch} on {server}", batch=batch, server=server)
+        losses.append(Loss(rule.refused, event.tick, said, advice, cause))
     for number, price in enumerate(rule.prices):
         first = course.first_held.get(f"price:{rule.name}:{number}")
         if first is not None:
             losses.append(Loss(price.price, first, price.why, price.better))
     if not losses:
-        return Judged(rule.points, "No command was refused or harmful.")
-    why = " ".join(f"-{loss.points:g}: {loss.why} Better: {loss.better}" for loss in losses)
+        return Judged(rule.points, say("No command was refused or harmful."))
+    why = joined(
+        " ",
+        (
+            say("-{points:g}: {loss} Better: {better}", points=loss.points, loss=loss.why, better=loss.better)
+            for loss in losses
+        ),
+    )
     moments = [loss.tick for loss in losses if loss.tick is not None]
     return Judged(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
 
@@ -382,20 +412,21 @@ def _disarmed(course: Course, besides_goals: float) -> list[Item]:
     if not done:
         return []
     taken = round(min(given_up_failover.PRICE * len(done), given_up_failover.PRICE_MAX, besides_goals), 1)
-    why = f"Automatic failover was disabled by command: {'; '.join(each.what for each in done)}."
-    better = "keep witness, safety FULL and session: without them there is no automatic failover."
+    deeds = joined("; ", (each.what for each in done))
+    why = say("Automatic failover was disabled by command: {deeds}.", deeds=deeds)
+    better = say("keep witness, safety FULL and session: without them there is no automatic failover.")
     losses = tuple(
         Loss(
             round(taken / len(done), 1),
             each.tick,
-            "Automatic failover was disabled by command.",
+            say("Automatic failover was disabled by command."),
             better,
             each.what,
         )
         for each in done
     )
     moments = tuple(each.tick / TICKS_PER_S for each in done)
-    return [Item("Automatic failover disabled", 0.0 - taken, 0.0, why, moments, better, losses)]
+    return [Item(say("Automatic failover disabled"), 0.0 - taken, 0.0, why, moments, better, losses)]
 
 
 def _hints(course: Course, besides_goals: float) -> list[Item]:
@@ -404,8 +435,11 @@ def _hints(course: Course, besides_goals: float) -> list[Item]:
     if not course.hints:
         return []
     taken = round(min(cost, besides_goals), 1)
-    why = f"{len(course.hints)} layer(s) of hints opened, {cost:g} point(s) by their price."
-    return [Item("Hints", 0.0 - taken, 0.0, why, tuple(hint.tick / TICKS_PER_S for hint in course.hints))]
+    why = say(
+        "{n} layer(s) of hints opened, {cost:g} point(s) by their price.", n=len(course.hints), cost=cost
+    )
+    moments = tuple(hint.tick / TICKS_PER_S for hint in course.hints)
+    return [Item(say("Hints"), 0.0 - taken, 0.0, why, moments)]
 
 
 def _needless(course: Course, besides_goals: float) -> list[Item]:
@@ -414,14 +448,22 @@ def _needless(course: Course, besides_goals: float) -> list[Item]:
     if not done:
         return []
     taken = round(min(reverted_actions.PRICE * len(done), reverted_actions.PRICE_MAX, besides_goals), 1)
-    why = f"Done and undone within {reverted_actions.UNDONE_S:g} s: {'; '.join(each.what for each in done)}."
-    better = "use T-SQL, the monitor and the error logs to investigate; nothing has to be broken for that."
+    why = say(
+        "Done and undone within {t_s:g} s: {deeds}.",
+        t_s=reverted_actions.UNDONE_S,
+        deeds=joined("; ", (each.what for each in done)),
+    )
+    better = say(
+        "use T-SQL, the monitor and the error logs to investigate; nothing has to be broken for that."
+    )
     losses = tuple(
-        Loss(round(taken / len(done), 1), each.tick, f"{each.what} was undone at once.", better)
+        Loss(
+            round(taken / len(done), 1), each.tick, say("{deed} was undone at once.", deed=each.what), better
+        )
         for each in done
     )
     moments = tuple(each.tick / TICKS_PER_S for each in done)
-    return [Item("Needless faults", 0.0 - taken, 0.0, why, moments, better, losses)]
+    return [Item(say("Needless faults"), 0.0 - taken, 0.0, why, moments, better, losses)]
 
 
 REWINDS_COST_MAX: Final = 10.0
@@ -432,10 +474,17 @@ def _rewinds(course: Course, besides_goals: float) -> list[Item]:
     """Whoever goes back knows what comes: a run with it is worth less than the same one without."""
     if not course.rewinds:
         return []
-    ways = ", ".join(f"from {a / TICKS_PER_S:g} s to {b / TICKS_PER_S:g} s" for a, b in course.rewinds)
+    ways = joined(
+        ", ",
+        (
+            say("from {t_s:g} s to {to_s:g} s", t_s=a / TICKS_PER_S, to_s=b / TICKS_PER_S)
+            for a, b in course.rewinds
+        ),
+    )
     moments = tuple(to / TICKS_PER_S for _, to in course.rewinds)
     taken = round(min(course.rewind_cost * len(course.rewinds), REWINDS_COST_MAX, besides_goals), 1)
-    return [Item("Rewinds", 0.0 - taken, 0.0, f"Rewound {len(course.rewinds)} time(s): {ways}.", moments)]
+    why = say("Rewound {n} time(s): {ways}.", n=len(course.rewinds), ways=ways)
+    return [Item(say("Rewinds"), 0.0 - taken, 0.0, why, moments)]
 
 
 RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {

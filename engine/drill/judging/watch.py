@@ -15,10 +15,11 @@ from engine.drill.time.slices import Slices, passing
 from engine.model import Tick, World
 from engine.protocol import availability, failover_preconditions
 from engine.stepwise import at_once
+from engine.words import say
 
-SERVING, DOWN = "serving", "down"
-PROTECTED, EXPOSED, UNSERVED = "protected", "unprotected", "nothing to protect"
-HOLDS, FAILS = "holds", "does not hold"
+SERVING, DOWN = say("serving"), say("down")
+PROTECTED, EXPOSED, UNSERVED = say("protected"), say("unprotected"), say("nothing to protect")
+HOLDS, FAILS = say("holds"), say("does not hold")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from typing import Final
 from engine.model import Failover, Safety, World
 from engine.protocol import network
 from engine.published.table6 import FAILOVER_S, REFERENCE
+from engine.words import say
 
 LAN_RTT_MS_MAX: Final = 2.0
 """What the paper calls a local network: 0 to 2 ms. Documented [WP table 7]."""
@@ -16,6 +17,14 @@ LAN_MBPS_MIN: Final = 1000.0
 
 SCALE_RANGE: Final = (0.9, 1.1)
 """How far the number of connections may be from the paper's 1,000. Assumed."""
+
+
+NO_ROW: Final = {
+    "automatic": say("the published table has no automatic failover for this cause"),
+    "manual": say("the published table has no manual failover for this cause"),
+    "forced": say("the published table has no forced failover for this cause"),
+}
+"""Kinds of failover whose cause the table has with another kind."""
 
 
 def published(world: World, failover: Failover) -> tuple[float, str] | None:
@@ -36,23 +45,23 @@ def unlike(world: World, failover: Failover) -> str:
     copy = world.copies.get((failover.to_server, failover.database))
     servers = [failover.from_server, failover.to_server]
     if failover.cause not in FAILOVER_S:
-        return f"the published table has no row for this cause ({failover.cause})"
+        return say("the published table has no row for this cause ({cause})", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
-        return f"the published table has no {failover.kind} failover for this cause"
+        return NO_ROW[failover.kind]
     if copy is None or copy.mirroring.safety is not Safety.FULL:
-        return "the paper measured with SAFETY FULL"
+        return say("the paper measured with SAFETY FULL")
     if copy.mirroring.witness is None:
-        return "the paper measured with a witness"
+        return say("the paper measured with a witness")
     if sum(other.server == failover.to_server for other in world.copies.values()) > 1:
-        return "the paper measured with one mirrored database"
+        return say("the paper measured with one mirrored database")
     if failover.under_load and copy.workload != "Workload1":
-        return f"the paper measured with Workload1, not {copy.workload}"
+        return say("the paper measured with Workload1, not {name}", name=copy.workload)
     if failover.under_load and not SCALE_RANGE[0] <= copy.scale <= SCALE_RANGE[1]:
-        return f"the paper measured with 1,000 connections, not {copy.scale:g} times as many"
+        return say("the paper measured with 1,000 connections, not {scale:g} times as many", scale=copy.scale)
     if not all(_as_published(world, server) for server in servers):
-        return "the paper measured with SQL Server 2005 on other hardware, with nothing slowed down"
+        return say("the paper measured with SQL Server 2005 on other hardware, with nothing slowed down")
     if not all(_local(world, a, b) for a in servers for b in (*servers, copy.mirroring.witness) if a != b):
-        return "the paper measured on a local network"
+        return say("the paper measured on a local network")
     return ""
 
 

@@ -14,7 +14,7 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Hint, Inject, Scenario
 from engine.drill.judging import report
 from engine.drill.running import comparison, locks, questions, rewind, seat
-from engine.drill.running.goals import NEWS, Opened, judge
+from engine.drill.running.goals import Opened, judge, told
 from engine.drill.running.modes import Mode
 from engine.drill.running.questions import Answer, Inquiry
 from engine.drill.running.state import HASH_EVERY, Awaited, DrillState, End, Standing, StateHash
@@ -25,10 +25,11 @@ from engine.model import Tick, ticks
 from engine.protocol import streams
 from engine.tsql.language.polling import only_reads
 from engine.verbs.lines import parse_line, parse_script
+from engine.words import joined, say
 
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 
-NO_REVERT_ALL: Final = (
+NO_REVERT_ALL: Final = say(
     "revert-all would undo the story's faults before they are found: in a drill with points each "
     "is undone on its own (power-on, plug-cable, mend, start-service, …); the lab and free play "
     "allow it"
@@ -91,8 +92,8 @@ class Drill(DrillState):
 
         Raises InputProblem, with nothing changed, for a line that cannot be done.
         """
-        if self.finished:
-            raise InputProblem(f"the drill is over: {self.ended_by}")
+        if self.ended_by is not None:
+            raise InputProblem(say("the drill is over: {why}", why=self.ended_by.value))
         item = simulator.resolve(self.world, parse_line(line, self.world.tick))
         self._check_allowed(item)
         untold: list[Event] = []
@@ -158,15 +159,17 @@ class Drill(DrillState):
     def _check_allowed(self, item: Input) -> None:
         """Raises InputProblem for what neither the mode nor the story lets anybody do now."""
         if item.verb == "hint" and self.next_hint() is None:
-            raise InputProblem("there is no hint" if self.terms.hints else "there are no hints in an exam")
+            raise InputProblem(
+                say("there is no hint") if self.terms.hints else say("there are no hints in an exam")
+            )
         if item.verb == "answer":
             self._check_answer(*item.args)
         if item.verb == "rewind":
             if not self.terms.rewind:
-                raise InputProblem("an exam cannot be rewound")
+                raise InputProblem(say("an exam cannot be rewound"))
             rewind.known_in(" ".join(item.args[1:]), self.scenario)
         if item.verb in ("sql", "cancel") and facts.in_story(item.args[0]):
-            raise InputProblem(f"the window {item.args[0]} belongs to the story")
+            raise InputProblem(say("the window {window} belongs to the story", window=item.args[0]))
         if self.mode is Mode.LAB:
             return
         if item.verb == "revert-all" and self.scenario.scored and not self.scenario.allow_revert_all:
@@ -182,11 +185,20 @@ class Drill(DrillState):
         if not answer.open:
             given = answer.asked_tick is not None and answer.choice is not None
             raise InputProblem(
-                f"{name} is answered already" if given else f"there is no open question {name}"
+                say("{name} is answered already", name=name)
+                if given
+                else say("there is no open question {name}", name=name)
             )
         count = len(self._inquiry(name).texts)
         if not choice.isdecimal() or len(choice) > 9 or not 1 <= int(choice) <= count:
-            raise InputProblem(f"the answer {name} is a number from 1 to {count}, not {choice!r}")
+            raise InputProblem(
+                say(
+                    "the answer {name} is a number from 1 to {most}, not {choice!r}",
+                    name=name,
+                    most=count,
+                    choice=choice,
+                )
+            )
 
     def _give_due(self) -> None:
         """Do the timeline's inputs that are due."""
@@ -221,7 +233,7 @@ class Drill(DrillState):
         name, choice = str(event.get("question")), int(event.get("choice"))
         inquiry = self._inquiry(name)
         answer = self.answers[name] = questions.given(self.answers[name], choice, event.tick)
-        text = f"answered: {inquiry.texts[choice - 1]}"
+        text = say("answered: {choice}", choice=inquiry.texts[choice - 1])
         data: tuple[tuple[str, Any], ...] = (("question", name), ("choice", choice))
         if answer.right and self.terms.answers_at_once:
             text, data = questions.verdict(inquiry, answer), (*data, ("right", answer.correct))
@@ -275,7 +287,7 @@ class Drill(DrillState):
             state, news = judge(goal, self.goals[goal.name], self.holds(goal.when), self.world.tick)
             self.goals[goal.name] = state
             if news is not None:
-                self._tell("goal", NEWS[news].format(text=goal.text), goal=goal.name, news=news)
+                self._tell("goal", told(news, goal), goal=goal.name, news=news)
         self._note_first_held()
         if self.mode is Mode.LAB:
             return
@@ -304,7 +316,12 @@ class Drill(DrillState):
             self._tell("question", inquiry.text, question=name, choices=inquiry.texts, pause=inquiry.pause,
                        prediction=questions.predicts(inquiry), within_s=inquiry.within)  # fmt: skip
         elif news == "missed":
-            self._tell("answer", f"no answer in time: {inquiry.text}", question=name, missed=True)
+            self._tell(
+                "answer",
+                say("no answer in time: {question}", question=inquiry.text),
+                question=name,
+                missed=True,
+            )
         elif news == "judged" and self.terms.answers_at_once:
             self._tell("answer", questions.verdict(inquiry, answer), question=name, right=answer.correct)
 
@@ -329,17 +346,18 @@ class Drill(DrillState):
 
     def _end(self, why: End) -> None:
         self.ended_by = why
-        self._tell("note", f"the drill is over: {why}", ended_by=why.name.lower())
+        self._tell("note", say("the drill is over: {why}", why=why.value), ended_by=why.name.lower())
         for item in self.score().items:
-            self._tell("score", f"{item.name}: {item.points:g} of {item.max:g}. {item.why}",
-                       name=item.name, points=item.points, max=item.max)  # fmt: skip
+            text = say("{rule}: {points:g} of {max:g}. {why}",
+                       rule=item.name, points=item.points, max=item.max, why=item.why)  # fmt: skip
+            self._tell("score", text, name=item.name, points=item.points, max=item.max)
 
 
 def replay(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str], tick: Tick = 0) -> Drill:
     """The drill as it was at *tick* after the journal's *lines*. Raises InputProblem for a journal of another drill."""
     inputs, problems = parse_script("\n".join(lines))
     if problems:
-        raise InputProblem("; ".join(problems))
+        raise InputProblem(joined("; ", problems))
     drill = Drill(scenario, seed, mode)
     play_inputs(drill, inputs)
     drill.advance_to(tick)

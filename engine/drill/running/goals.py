@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.drill.authoring.schema import Goal
 from engine.model import Tick, ticks
+from engine.words import Sentence, mark, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,11 +23,16 @@ class GoalState:
 
 
 NEWS = {
-    "met": "goal reached: {text}",
-    "lost": "goal no longer held: {text}",
-    "missed": "goal missed, its deadline has passed: {text}",
+    "met": mark("goal reached: {goal}"),
+    "lost": mark("goal no longer held: {goal}"),
+    "missed": mark("goal missed, its deadline has passed: {goal}"),
 }
 """What may be said of a goal, as its event says it."""
+
+
+def told(news: str, goal: Goal) -> Sentence:
+    """The *news* (a key of NEWS) of *goal*."""
+    return say(NEWS[news], goal=goal.text)
 
 
 def judge(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalState, str | None]:

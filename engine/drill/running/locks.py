@@ -6,6 +6,7 @@ from engine import simulator
 from engine.inputs import Input, InputProblem
 from engine.model import World
 from engine.verbs import VERBS
+from engine.words import say
 
 
 def understood(text: str, world: World) -> Input:
@@ -13,11 +14,13 @@ def understood(text: str, world: World) -> Input:
     name, *words = text.split()
     verb = VERBS.get(name.lower())
     if verb is None:
-        raise InputProblem(f"there is no verb {name!r}")
+        raise InputProblem(say("there is no verb {name!r}", name=name))
     if len(words) == 1 and verb.has_ends:
-        raise InputProblem(f"{verb.name} is locked for both ends of a link, or for all")
+        raise InputProblem(say("{verb} is locked for both ends of a link, or for all", verb=verb.name))
     if len(words) > len(verb.parameters) and "rest" not in [p.kind for p in verb.parameters]:
-        raise InputProblem(f"{verb.name} takes no more than {len(verb.parameters)} argument(s)")
+        raise InputProblem(
+            say("{verb} takes no more than {n} argument(s)", verb=verb.name, n=len(verb.parameters))
+        )
     item = Input(0, verb.name, tuple(words))
     return simulator.resolve(world, item) if words else item
 

@@ -8,6 +8,7 @@ from engine import simulator
 from engine.drill.authoring import facts
 from engine.model import World
 from engine.verbs.lines import parse_line
+from engine.words import say
 
 
 def prepare(world: World, lines: Iterable[str]) -> list[str]:
@@ -20,9 +21,9 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
         simulator.perform(world, parse_line(line.strip()))
         for event in simulator.advance(world, world.tick):
             if event.kind == "sql_done" and facts.errors(event):
-                refused.append(f"{line.strip()}: error {facts.errors(event)[0]}")
+                refused.append(say("{input}: error {n}", input=line.strip(), n=facts.errors(event)[0]))
         if world.batches:
-            refused.append(f"{line.strip()}: takes time")
+            refused.append(say("{input}: takes time", input=line.strip()))
             world.batches.clear()
     simulator.advance(world, world.tick)
     world.sessions.clear()

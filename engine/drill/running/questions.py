@@ -8,10 +8,11 @@ from typing import Final, Literal
 
 from engine.drill.authoring.schema import Prediction, Question
 from engine.model import Tick, ticks
+from engine.words import Sentence, joined, say
 
 Inquiry = Question | Prediction
 
-LATER: Final = "The right answer is shown when the drill is over."
+LATER: Final = say("The right answer is shown when the drill is over.")
 
 News = Literal["asked", "missed", "judged"]
 
@@ -170,20 +171,25 @@ def missed(answer: Answer, tick: Tick) -> Answer:
     return replace(answer, missed_tick=tick)
 
 
-def verdict(inquiry: Inquiry, answer: Answer) -> str:
+def verdict(inquiry: Inquiry, answer: Answer) -> Sentence:
     """What was said, what is right, and why, in sentences: only for when it may be told."""
     if answer.asked_tick is None:
-        return f"{inquiry.text} It was never asked."
-    said = (
-        "No answer was given."
-        if answer.choice is None
-        else f"You said: {_quoted(inquiry, (answer.choice,))}."
-    )
+        return joined(" ", (inquiry.text, say("It was never asked.")))
+    said = say("No answer was given.")
+    if answer.choice is not None:
+        said = say("You said: {choice}.", choice=_quoted(inquiry, (answer.choice,)))
     if isinstance(inquiry, Prediction) and answer.judged_tick is None:
-        return f"{inquiry.text} {said} The drill ended before the outcome."
-    right = f"Right: {_quoted(inquiry, answer.right)}." if answer.right else "None of the choices came true."
-    return f"{inquiry.text} {said} {'That is right.' if answer.correct else right} {answer.why}"
+        return joined(" ", (inquiry.text, said, say("The drill ended before the outcome.")))
+    right = say("None of the choices came true.")
+    if answer.correct:
+        right = say("That is right.")
+    elif answer.right:
+        right = say("Right: {choice}.", choice=_quoted(inquiry, answer.right))
+    return joined(" ", (inquiry.text, said, right, answer.why))
 
 
-def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> str:
-    return " or ".join(f"“{inquiry.texts[number - 1].rstrip('.')}”" for number in numbers)
+def _quoted(inquiry: Inquiry, numbers: tuple[int, ...]) -> Sentence:
+    first, *more = (say("“{choice}”", choice=inquiry.texts[number - 1].rstrip(".")) for number in numbers)
+    for choice in more:
+        first = say("{choice} or {other}", choice=first, other=choice)
+    return first

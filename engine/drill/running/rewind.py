@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.state import DrillState
 from engine.inputs import InputProblem, format_time
+from engine.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,6 @@ def known_in(text: str, scenario: Scenario) -> list[Known]:
         name, _, number = rest.partition(":")
         known = Known(what, name, int(number[:9]) if number.isdecimal() else 0)
         if not min(1, most.get((what, name), -1)) <= known.number <= most.get((what, name), -1):
-            raise InputProblem(f"rewind: {word!r} is unknown in this drill")
+            raise InputProblem(say("rewind: {word!r} is unknown in this drill", word=word))
         found.append(known)
     return found

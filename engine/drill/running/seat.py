@@ -15,8 +15,9 @@ from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import World
 from engine.verbs import VERBS
+from engine.words import say
 
-SECRET: Final = "in an exam only the servers give information: query them, or let time pass"
+SECRET: Final = say("in an exam only the servers give information: query them, or let time pass")
 """Why a question about the truth is refused; the same whatever is true."""
 
 

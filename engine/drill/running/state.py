@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum
 from typing import Final, Literal, Self
 
 from engine import arithmetic
@@ -27,6 +27,7 @@ from engine.events import Event
 from engine.flow import Place, Samples
 from engine.inputs import Input
 from engine.model import Computer, Instance, Key, Tick, World, ticks
+from engine.words import say
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
 """Ticks between two hashes of the state, beside those at each input. Assumed: fine enough to name the place of a
@@ -48,13 +49,13 @@ class StateHash:
     digest: str
 
 
-class End(StrEnum):
+class End(Enum):
     """Why a drill is over."""
 
-    GOALS = "all goals are reached"
-    TIME = "the time is up"
-    FORBIDDEN = "a forbidden state was reached"
-    ASKED = "the drill was ended"
+    GOALS = say("all goals are reached")
+    TIME = say("the time is up")
+    FORBIDDEN = say("a forbidden state was reached")
+    ASKED = say("the drill was ended")
 
 
 class Holder(StrEnum):

@@ -15,6 +15,7 @@ from engine.inputs import InputProblem
 from engine.model import Tick
 from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
+from engine.words import say
 
 MAIN: Final = "main"
 """Name of the first branch until somebody gives it another."""
@@ -99,7 +100,7 @@ class Branches:
 
     def _known(self, name: str) -> History | Branch:
         if name not in self._histories:
-            raise BranchProblem(f"There is no branch {name!r}.")
+            raise BranchProblem(say("There is no branch {name!r}.", name=name))
         return self._histories[name]
 
     @property
@@ -125,7 +126,7 @@ class Branches:
         """`fork` in slices; the tree is as it was until the last."""
         name = self._free_name() if name is None else self._checked(name)
         if len(self._histories) >= BRANCHES_MAX:
-            raise BranchProblem(f"There are {BRANCHES_MAX} branches already; remove one first.")
+            raise BranchProblem(say("There are {n} branches already; remove one first.", n=BRANCHES_MAX))
         yield from part(self.recalling(), 0.0, 0.5)
         others = [self.of(other).drill for other in self.names() if other != self.current]
         forked = yield from part(self.history.forking(tick, before, others), 0.5, 1.0)
@@ -161,13 +162,13 @@ class Branches:
     def prune(self, name: str) -> None:
         """Remove a branch and all that left it. Raises BranchProblem for the first one, and if the current one goes."""
         if self.root(name).parent is None:
-            raise BranchProblem("The first branch cannot be removed: all others start in it.")
+            raise BranchProblem(say("The first branch cannot be removed: all others start in it."))
         gone = {name}
         for other, root in self._roots.items():  # parents come first
             if root.parent in gone:
                 gone.add(other)
         if self.current in gone:
-            raise BranchProblem("The current branch cannot be removed; switch to another one first.")
+            raise BranchProblem(say("The current branch cannot be removed; switch to another one first."))
         for other in sorted(gone):
             del self._histories[other], self._roots[other]
 
@@ -178,9 +179,9 @@ class Branches:
     def _checked(self, name: str) -> str:
         name = " ".join(name.split())
         if not name or len(name) > NAME_LENGTH_MAX:
-            raise BranchProblem(f"A branch has a name of 1 to {NAME_LENGTH_MAX} characters.")
+            raise BranchProblem(say("A branch has a name of 1 to {most} characters.", most=NAME_LENGTH_MAX))
         if name in self._histories:
-            raise BranchProblem(f"There is a branch {name!r} already.")
+            raise BranchProblem(say("There is a branch {name!r} already.", name=name))
         return name
 
     # --- storing --------------------------------------------------------------------------------------------

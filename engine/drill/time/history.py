@@ -21,6 +21,7 @@ from engine.model import Tick
 from engine.stepwise import at_once
 from engine.tsql.language.polling import only_reads
 from engine.verbs.lines import parse_line
+from engine.words import say
 
 KEEP_EVERY: Final = 15 * TICKS_PER_S
 """Ticks between two kept moments, beside those at inputs. Assumed: a quarter of a minute is played again within
@@ -119,7 +120,7 @@ class History:
     def seeking(self, tick: Tick, before: bool = False) -> Slices[Drill]:
         """`seek` in slices; raises InputProblem when it is called."""
         if not self.drill.terms.rewind and not self.drill.finished:
-            raise InputProblem("an exam cannot be rewound")
+            raise InputProblem(say("an exam cannot be rewound"))
         tick = min(max(0, tick), self.drill.tick)
         done = self.drill.journal
         inputs = arithmetic.total(item.tick < tick or (item.tick == tick and not before) for item in done)

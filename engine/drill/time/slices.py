@@ -15,6 +15,7 @@ from engine.drill.running.state import DrillState
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
+from engine.words import say
 
 
 class Run(Protocol):
@@ -93,8 +94,10 @@ def playing(
             at, wanted = marks.popleft()
             if at == drill.tick and not here and drill.state_hash() != wanted:
                 raise InputProblem(
-                    f"at {at / TICKS_PER_S:g} s the state differs from the recorded one; the run "
-                    "was made by another version"
+                    say(
+                        "at {t_s:g} s the state differs from the recorded one; the run was made by another version",
+                        t_s=at / TICKS_PER_S,
+                    )
                 )
         if here:
             try:

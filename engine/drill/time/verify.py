@@ -18,6 +18,7 @@ from engine.inputs import InputProblem
 from engine.model import Tick, ticks
 from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
+from engine.words import joined, say
 
 EVENTS: Final = 200
 """Events that are compared in one slice: some 3 ms."""
@@ -41,18 +42,26 @@ class Divergence:
     def __str__(self) -> str:
         if self.claim is not None:
             place, said, so = self.claim
-            return f"the states are the same, but {place} is recorded as {said}, and the replay gives {so}"
+            return say(
+                "the states are the same, but {place} is recorded as {said}, and the replay gives {so}",
+                place=place, said=said, so=so,
+            )  # fmt: skip
         agreed, at = self.agreed, self.expected or self.found
-        since = (
-            f"it is the same until {agreed.tick / TICKS_PER_S:g} s" if agreed else "it differs from the start"
+        what = say("it differs from the start")
+        if agreed:
+            what = say("it is the same until {t_s:g} s", t_s=agreed.tick / TICKS_PER_S)
+        if self.found is None:
+            what = say("{what}, and the replay ends there", what=what)
+        elif self.expected is None:
+            what = say("{what}, and the record ends there", what=what)
+        elif at:
+            what = say("{what} and another one at {t_s:g} s", what=what, t_s=at.tick / TICKS_PER_S)
+        if self.lines:
+            lines = "; ".join(line.splitlines()[0] for line in self.lines)
+            what = say("{what}, after {lines}", what=what, lines=lines)
+        return (
+            say("{what}. First differing event: {event}", what=what, event=self.event) if self.event else what
         )
-        where = f" and another one at {at.tick / TICKS_PER_S:g} s" if at else ""
-        if self.expected is None or self.found is None:
-            shorter = "replay" if self.found is None else "record"
-            where = f", and the {shorter} ends there"
-        did = f", after {'; '.join(line.splitlines()[0] for line in self.lines)}" if self.lines else ""
-        seen = f". First differing event: {self.event}" if self.event else ""
-        return f"{since}{where}{did}{seen}"
 
 
 def verify(
@@ -100,7 +109,7 @@ def diverging(drill: Drill, report: Mapping[str, Any]) -> Slices[Divergence | No
 def _replayed(scenario: Scenario, seed: int, mode: Mode | str, lines: Iterable[str], tick: Tick) -> Drill:
     inputs, problems = parse_script("\n".join(lines))
     if problems:
-        raise InputProblem("; ".join(problems))
+        raise InputProblem(joined("; ", problems))
     drill = Drill(scenario, seed, mode)
     play_inputs(drill, inputs, lambda item, problem: None)  # a run that has parted may refuse what was done
     drill.advance_to(tick)
@@ -167,11 +176,13 @@ def _first_event(recorded: Sequence[Any], events: Sequence[Event]) -> Slices[str
     found = (plain(event.as_json()) for event in events)
     for place, (one, other) in enumerate(zip_longest(recorded, found)):
         if one != other:
-            return f"recorded {_said(one)}, now {_said(other)}"
+            return say("recorded {event}, now {other_event}", event=_said(one), other_event=_said(other))
         if place % EVENTS == EVENTS - 1:
             yield place / max(len(recorded), len(events))
     return ""
 
 
 def _said(event: Mapping[str, Any] | None) -> str:
-    return "nothing" if event is None else f"{event['kind']} at {event['t_s']:g} s ({event['text']})"
+    if event is None:
+        return say("nothing")
+    return say("{kind} at {t_s:g} s ({text})", kind=event["kind"], t_s=event["t_s"], text=event["text"])

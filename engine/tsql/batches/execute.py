@@ -176,8 +176,8 @@ def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
     outcome = commands.shutdown(machine.world, machine.session.server, statement.nowait, login)
     machine.outcome(outcome)
     how = "NOWAIT request" if statement.nowait else "request"
-    machine.say(text_of(6006, how, login)[1])
-    machine.say("SQL Server is terminating this process.")
+    machine.tell(text_of(6006, how, login)[1])
+    machine.tell("SQL Server is terminating this process.")
     raise ConnectionLost
 
 
@@ -214,7 +214,7 @@ COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
 def _print(machine: Machine, statement: s.Print) -> None:
     value, kind = machine.evaluated(statement.expression)
     shown = "" if value is None else text_as(value, source=kind, culture=machine.settings.culture)
-    machine.say(shown[:8000] or " ")
+    machine.tell(shown[:8000] or " ")
     machine.note(error=0, rowcount=0)
 
 
@@ -300,7 +300,7 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
     if logged and severity > 0:
         machine.log(number, severity, state, text)
     if severity <= 10:
-        machine.say(text, number if severity else 0, severity, state, machine.line if severity else 0)
+        machine.tell(text, number if severity else 0, severity, state, machine.line if severity else 0)
         machine.note(error=number if "SETERROR" in statement.options else 0, rowcount=0)
         return
     # RAISERROR does not honour XACT_ABORT [DOC: SET XACT_ABORT]

@@ -177,7 +177,7 @@ class Machine(Output):
         if self.scopes and self._catch(worst, len(self.scopes) - 1):
             return
         for error in errors:
-            self.say(error.text, error.number, error.severity, error.state, error.line)
+            self.tell(error.text, error.number, error.severity, error.state, error.line)
         self.note(error=errors[-1].number, rowcount=0)
 
     def begin(self, text: str) -> None:
@@ -283,7 +283,7 @@ class Machine(Output):
         before, now = done.outside.transactions if done.outside else 0, self.session.transactions
         if self.scopes and before != now:
             for error in self.errors(SqlError(266, before, now), self.line):
-                self.say(error.text, error.number, error.severity, error.state, error.line)
+                self.tell(error.text, error.number, error.severity, error.state, error.line)
             self.note(error=266)
 
     def _restore(self, outside: Outside | None) -> None:
@@ -356,7 +356,7 @@ class Machine(Output):
         if 10 < worst < 20 and self._catch(errors[-1], innermost):
             return
         for error in errors:
-            self.say(error.text, error.number, error.severity, error.state, error.line)
+            self.tell(error.text, error.number, error.severity, error.state, error.line)
         if worst <= 10:
             return
         number = errors[0].number

@@ -182,7 +182,7 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
     )
     for line in lines:
         if line is not None:
-            machine.say(line or " ")
+            machine.tell(line or " ")
 
 
 def _shrinkfile(machine: Machine, arguments: Arguments) -> None:

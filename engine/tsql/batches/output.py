@@ -58,7 +58,7 @@ class Output:
         self.session = replace(self.session, **changes)  # type: ignore[arg-type]
         self.context.session = self.session
 
-    def say(self, text: str, number: int = 0, severity: int = 0, state: int = 0, line: int = 0) -> None:
+    def tell(self, text: str, number: int = 0, severity: int = 0, state: int = 0, line: int = 0) -> None:
         self.run = replace(self.run, said=self.run.said + len(text))
         room = self.run.said <= SAID_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
@@ -70,21 +70,21 @@ class Output:
     def say_number(self, number: int, *arguments: object, state: int = 1) -> None:
         """Message *number* as information."""
         severity, text = text_of(number, *arguments, version=self.context.version)
-        self.say(text, number, severity, state, self.line)
+        self.tell(text, number, severity, state, self.line)
 
     def say_rows(self, count: int) -> None:
         """`(n rows affected)`, unless SET NOCOUNT ON."""
         self.note(rowcount=count, error=0)
         if dict(self.session.options).get("NOCOUNT") != "ON":
-            self.say(f"({count} row affected)" if count == 1 else f"({count} rows affected)")
+            self.tell(f"({count} row affected)" if count == 1 else f"({count} rows affected)")
 
     def say_messages(self, messages: Iterable[Message]) -> None:
         for message in messages:
             line = message.line or (self.line if message.number else 0)
-            self.say(message.text, message.number, message.severity, message.state, line)
+            self.tell(message.text, message.number, message.severity, message.state, line)
 
     def not_simulated(self, what: str) -> None:
-        self.say(f"Not simulated: {what}", severity=10)
+        self.tell(f"Not simulated: {what}", severity=10)
 
     def remark(self, what: str) -> None:
         """Something that is not simulated, once in a submission."""
@@ -114,7 +114,7 @@ class Output:
         cells = len(shown_rows) * len(shown_rows[0]) if shown_rows else 0
         if self.run.characters + size > CHARACTERS_MAX or self.run.cells + cells > CELLS_MAX:
             if not self.messages or self.messages[-1].text != _TOO_MUCH:
-                self.say(_TOO_MUCH)
+                self.tell(_TOO_MUCH)
         elif len(self.results) < OUTPUT_MAX:
             self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             named = tuple(columns)

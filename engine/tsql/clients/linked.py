@@ -88,7 +88,7 @@ def _take_over(machine: Machine, remote: Machine) -> None:
 
 
 def _say(machine: Machine, message: Message) -> None:
-    machine.say(message.text, message.number, message.severity, message.state, message.line)
+    machine.tell(message.text, message.number, message.severity, message.state, message.line)
 
 
 def _rpc_out(machine: Machine, name: str) -> bool:

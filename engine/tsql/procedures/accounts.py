@@ -14,7 +14,7 @@ from engine.tsql.scalars.values import to_text
 
 
 def _add_login(call: Call) -> None:
-    call.say(
+    call.tell(
         accounts.create_login(
             call.world,
             call.server,
@@ -26,21 +26,21 @@ def _add_login(call: Call) -> None:
 
 
 def _grant_login(call: Call) -> None:
-    call.say(accounts.create_login(call.world, call.server, call.text("@loginame"), windows=True))
+    call.tell(accounts.create_login(call.world, call.server, call.text("@loginame"), windows=True))
 
 
 def _drop_login(call: Call) -> None:
-    call.say(accounts.drop_login(call.world, call.server, call.text("@loginame")))
+    call.tell(accounts.drop_login(call.world, call.server, call.text("@loginame")))
 
 
 def _grant_access(call: Call) -> None:
     login = call.text("@loginame")
     name = call.text("@name_in_db") or login
-    call.say(accounts.create_user(call.world, call.server, call.machine.session.database, name, login=login))
+    call.tell(accounts.create_user(call.world, call.server, call.machine.session.database, name, login=login))
 
 
 def _revoke_access(call: Call) -> None:
-    call.say(
+    call.tell(
         accounts.drop_user(call.world, call.server, call.machine.session.database, call.text("@name_in_db"))
     )
 
@@ -69,7 +69,7 @@ def _refused_while_mirrored(call: Call) -> None:
 
 
 def _detach(call: Call) -> None:
-    call.say(databases.detach(call.world, call.server, call.text("@dbname")))
+    call.tell(databases.detach(call.world, call.server, call.text("@dbname")))
 
 
 def _database_option(call: Call) -> None:

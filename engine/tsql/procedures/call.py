@@ -51,7 +51,7 @@ class Call:
         if not self.machine.captures:  # INSERT … EXEC says once what it has inserted
             self.machine.say_rows(len(fixed))
 
-    def say(self, messages: Iterable[Message]) -> None:
+    def tell(self, messages: Iterable[Message]) -> None:
         self.machine.say_messages(messages)
 
 

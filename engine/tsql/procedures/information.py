@@ -100,7 +100,7 @@ def _owner(call: Call, sid: Scalar) -> Scalar:
 def _change_owner(call: Call) -> None:
     """sp_changedbowner: the owner of the current database."""
     database = call.database
-    call.say(options.set_owner(call.world, call.server, database, call.text("@loginame")))
+    call.tell(options.set_owner(call.world, call.server, database, call.text("@loginame")))
 
 
 def _show_files(call: Call, files: list[dict[str, Scalar]]) -> None:
@@ -189,7 +189,7 @@ def _change_users_login(call: Call) -> None:
     login = call.text("@loginname") or user
     if action not in ("update_one", "auto_fix"):
         raise SqlError(15286, call.text("@action"))
-    call.say(accounts.alter_user(call.world, call.server, database, user, login=login))
+    call.tell(accounts.alter_user(call.world, call.server, database, user, login=login))
 
 
 def _help_text(call: Call) -> None:

@@ -37,7 +37,7 @@ def _add_job(call: Call) -> None:
     _check_owner_and_category(call)
     enabled = call.get("@enabled") is None or bool(call.number("@enabled"))
     name = call.text("@job_name")
-    call.say(jobs.add(call.world, call.server, Job(name=name, enabled=enabled)))
+    call.tell(jobs.add(call.world, call.server, Job(name=name, enabled=enabled)))
     ledger.add(
         call.world,
         call.server,
@@ -69,7 +69,7 @@ def _update_job(call: Call) -> None:
     name = job_named(call)
     _check_owner_and_category(call)
     if call.get("@enabled") is not None:
-        call.say(jobs.update(call.world, call.server, name, enabled=bool(call.number("@enabled"))))
+        call.tell(jobs.update(call.world, call.server, name, enabled=bool(call.number("@enabled"))))
     columns = {
         "@description": "description",
         "@start_step_id": "start_step_id",
@@ -85,7 +85,7 @@ def _update_job(call: Call) -> None:
 
 def _delete_job(call: Call) -> None:
     name = job_named(call)
-    call.say(jobs.delete(call.world, call.server, name))
+    call.tell(jobs.delete(call.world, call.server, name))
     for table in ("sysjobs", "sysjobsteps", "sysjobschedules", "sysjobhistory"):
         ledger.remove(call.world, call.server, table, lambda row: row["job"] == name)
 
@@ -103,7 +103,7 @@ def _help_job(call: Call) -> None:
 def _start_job(call: Call) -> None:
     name = job_named(call)
     agent.start(call.world, call.server, name)
-    call.machine.say(f"Job '{name}' started successfully.")
+    call.machine.tell(f"Job '{name}' started successfully.")
 
 
 def _stop_job(call: Call) -> None:

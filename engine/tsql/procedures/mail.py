@@ -117,7 +117,7 @@ def _send(call: Call) -> None:
         send_request_date=call.machine.context.now(),
     )
     call.outputs["@mailitem_id"] = mail
-    call.machine.say(f"Mail (Id: {mail}) queued.")
+    call.machine.tell(f"Mail (Id: {mail}) queued.")
     call.machine.not_simulated("delivery of mail; it stays in msdb.dbo.sysmail_allitems")
 
 

@@ -61,18 +61,18 @@ def _results(call: Call) -> None:
 def _update(call: Call) -> None:
     _in_msdb(call)
     name = call.get("@database_name")
-    call.say(monitor.update(call.world, call.server, None if name is None else call.text("@database_name")))
+    call.tell(monitor.update(call.world, call.server, None if name is None else call.text("@database_name")))
 
 
 def _add_monitoring(call: Call) -> None:
     _in_msdb(call)
-    call.say(monitor.add_monitoring(call.world, call.server, call.number("@update_period", 1)))
+    call.tell(monitor.add_monitoring(call.world, call.server, call.number("@update_period", 1)))
 
 
 def _change_monitoring(call: Call) -> None:
     _in_msdb(call)
     number, value = call.number("@parameter_id"), call.number("@value")
-    call.say(monitor.change_monitoring(call.world, call.server, number, value))
+    call.tell(monitor.change_monitoring(call.world, call.server, number, value))
 
 
 def _help_monitoring(call: Call) -> None:
@@ -82,14 +82,14 @@ def _help_monitoring(call: Call) -> None:
 
 def _drop_monitoring(call: Call) -> None:
     _in_msdb(call)
-    call.say(monitor.drop_monitoring(call.world, call.server))
+    call.tell(monitor.drop_monitoring(call.world, call.server))
 
 
 def _change_alert(call: Call) -> None:
     _in_msdb(call)
     threshold = float(to_number(call.get("@threshold") or 0, "float"))
     enabled = call.get("@enabled")
-    call.say(
+    call.tell(
         monitor.change_alert(
             call.world,
             call.server,
@@ -123,7 +123,7 @@ def _alert_row(alert: Alert | None, number: int) -> tuple[int, int | None, int]:
 def _drop_alert(call: Call) -> None:
     _in_msdb(call)
     number = None if call.get("@alert_id") is None else call.number("@alert_id")
-    call.say(monitor.drop_alert(call.world, call.server, call.text("@database_name"), number))
+    call.tell(monitor.drop_alert(call.world, call.server, call.text("@database_name"), number))
 
 
 PROCEDURES: Final[Procedures] = {

@@ -11,11 +11,11 @@ from engine.tsql.procedures.call import Call, Procedures, procedure
 
 
 def _add(call: Call) -> None:
-    call.say(jobs.add_linked_server(call.world, call.server, call.text("@server")))
+    call.tell(jobs.add_linked_server(call.world, call.server, call.text("@server")))
 
 
 def _drop(call: Call) -> None:
-    call.say(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
+    call.tell(jobs.drop_linked_server(call.world, call.server, call.text("@server")))
 
 
 def _list(call: Call) -> None:

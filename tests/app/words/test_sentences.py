@@ -204,7 +204,7 @@ def test_every_sentence_that_the_engine_can_say_is_in_the_tables() -> None:
             checked += 1
             if not any(ours(text) or OF_OTHERS.fullmatch(text) for text in texts):
                 missing.append(f"{path.name}:{line} {texts[0]!r}")
-    assert checked > 200
+    assert checked > 50
     assert not missing, "\n".join(missing)
 
 

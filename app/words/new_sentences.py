@@ -1,0 +1,31 @@
+"""What the engine says, in the language of the interface.
+
+The engine speaks English, so that a run is the same in every language; what it says knows its template and arguments.
+What stays English on purpose (see `app.words.language`) is no `Sentence`, and is shown as it is.
+"""
+
+from __future__ import annotations
+
+from string import Formatter
+from typing import Any
+
+from app.words import formatting, language
+from app.words.language import tr
+from engine.words import Sentence
+
+
+def said(text: str) -> str:
+    """*text* in the language of the interface, its numbers, too; what is no `Sentence` as it is."""
+    if not isinstance(text, Sentence) or language.current() == language.ENGLISH:
+        return text
+    return _FIELDS.vformat(tr(text.template), (), dict(text.args))
+
+
+class _Fields(Formatter):
+    def format_field(self, value: Any, format_spec: str) -> str:
+        if isinstance(value, str):
+            return said(value)
+        return formatting.local(format(value, format_spec))
+
+
+_FIELDS = _Fields()
