@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.inputs import Input, InputProblem
 from engine.verbs import VERBS
 from engine.verbs.verb import Verb
-from engine.words import say
+from engine.words import Sentence, say
 
 TIME_MAX_S: Final = 1e6
 """No run is longer: eleven days, as of `run --until`."""
@@ -133,10 +133,20 @@ def usage(verb: Verb) -> str:
     return " ".join(parts)
 
 
-def parse_script(text: str) -> tuple[list[Input], list[str]]:
+def parse_script(text: str) -> tuple[list[Input], list[Sentence]]:
     """Lines of an input file and all its problems (`line 3: …`). `+S` counts from the line before."""
+    inputs, problems = read_script(text)
+    return inputs, [in_line(number, problem) for number, problem in problems]
+
+
+def in_line(number: int, problem: str) -> Sentence:
+    return say("line {n}: {problem}", n=number, problem=problem)
+
+
+def read_script(text: str) -> tuple[list[Input], list[tuple[int, str]]]:
+    """`parse_script`, with the number of the line of each problem."""
     inputs: list[Input] = []
-    problems: list[str] = []
+    problems: list[tuple[int, str]] = []
     tick = 0
     for number, block in _blocks(text.splitlines()):
         time, _, rest = block.strip().partition(" ")
@@ -144,7 +154,7 @@ def parse_script(text: str) -> tuple[list[Input], list[str]]:
             tick = _parse_time(time, tick)
             inputs.append(parse_line(rest, tick))
         except InputProblem as problem:
-            problems.append(say("line {n}: {problem}", n=number, problem=str(problem)))
+            problems.append((number, str(problem)))
     inputs.sort(key=lambda item: item.tick)
     return inputs, problems
 

@@ -22,7 +22,7 @@ from app.views.editor.fixes import Fix, fix_of
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import tr, trn
-from app.words.sentences import ours, said
+from app.words.sentences import said
 from engine.drill.authoring.problems import Problem
 from engine.drill.judging.score import Score
 
@@ -191,15 +191,8 @@ class Findings(QWidget):
 
 def sentence(problem: Problem) -> str:
     """What is wrong and what was expected, in the language of the interface."""
-    expected = tr("; expected {what}").format(what=_expected(problem)) if problem.expected else ""
+    expected = tr("; expected {what}").format(what=said(problem.expected)) if problem.expected else ""
     return f"{said(problem.text)}{expected}"
-
-
-def _expected(problem: Problem) -> str:
-    """What the grammar of conditions expects is a list: a name, a number, (."""
-    if ours(problem.expected):
-        return said(problem.expected)
-    return ", ".join(said(one) for one in problem.expected.split(", "))
 
 
 def _verdict(trial: Trial) -> str:

@@ -18,6 +18,7 @@ from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
 
 from engine.drill.authoring import facts as f
 from engine.drill.authoring.facts import Facts, Kind, Names
+from engine.words import Sentence, joined, mark, say
 
 LENGTH_MAX: Final = 600
 """Characters of one condition; with it its depth and the work of one look are bounded."""
@@ -30,7 +31,7 @@ class ConditionProblem(ValueError):
     """A condition that cannot be understood. *column* counts from 1 within its text."""
 
     def __init__(self, column: int, text: str, expected: str) -> None:
-        super().__init__(f"column {column}: {text}; expected {expected}")
+        super().__init__(say("column {n}: {problem}; expected {said}", n=column, problem=text, said=expected))
         self.column = column
         self.text = text
         self.expected = expected
@@ -50,21 +51,26 @@ class Condition:
 def parse(text: str, names: Names) -> Condition:
     """The condition that *text* says. Raises ConditionProblem with the column of the first thing wrong."""
     if len(text) > LENGTH_MAX:
-        raise ConditionProblem(LENGTH_MAX, "the condition is too long", f"at most {LENGTH_MAX} characters")
+        raise ConditionProblem(
+            LENGTH_MAX,
+            say("the condition is too long"),
+            say("at most {n} characters", n=LENGTH_MAX),
+        )
     try:
         tree = _grammar().parse(text)
     except UnexpectedEOF:
-        raise ConditionProblem(len(text) + 1, "the condition ends too early", "more") from None
+        raise ConditionProblem(len(text) + 1, say("the condition ends too early"), say("more")) from None
     except UnexpectedToken as error:
         at_end = error.token.type == "$END"
-        found = "the condition ends too early" if at_end else f"{str(error.token)!r} does not fit here"
+        found = say("{word!r} does not fit here", word=str(error.token))
+        if at_end:
+            found = say("the condition ends too early")
         column = len(text) + 1 if at_end else (error.token.start_pos or 0) + 1
         raise ConditionProblem(column, found, _words(error.accepts or error.expected)) from None
     except UnexpectedCharacters as error:
         at = error.pos_in_stream or 0
-        raise ConditionProblem(
-            at + 1, f"{text[at]!r} does not fit here", _words(error.allowed or ())
-        ) from None
+        found = say("{word!r} does not fit here", word=text[at])
+        raise ConditionProblem(at + 1, found, _words(error.allowed or ())) from None
     return Condition(text, _Reader(names).test(tree))
 
 
@@ -75,24 +81,24 @@ def _grammar() -> Lark:
 
 
 _SPOKEN: Final = {
-    "WORD": "a name",
-    "BRACKETED": "a name",
-    "INT": "a whole number",
-    "NUMBER": "a number",
-    "STRING": "a text in quotes",
+    "WORD": say("a name"),
+    "BRACKETED": say("a name"),
+    "INT": say("a whole number"),
+    "NUMBER": say("a number"),
+    "STRING": say("a text in quotes"),
     "COMPARE": "< <= == != >= >",
     "LPAR": "(",
     "RPAR": ")",
     "SQL": "ran, tried",
     "PROPERTY": "witness, safety",
-    "$END": "the end",
+    "$END": say("the end"),
 }
 
 
-def _words(expected: Iterable[str]) -> str:
+def _words(expected: Iterable[str]) -> Sentence:
     """Terminals of the grammar, in words."""
     said = {_SPOKEN.get(name, name.lower()) for name in expected}
-    return ", ".join(sorted(said)) or "a fact such as `Sales is SYNCHRONIZED`"
+    return joined(", ", sorted(said)) if said else say("a fact such as `Sales is SYNCHRONIZED`")
 
 
 OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
@@ -102,6 +108,15 @@ OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     "!=": operator.ne,
     ">=": operator.ge,
     ">": operator.gt,
+}
+
+
+ABSENT: Final[dict[tuple[Kind, ...], str]] = {
+    ("database",): mark("there is no database {name!r}"),
+    ("server",): mark("there is no server {name!r}"),
+    ("client",): mark("there is no client {name!r}"),
+    ("database", "client"): mark("there is no database or client {name!r}"),
+    ("database", "server", "client"): mark("there is no database or server or client {name!r}"),
 }
 
 
@@ -172,7 +187,7 @@ class _Reader:
         how, text, where = tree.children
         wanted = str(text)[1:-1]
         if not wanted.strip():
-            raise ConditionProblem(_column(text), "the text is empty", "a piece of T-SQL in quotes")
+            raise ConditionProblem(_column(text), say("the text is empty"), say("a piece of T-SQL in quotes"))
         server = self._name(where, "server") if where is not None else None
         ran = str(how).lower() == "ran"
         return lambda facts: bool(f.sent(facts, wanted, server, without_error=ran))
@@ -199,10 +214,14 @@ class _Reader:
         quantity = f.QUANTITIES[_one_of(word, f.QUANTITIES, fold=str.lower)]
         if quantity.of is None:
             if argument is not None:
-                raise ConditionProblem(_column(argument), f"{word} takes no name", f"{word}()")
+                raise ConditionProblem(
+                    _column(argument), say("{word} takes no name", word=str(word)), f"{word}()"
+                )
             return lambda facts: quantity.read(facts, "")
         if argument is None:
-            raise ConditionProblem(_column(word), f"{word} needs a name", f"{word}({quantity.of})")
+            raise ConditionProblem(
+                _column(word), say("{word} needs a name", word=str(word)), f"{word}({quantity.of})"
+            )
         name = self._name(argument, quantity.of)
         return lambda facts: quantity.read(facts, name)
 
@@ -222,9 +241,7 @@ class _Reader:
                 if known.lower() == word.lower():
                     return kind, known
         there = [known for kind in kinds for known in self.names.of(kind)]
-        raise ConditionProblem(
-            _column(token), f"there is no {' or '.join(kinds)} {word!r}", _choice(word, there)
-        )
+        raise ConditionProblem(_column(token), say(ABSENT[kinds], name=word), _choice(word, there))
 
 
 def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
@@ -239,7 +256,7 @@ def _one_of(token: Tree[Token] | Token, words: Iterable[str], fold: Callable[[st
     word = fold(str(token))
     if word not in words:
         raise ConditionProblem(
-            _column(token), f"{str(token)!r} is not known here", _choice(word, list(words))
+            _column(token), say("{word!r} is not known here", word=str(token)), _choice(word, list(words))
         )
     return word
 
@@ -248,7 +265,7 @@ def _choice(word: str, known: list[str]) -> str:
     near = difflib.get_close_matches(word.lower(), {name.lower(): name for name in known}, 1)
     if near:
         return next(name for name in known if name.lower() == near[0])
-    return "one of " + ", ".join(known) if known else "nothing: there is none"
+    return say("one of {names}", names=", ".join(known)) if known else say("nothing: there is none")
 
 
 def _column(node: Tree[Token] | Token) -> int:

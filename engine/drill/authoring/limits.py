@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from engine.words import say
+
 SIZE_MAX: Final = 1_000_000
 """Characters of a file."""
 DEPTH_MAX: Final = 16
@@ -39,13 +41,17 @@ _PIECE: Final = re.compile(
 def excess(text: str) -> tuple[int, str, str] | None:
     """Where *text* goes beyond a limit first (an index into it), what it has, and what it may have at most."""
     if len(text) > SIZE_MAX:
-        return 0, f"the file has {len(text)} characters", f"at most {SIZE_MAX}"
+        return (
+            0,
+            say("the file has {n} characters", n=len(text)),
+            say("at most {n}", n=SIZE_MAX),
+        )
     depth = dots = parts = 0
     for piece in _PIECE.finditer(text):
         if piece["word"] is not None:
             if len(piece["word"]) > WORD_MAX:
-                said = f"a name or number has {len(piece['word'])} characters"
-                return piece.start(), said, f"at most {WORD_MAX}"
+                said = say("a name or number has {n} characters", n=len(piece["word"]))
+                return piece.start(), said, say("at most {n}", n=WORD_MAX)
             continue
         sign = piece["sign"]
         if sign is None:
@@ -53,13 +59,25 @@ def excess(text: str) -> tuple[int, str, str] | None:
         if sign == ".":
             dots += 1
             if dots > DOTS_MAX:
-                return piece.start(), "a key has too many dots", f"at most {DOTS_MAX}"
+                return (
+                    piece.start(),
+                    say("a key has too many dots"),
+                    say("at most {n}", n=DOTS_MAX),
+                )
             continue
         dots = 0
         depth += (sign in "[{") - (sign in "]}")
         parts += sign in "=,["
         if depth > DEPTH_MAX:
-            return piece.start(), "lists or tables are nested too deep", f"at most {DEPTH_MAX} levels"
+            return (
+                piece.start(),
+                say("lists or tables are nested too deep"),
+                say("at most {n} levels", n=DEPTH_MAX),
+            )
         if parts > PARTS_MAX:
-            return piece.start(), "there are too many keys and entries", f"at most {PARTS_MAX}"
+            return (
+                piece.start(),
+                say("there are too many keys and entries"),
+                say("at most {n}", n=PARTS_MAX),
+            )
     return None

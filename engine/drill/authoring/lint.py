@@ -22,6 +22,7 @@ from engine.drill.running.solution import Begin, left_alone, played
 from engine.inputs import InputProblem
 from engine.verbs import VERBS
 from engine.verbs.verb import Verb
+from engine.words import joined, say
 
 SOLUTION_POINTS_MIN: Final = 95.0
 NOTHING_POINTS_MAX: Final = 40.0
@@ -56,36 +57,44 @@ def _unplayed(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
     try:
         refused = prepare(start_world(scenario, scenario.seed), [line.do for line in scenario.before])
     except InputProblem as problem:
-        finder.add(("before", 0), f"a line cannot be carried out: {problem}", "lines that can be carried out")
+        finder.add(
+            ("before", 0),
+            say("a line cannot be carried out: {problem}", problem=str(problem)),
+            say("lines that can be carried out"),
+        )
         return finder.problems, False
     for said in refused:
-        finder.add(("before", 0), said, "lines that take effect at once and without an error")
+        finder.add(("before", 0), said, say("lines that take effect at once and without an error"))
     _after_the_end(scenario, finder)
     if scenario.variants:
         _variants(scenario, finder)
     playable = not any(problem.where.startswith("variants") for problem in finder.problems)
     if scenario.goals and not scenario.scored:
-        finder.add((), "there are goals, but no points for them", "[[rubric]] tables")
+        finder.add((), say("there are goals, but no points for them"), say("[[rubric]] tables"))
     return finder.problems, playable
 
 
 def _texts(scenario: Scenario, finder: Finder) -> None:
     if not scenario.sources:
-        finder.add((), "no publication is named", "a [[source]] table")
+        finder.add((), say("no publication is named"), say("a [[source]] table"))
     if scenario.scored and not scenario.skills:
         finder.add((), "no skill is named", "skills = [...]")
     _skills(scenario, finder)
     if scenario.fidelity is None:
-        finder.add((), "the limits of the simulation are not described", "a [fidelity] table")
+        finder.add((), say("the limits of the simulation are not described"), say("a [fidelity] table"))
     if scenario.facilitator is None:
-        finder.add((), "notes for the instructor are missing", 'facilitator = "..."')
+        finder.add((), say("notes for the instructor are missing"), 'facilitator = "..."')
     hinted = {hint.goal for hint in scenario.hints}
     for number, goal in enumerate(scenario.goals):
         if goal.name not in hinted:
-            finder.add(("goal", number), f"the goal {goal.name!r} has no hint", "a [[hint]] for it")
+            finder.add(
+                ("goal", number),
+                say("the goal {goal!r} has no hint", goal=goal.name),
+                say("a [[hint]] for it"),
+            )
     _hint_lines(scenario, finder)
     for path, asked in recorded.prompts(tomllib.loads(scenario.text)):
-        finder.add(path, f"text still to be written: {asked}", "a text of your own")
+        finder.add(path, say("text still to be written: {said}", said=asked), say("a text of your own"))
 
 
 def _after_the_end(scenario: Scenario, finder: Finder) -> None:
@@ -101,8 +110,8 @@ def _after_the_end(scenario: Scenario, finder: Finder) -> None:
     times += [(("predict", number, "at"), asked.at) for number, asked in enumerate(scenario.predictions)]
     for path, time_s in times:
         if time_s is not None and time_s >= scenario.length:
-            found = f"this comes after the end of the drill, at {scenario.length:g} s"
-            finder.add(path, found, "an earlier time, or a longer length", 0)
+            found = say("this comes after the end of the drill, at {t_s:g} s", t_s=scenario.length)
+            finder.add(path, found, say("an earlier time, or a longer length"), 0)
 
 
 def _skills(scenario: Scenario, finder: Finder) -> None:
@@ -111,13 +120,13 @@ def _skills(scenario: Scenario, finder: Finder) -> None:
     for number, key in enumerate(scenario.skills):
         path: Path = ("skills", number)
         if key in scenario.skills[:number]:
-            finder.add(path, f"{key!r} is listed twice", "each skill once", 0)
+            finder.add(path, say("{name!r} is listed twice", name=key), say("each skill once"), 0)
         elif key not in by_key() and path not in to_write:
             near = difflib.get_close_matches(key, by_key(), 1, cutoff=0.5)
             finder.add(
                 path,
-                f"there is no skill {key!r}",
-                f"{near[0]}?" if near else f"one of {', '.join(by_key())}",
+                say("there is no skill {name!r}", name=key),
+                f"{near[0]}?" if near else say("one of {names}", names=", ".join(by_key())),
                 0,
             )
 
@@ -146,7 +155,10 @@ def _hint_lines(scenario: Scenario, finder: Finder) -> None:
         unknown += [m[1] for m in _ALTERED.finditer(hint.type) if m[1] not in names.databases]
         for name in unknown:
             finder.add(
-                ("hint", number, "type"), f"{name} is not in this scenario", "a name from this scenario", 0
+                ("hint", number, "type"),
+                say("{name} is not in this scenario", name=name),
+                say("a name from this scenario"),
+                0,
             )
 
 
@@ -160,8 +172,14 @@ def _variants(scenario: Scenario, finder: Finder) -> None:
         except ScenarioProblems as problems:
             with_these = ", ".join(f"{name} = {value!r}" for name, value in picks.items())
             first = problems.problems[0]
-            expected = first.expected or "picks that fit together"
-            finder.add(("variants",), f"with {with_these}: {first.where}: {first.text}", expected)
+            expected = first.expected or say("picks that fit together")
+            finder.add(
+                ("variants",),
+                say(
+                    "with {picks}: {path}: {problem}", picks=with_these, path=first.where, problem=first.text
+                ),
+                expected,
+            )
             return
 
 
@@ -173,33 +191,52 @@ def _starts_unreached(scenario: Scenario, finder: Finder) -> None:
 
 
 def _too_early(number: int, finder: Finder) -> None:
-    expected = "after = the time of the failure, or a condition that is false at the start"
-    finder.add(("goal", number, "when"), "the goal is reached before anything happens", expected, 0)
+    expected = say("after = the time of the failure, or a condition that is false at the start")
+    finder.add(("goal", number, "when"), say("the goal is reached before anything happens"), expected, 0)
 
 
 def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
     if not scenario.solution:
-        finder.add((), "there is no reference solution", "[[solution]] tables")
+        finder.add((), say("there is no reference solution"), say("[[solution]] tables"))
         return
     try:
         drill = played(scenario, seed, begin)
     except InputProblem as problem:
         finder.add(
-            ("solution", 0), f"a step cannot be carried out: {problem}", "steps that can be carried out"
+            ("solution", 0),
+            say("a step cannot be carried out: {problem}", problem=str(problem)),
+            say("steps that can be carried out"),
         )
         return
     score = drill.score()
     flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
     for item in score.items:
         if item.name in flawless and item.points < item.max:
-            found = f"the reference solution loses points with seed {seed}: {item.name}: {item.why}"
-            finder.add(("solution", 0), found, "steps and answers that cost nothing")
+            found = say(
+                "the reference solution loses points with seed {seed}: {rule}: {why}",
+                seed=seed,
+                rule=item.name,
+                why=item.why,
+            )
+            finder.add(("solution", 0), found, say("steps and answers that cost nothing"))
     if score.total < SOLUTION_POINTS_MIN:
-        lost = "; ".join(
-            f"{i.name} {i.points:g} of {i.max:g} ({i.why})" for i in score.items if i.points < i.max
+        lost = joined(
+            "; ",
+            (
+                say(
+                    "{rule} {points:g} of {max:g} ({why})", rule=i.name, points=i.points, max=i.max, why=i.why
+                )
+                for i in score.items
+                if i.points < i.max
+            ),
         )
-        found = f"the reference solution earns {score.total:g} points with seed {seed}: {lost}"
-        finder.add(("solution", 0), found, f"{SOLUTION_POINTS_MIN:g} or more")
+        found = say(
+            "the reference solution earns {points:g} points with seed {seed}: {saids}",
+            points=score.total,
+            seed=seed,
+            saids=lost,
+        )
+        finder.add(("solution", 0), found, say("{points:g} or more", points=SOLUTION_POINTS_MIN))
 
 
 def _nothing(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> None:
@@ -212,7 +249,9 @@ def _nothing(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> Non
             met = alone.goals[goal.name].met_tick
             if met is not None and met < first_s * TICKS_PER_S:
                 _too_early(number, finder)
-        found = f"doing nothing earns {total:g} points"
+        found = say("doing nothing earns {points:g} points", points=total)
         finder.add(
-            ("goal", 0), found, f"less than {NOTHING_POINTS_MAX:g}: goals that need an action, with weight"
+            ("goal", 0),
+            found,
+            say("less than {points:g}: goals that need an action, with weight", points=NOTHING_POINTS_MAX),
         )

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from engine.drill.authoring import limits
 from engine.drill.authoring.places import Path, Place, nearest
+from engine.words import joined, say
 
 KEY_MAX: Final = 60
 TEXT_MAX: Final = 600
@@ -26,9 +27,10 @@ class Problem:
     expected: str = ""
 
     def __str__(self) -> str:
-        expected = f"; expected {self.expected}" if self.expected else ""
-        where = f"{self.where}: " if self.where else ""
-        return f"{self.file}:{self.line}:{self.column}: {where}{self.text}{expected}"
+        where = f"{self.file}:{self.line}:{self.column}" + (f": {self.where}" if self.where else "")
+        if not self.expected:
+            return say("{place}: {problem}", place=where, problem=self.text)
+        return say("{place}: {problem}; expected {said}", place=where, problem=self.text, said=self.expected)
 
     def as_json(self) -> dict[str, Any]:
         return asdict(self)
@@ -38,7 +40,7 @@ class ScenarioProblems(ValueError):
     """A scenario that cannot be used; *problems* names everything wrong with it, in the order of the file."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
-        super().__init__("\n".join(str(problem) for problem in problems))
+        super().__init__(joined("\n", map(str, problems)))
         self.problems = tuple(problems)
 
 
@@ -63,7 +65,7 @@ class Finder:
         every = sorted(set(self.problems))
         kept = every[: limits.PROBLEMS_MAX]
         if len(every) > len(kept):
-            kept.append(Problem(self.file, 1, 1, "", f"and {len(every) - len(kept)} more problems"))
+            kept.append(Problem(self.file, 1, 1, "", say("and {n} more problems", n=len(every) - len(kept))))
         if kept:
             raise ScenarioProblems(kept)
 

@@ -22,6 +22,7 @@ from engine.drill.running.solution import left_alone, played
 from engine.inputs import Input, InputProblem
 from engine.model import Role, World
 from engine.verbs import REMARKS, VERBS
+from engine.words import say
 
 TO_WRITE: Final = "TO WRITE: "
 """Begins every text that an author still has to write."""
@@ -87,7 +88,7 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     acts = [item for item in journal if not _tells(item) and item.verb not in LEFT_OUT]
     if not acts:
         raise CannotRecord(
-            "Nothing was repaired in this run: a drill needs an action that makes a difference."
+            say("Nothing was repaired in this run: a drill needs an action that makes a difference.")
         )
     last_s = max(item.tick for item in (*story, *acts)) / TICKS_PER_S
     length_s = round(max(last_s, drill.world.t_s) + ROOM_S)
@@ -101,14 +102,18 @@ def scenario_from_drill(drill: Drill, name: str) -> str:
     try:
         solved = played(trial, trial.seed)
     except InputProblem as problem:
-        raise CannotRecord(f"Your actions cannot be replayed as a solution: {problem}.") from problem
+        raise CannotRecord(
+            say("Your actions cannot be replayed as a solution: {problem}.", problem=str(problem))
+        ) from problem
     alone = left_alone(trial, trial.seed)
     reached = [goal for goal in goals if solved.goals[goal["name"]].met]
     asking = [goal for goal in reached if not alone.goals[goal["name"]].met]
     if not asking:
         raise CannotRecord(
-            "Your actions make no difference at the end: break something, repair it, continue "
-            "until all is well. T-SQL counts as the trainee's action, not as a fault."
+            say(
+                "Your actions make no difference at the end: break something, repair it, continue "
+                "until all is well. T-SQL counts as the trainee's action, not as a fault."
+            )
         )
     least = (len(reached) - len(asking)) * ASKING_SHARE / (1.0 - ASKING_SHARE) / len(asking)
     weight = max(1, math.ceil(least))
@@ -273,7 +278,7 @@ def prompts(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
     elif isinstance(data, str) and data.startswith(TO_WRITE):
         yield path, data.removeprefix(TO_WRITE)
     elif data in UNNAMED:
-        yield path, "names of skills"
+        yield path, say("names of skills")
 
 
 # --- TOML ---------------------------------------------------------------------------------------------------

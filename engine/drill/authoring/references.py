@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from engine import arithmetic, simulator
 from engine.chance import Chance
@@ -31,7 +32,8 @@ from engine.flow.sites import SITES, WORKLOADS
 from engine.inputs import InputProblem
 from engine.model import Client, Computer, DatabaseCopy, Instance, World
 from engine.verbs import VERBS
-from engine.verbs.lines import parse_line, parse_script
+from engine.verbs.lines import in_line, parse_line, read_script
+from engine.words import mark, say
 
 
 def names_of(scenario: Scenario) -> Names:
@@ -64,11 +66,25 @@ def _known(finder: Finder, path: Path, name: str | None, known: Sequence[str], w
     if name is None or name in known:
         return True
     near = difflib.get_close_matches(name, known, 1)
-    expected = (
-        f"{near[0]}?" if near else f"one of {', '.join(known)}" if known else f"a {what}; there is none"
-    )
-    finder.add(path, f"there is no {what} {name!r}", expected, 0)
+    if near:
+        expected = f"{near[0]}?"
+    elif known:
+        expected = say("one of {names}", names=", ".join(known))
+    else:
+        expected = say("a {thing}; there is none", thing=what)
+    finder.add(path, say(ABSENT[what], name=name), expected, 0)
     return False
+
+
+ABSENT: Final = {
+    "site": mark("there is no site {name!r}"),
+    "server": mark("there is no server {name!r}"),
+    "server or client": mark("there is no server or client {name!r}"),
+    "database": mark("there is no database {name!r}"),
+    "workload": mark("there is no workload {name!r}"),
+    "goal": mark("there is no goal {name!r}"),
+    "question": mark("there is no question {name!r}"),
+}
 
 
 def _check_unique(scenario: Scenario, finder: Finder) -> None:
@@ -95,7 +111,7 @@ def _check_unique(scenario: Scenario, finder: Finder) -> None:
         seen: set[str] = set()
         for path, name in group:
             if name.lower() in seen:
-                finder.add(path, f"{name!r} is listed twice", "another name", 0)
+                finder.add(path, say("{name!r} is listed twice", name=name), say("another name"), 0)
             seen.add(name.lower())
 
 
@@ -111,9 +127,11 @@ def _check_servers(scenario: Scenario, finder: Finder) -> None:
             _known(finder, ("link", i, "ends", j), end, ends, "server or client")
         pair = frozenset(link.ends)
         if len(pair) < 2:
-            finder.add(("link", i, "ends"), "both ends are the same", "two ends", 0)
+            finder.add(("link", i, "ends"), say("both ends are the same"), say("two ends"), 0)
         if pair in pairs:
-            finder.add(("link", i, "ends"), "this link is listed twice", "one table for each pair", 0)
+            finder.add(
+                ("link", i, "ends"), say("this link is listed twice"), say("one table for each pair"), 0
+            )
         pairs.add(pair)
 
 
@@ -124,32 +142,53 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
         _known(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
         _known(finder, (*path, "server"), database.server, names.servers, "server")
         if database.count > 1 and not database.name[-1].isdigit():
-            expected = f"a number at its end, such as {database.name}001"
-            finder.add((*path, "name"), f"{database.count} databases need numbered names", expected, 0)
+            expected = say("a number at its end, such as {name}", name=f"{database.name}001")
+            finder.add(
+                (*path, "name"),
+                say("{n} databases need numbered names", n=database.count),
+                expected,
+                0,
+            )
         session = mirrored.get(database.name)
         for j, server in enumerate(database.restored_on):
             _known(finder, (*path, "restored_on", j), server, names.servers, "server")
         if database.restored_on and session is not None:
-            finder.add((*path, "restored_on"), "its session has a mirror already", "no restored_on here", 0)
+            finder.add(
+                (*path, "restored_on"), say("its session has a mirror already"), say("no restored_on here"), 0
+            )
         if session is None and database.server in database.restored_on:
-            finder.add((*path, "restored_on"), f"{database.server} has the original", "other servers", 0)
+            finder.add(
+                (*path, "restored_on"),
+                say("{server} has the original", server=database.server),
+                say("other servers"),
+                0,
+            )
         if session is None and database.server is None:
-            finder.add(path, f"no server is named for {database.name}", "server = … or a [[session]]")
+            finder.add(
+                path,
+                say("no server is named for {database}", database=database.name),
+                say("server = … or a [[session]]"),
+            )
         if session is not None and database.server not in (None, session.principal):
             finder.add(
-                (*path, "server"), f"its session has the principal {session.principal}", "no server here", 0
+                (*path, "server"),
+                say("its session has the principal {server}", server=session.principal),
+                say("no server here"),
+                0,
             )
         if session is not None and database.recovery_model != "FULL":
-            finder.add((*path, "recovery_model"), "a mirrored database has recovery model FULL", "FULL", 0)
+            finder.add(
+                (*path, "recovery_model"), say("a mirrored database has recovery model FULL"), "FULL", 0
+            )
         if database.log_size_mb > database.log_max_mb:
-            expected = f"at least log_size_mb ({database.log_size_mb:g})"
-            finder.add((*path, "log_max_mb"), "the log is larger than its maximum", expected, 0)
+            expected = say("at least log_size_mb ({size_mb:g})", size_mb=database.log_size_mb)
+            finder.add((*path, "log_max_mb"), say("the log is larger than its maximum"), expected, 0)
 
 
 def _check_editions(scenario: Scenario, finder: Finder) -> None:
     for i, server in enumerate(scenario.servers):
         if server.edition in WITNESS_ONLY and server.endpoint.role != "WITNESS":
-            wrong = f"{server.edition} edition has endpoints of role WITNESS only"
+            wrong = say("{edition} edition has endpoints of role WITNESS only", edition=server.edition)
             finder.add(("server", i, "endpoint", "role"), wrong, "WITNESS", 0)
 
 
@@ -162,21 +201,34 @@ def _check_sessions(scenario: Scenario, finder: Finder, names: Names) -> None:
         _known(finder, (*path, "database"), session.database, written, "database")
         if session.database in seen:
             finder.add(
-                (*path, "database"), f"{session.database} has a session already", "one session each", 0
+                (*path, "database"),
+                say("{database} has a session already", database=session.database),
+                say("one session each"),
+                0,
             )
         seen.add(session.database)
         parts = {"principal": session.principal, "mirror": session.mirror, "witness": session.witness}
         used: list[str] = []
         for key, server in parts.items():
             if _known(finder, (*path, key), server, names.servers, "server") and server in used:
-                finder.add((*path, key), f"{server} has another role in this session", "another server", 0)
+                finder.add(
+                    (*path, key),
+                    say("{server} has another role in this session", server=server),
+                    say("another server"),
+                    0,
+                )
             used += [server] if server else []
         for key in ("principal", "mirror"):
             edition = editions.get(parts[key] or "")
             if edition in WITNESS_ONLY:
-                finder.add((*path, key), f"{edition} edition can only be a witness", "another server", 0)
+                finder.add(
+                    (*path, key),
+                    say("{edition} edition can only be a witness", edition=edition),
+                    say("another server"),
+                    0,
+                )
         if session.safety == "OFF" and "Standard" in {editions.get(server) for server in used[:2]}:
-            finder.add((*path, "safety"), "Standard edition supports safety FULL only", "FULL", 0)
+            finder.add((*path, "safety"), say("Standard edition supports safety FULL only"), "FULL", 0)
 
 
 def _check_clients(scenario: Scenario, finder: Finder, names: Names) -> None:
@@ -203,7 +255,12 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
             finder.add((*path, "do"), str(problem), offset=0)
         else:
             if VERBS[item.verb].by_person:
-                finder.add((*path, "do"), f"{item.verb} is reserved for the trainee", "another verb", 0)
+                finder.add(
+                    (*path, "do"),
+                    say("{verb} is reserved for the trainee", verb=item.verb),
+                    say("another verb"),
+                    0,
+                )
         _check_when(inject, ("at", "between", "when"), path, finder)
     for i, lock in enumerate(scenario.locked):
         try:
@@ -211,11 +268,16 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
         except InputProblem as problem:
             finder.add(("locked", i, "do"), str(problem), offset=0)
     for i, step in enumerate(scenario.solution):
-        inputs, problems = parse_script(step.do.strip())
-        for said in problems:
-            finder.add(("solution", i, "do"), said.removeprefix("line 1: "), offset=0)
+        inputs, problems = read_script(step.do.strip())
+        for number, said in problems:
+            finder.add(("solution", i, "do"), said if number == 1 else in_line(number, said), offset=0)
         if len(inputs) > 1:
-            finder.add(("solution", i, "do"), "there are several lines", "one line for each [[solution]]", 0)
+            finder.add(
+                ("solution", i, "do"),
+                say("there are several lines"),
+                say("one line for each [[solution]]"),
+                0,
+            )
         for item in inputs[:1]:
             try:
                 simulator.resolve(world, item)
@@ -232,12 +294,12 @@ def _check_when(
     """Exactly one of *keys* says when."""
     given = [key for key in keys if getattr(part, key) is not None]
     if len(given) != 1:
-        found = " and ".join(given) or "no time"
-        finder.add(path, f"{found} is given", f"one of {', '.join(keys)}")
+        found = say("{names} is given", names=" and ".join(given)) if given else say("no time is given")
+        finder.add(path, found, say("one of {names}", names=", ".join(keys)))
     if part.when is None and part.after > 0.0:
-        finder.add((*path, "after"), "after counts from a condition", "when = … with it, or at", 0)
+        finder.add((*path, "after"), say("after counts from a condition"), say("when = … with it, or at"), 0)
     if isinstance(part, Inject) and part.between is not None and part.between[0] >= part.between[1]:
-        finder.add((*path, "between"), "the window is empty", "an earlier and a later time", 0)
+        finder.add((*path, "between"), say("the window is empty"), say("an earlier and a later time"), 0)
 
 
 def _named(scenario: Scenario) -> World:
@@ -295,10 +357,12 @@ def _conditions(scenario: Scenario) -> Iterable[tuple[Path, str]]:
 def _check_goals(scenario: Scenario, finder: Finder) -> None:
     for i, goal in enumerate(scenario.goals):
         if goal.within is not None and goal.within < goal.after + goal.hold:
-            expected = f"at least after + hold ({goal.after + goal.hold:g} s)"
-            finder.add(("goal", i, "within"), "the goal cannot be reached in this time", expected, 0)
+            expected = say("at least after + hold ({t_s:g} s)", t_s=goal.after + goal.hold)
+            finder.add(("goal", i, "within"), say("the goal cannot be reached in this time"), expected, 0)
         if scenario.length is not None and goal.after + goal.hold > scenario.length:
-            finder.add(("goal", i), "the drill ends before the goal can be reached", "a longer length")
+            finder.add(
+                ("goal", i), say("the drill ends before the goal can be reached"), say("a longer length")
+            )
     for i, hint in enumerate(scenario.hints):
         _known(finder, ("hint", i, "goal"), hint.goal, [goal.name for goal in scenario.goals], "goal")
 
@@ -315,13 +379,22 @@ def _check_inquiries(scenario: Scenario, finder: Finder) -> None:
             path: Path = (table, i)
             _check_when(inquiry, ("at", "when"), path, finder)
             if scenario.length is not None and (inquiry.at or 0.0) >= scenario.length:
-                finder.add((*path, "at"), "the drill is over by then", f"before {scenario.length:g} s", 0)
+                finder.add(
+                    (*path, "at"),
+                    say("the drill is over by then"),
+                    say("before {t_s:g} s", t_s=scenario.length),
+                    0,
+                )
             if isinstance(inquiry, Question):
                 _check_right(inquiry, path, finder)
         if inquiries and scenario.scored and kind not in kinds:
-            finder.add((table, 0), "this earns no points", f'a rule of kind "{kind}"')
+            finder.add((table, 0), say("this earns no points"), say('a rule of kind "{kind}"', kind=kind))
         if kind in kinds and not inquiries:
-            finder.add(("rubric",), f'the rule of kind "{kind}" has no question', f"a [[{table}]] table")
+            finder.add(
+                ("rubric",),
+                say('the rule of kind "{kind}" has no question', kind=kind),
+                say("a [[{table}]] table", table=table),
+            )
 
 
 def _check_right(question: Question, path: Path, finder: Finder) -> None:
@@ -330,8 +403,8 @@ def _check_right(question: Question, path: Path, finder: Finder) -> None:
     numbers |= {(*path, "instead", i, "right"): other.right for i, other in enumerate(question.instead)}
     for where, right in numbers.items():
         if max(right) > len(question.choices):
-            expected = f"numbers from 1 to {len(question.choices)}"
-            finder.add(where, "there are fewer choices", expected, 0)
+            expected = say("numbers from 1 to {n}", n=len(question.choices))
+            finder.add(where, say("there are fewer choices"), expected, 0)
 
 
 def _check_rubric(scenario: Scenario, finder: Finder, names: Names) -> None:
@@ -342,14 +415,16 @@ def _check_rubric(scenario: Scenario, finder: Finder, names: Names) -> None:
             _known(finder, ("rubric", i, "database"), rule.database, names.databases, "database")
             if rule.target >= rule.limit:
                 finder.add(
-                    ("rubric", i, "limit"), "the limit is not above the target", f"> {rule.target:g}", 0
+                    ("rubric", i, "limit"), say("the limit is not above the target"), f"> {rule.target:g}", 0
                 )
         if isinstance(rule, ForbiddenRule) and not scenario.forbidden:
-            finder.add(("rubric", i), "there is no forbidden state", "a [[forbidden]] table")
+            finder.add(("rubric", i), say("there is no forbidden state"), say("a [[forbidden]] table"))
     total = arithmetic.total(rule.points for rule in scenario.rubric)
     if abs(total - 100.0) > 1e-6:
-        finder.add(("rubric",), f"the points add up to {total:g}", "100")
+        finder.add(("rubric",), say("the points add up to {points:g}", points=total), "100")
     if sum(isinstance(rule, GoalsRule) for rule in scenario.rubric) != 1 or not scenario.goals:
-        finder.add(("rubric",), "a score needs goals", 'one rule of kind "goals" and at least one [[goal]]')
+        finder.add(
+            ("rubric",), say("a score needs goals"), say('one rule of kind "goals" and at least one [[goal]]')
+        )
     if scenario.length is None:
-        finder.add((), "a scored drill must end", 'length = "15min" or the like')
+        finder.add((), say("a scored drill must end"), say('length = "15min" or the like'))

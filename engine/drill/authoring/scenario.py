@@ -20,6 +20,7 @@ from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems, s
 from engine.drill.authoring.references import check_references
 from engine.drill.authoring.schema import Scenario, schema
 from engine.drill.authoring.variants import Picks
+from engine.words import say
 
 __all__ = ["Problem", "Scenario", "ScenarioProblems", "load_scenario", "schema", "varied"]
 
@@ -37,10 +38,11 @@ def load_scenario(
     finder = Finder(source_name, places(text))
     stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
     if data.setdefault("name", stem) != stem:
-        finder.add(("name",), f"the name is {data['name']!r}", f"{stem!r}, as the file is called, or no name")
+        expected = say("{name!r}, as the file is called, or no name", name=stem)
+        finder.add(("name",), say("the name is {name}", name=repr(data["name"])), expected)
     if data.get(variants.VARIANTS):
-        for path, found_text, expected in variants.problems(data):
-            finder.add(path, found_text, expected)
+        for path, found_text, wanted in variants.problems(data):
+            finder.add(path, found_text, wanted)
         finder.check()
         drawn = variants.picked(data[variants.VARIANTS], _seed(data) if seed is None else seed)
         data = variants.substituted(data, drawn if picks is None else picks)
@@ -51,7 +53,7 @@ def load_scenario(
         for error in found[: limits.PROBLEMS_MAX]:
             _explain(finder, data, error)
         if len(found) > limits.PROBLEMS_MAX:
-            finder.add((), f"and {len(found) - limits.PROBLEMS_MAX} more problems")
+            finder.add((), say("and {n} more problems", n=len(found) - limits.PROBLEMS_MAX))
         else:
             _check_the_rest(finder, data, found)
         finder.check()
@@ -59,7 +61,11 @@ def load_scenario(
     scenario._text = text
     total = arithmetic.total(database.count for database in scenario.databases)
     if total > limits.DATABASES_MAX:
-        finder.add(("database",), f"there are {total} databases", f"at most {limits.DATABASES_MAX} in all")
+        finder.add(
+            ("database",),
+            say("there are {n} databases", n=total),
+            say("at most {n} in all", n=limits.DATABASES_MAX),
+        )
         finder.check()
     check_references(scenario, finder)
     finder.check()
@@ -96,7 +102,7 @@ def _toml(text: str, file: str) -> dict[str, Any]:
         line, column = text.count("\n") + 1, 1
         if place is not None and place[1] is not None:
             line, column = int(place[1]), int(place[2])
-        problem = Problem(file, line, column, "", f"not TOML: {_PLACE.sub('', said)}")
+        problem = Problem(file, line, column, "", say("not TOML: {said}", said=_PLACE.sub("", said)))
         raise ScenarioProblems([problem]) from None
 
 
@@ -216,19 +222,25 @@ def _explain(finder: Finder, data: Any, error: ErrorDetails) -> None:
     kind, given = error["type"], error["input"]
     path = _written(error["loc"], data, keep_last=kind == "missing")
     if kind == "extra_forbidden":
-        finder.add(path, f"there is no key {path[-1]!r} here", _near(str(path[-1]), _keys(path[:-1], data)))
+        finder.add(
+            path,
+            say("there is no key {key!r} here", key=path[-1]),
+            _near(str(path[-1]), _keys(path[:-1], data)),
+        )
     elif kind == "missing" and isinstance(error["loc"][-1], int):
-        finder.add(path[:-1], "the list is too short", expected(error))
+        finder.add(path[:-1], say("the list is too short"), expected(error))
     elif kind == "missing":
-        finder.add(path[:-1], f"the key {path[-1]!r} is missing")
+        finder.add(path[:-1], say("the key {key!r} is missing", key=path[-1]))
     elif kind == "union_tag_not_found":
-        finder.add(path, "the key 'kind' is missing")
+        finder.add(path, say("the key {key!r} is missing", key="kind"))
     elif kind == "union_tag_invalid":
-        finder.add((*path, "kind"), f"{error['ctx']['tag']!r} is not known here", expected(error), 0)
+        finder.add(
+            (*path, "kind"), say("{word!r} is not known here", word=error["ctx"]["tag"]), expected(error), 0
+        )
     elif kind == "value_error":
-        finder.add(path, f"{_short(given)} is not allowed here", expected(error), 0)
+        finder.add(path, say("{value} is not allowed here", value=_short(given)), expected(error), 0)
     else:
-        finder.add(path, f"{_short(given)} does not fit", expected(error), 0)
+        finder.add(path, say("{value} does not fit", value=_short(given)), expected(error), 0)
 
 
 def _written(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
@@ -273,7 +285,9 @@ def _models_in(annotation: Any) -> list[type[BaseModel]]:
 
 def _near(word: str, known: list[str]) -> str:
     near = difflib.get_close_matches(word, known, 1, cutoff=0.5)
-    return f"{near[0]}?" if near else f"one of {', '.join(known)}" if known else ""
+    if near or not known:
+        return f"{near[0]}?" if near else ""
+    return say("one of {names}", names=", ".join(known))
 
 
 def _short(given: Any) -> str:

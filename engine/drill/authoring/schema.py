@@ -23,6 +23,7 @@ from pydantic import (
 )
 
 from engine.constants import ENDPOINT_PORT, PARTNER_TIMEOUT_S
+from engine.words import say
 
 # --- kinds of values ----------------------------------------------------------------------------------------
 
@@ -39,17 +40,17 @@ def _seconds(value: Any) -> Any:
     if isinstance(value, str):
         match = _DURATION.match(value)
         if match is None:
-            raise ValueError('expected seconds (30) or a number with s, min or h ("2min")')
+            raise ValueError(say('seconds (30) or a number with s, min or h ("2min")'))
         value = float(match[1]) * _UNIT_S[match[2]]
     if isinstance(value, (int, float)) and not isinstance(value, bool) and not 0.0 <= value <= DURATION_MAX_S:
-        raise ValueError("expected a time from 0 to 24 h")
+        raise ValueError(say("a time from 0 to 24 h"))
     return value
 
 
 def _pace(seconds: float) -> float:
     """Refuses a job that would begin again before any time has passed, and so never end."""
     if 0.0 < seconds < PACE_MIN_S:
-        raise ValueError(f"expected 0 (never) or at least {PACE_MIN_S:g} s")
+        raise ValueError(say("0 (never) or at least {t_s:g} s", t_s=PACE_MIN_S))
     return seconds
 
 
@@ -61,7 +62,13 @@ def _readable(text: str) -> str:
         if sign not in "\n\t\u200c\u200d" and (
             unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
         ):
-            raise ValueError(f"expected no invisible sign like character {index + 1} (U+{ord(sign):04X})")
+            raise ValueError(
+                say(
+                    "no invisible sign like character {n} ({word})",
+                    n=index + 1,
+                    word=f"U+{ord(sign):04X}",
+                )
+            )
     return text
 
 
@@ -76,9 +83,9 @@ def _moment(text: str) -> str:
     try:
         year = datetime.fromisoformat(text).year
     except ValueError:
-        raise ValueError("expected a valid date and time") from None
+        raise ValueError(say("a valid date and time")) from None
     if not 1990 <= year <= 2100:
-        raise ValueError("expected a year from 1990 to 2100")
+        raise ValueError(say("a year from 1990 to 2100"))
     return text
 
 

@@ -14,6 +14,7 @@ from typing import Any, Final
 
 from engine.chance import Chance
 from engine.drill.authoring.places import Path
+from engine.words import say
 
 VARIANTS: Final = "variants"
 POOL_MAX: Final = 50
@@ -90,13 +91,13 @@ def problems(data: Mapping[str, Any]) -> list[Found]:
     if variants is None:
         return []
     if not isinstance(variants, dict):
-        return [((VARIANTS,), "not a table", "[variants] with pools such as size = [10, 20]")]
+        return [((VARIANTS,), say("not a table"), say("[variants] with pools such as size = [10, 20]"))]
     found = [problem for name, pool in variants.items() for problem in _pool(name, pool)]
     names = [name for group in groups(variants) for name in group] if not found else []
     for name in sorted({name for name in names if names.count(name) > 1}):
-        found.append(((VARIANTS,), f"there are two pools {name!r}", "different names"))
+        found.append(((VARIANTS,), say("there are two pools {name!r}", name=name), say("different names")))
     return found or [
-        (path, f"there is no variant {name!r}", f"one of {', '.join(names)}")
+        (path, say("there is no variant {name!r}", name=name), say("one of {names}", names=", ".join(names)))
         for path, name in _placeholders(data, ())
         if name not in names
     ]
@@ -106,7 +107,11 @@ def unused(data: Mapping[str, Any]) -> list[Found]:
     """Pools that no placeholder asks for."""
     used = {name for _, name in _placeholders(data, ())}
     return [
-        ((VARIANTS,), f"the variant {name!r} is used nowhere", f"{{{name}}} in some text, or no such pool")
+        (
+            (VARIANTS,),
+            say("the variant {name!r} is used nowhere", name=name),
+            say("{placeholder} in some text, or no such pool", placeholder=f"{{{name}}}"),
+        )
         for group in groups(data.get(VARIANTS, {}))
         for name in group
         if name not in used
@@ -123,25 +128,33 @@ def _pool(name: str, pool: Any) -> Iterator[Found]:
     ]
     yield from before
     if not pool:
-        yield path, "no pool in it", "pools that are picked together"
+        yield path, say("no pool in it"), say("pools that are picked together")
     elif not before and len({len(entries) for entries in pool.values()}) > 1:
         sizes = ", ".join(f"{inner} has {len(entries)}" for inner, entries in pool.items())
         yield (
             path,
-            f"the pools are not equally long: {sizes}",
-            ("the same number of entries in each, as they are picked together"),
+            say("the pools are not equally long: {sizes}", sizes=sizes),
+            (say("the same number of entries in each, as they are picked together")),
         )
 
 
 def _entries(path: Path, name: str, pool: Any) -> Iterator[Found]:
     if not _NAME.match(name):
-        yield path, f"{name!r} is not a valid name of a variant", "small letters, digits and _, at most 30"
+        yield (
+            path,
+            say("{name!r} is not a valid name of a variant", name=name),
+            say("small letters, digits and _, at most 30"),
+        )
     if not isinstance(pool, list) or not 2 <= len(pool) <= POOL_MAX:
-        yield path, "not a pool", f"a list of 2 to {POOL_MAX} entries"
+        yield path, say("not a pool"), say("a list of 2 to {n} entries", n=POOL_MAX)
     elif not all(type(entry) in (str, int, float) for entry in pool) or len({type(e) for e in pool}) > 1:
-        yield path, "the entries have different types", "texts only, or numbers only"
+        yield path, say("the entries have different types"), say("texts only, or numbers only")
     elif any(isinstance(entry, str) and len(entry) > ENTRY_LENGTH_MAX for entry in pool):
-        yield path, "an entry is too long", f"at most {ENTRY_LENGTH_MAX} characters"
+        yield (
+            path,
+            say("an entry is too long"),
+            say("at most {n} characters", n=ENTRY_LENGTH_MAX),
+        )
 
 
 def _placeholders(value: Any, path: Path) -> Iterator[tuple[Path, str]]:

@@ -252,7 +252,7 @@ def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
         else tuple(_against(lanes, span, span.to_tick if done is None else done.detected_tick))
     )
     if automatic and done is not None:
-        verdict = told = say(TOOK_OVER["automatic"], server=done.to_server)
+        verdict = told = say(TOOK_OVER[done.kind], server=done.to_server)
     elif done is not None:
         told = say(TOOK_OVER[done.kind], server=done.to_server)
         verdict = told if done.kind == "manual" else joined(" ", (told, _reasons(against)))

@@ -11,6 +11,7 @@ import numpy as np
 
 from engine.drill.time.packed import packed
 from engine.events import Event
+from engine.words import Sentence
 
 Array = np.ndarray[Any, Any]
 
@@ -33,14 +34,15 @@ class Words:
     def __init__(self) -> None:
         self.texts: list[str | None] = []
         self.data: list[tuple[tuple[str, Any], ...]] = []
-        self._text_places: dict[str | None, int] = {}
+        self._text_places: dict[object, int] = {}
         self._data_places: dict[object, int] = {}
 
     def text(self, text: str | None) -> int:
-        """Where *text* stands."""
-        place = self._text_places.get(text)
+        """Where *text* stands. A sentence equals its text, and is not the same."""
+        key = (text.template, text.args) if isinstance(text, Sentence) else text
+        place = self._text_places.get(key)
         if place is None:
-            place = self._text_places[text] = len(self.texts)
+            place = self._text_places[key] = len(self.texts)
             self.texts.append(text)
         return place
 
