@@ -21,6 +21,7 @@ from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
 from engine.model import ticks
 from engine.verbs.lines import parse_script
+from engine.words import say
 
 INPUTS_MAX: Final = 4_000_000
 """Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""
@@ -121,7 +122,7 @@ def _inputs(file: str | None, drill: Drill) -> list[Input]:
         try:
             simulator.resolve(drill.world, item)
         except InputProblem as problem:
-            problems.append(f"{item.line}: {problem}")
+            problems.append(say("{input}: {why}", input=item.line, why=str(problem)))
     if problems:
         raise Unusable("\n".join(f"{file}: {problem}" for problem in problems))
     return inputs

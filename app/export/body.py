@@ -12,7 +12,7 @@ from app.words import formatting
 from app.words.language import mark, tr, trn
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
-from engine.drill.judging.mistakes import NEVER, Mistake
+from engine.drill.judging.mistakes import Mistake
 from engine.drill.judging.review import FailoverReview
 from engine.drill.judging.watch import HOLDS, Lanes, Precondition
 from engine.model import ticks
@@ -244,7 +244,7 @@ def _mistakes(found: Sequence[Mistake]) -> str:
 
 def _what(mistake: Mistake) -> str:
     cause = said(mistake.cause)
-    if cause and not mistake.cause.startswith(NEVER):
+    if cause and not mistake.omission:
         cause = tr("After: {cause}").format(cause=cause)
     before = f"\n{cause}" if cause else ""
     return f"{said(mistake.what)}{before}\n{_better(mistake.better)}"

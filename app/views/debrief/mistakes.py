@@ -15,7 +15,7 @@ from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.counterfactual import Deed
-from engine.drill.judging.mistakes import NEVER, Mistake
+from engine.drill.judging.mistakes import Mistake
 
 SHOWN: Final = 8
 """The costliest; every one stands in the score as well."""
@@ -88,7 +88,7 @@ def _mistake(
     if mistake.cause:
         said = (
             said_of(mistake.cause)
-            if mistake.cause.startswith(NEVER)
+            if mistake.omission
             else tr("After: {cause}").format(cause=said_of(mistake.cause))
         )
         words.addWidget(label(said))

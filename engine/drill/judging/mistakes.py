@@ -46,7 +46,7 @@ class Mistake:
     """Name of the rule that took the points."""
     what: str
     cause: str
-    """What was done or happened before it; empty if it came from nothing in particular."""
+    """What was done or happened before it, or never done; empty if it came from nothing in particular."""
     points: float
     better: str
     retry_tick: Tick
@@ -54,6 +54,8 @@ class Mistake:
     without: Deed | None = None
     """The deed that it came from, with what the run would have come to without; None: it came from none, or that was
     not tried."""
+    omission: bool = False
+    """Its cause is what was never done."""
 
     @property
     def size(self) -> str:
@@ -124,9 +126,8 @@ def _mistake(
         return replace(mistake, cause=cause, retry_tick=retry, without=deeds.get(place))
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
-        return replace(
-            mistake, cause=say("Never done: {line}", line=line.splitlines()[0]), retry_tick=min(tick, at)
-        )
+        cause = say("Never done: {line}", line=line.splitlines()[0])
+        return replace(mistake, cause=cause, omission=True, retry_tick=min(tick, at))
     return replace(mistake, cause=loss.cause or _before(drill, at))
 
 
