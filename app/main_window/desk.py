@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QResizeEvent, QShowEvent
+from PySide6.QtGui import QFont, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.widgets import theme
 from app.widgets.docks import AUTHOR, DOCKS, INSTRUCTOR, LEARNER, MIDDLE, PRESENTER, Dock, View
 from app.widgets.keyboard import has_keys
-from app.widgets.room import scrolling
+from app.widgets.room import Room
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -72,13 +72,16 @@ def widget(view: View) -> QWidget:
 
 
 class Desk(QMainWindow):
-    """Topology in the middle, everything else in docks around it."""
+    """Topology in the middle, everything else in docks around it.
+
+    Each view is put into a desk that stands in its place already: Qt goes through all the widgets of what is put
+    somewhere, 560 of them in a whole desk, at each of the four steps from view to window.
+    """
 
     room_changed = Signal()
     """There is room for other columns than those that stand there."""
 
-    def __init__(self, views: dict[str, View]) -> None:
-        """*views* by the name of their row in DOCKS; that of MIDDLE stands in the middle."""
+    def __init__(self) -> None:
         super().__init__()
         self.setWindowFlags(Qt.WindowType.Widget)
         self.setObjectName("desk")
@@ -89,9 +92,9 @@ class Desk(QMainWindow):
             (Qt.Corner.BottomRightCorner, _RIGHT),
         ):
             self.setCorner(corner, area)
-        self.views = views
-        self._middle = next(widget(views[dock.name]) for dock in DOCKS if dock.area is MIDDLE)
-        self.setCentralWidget(self._middle)
+        self._middle: QWidget
+        self.views: dict[str, View] = {}
+        """By the names of their rows in DOCKS."""
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
         self._drill: Any = None
@@ -119,11 +122,15 @@ class Desk(QMainWindow):
         self._truth = True
         self._taken: set[str] = set()
         """Panels that an exam has closed."""
-        for place in PLACES:
-            if place.name in views:
-                self._add_dock(place, views[place.name])
-        self._size_titles()
-        self.arrange(LEARNER)
+
+    def put(self, place: Dock, view: View) -> None:
+        """Take in a view; that of MIDDLE stands in the middle. `arrange` when all are there."""
+        self.views[place.name] = view
+        if place.area is MIDDLE:
+            self._middle = widget(view)
+            self.setCentralWidget(self._middle)
+        else:
+            self._add_dock(place, view)
 
     def part(self, kind: type[Kind]) -> Kind:
         """The view of that kind."""
@@ -137,7 +144,10 @@ class Desk(QMainWindow):
         dock = QDockWidget(tr(place.title), self)
         dock.setObjectName(place.name)
         dock.installEventFilter(self)
-        dock.setWidget(scrolling(widget(view)))
+        dock.setFont(_title_font(self))
+        room = Room()
+        dock.setWidget(room)
+        room.hold(widget(view))
         dock.topLevelChanged.connect(lambda _: self._show_title_bars())
         dock.dockLocationChanged.connect(lambda _: self._show_title_bars())
         dock.visibilityChanged.connect(
@@ -334,7 +344,7 @@ class Desk(QMainWindow):
     def _size_titles(self) -> None:
         """Qt draws the title of a dock that has the program's own font in the size in which the program began."""
         for dock in self.docks.values():
-            dock.setFont(theme.sized(self.font(), ALMOST_ONE))
+            dock.setFont(_title_font(self))
 
     def _keep_left_readable(self) -> None:
         """With larger text the left area becomes wider, also in a layout that was stored."""
@@ -453,6 +463,10 @@ class Desk(QMainWindow):
         if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
             child.setElideMode(Qt.TextElideMode.ElideNone)
             child.setUsesScrollButtons(True)
+
+
+def _title_font(desk: Desk) -> QFont:
+    return theme.sized(desk.font(), ALMOST_ONE)
 
 
 def _taking_keys(view: QWidget) -> QWidget:

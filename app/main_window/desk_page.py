@@ -26,7 +26,7 @@ from app.views.topology.view import MOVING_SPEED_MAX
 from app.views.topology_table import TopologyTable
 from app.views.transport import Transport
 from app.widgets import theme
-from app.widgets.docks import DOCKS, View
+from app.widgets.docks import DOCKS, LEARNER, MIDDLE
 from app.words import formatting
 from app.words.language import tr
 
@@ -40,28 +40,28 @@ IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_s
 
 
 def make(window: MainWindow) -> Iterator[None]:
-    """The views, one in a step, each in its place."""
-    views: dict[str, View] = {}
-    for dock in DOCKS:
-        views[dock.name] = resolve_name(dock.view)()
+    """The page, then the views, one in a step, each in its place."""
+    window.transport = Transport([window.actions_by_name[name] for name in IN_TRANSPORT])
+    window.timeline = Timeline()
+    window.desk = desk = Desk()
+    window.desk_page = QWidget()
+    column = QVBoxLayout(window.desk_page)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(0)
+    window.pages.addWidget(window.desk_page)
+    column.addWidget(_bar(window))
+    column.addWidget(desk)
+    yield
+    for dock in sorted(DOCKS, key=lambda dock: dock.area is not MIDDLE):
+        desk.put(dock, resolve_name(dock.view)())
         yield
-    window.desk = desk = Desk(views)
+    desk.arrange(LEARNER)
     window.topology = desk.part(Topology)
     window.briefing, window.console = desk.part(Briefing), desk.part(Console)
     window.charts, window.timing = desk.part(Charts), desk.part(Timing)
     window.explorer, window.ledger = desk.part(ObjectExplorer), desk.part(FaultLedger)
     window.table = desk.part(TopologyTable)
     window.table.share(window.topology.acts)
-    yield
-    window.transport = Transport([window.actions_by_name[name] for name in IN_TRANSPORT])
-    window.timeline = Timeline()
-    window.desk_page = QWidget()
-    column = QVBoxLayout(window.desk_page)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    column.addWidget(_bar(window))
-    column.addWidget(desk)
-    window.pages.addWidget(window.desk_page)
 
 
 def _bar(window: MainWindow) -> QFrame:

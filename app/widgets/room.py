@@ -8,25 +8,30 @@ from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Slot
 from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 
-def scrolling(widget: QWidget) -> QScrollArea:
-    """*widget* in a frame that shrinks further than it does, with scroll bars from there on."""
-    _watch_the_keyboard()
-    area = _Following()
-    area.setFrameShape(QFrame.Shape.NoFrame)
-    area.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    area.setWidgetResizable(True)
-    area.setWidget(widget)
-    widget.setAutoFillBackground(False)
-    area.viewport().setAutoFillBackground(False)
+def scrolling(widget: QWidget) -> Room:
+    """*widget* in a room of its own."""
+    area = Room()
+    area.hold(widget)
     return area
 
 
-class _Following(QScrollArea):
-    """What gets the keyboard comes into sight, however it got it."""
+class Room(QScrollArea):
+    """Shrinks further than what it holds, with scroll bars from there on. What gets the keyboard comes into sight,
+    however it got it."""
 
     def __init__(self) -> None:
         super().__init__()
+        _watch_the_keyboard()
+        self.setFrameShape(QFrame.Shape.NoFrame)
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self.setWidgetResizable(True)
         self.verticalScrollBar().rangeChanged.connect(self.follow, Qt.ConnectionType.QueuedConnection)
+
+    def hold(self, widget: QWidget) -> None:
+        """Let *widget* be what is in here."""
+        self.setWidget(widget)
+        widget.setAutoFillBackground(False)
+        self.viewport().setAutoFillBackground(False)
 
     @Slot()
     def follow(self) -> None:
@@ -57,7 +62,7 @@ def _follow() -> None:
     place = QApplication.focusWidget()
     while place is not None:
         place = place.parentWidget()
-        if isinstance(place, _Following):
+        if isinstance(place, Room):
             place.follow()
 
 
