@@ -44,6 +44,11 @@ def joined(separator: str, parts: Iterable[str]) -> Sentence:
     return _made(separator.join(f"{{{name}}}" for name, _ in numbered), numbered)
 
 
+def quantity(value: float, form: str, unit: str = "") -> Sentence:
+    """*value* in the format *form*, with its *unit* where it is written alike in all languages: 1,234.5 MB."""
+    return _made(f"{{value:{form}}}{f' {unit}' if unit else ''}", (("value", value),))
+
+
 def _made(template: str, args: tuple[tuple[str, Argument], ...]) -> Sentence:
     sentence = Sentence(template.format(**dict(args)))
     sentence.template, sentence.args = template, args

@@ -15,6 +15,7 @@ from engine.planning.assess import NO_GOALS, Assessment, Goals, Resource, assess
 from engine.planning.plan import Plan, network_of, pair_of
 from engine.planning.steady import send_limit_kb_per_s, steady
 from engine.planning.words import duration, figure, percent, size
+from engine.words import Sentence, joined, mark, say
 
 HOUR_S: Final = 3600.0
 NEVER: Final = float("inf")
@@ -36,9 +37,9 @@ class Tone(StrEnum):
 class Finding:
     """One answer of the planner."""
 
-    topic: str
+    topic: Sentence
     tone: Tone
-    text: str
+    text: Sentence
 
 
 def advice(plan: Plan, goals: Goals = NO_GOALS) -> list[Finding]:
@@ -63,24 +64,38 @@ def advice(plan: Plan, goals: Goals = NO_GOALS) -> list[Finding]:
 
 
 def _verdict(found: Assessment) -> Finding:
-    topic = "Safety level"
+    topic = say("Safety level")
     if found.full_fits:
-        both = "Both levels fit; " if found.off_fits else "FULL fits, OFF does not: "
-        why = "FULL loses no committed work and, with a witness, fails over automatically."
-        return Finding(topic, Tone.OK, both + why)
+        if found.off_fits:
+            text = say(
+                "Both levels fit; FULL loses no committed work and, with a witness, fails over automatically."
+            )
+        else:
+            text = say(
+                "FULL fits, OFF does not: FULL loses no committed work and, with a witness, "
+                "fails over automatically."
+            )
+        return Finding(topic, Tone.OK, text)
     if found.off_fits and not _wants_no_loss(found.goals):
-        text = f"OFF fits, FULL does not: {_too_much(found)}. With OFF service can only be forced, "
-        return Finding(topic, Tone.WARN, text + "and log that the mirror has not hardened by then is lost.")
-    off = "OFF falls behind" if _off_grows(found) else "OFF may lose more than allowed"
-    return Finding(topic, Tone.BAD, f"Neither level fits: {_too_much(found)}, and {off}. {_remedy(found)}")
+        text = say(
+            "OFF fits, FULL does not: {why}. With OFF service can only be forced, and log that the "
+            "mirror has not hardened by then is lost.",
+            why=_too_much(found),
+        )
+        return Finding(topic, Tone.WARN, text)
+    if _off_grows(found):
+        template = mark("Neither level fits: {why}, and OFF falls behind. {what}")
+    else:
+        template = mark("Neither level fits: {why}, and OFF may lose more than allowed. {what}")
+    return Finding(topic, Tone.BAD, say(template, why=_too_much(found), what=_remedy(found)))
 
 
-def _too_much(found: Assessment) -> str:
+def _too_much(found: Assessment) -> Sentence:
     """Which goal FULL misses."""
     allowed, limit_s = found.goals.throughput_loss_max, found.goals.response_limit_s
     if found.full.transactions_per_s < found.alone.transactions_per_s * (1.0 - allowed):
-        return f"FULL costs more than {percent(allowed)} of the throughput"
-    return f"responses in FULL take longer than {duration(limit_s or 0.0)}"
+        return say("FULL costs more than {share} of the throughput", share=percent(allowed))
+    return say("responses in FULL take longer than {figure}", figure=duration(limit_s or 0.0))
 
 
 def _off_grows(found: Assessment) -> bool:
@@ -91,95 +106,132 @@ def _wants_no_loss(goals: Goals) -> bool:
     return goals.rpo_kb == 0.0 or goals.rpo_s == 0.0
 
 
-def _remedy(found: Assessment) -> str:
-    limits, ways = found.limits, []
-    if limits.full_mbps is not None and found.plan.bandwidth_mbps < limits.full_mbps:
-        ways.append(f"{figure(limits.full_mbps, 2)} Mbps")
-    if limits.full_rtt_ms is not None and found.plan.rtt_ms > limits.full_rtt_ms:
-        ways.append(f"a round trip of {_rtt(limits.full_rtt_ms)}")
-    if not ways:
-        return "Neither bandwidth nor round trip alone would make FULL fit."
-    return f"FULL would fit with {' or '.join(ways)}."
+def _remedy(found: Assessment) -> Sentence:
+    mbps, rtt_ms = found.limits.full_mbps, found.limits.full_rtt_ms
+    by_mbps = mbps is not None and found.plan.bandwidth_mbps < mbps
+    by_rtt = rtt_ms is not None and found.plan.rtt_ms > rtt_ms
+    bandwidth, round_trip = figure(mbps or 0.0, 2), _rtt(rtt_ms or 0.0)
+    if by_mbps and by_rtt:
+        return say(
+            "FULL would fit with {bandwidth} Mbps or a round trip of {round_trip}.",
+            bandwidth=bandwidth,
+            round_trip=round_trip,
+        )
+    if by_mbps:
+        return say("FULL would fit with {bandwidth} Mbps.", bandwidth=bandwidth)
+    if by_rtt:
+        return say("FULL would fit with a round trip of {round_trip}.", round_trip=round_trip)
+    return say("Neither bandwidth nor round trip alone would make FULL fit.")
 
 
 def _full(found: Assessment) -> Finding:
     alone, full, limit_s = found.alone, found.full, found.goals.response_limit_s
-    text = (
-        f"{figure(full.transactions_per_s)} transactions/s and {duration(full.response_s)} response, against "
-        f"{figure(alone.transactions_per_s)} and {duration(alone.response_s)} without mirroring; "
-        f"a commit waits {duration(full.commit_delay_ms / 1000.0)}."
-    )
+    text = [
+        say(
+            "{rate} transactions/s and {response} response, against {rate_alone} and {response_alone} "
+            "without mirroring; a commit waits {wait}.",
+            rate=figure(full.transactions_per_s),
+            response=duration(full.response_s),
+            rate_alone=figure(alone.transactions_per_s),
+            response_alone=duration(alone.response_s),
+            wait=duration(full.commit_delay_ms / 1000.0),
+        )
+    ]
     lost = 1.0 - full.transactions_per_s / alone.transactions_per_s if alone.transactions_per_s > 0.0 else 0.0
     if lost >= 0.0005:
-        text += f" That is {percent(lost)} less work."
+        text.append(say("That is {share} less work.", share=percent(lost)))
     if limit_s is not None and full.response_s > limit_s:
-        also = ", as they do without mirroring" if alone.response_s > limit_s else ""
-        text += f" Responses take longer than the {duration(limit_s)} allowed{also}."
-    return Finding("Safety FULL", Tone.OK if found.full_fits else Tone.BAD, text)
+        template = mark("Responses take longer than the {limit} allowed.")
+        if alone.response_s > limit_s:
+            template = mark("Responses take longer than the {limit} allowed, as they do without mirroring.")
+        text.append(say(template, limit=duration(limit_s)))
+    return Finding(say("Safety FULL"), Tone.OK if found.full_fits else Tone.BAD, joined(" ", text))
 
 
 def _off(found: Assessment) -> Finding:
     off, growth = found.off, found.off.send_queue_growth_kb_per_s
-    head = f"{figure(off.transactions_per_s)} transactions/s and {duration(off.response_s)} response; no commit waits"
+    topic, rate, response = say("Safety OFF"), figure(off.transactions_per_s), duration(off.response_s)
     if not _off_grows(found):
-        text = f"{head} and the send queue stays short: about {size(off.unhardened_kb)} in transit."
-        return Finding("Safety OFF", Tone.OK if found.off_fits else Tone.WARN, text)
-    text = (
-        f"{head}, but the send queue grows by {size(growth)}/s, {size(growth * HOUR_S)} an hour, without end."
+        text = say(
+            "{rate} transactions/s and {response} response; no commit waits and the send queue stays "
+            "short: about {size} in transit.",
+            rate=rate,
+            response=response,
+            size=size(off.unhardened_kb),
+        )
+        return Finding(topic, Tone.OK if found.off_fits else Tone.WARN, text)
+    text = say(
+        "{rate} transactions/s and {response} response; no commit waits, but the send queue grows by "
+        "{size}/s, {in_an_hour} an hour, without end.",
+        rate=rate,
+        response=response,
+        size=size(growth),
+        in_an_hour=size(growth * HOUR_S),
     )
-    return Finding("Safety OFF", Tone.BAD, text)
+    return Finding(topic, Tone.BAD, text)
 
 
 # --- what a failure costs -----------------------------------------------------------------------------------
 
 
 def _loss(found: Assessment) -> Iterator[Finding]:
-    topic = "Lost if the principal fails"
+    topic = say("Lost if the principal fails")
     if found.plan.safety is Mode.NONE:
-        yield Finding(topic, Tone.BAD, "All work since the last log backup that is stored elsewhere.")
+        yield Finding(topic, Tone.BAD, say("All work since the last log backup that is stored elsewhere."))
     elif found.plan.safety is Mode.FULL:
         yield Finding(
-            topic, Tone.OK, "No committed work while SYNCHRONIZED: it is hardened on both servers first."
+            topic, Tone.OK, say("No committed work while SYNCHRONIZED: it is hardened on both servers first.")
         )
     elif _off_grows(found):
         yield Finding(topic, Tone.BAD, _growing_loss(found))
     else:
         kb = found.off.unhardened_kb
         transactions = figure(kb / found.plan.workload.log_kb_per_transaction, 2)
-        work = f"{duration(found.seconds_of_log(kb))} of work or {transactions} transactions"
         fits = found.loss_fits(kb)
-        text = f"About {size(kb)} of log: {work}." + ("" if fits else " More than the acceptable loss.")
+        text = say(
+            "About {size} of log: {time} of work or {n} transactions.",
+            size=size(kb),
+            time=duration(found.seconds_of_log(kb)),
+            n=transactions,
+        )
+        if not fits:
+            text = joined(" ", (text, say("More than the acceptable loss.")))
         yield Finding(topic, Tone.OK if fits else Tone.BAD, text)
 
 
-def _growing_loss(found: Assessment) -> str:
+def _growing_loss(found: Assessment) -> Sentence:
     growth = found.off.send_queue_growth_kb_per_s
-    text = (
-        f"The whole send queue: {size(growth * 60.0)} after a minute, {size(growth * HOUR_S)} after an hour "
-        f"({duration(found.seconds_of_log(growth * HOUR_S))} of work)."
+    text = say(
+        "The whole send queue: {in_a_minute} after a minute, {in_an_hour} after an hour ({time} of work).",
+        in_a_minute=size(growth * 60.0),
+        in_an_hour=size(growth * HOUR_S),
+        time=duration(found.seconds_of_log(growth * HOUR_S)),
     )
     if _wants_no_loss(found.goals):
-        text += " No loss is acceptable."
-    elif found.rpo_reached_s is not None:
-        text += f" The acceptable loss is exceeded after {duration(found.rpo_reached_s)}."
+        return joined(" ", (text, say("No loss is acceptable.")))
+    if found.rpo_reached_s is not None:
+        exceeded = say("The acceptable loss is exceeded after {time}.", time=duration(found.rpo_reached_s))
+        return joined(" ", (text, exceeded))
     return text
 
 
 CAUSES_IN_WORDS: Final = {
-    Cause.POWER_OFF: "when the principal's server fails (automatic, with a witness)",
-    Cause.TIMEOUT: "when it hangs, after the partner timeout of 10 s",
-    Cause.MANUAL: "for a manual failover",
-    Cause.FORCED: "for forced service, counted from the command",
+    Cause.POWER_OFF: mark(
+        "{least} to {most} s when the principal's server fails (automatic, with a witness)"
+    ),
+    Cause.TIMEOUT: mark("{least} to {most} s when it hangs, after the partner timeout of 10 s"),
+    Cause.MANUAL: mark("{least} to {most} s for a manual failover"),
+    Cause.FORCED: mark("{least} to {most} s for forced service, counted from the command"),
 }
 
 
 def _failovers(found: Assessment) -> Iterator[Finding]:
     parts = [
-        f"{figure(each.low_s, 2)} to {figure(each.high_s, 2)} s {CAUSES_IN_WORDS[each.cause]}"
+        say(CAUSES_IN_WORDS[each.cause], least=figure(each.low_s, 2), most=figure(each.high_s, 2))
         for each in found.failovers
     ]
     if parts:
-        yield Finding("Downtime", Tone.INFO, f"{'; '.join(parts)}.")
+        yield Finding(say("Downtime"), Tone.INFO, say("{whys}.", whys=joined("; ", parts)))
 
 
 # --- why ----------------------------------------------------------------------------------------------------
@@ -189,69 +241,80 @@ def _binding(found: Assessment) -> Finding:
     resource, gain = found.binding.resource, found.binding.gain
     text = BINDING_IN_WORDS[resource](found)
     if resource is not Resource.CLIENTS:
-        more = "sent log" if found.plan.safety is Mode.OFF and _off_grows(found) else "transactions"
-        text += f" Twice as good, it would give {percent(gain)} more {more}."
-    return Finding("Bottleneck", Tone.INFO, text)
+        template = mark("Twice as good, it would give {share} more transactions.")
+        if found.plan.safety is Mode.OFF and _off_grows(found):
+            template = mark("Twice as good, it would give {share} more sent log.")
+        text = joined(" ", (text, say(template, share=percent(gain))))
+    return Finding(say("Bottleneck"), Tone.INFO, text)
 
 
-def _clients(found: Assessment) -> str:
+def _clients(found: Assessment) -> Sentence:
     if found.plan.workload.think_s > 0.0:
-        return "Neither link nor disks: the clients request no more."
-    return "No single part of link, disks or CPU: the transactions' own delays set the pace."
+        return say("Neither link nor disks: the clients request no more.")
+    return say("No single part of link, disks or CPU: the transactions' own delays set the pace.")
 
 
-def _round_trip(found: Assessment) -> str:
+def _round_trip(found: Assessment) -> Sentence:
     plan, setup = found.plan, pair_of(found.plan)
     limit, wanted = send_limit_kb_per_s(setup), found.alone.log_kb_per_s
     if setup.stream is not None and limit < 1.1 * wanted:
         held_ms = plan.rtt_ms + handling_ms(plan.site, setup.stream)
         window_kb = stream_kb_per_s(plan.site, setup.stream) * held_ms / 1000.0
-        why = (
-            f"with {size(window_kb)} unacknowledged at a time the session sends {size(limit)}/s "
-            f"at most, and the workload writes {size(wanted)}/s."
+        why = say(
+            "with {size} unacknowledged at a time the session sends {rate}/s at most, and the "
+            "workload writes {other_size}/s.",
+            size=size(window_kb),
+            rate=size(limit),
+            other_size=size(wanted),
         )
     else:
-        why = f"each of {figure(plan.workload.connections * plan.scale)} connections waits for it at every commit."
-    return f"The round trip of {duration(plan.rtt_ms / 1000.0)}: {why}"
+        connections = figure(plan.workload.connections * plan.scale)
+        why = say("each of {n} connections waits for it at every commit.", n=connections)
+    return say("The round trip of {figure}: {why}", figure=duration(plan.rtt_ms / 1000.0), why=why)
 
 
-def _bandwidth(found: Assessment) -> str:
+def _bandwidth(found: Assessment) -> Sentence:
     plan = found.plan
     carried = link_kb_per_s(plan.site, plan.bandwidth_mbps) / wire_ratio(plan.compression_ratio, plan.version)
-    return (
-        f"The bandwidth: {figure(plan.bandwidth_mbps)} Mbps carry {size(carried)}/s of log, "
-        f"and the workload writes {size(found.alone.log_kb_per_s)}/s."
+    return say(
+        "The bandwidth: {n} Mbps carry {size}/s of log, and the workload writes {other_size}/s.",
+        n=figure(plan.bandwidth_mbps),
+        size=size(carried),
+        other_size=size(found.alone.log_kb_per_s),
     )
 
 
-def _lossy(found: Assessment) -> str:
-    return (
-        f"Packet loss: with {figure(100.0 * found.plan.loss, 2)} % lost, the session keeps fewer packets in "
-        "transit and waits for retransmissions."
+def _lossy(found: Assessment) -> Sentence:
+    return say(
+        "Packet loss: with {share} lost, the session keeps fewer packets in transit and waits for retransmissions.",
+        share=figure(100.0 * found.plan.loss, 2, "%"),
     )
 
 
-def _log_disk(found: Assessment) -> str:
+def _log_disk(found: Assessment) -> Sentence:
     site = found.plan.site
-    return (
-        f"The log disks: one write of up to {size(site.log_block_kb)} takes "
-        f"{duration(site.log_write_ms / 1000.0)}, on each side."
+    return say(
+        "The log disks: one write of up to {size} takes {figure}, on each side.",
+        size=size(site.log_block_kb),
+        figure=duration(site.log_write_ms / 1000.0),
     )
 
 
-def _acknowledgement(found: Assessment) -> str:
+def _acknowledgement(found: Assessment) -> Sentence:
     passed = duration(found.plan.site.ack_latency_ms / 1000.0)
-    return (
-        f"The mirror's acknowledgement: at this site it takes {passed} from the mirror's disk "
-        "to the waiting commit, besides the network."
+    return say(
+        "The mirror's acknowledgement: at this site it takes {figure} from the mirror's disk to "
+        "the waiting commit, besides the network.",
+        figure=passed,
     )
 
 
-def _cpu(found: Assessment) -> str:
-    return f"The CPU: {figure(found.chosen.principal_cpu_percent, 2)} % of the principal's are in use."
+def _cpu(found: Assessment) -> Sentence:
+    share = figure(found.chosen.principal_cpu_percent, 2, "%")
+    return say("The CPU: {share} of the principal's are in use.", share=share)
 
 
-BINDING_IN_WORDS: Final[dict[Resource, Callable[[Assessment], str]]] = {
+BINDING_IN_WORDS: Final[dict[Resource, Callable[[Assessment], Sentence]]] = {
     Resource.CLIENTS: _clients,
     Resource.ROUND_TRIP: _round_trip,
     Resource.BANDWIDTH: _bandwidth,
@@ -264,23 +327,31 @@ BINDING_IN_WORDS: Final[dict[Resource, Callable[[Assessment], str]]] = {
 
 def _limits(found: Assessment) -> Finding:
     plan, limits = found.plan, found.limits
-    text = (
-        f"{_rtt(plan.rtt_ms)} is usual for a {network_of(plan.rtt_ms)}. One figure changed at a time, "
-        f"FULL stays within the goals {_range(limits.full_rtt_ms, limits.full_mbps)}; "
-        f"OFF sends all that is written {_range(limits.off_rtt_ms, limits.off_mbps)}."
+    text = say(
+        "{figure} is usual for a {network}. One figure changed at a time, FULL stays within the goals "
+        "{what}; OFF sends all that is written {why}.",
+        figure=_rtt(plan.rtt_ms),
+        network=network_of(plan.rtt_ms),
+        what=_range(limits.full_rtt_ms, limits.full_mbps),
+        why=_range(limits.off_rtt_ms, limits.off_mbps),
     )
-    return Finding("Range of each level", Tone.INFO, text)
+    return Finding(say("Range of each level"), Tone.INFO, text)
 
 
-def _rtt(ms: float) -> str:
+def _rtt(ms: float) -> Sentence:
     return duration(float(f"{ms:.2g}") / 1000.0)
 
 
-def _range(rtt_ms: float | None, mbps: float | None) -> str:
+def _range(rtt_ms: float | None, mbps: float | None) -> Sentence:
     if rtt_ms is None and mbps is None:
-        return "nowhere"
-    rtt = "at no round trip" if rtt_ms is None else f"up to {_rtt(rtt_ms)}"
-    return f"{rtt} and {'at no bandwidth' if mbps is None else f'down to {figure(mbps, 2)} Mbps'}"
+        return say("nowhere")
+    if rtt_ms is None:
+        return say("at no round trip and down to {figure} Mbps", figure=figure(mbps or 0.0, 2))
+    if mbps is None:
+        return say("up to {figure} and at no bandwidth", figure=_rtt(rtt_ms))
+    return say(
+        "up to {figure} and down to {other_figure} Mbps", figure=_rtt(rtt_ms), other_figure=figure(mbps, 2)
+    )
 
 
 def _compression(found: Assessment) -> Iterator[Finding]:
@@ -289,20 +360,24 @@ def _compression(found: Assessment) -> Iterator[Finding]:
     ratio = plan.workload.compression_ratio
     hurts = not (found.full_fits and found.off_fits)
     if wire_ratio(plan.compression_ratio, plan.version) < 1.0:
-        text = (
-            f"The session can send {size(send_limit_kb_per_s(setup))}/s of log, "
-            f"{figure(1.0 / plan.compression_ratio, 2)} times as much as raw, at a price in CPU on both sides."
+        text = say(
+            "The session can send {size}/s of log, {n} times as much as raw, at a price in CPU on both sides.",
+            size=size(send_limit_kb_per_s(setup)),
+            n=figure(1.0 / plan.compression_ratio, 2),
         )
-        yield Finding("Compression", Tone.INFO, text)
+        yield Finding(say("Compression"), Tone.INFO, text)
     elif hurts and ratio < 1.0 and plan.version < COMPRESSION_VERSION_MIN:
-        yield Finding("Compression", Tone.INFO, "Only versions from 2008 on compress the log stream.")
+        text = say("Only versions from 2008 on compress the log stream.")
+        yield Finding(say("Compression"), Tone.INFO, text)
     elif hurts and wire_ratio(ratio, plan.version) < 1.0:
         better = steady((pair_of(plan.at(compression_ratio=ratio), Mode.FULL),))[0]
-        text = (
-            f"With a stream that shrinks to {percent(ratio)}, FULL would give "
-            f"{figure(better.transactions_per_s)} transactions/s and {duration(better.response_s)} response."
+        text = say(
+            "With a stream that shrinks to {share}, FULL would give {n} transactions/s and {figure} response.",
+            share=percent(ratio),
+            n=figure(better.transactions_per_s),
+            figure=duration(better.response_s),
         )
-        yield Finding("Compression", Tone.INFO, text)
+        yield Finding(say("Compression"), Tone.INFO, text)
 
 
 # --- how long things take -----------------------------------------------------------------------------------
@@ -311,39 +386,57 @@ def _compression(found: Assessment) -> Iterator[Finding]:
 def _redo(found: Assessment) -> Iterator[Finding]:
     growth = found.chosen.redo_queue_growth_kb_per_s
     if growth > 0.0:
-        text = (
-            f"The mirror redoes {size(found.chosen.redo_kb_per_s)}/s and receives more: its redo "
-            f"queue grows by {size(growth)}/s, and a failover has to wait for all of it."
+        text = say(
+            "The mirror redoes {size}/s and receives more: its redo queue grows by {other_size}/s, "
+            "and a failover has to wait for all of it.",
+            size=size(found.chosen.redo_kb_per_s),
+            other_size=size(growth),
         )
-        yield Finding("Redo", Tone.BAD, text)
+        yield Finding(say("Redo"), Tone.BAD, text)
 
 
 def _backlog(found: Assessment) -> Iterator[Finding]:
     backlog, paused_s = found.backlog, found.goals.suspended_s
     if found.plan.safety is Mode.NONE or backlog.kb <= 0.0:
         return
-    head = f"A pause of {duration(paused_s)} leaves {size(backlog.kb)}"
+    tone = Tone.WARN if backlog.redo_s > paused_s else Tone.INFO
     if backlog.send_s == NEVER:
-        yield Finding("Catching up", Tone.BAD, f"{head}; under this load the mirror never catches up.")
-        return
-    if backlog.redo_s == NEVER:
-        redone = "; its redo never completes"
+        tone = Tone.BAD
+        template = mark("A pause of {figure} leaves {size}; under this load the mirror never catches up.")
+    elif backlog.redo_s == NEVER:
+        template = mark(
+            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load; its redo "
+            "never completes."
+        )
     elif backlog.redo_s > 1.05 * backlog.send_s:
-        redone = f"; the mirror has redone it after {duration(backlog.redo_s)}"
+        template = mark(
+            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load; the "
+            "mirror has redone it after {wait}."
+        )
     else:
-        redone = ", and the mirror redoes it as it arrives"
-    text = f"{head}. Sending it takes {duration(backlog.send_s)} under load{redone}."
-    yield Finding("Catching up", Tone.WARN if backlog.redo_s > paused_s else Tone.INFO, text)
+        template = mark(
+            "A pause of {figure} leaves {size}. Sending it takes {other_figure} under load, and the "
+            "mirror redoes it as it arrives."
+        )
+    text = say(
+        template,
+        figure=duration(paused_s),
+        size=size(backlog.kb),
+        other_figure=duration(backlog.send_s),
+        wait=duration(backlog.redo_s),
+    )
+    yield Finding(say("Catching up"), tone, text)
 
 
 def _volume(found: Assessment) -> Iterator[Finding]:
     if found.plan.safety is Mode.NONE:
         return
     seconds = found.volume_full_s
-    written = size(found.alone.log_kb_per_s)
-    text = (
-        f"While the session is suspended or disconnected no log can be reused: {written}/s fill "
-        f"{figure(found.plan.log_volume_gb)} GB in {duration(seconds)}; then the database accepts "
-        "no more writes."
+    text = say(
+        "While the session is suspended or disconnected no log can be reused: {rate}/s fill {gb} "
+        "GB in {figure}; then the database accepts no more writes.",
+        rate=size(found.alone.log_kb_per_s),
+        gb=figure(found.plan.log_volume_gb),
+        figure=duration(seconds),
     )
-    yield Finding("Log volume", Tone.WARN if seconds < SHORT_VOLUME_S else Tone.INFO, text)
+    yield Finding(say("Log volume"), Tone.WARN if seconds < SHORT_VOLUME_S else Tone.INFO, text)

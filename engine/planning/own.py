@@ -9,6 +9,7 @@ from engine.flow import Mode, Pair, Site, Workload, pair
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.planning.plan import ENDLESS_KB
 from engine.planning.steady import steady
+from engine.words import say
 
 CPU_MS: Final = WORKLOAD1.cpu_ms
 """Core time of a transaction. Assumed: that of Workload1."""
@@ -35,7 +36,7 @@ def own_workload(
     cannot reach the rate.
     """
     if min(connections, log_kb_per_transaction, transactions_per_s) <= 0.0 or think_s < 0.0:
-        raise ValueError("connections, log and transactions must be above zero, think time not below")
+        raise ValueError(say("connections, log and transactions must be above zero, think time not below"))
     response_s = connections / transactions_per_s - think_s
     bare = Workload(
         name=name,
@@ -51,8 +52,14 @@ def own_workload(
     fastest = steady((_alone(bare, site),))[0].transactions_per_s
     if response_s <= 0.0 or transactions_per_s > fastest * 1.001:
         raise ValueError(
-            f"{connections:g} connections that think for {think_s:g} s reach at most "
-            f"{fastest:.3g} transactions/s here, not {transactions_per_s:g}"
+            say(
+                "{n:g} connections that think for {think_s:g} s reach at most {most:.3g} transactions/s here, "
+                "not {wanted:g}",
+                n=connections,
+                think_s=think_s,
+                most=fastest,
+                wanted=transactions_per_s,
+            )
         )
     return _slowed_to(bare, site, response_s)
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.flow import Mode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
+from engine.words import Sentence, say
 
 
 @dataclass(frozen=True)
@@ -18,37 +19,51 @@ class Statement:
     safety: Mode
     axis: str  # name of a figure of the plan
     at: float
-    text: str
+    text: Sentence
 
 
 STATEMENTS: Final = (
     Statement(
-        "Figure 8", WORKLOAD1.name, Mode.FULL, "rtt_ms", 20.0, "minimal change below 20 ms, worse above"
+        "Figure 8", WORKLOAD1.name, Mode.FULL, "rtt_ms", 20.0, say("minimal change below 20 ms, worse above")
     ),
     Statement(
-        "Figure 9", WORKLOAD2.name, Mode.FULL, "rtt_ms", 2.0, "steadily worse; check goals from 2 ms on"
+        "Figure 9", WORKLOAD2.name, Mode.FULL, "rtt_ms", 2.0, say("steadily worse; check goals from 2 ms on")
     ),
     Statement(
-        "Figure 10", WORKLOAD1.name, Mode.OFF, "rtt_ms", 50.0, "throughput and send queue good to 50 ms"
+        "Figure 10", WORKLOAD1.name, Mode.OFF, "rtt_ms", 50.0, say("throughput and send queue good to 50 ms")
     ),
-    Statement("Figure 11", WORKLOAD1.name, Mode.OFF, "rtt_ms", 100.0, "send queue builds up from 100 ms"),
-    Statement("Figure 12", WORKLOAD2.name, Mode.OFF, "rtt_ms", 2.0, "send queue builds up already at 2 ms"),
+    Statement(
+        "Figure 11", WORKLOAD1.name, Mode.OFF, "rtt_ms", 100.0, say("send queue builds up from 100 ms")
+    ),
+    Statement(
+        "Figure 12", WORKLOAD2.name, Mode.OFF, "rtt_ms", 2.0, say("send queue builds up already at 2 ms")
+    ),
     Statement(
         "Figure 13",
         WORKLOAD1.name,
         Mode.FULL,
         "bandwidth_mbps",
         10.0,
-        "good from 10 Mbps up, drastic loss below",
+        say("good from 10 Mbps up, drastic loss below"),
     ),
     Statement(
-        "Table 1", WORKLOAD1.name, Mode.FULL, "bandwidth_mbps", 5.6, "720 KB/s of log are about 5.6 Mbps"
+        "Table 1", WORKLOAD1.name, Mode.FULL, "bandwidth_mbps", 5.6, say("720 KB/s of log are about 5.6 Mbps")
     ),
     Statement(
-        "Figure 14", WORKLOAD1.name, Mode.OFF, "bandwidth_mbps", 100.0, "response hardly rises below 100 Mbps"
+        "Figure 14",
+        WORKLOAD1.name,
+        Mode.OFF,
+        "bandwidth_mbps",
+        100.0,
+        say("response hardly rises below 100 Mbps"),
     ),
     Statement(
-        "Figure 15", WORKLOAD1.name, Mode.OFF, "bandwidth_mbps", 1.0, "at 1 Mbps the send queue has no end"
+        "Figure 15",
+        WORKLOAD1.name,
+        Mode.OFF,
+        "bandwidth_mbps",
+        1.0,
+        say("at 1 Mbps the send queue has no end"),
     ),
 )
 """From [WP], network configuration; axes beyond these were not measured."""

@@ -4,40 +4,43 @@ from __future__ import annotations
 
 import math
 
+from engine.words import Sentence, quantity, say
 
-def figure(value: float, digits: int = 3) -> str:
+
+def figure(value: float, digits: int = 3, unit: str = "") -> Sentence:
     """About *digits* significant digits without exponent: 0.0123, 1.23, 123, 1,234."""
     if not math.isfinite(value):
-        return "endless"
+        return say("endless {unit}", unit=unit) if unit else say("endless")
     if value == 0.0:
-        return "0"
+        return quantity(0, "d", unit)
     decimals = max(0, digits - 1 - int(f"{abs(value):e}".partition("e")[2]))
-    text = f"{value:,.{min(decimals, 6)}f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
+    _, _, fraction = f"{value:.{min(decimals, 6)}f}".partition(".")
+    return quantity(value, f",.{len(fraction.rstrip('0'))}f", unit)
 
 
-def size(kb: float) -> str:
+def size(kb: float) -> Sentence:
     """KB, MB or GB of 1,024 each."""
     for unit in ("KB", "MB"):
         if abs(kb) < 999.5:
-            return f"{figure(kb)} {unit}"
+            return figure(kb, unit=unit)
         kb /= 1024.0
-    return f"{figure(kb)} GB"
+    return figure(kb, unit="GB")
 
 
-def duration(seconds: float) -> str:
+def duration(seconds: float) -> Sentence:
     """12 ms, 3.4 s, 5 min, 2.1 h or 3.2 days."""
     if not math.isfinite(seconds):
-        return "for ever"
+        return say("for ever")
     if seconds < 0.9995:
-        return f"{figure(1000.0 * seconds, 2)} ms"
+        return figure(1000.0 * seconds, 2, "ms")
     for length, unit, most in ((1.0, "s", 120.0), (60.0, "min", 120.0), (3600.0, "h", 48.0)):
         if seconds < length * most:
-            return f"{figure(seconds / length, 2 if seconds < 10.0 * length else 3)} {unit}"
-    return f"{figure(seconds / 86_400.0)} days"
+            return figure(seconds / length, 2 if seconds < 10.0 * length else 3, unit)
+    return say("{figure} days", figure=figure(seconds / 86_400.0))
 
 
-def percent(share: float) -> str:
+def percent(share: float) -> Sentence:
     """0.256 -> 26 %; 0.054 -> 5.4 %."""
     value = 100.0 * share
-    return f"{value:.0f} %" if abs(value) >= 9.95 else f"{value:.1f}".removesuffix(".0") + " %"
+    whole = abs(value) >= 9.95 or f"{value:.1f}".endswith(".0")
+    return quantity(value, ".0f" if whole else ".1f", "%")

@@ -125,7 +125,7 @@ class Planner(QWidget):
             plan = self.controls.plan()
         except ValueError as error:
             self.plan = None
-            self.controls.show_problem(f"{error}.")
+            self.controls.show_problem(f"{said(str(error))}.")
             self.curves.setEnabled(False)
             return
         self.controls.show_problem("")
