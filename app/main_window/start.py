@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from importlib import import_module
+from pathlib import Path
 from pkgutil import iter_modules
 from typing import TYPE_CHECKING, Final
 
@@ -28,6 +29,8 @@ BESIDE: Final = (
     "pygments.lexers.sql",
 )
 """Modules of database and engine that nothing of Qt is in: a thread imports them."""
+ALL: Final = "app.main_window.assembly"
+"""Imports all the others."""
 LOOK_MS: Final = 15
 """How often is looked whether the thread is done. Every look interrupts it."""
 
@@ -120,8 +123,9 @@ def _import(names: Sequence[str]) -> None:
 
 
 def windows_modules() -> Iterator[str]:
-    """The modules of widgets, panels and pages, few at a time."""
-    views = [dock.view.partition(":")[0] for dock in DOCKS]
-    for package in ("app.widgets", *views, "app.main_window"):
-        for found in iter_modules(getattr(import_module(package), "__path__", ()), f"{package}."):
-            yield found.name
+    """The modules of panels and parts, few at a time. Those of plots are not among them: pyqtgraph, which takes 120 ms,
+    comes with the first plot."""
+    yield from (dock.view.partition(":")[0] for dock in DOCKS)
+    parts = [found.name for found in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
+    yield from (name for name in parts if name != ALL)
+    yield ALL
