@@ -117,6 +117,12 @@ def drop_login(world: World, server: str, name: str) -> list[Message]:
 
 def _login(world: World, server: str, name: str, verb: str) -> Login:
     login = security.login_of(world.instances[server], name)
+    if login is None and name.lower() == "sa":
+        raise (
+            SqlError(0, f"Not simulated: {verb.upper()} LOGIN of sa")
+            if verb == "alter"
+            else SqlError(15405, name)
+        )
     if login is None:
         raise SqlError(15151, verb, "login", name)
     return login
@@ -176,6 +182,8 @@ def alter_user(
 
 def drop_user(world: World, server: str, database: str, name: str) -> list[Message]:
     """DROP USER; a user of master that owns a certificate cannot be dropped."""
+    if name.lower() in ("dbo", "guest", "sys", "information_schema"):
+        raise SqlError(15150, "drop", "user", name)
     user = _user(world, server, database, name, "drop")
     owned = [c for c in world.instances[server].certificates if c.owner == user.name]
     if user.database == "master" and owned:

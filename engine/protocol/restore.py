@@ -160,6 +160,10 @@ def _placed(
     image = chosen.image
     assert image is not None
     places = {name.lower(): volumes.drive_of(path) for name, path in moves.items()}
+    known = [item.name.lower() for item in volumes.files_of(image)]
+    for name in moves:
+        if name.lower() not in known:
+            raise SqlError(3234, name, database, also=(3013,), title=title)
     placed: list[DbFile] = []
     for item in volumes.files_of(image):
         drive = places.get(item.name.lower(), item.drive)

@@ -184,6 +184,8 @@ def _alter_user(machine: Machine, statement: s.AlterUser) -> Outcome:
 def _one_device(machine: Machine, devices: tuple[s.Value, ...]) -> str:
     if len(devices) > 1:
         raise Unsimulated("backups striped over several files")
+    if isinstance(devices[0], s.LogicalDevice):
+        raise SqlError(3206, devices[0], also=(3013,))
     return machine.text(devices[0])
 
 
@@ -191,6 +193,9 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
     world, server = machine.world, machine.session.server
     database = machine.text(statement.database)
     options = dict(statement.options)
+    _check_options(machine, statement, BACKUP_OPTIONS)
+    if "PARTIAL" in options:
+        raise Unsimulated("BACKUP of files and filegroups")
     if {"TRUNCATE_ONLY", "NO_LOG"} & options.keys():
         if machine.context.version >= 2008:
             raise SqlError(155, "TRUNCATE_ONLY", "BACKUP")
@@ -222,6 +227,39 @@ def _backup(machine: Machine, statement: s.Backup) -> Outcome:
     )
 
 
+_MEDIA: Final = """
+BLOCKSIZE BUFFERCOUNT MAXTRANSFERSIZE CHECKSUM NO_CHECKSUM STOP_ON_ERROR CONTINUE_AFTER_ERROR RESTART STATS REWIND
+NOREWIND UNLOAD NOUNLOAD CREDENTIAL PARTIAL NORECOVERY STANDBY
+"""
+_NO_EFFECT: Final = """
+NAME DESCRIPTION MEDIANAME MEDIADESCRIPTION EXPIREDATE RETAINDAYS PASSWORD MEDIAPASSWORD RESTRICTED_USER ENABLE_BROKER
+NEW_BROKER ERROR_BROKER_CONVERSATIONS KEEP_REPLICATION KEEP_CDC
+"""
+_BACKUP: Final = """
+COPY_ONLY COMPRESSION NO_COMPRESSION ENCRYPTION FILE_SNAPSHOT NOINIT INIT NOSKIP SKIP NOFORMAT FORMAT NO_TRUNCATE
+DIFFERENTIAL TRUNCATE_ONLY NO_LOG
+"""
+_RESTORE: Final = "RECOVERY REPLACE STOPAT STOPATMARK STOPBEFOREMARK FILE FILESTREAM LOADHISTORY"
+NO_EFFECT: Final = frozenset(_NO_EFFECT.split())
+BACKUP_OPTIONS: Final = NO_EFFECT | frozenset((_MEDIA + _BACKUP).split())
+RESTORE_OPTIONS: Final = NO_EFFECT | frozenset((_MEDIA + _RESTORE).split())
+"""Options of WITH; of some nothing is kept here. Documented [DOC: BACKUP; RESTORE arguments]."""
+
+
+def _check_options(machine: Machine, statement: s.Backup | s.Restore, known: frozenset[str]) -> None:
+    """Raises 155 for an option that there is not, 3031 for those that contradict; remarks those without effect."""
+    written = [name for name, _ in statement.options]
+    for name in written:
+        if name not in known:
+            raise SqlError(155, name, statement.title.split()[0])
+    ends = [name for name in ("NORECOVERY", "RECOVERY", "STANDBY") if name in written]
+    if len(ends) > 1:
+        raise SqlError(3031, ends[0].lower(), ends[1].lower(), also=(3013,))
+    idle = [name for name in written if name in NO_EFFECT]
+    if idle:
+        machine.remark(f"{statement.title.split()[0]} … WITH {', '.join(idle)}: accepted and has no effect")
+
+
 _WHOLE_RESTORE: Final = frozenset({"STOPATMARK", "STOPBEFOREMARK", "PARTIAL"})
 """Options that would bring the database to another point than the end of the backup or a time."""
 
@@ -235,6 +273,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
         raise Unsimulated("RESTORE of a system database")
     if database.lower() == machine.session.database.lower() and machine.context.copy_named(database):
         raise SqlError(3102, "RESTORE", database, also=(3013,), title=statement.title)
+    _check_options(machine, statement, RESTORE_OPTIONS)
     options = _options(machine, statement.options)
     standby = "STANDBY" in options
     recovery = "NORECOVERY" not in options and not standby
@@ -244,7 +283,9 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
         return commands.restore_with_recovery(world, server, database)
     other = sorted(_WHOLE_RESTORE & options.keys())
     if other:
-        raise Unsimulated(f"RESTORE … WITH {other[0]}")
+        raise Unsimulated(
+            f"RESTORE … WITH {other[0]}" if other != ["PARTIAL"] else "RESTORE of parts: pages, files"
+        )
     path = _one_device(machine, statement.devices)
     number = int(to_number(options.get("FILE", 1)))
     stop = options.get("STOPAT")

@@ -370,11 +370,18 @@ def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
 
 
 def _kill(machine: Machine, statement: s.Kill) -> None:
-    """Ends another window's connection, or those of an application. 6104 oneself, 6106 nobody, 6107 the system."""
+    """Ends another window's connection, or those of an application. 6104 oneself, 6106 nobody, 6107 the system.
+
+    6120 WITH STATUSONLY: no rollback takes time here.
+    """
     asked = machine.value(statement.spid)
     if not isinstance(asked, int) and not to_text(asked).isdigit():
         raise SqlError(102, to_text(asked))
     spid = int(to_number(asked))
+    if statement.status_only:
+        here = {session.spid for _, session in machine.context.sessions()}
+        here |= {one.spid for one in connections.on_server(machine.world, machine.session.server)}
+        raise SqlError(6120 if spid in here else 6106, spid)
     if spid == machine.session.spid:
         raise SqlError(6104)
     if 0 < spid <= 50:

@@ -125,14 +125,18 @@ def hints_of(context: Context, written: frozenset[str]) -> frozenset[str]:
     return words if level is None or words - {"READPAST"} else words | {level}
 
 
-def read(machine: Machine, place: Place, hints: frozenset[str]) -> None:
-    """A query reads the table: Blocked if it would have to wait. 3952 under SNAPSHOT, which no database allows."""
+def read(machine: Machine, place: Place, hints: frozenset[str], *, changes: bool = False) -> None:
+    """A query reads the table, to change it if it *changes*: Blocked if it would have to wait.
+
+    3952 under SNAPSHOT, which no database allows.
+    """
     context = machine.context
     if dict(context.session.options).get("TRANSACTION") == "SNAPSHOT" and context.copy_named(place[1]):
         raise SqlError(3952, context.database_shown(place[1]))
     keeps = next((mode for words, mode in _KEPT if words & hints), None)
     weak = bool(hints & (DIRTY | {"READPAST"}))
-    need(context, place, SCHEMA_STABLE if weak and keeps is None else keeps or SHARED)
+    plain = UPDATE if changes else SHARED
+    need(context, place, SCHEMA_STABLE if weak and keeps is None else keeps or plain)
     if keeps is not None and machine.session.transactions and (place, keeps) not in machine.session.held:
         machine.note(held=(*machine.session.held, (place, keeps)))
 

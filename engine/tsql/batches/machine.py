@@ -67,9 +67,13 @@ COMPILE_ERROR_WORK: Final = 100
 """Work (work.py) of one instruction; of laying a submission by; of an error of the compiler. Measured."""
 
 BATCH_ENDS: Final = frozenset(
-    {137, 241, 242, 245, 248, 911, 1087, 8114, 8115, 927, 942, 945, 952, 954, 955, 956, 921, 922, 3930}
+    {137, 241, 242, 245, 248, 911, 1087, 8114, 8169, 927, 942, 945, 952, 954, 955, 956, 921, 922, 3930}
 )
 """Errors after which the rest of the batch is not run. From the product's known behaviour, not documented whole."""
+
+CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
+"""Of those, what a value that does not convert raises: the transaction is lost with the batch, in a TRY block it can
+only be rolled back (3930, 3998). Seen in public client output for 245 and 8169, the others by derivation."""
 
 SCOPE_ENDS: Final = frozenset(
     {
@@ -99,6 +103,8 @@ class Machine(Output):
         self.perform = perform
         self.capture = ""
         """INSERT … EXEC of a procedure: the table that takes its rows."""
+        self.changing = ""
+        """The table that the running UPDATE or DELETE changes."""
         self._scratch: Scratch | None = None
         self.touched: list[tuple[str, Row | None, Row | None]] = []
         """Rows of the last change of a table: what was done, the row before, the row after."""
@@ -366,7 +372,7 @@ class Machine(Output):
         aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
         if number in STATEMENT_ENDS and not aborts:
             self.say_number(3621)
-        if aborts and self.session.transactions:
+        if (aborts or number in CONVERSIONS) and self.session.transactions:
             transactions.roll_back(self)
         if aborts or ends_batch or number in BATCH_ENDS:
             self.end_batch()
@@ -394,7 +400,8 @@ class Machine(Output):
             del self.scopes[depth + 1 :]
             scope.position = handler
             scope.caught.append(replace(error, procedure=raised_in))
-            if self.session.transactions and dict(self.session.options).get("XACT_ABORT") == "ON":
+            lost = error.number in CONVERSIONS or dict(self.session.options).get("XACT_ABORT") == "ON"
+            if self.session.transactions and lost:
                 self.note(doomed=True)
             self.note(error=error.number)
             return True

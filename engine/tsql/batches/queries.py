@@ -174,9 +174,19 @@ def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> l
     return stored
 
 
+def _chosen(machine: Machine, plan: Plan) -> list[Row]:
+    """The rows that an UPDATE or DELETE touches, which it reads under update locks."""
+    assert plan.target is not None
+    machine.changing = plan.target.key
+    try:
+        return machine.select(plan)[1]
+    finally:
+        machine.changing = ""
+
+
 def _update(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
-    rows = machine.select(plan)[1]
+    rows = _chosen(machine, plan)
     if plan.assigns:
         rows = _assign_from(machine, plan, rows)
     changes = _stored(machine, plan, rows, before=1)
@@ -204,7 +214,7 @@ def _assign_from(machine: Machine, plan: Plan, rows: list[Row]) -> list[Row]:
 
 def _delete(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
-    _, numbers = machine.select(plan)
+    numbers = _chosen(machine, plan)
     before = sources.table(machine, plan.target)
     sources.change(machine, plan.target, before, tables.delete(before, numbers), "DELETE")
     places = sorted({int(str(row[0])) - 1 for row in numbers})

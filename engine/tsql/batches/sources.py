@@ -145,7 +145,8 @@ def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
     if not isinstance(made, Table) or name.startswith(("#", "@")) or name in machine.pseudo:
         return made
     hints = locks.hints_of(machine.context, ref.hints)
-    locks.read(machine, objects.kept(machine.context, ref.parts)[0], hints)
+    place = objects.kept(machine.context, ref.parts)[0]
+    locks.read(machine, place, hints, changes=ref.key == machine.changing)
     return objects.without_locked(machine.context, ref.parts, made) if "READPAST" in hints else made
 
 

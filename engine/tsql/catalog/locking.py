@@ -126,7 +126,12 @@ def waits(context: Context) -> dict[int, Wait]:
     return found
 
 
-_COMMANDS: Final = {locks.INSERT: "INSERT", locks.ROWS: "UPDATE", locks.SCHEMA: "CREATE TABLE"}
+_COMMANDS: Final = {
+    locks.INSERT: "INSERT",
+    locks.ROWS: "UPDATE",
+    locks.UPDATE: "UPDATE",
+    locks.SCHEMA: "CREATE TABLE",
+}
 
 
 def command(run: Run, wait: Wait | None) -> str:

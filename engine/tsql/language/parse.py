@@ -154,14 +154,14 @@ def _backup_kind(word: Any) -> str:
 
 def _backup(c: Children) -> s.Statement:
     parts = _merged(c)
-    return s.Backup(_backup_kind(c[0]), c[1], parts.get("devices", ()), parts.get("options", ()))
+    options = (*parts.get("options", ()), *parts.get("partial", ()))
+    return s.Backup(_backup_kind(c[0]), c[1], parts.get("devices", ()), options)
 
 
 def _restore(c: Children) -> s.Statement:
     parts = _merged(c)
-    return s.Restore(
-        _backup_kind(c[0]), c[1], parts.get("devices", ()), parts.get("options", ()), parts.get("moves", ())
-    )
+    options = (*parts.get("options", ()), *parts.get("partial", ()))
+    return s.Restore(_backup_kind(c[0]), c[1], parts.get("devices", ()), options, parts.get("moves", ()))
 
 
 def _with_options(c: Children) -> dict[str, Any]:
@@ -335,7 +335,7 @@ _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
     "authorization": lambda c: s.AlterAuthorization(_upper(c[0]) if len(c) == 3 else "OBJECT", c[-2], c[-1]),
     # backup, restore, databases
     "device": lambda c: c[1],
-    "logical_device": lambda c: c[0],
+    "logical_device": lambda c: c[0] if isinstance(c[0], s.Variable) else s.LogicalDevice(c[0]),
     "to_devices": lambda c: {"devices": tuple(c)},
     "from_devices": lambda c: {"devices": tuple(c)},
     "mirror_to": lambda c: None,
@@ -343,7 +343,7 @@ _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
     "with_option": _option,
     "with_group": _option,
     "with_options": _with_options,
-    "file_list": lambda c: None,
+    "file_list": lambda c: {"partial": (("PARTIAL", None),)},
     "backup": _backup,
     "restore": _restore,
     "restore_snapshot": lambda c: s.Restore(_backup_kind(c[0]), c[1], snapshot=c[2]),
@@ -361,6 +361,7 @@ _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
     "reconfigure": lambda c: s.Reconfigure(),
     "checkpoint": lambda c: s.Checkpoint(),
     "kill": lambda c: s.Kill(c[0]),
+    "kill_status": lambda c: s.Kill(c[0], status_only=True),
     "begin_transaction": lambda c: s.Transaction("BEGIN", c[0] if c else ""),
     "durability": lambda c: {"delayed": _upper(c[0]) == "ON"},
     "commit": lambda c: s.Transaction("COMMIT", "", _merged(c).get("delayed", False)),

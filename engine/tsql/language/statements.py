@@ -27,6 +27,10 @@ class Statement:
     """Any statement."""
 
 
+class LogicalDevice(str):
+    """The name of a backup device that sp_addumpdevice would have made, where a file could stand."""
+
+
 # --- mirroring ------------------------------------------------------------------------------------------
 
 
@@ -324,6 +328,7 @@ class Checkpoint(Statement):
 @dataclass(frozen=True, slots=True)
 class Kill(Statement):
     spid: Value
+    status_only: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Final
 from engine import arithmetic
 from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError
-from engine.protocol import accounts, clock, errorlog, options, startup, volumes
+from engine.protocol import accounts, clock, commits, errorlog, options, startup, volumes
 from engine.tsql import catalog
 from engine.tsql.batches import maintenance, objects
 from engine.tsql.batches.data import Table
@@ -185,11 +185,54 @@ def _change_users_login(call: Call) -> None:
         found = accounts.orphans(call.world, call.server, database)
         call.show(("UserName", "UserSID"), [(user.name, user.sid.to_bytes(16, "big")) for user in found])
         return
-    user = call.text("@usernamepattern")
-    login = call.text("@loginname") or user
-    if action not in ("update_one", "auto_fix"):
+    user, login = call.text("@usernamepattern"), call.text("@loginname")
+    for name in (login.lower() == "sa" and login, user.lower() in ("public", "dbo", "guest", "sys") and user):
+        if name:
+            raise SqlError(15287, name)
+    if call.machine.session.transactions:
+        raise SqlError(15289)
+    if action == "update_one":
+        _update_one(call, database, user, login)
+    elif action == "auto_fix":
+        _auto_fix(call, database, user)
+    else:
         raise SqlError(15286, call.text("@action"))
+
+
+def _update_one(call: Call, database: str, user: str, login: str) -> None:
+    users = {known.name.lower() for known in commits.users_of(call.world, call.server, database)}
+    logins = {to_text(row["name"]).lower() for row in _rows(call, "sys.server_principals")}
+    if not user or not login or call.text("@password"):
+        raise SqlError(15600, "sys.sp_change_users_login")
+    if user.lower() not in users:
+        raise SqlError(15291, "User", user)
+    if login.lower() not in logins:
+        raise SqlError(15600, "sys.sp_change_users_login")
     call.tell(accounts.alter_user(call.world, call.server, database, user, login=login))
+
+
+def _auto_fix(call: Call, database: str, user: str) -> None:
+    """An orphaned user gets the login of its name, or with a password a new one; others are left as they are."""
+    if not user or call.text("@loginname"):
+        raise SqlError(15600, "sys.sp_change_users_login")
+    orphaned = [known.name for known in accounts.orphans(call.world, call.server, database)]
+    updated = added = 0
+    for name in orphaned:
+        if comparable(name) != comparable(user):
+            continue
+        logins = {to_text(row["name"]).lower() for row in _rows(call, "sys.server_principals")}
+        if name.lower() in logins:
+            call.machine.say_number(15292, name)
+            updated += 1
+        else:
+            if not call.text("@password"):
+                raise SqlError(15600, "sys.sp_change_users_login")
+            accounts.create_login(call.world, call.server, name, password=call.text("@password"))
+            call.machine.say_number(15293, name)
+            added += 1
+        call.tell(accounts.alter_user(call.world, call.server, database, name, login=name))
+    call.machine.say_number(15295, updated)
+    call.machine.say_number(15294, added)
 
 
 def _help_text(call: Call) -> None:
