@@ -147,6 +147,23 @@ def _spare_existing(world: World, old: DatabaseCopy, chosen: BackupSet, title: s
         raise SqlError(3159, old.database, also=(3013,), title=title)
 
 
+def _spare_files(
+    world: World, server: str, database: str, image: DatabaseCopy, moved: Mapping[str, str], title: str
+) -> None:
+    """A file goes where it was unless MOVE says otherwise; 1834 if another database has it there."""
+    paths = {
+        volumes.path_of(image, item).lower()
+        for item in volumes.files_of(image)
+        if item.name.lower() not in moved
+    }
+    for (where, name), other in world.copies.items():
+        if where == server and name.lower() != database.lower():
+            for item in volumes.files_of(other):
+                path = volumes.path_of(other, item)
+                if path.lower() in paths:
+                    raise SqlError(1834, path, name, also=(3119, 3013), title=title)
+
+
 def _placed(
     world: World,
     server: str,
@@ -164,6 +181,7 @@ def _placed(
     for name in moves:
         if name.lower() not in known:
             raise SqlError(3234, name, database, also=(3013,), title=title)
+    _spare_files(world, server, database, image, places, title)
     placed: list[DbFile] = []
     for item in volumes.files_of(image):
         drive = places.get(item.name.lower(), item.drive)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from engine.messages import SqlError, filled, text_of
 from engine.protocol import backup, commands, connections, disks, options
-from engine.tsql import procedures
+from engine.tsql import catalog, procedures
 from engine.tsql.batches import (
     access,
     administer,
@@ -365,6 +365,18 @@ def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
         cursors.keep(machine, key, replace(cursor, rows=None, position=-1))
 
 
+def _execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
+    """15406 or 15517 for a principal that there is not; whom one is cannot be changed here."""
+    view, number = {
+        "LOGIN": ("sys.server_principals", 15406),
+        "USER": ("sys.database_principals", 15517),
+    }[statement.kind]
+    names = {to_text(row["name"]).casefold() for row in catalog.rows_of(machine.context, view)}
+    if statement.name.casefold() not in names:
+        raise SqlError(number, statement.name)
+    machine.not_simulated(f"EXECUTE AS {statement.kind}: what follows still runs as {machine.session.login}")
+
+
 def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
     machine.not_simulated(statement.what)
 
@@ -431,6 +443,7 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Dbcc: lambda machine, statement: maintenance.dbcc(machine, statement),
     s.Reconfigure: lambda machine, statement: maintenance.reconfigure(machine),
     s.Kill: _kill,
+    s.ExecuteAs: _execute_as,
     s.NotSimulated: _not_simulated,
 }
 """Statements of the language itself."""

@@ -546,7 +546,9 @@ class Machine(Output):
         scratch = self.scratch()
         scratch.warnings.clear()
         try:
-            return scratch.select(plan, self.value_of)
+            names, rows = scratch.select(plan, self.value_of)
+            sources.remark_counters(self, plan, rows)
+            return names, rows
         finally:
             for number in sorted(scratch.warnings):
                 self.say_number(number)

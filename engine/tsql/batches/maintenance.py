@@ -23,6 +23,8 @@ Arguments = tuple[Scalar, ...]
 def dbcc(machine: Machine, statement: s.Dbcc) -> None:
     """DBCC command (arguments) WITH options."""
     run = DBCC.get(statement.command)
+    if run is None and statement.command not in KNOWN:
+        raise SqlError(2526)
     if run is None:
         raise Unsimulated(f"DBCC {statement.command}")
     quiet = "NO_INFOMSGS" in statement.options
@@ -126,6 +128,16 @@ STORY_SPID: Final = 50
 """Session id under which DBCC OPENTRAN shows a transaction that an application left open. Assumed."""
 
 
+def _input_buffer(machine: Machine, arguments: Arguments) -> None:
+    """What a session runs now; what it ran last is not kept."""
+    spid = int(to_number(arguments[0])) if arguments else 0
+    name = next((name for name, session in machine.context.sessions() if session.spid == spid), "")
+    running = machine.world.batches.get(name)
+    if running is None:
+        raise Unsimulated("DBCC INPUTBUFFER of a session that runs no batch of a window now")
+    machine.add_result(("EventType", "Parameters", "EventInfo"), [("Language Event", 0, running.text[:4000])])
+
+
 VLF_BYTES: Final = 2**30
 """A virtual log file has 1 GB, as in the numbers of lineage.lsn."""
 
@@ -206,6 +218,16 @@ def _errorlog(machine: Machine, arguments: Arguments) -> None:
     startup.cycle(machine.world, machine.session.server)
 
 
+_KNOWN: Final = """
+BUFFER BYTES CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKIDENT CHECKTABLE CLEANTABLE
+CLONEDATABASE DBINFO DBREINDEX DBREPAIR DBTABLE DROPCLEANBUFFERS EXTENTINFO FILEHEADER FLUSHPROCINDB
+FREEPROCCACHE FREESESSIONCACHE FREESYSTEMCACHE HELP IND INDEXDEFRAG LOG MEMORYSTATUS OUTPUTBUFFER PAGE PERFMON
+PINTABLE PROCCACHE RESOURCE SHOW_STATISTICS SHOWCONTIG SHOWFILESTATS SHOWWEIGHTS SHRINKDATABASE SQLMGRSTATS
+STACKDUMP TAB UNPINTABLE UPDATEUSAGE USEROPTIONS WRITEPAGE
+"""
+KNOWN: Final = frozenset(_KNOWN.split())
+"""Commands that the product has and that are not simulated. Documented [DOC: DBCC]; some only known."""
+
 DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "TRACEON": _trace_on,
     "TRACEOFF": _trace_off,
@@ -214,6 +236,7 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "CHECKDB": _checkdb,
     "OPENTRAN": _opentran,
     "LOGINFO": _loginfo,
+    "INPUTBUFFER": _input_buffer,
     "SHRINKFILE": _shrinkfile,
     "ERRORLOG": _errorlog,
 }

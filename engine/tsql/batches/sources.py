@@ -12,9 +12,10 @@ from engine.tsql import catalog
 from engine.tsql.batches import constraints, locks, objects, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
+from engine.tsql.catalog import counters
 from engine.tsql.clients import linked
 from engine.tsql.query import names
-from engine.tsql.query.plans import TableRef, Unsimulated
+from engine.tsql.query.plans import Plan, TableRef, Unsimulated
 from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Scratch, Source
 from engine.tsql.scalars.types import SqlType, type_of
 
@@ -70,6 +71,22 @@ def _view_records(
     if some and silent:
         columns = "column" if len(silent) == 1 else "columns"
         machine.remark(f"{columns} {', '.join(silent)} of {found.name}; NULL here")
+
+
+_COUNTERS: Final = frozenset({"dm_os_performance_counters", "sysperfinfo"})
+
+
+def remark_counters(machine: Machine, plan: Plan, rows: Sequence[Row]) -> None:
+    """A query that shows or names counters which nothing here moves is told so."""
+    if not any(ref.parts and ref.parts[-1].lower() in _COUNTERS for ref in plan.tables):
+        return
+    shown = {value.strip() for row in rows for value in row if isinstance(value, str)}
+    idle = sorted(
+        name for name in counters.without_source(machine.context) if name in shown or name in plan.sql
+    )
+    if idle:
+        more = f" and {len(idle) - 5} others" if len(idle) > 5 else ""
+        machine.remark(f"what moves the counters {', '.join(idle[:5])}{more}; they stay 0 here")
 
 
 def columns(machine: Machine, ref: TableRef) -> names.Columns | None:

@@ -275,5 +275,30 @@ def _instance_values(context: Context, work: Sequence[Work]) -> dict[str, float]
     }
 
 
+_OF_MIRRORING: Final = frozenset(
+    """
+Bytes Received/sec;Bytes Sent/sec;Log Bytes Received/sec;Log Bytes Redone from Cache/sec;Log Bytes Sent from Cache/sec;
+Log Bytes Sent/sec;Log Compressed Bytes Rcvd/sec;Log Compressed Bytes Sent/sec;Log Send Queue KB;Receives/sec;
+Mirrored Write Transactions/sec;Redo Bytes/sec;Redo Queue KB;Sends/sec;Transaction Delay;
+Log Remaining for Undo KB;Log Scanned for Undo KB
+""".replace("\n", "").split(";")
+)
+_OF_DATABASES: Final = frozenset(
+    """
+Active Transactions;Data File(s) Size (KB);Log Bytes Flushed/sec;Log File(s) Size (KB);Log File(s) Used Size (KB);
+Log Flush Wait Time;Log Flush Waits/sec;Log Flush Write Time (ms);Log Flushes/sec;Percent Log Used;Transactions/sec;
+Write Transactions/sec
+""".replace("\n", "").split(";")
+)
+"""Counters that something here moves; those of undo would while a new mirror undoes its log, which takes no time."""
+
+
+def without_source(context: Context) -> frozenset[str]:
+    """Names of counters that nothing here moves: they are 0 whatever happens."""
+    moved = {name.partition(":")[2] for name in _instance_values(context, ())} | _OF_MIRRORING | _OF_DATABASES
+    named = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
+    return frozenset(named - moved)
+
+
 view("sys.dm_os_performance_counters", _counters)
 view("sys.sysperfinfo", _counters)

@@ -491,7 +491,13 @@ class _Compiler(Definitions):
     def execute(self) -> None:
         following = self.ahead()
         if following.upper == "AS":
-            self.not_simulated()
+            kind, name = self.ahead(2).upper, self.ahead(4)
+            if kind not in ("LOGIN", "USER") or name.kind != "string":
+                self.not_simulated()
+                return
+            line = self.token.line
+            self.skim()
+            self.do(line, s.ExecuteAs(kind, name.text.partition("'")[2][:-1].replace("''", "'")))
             return
         if not following.is_op("("):
             self.command()

@@ -541,6 +541,14 @@ class Return(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class ExecuteAs(Statement):
+    """EXECUTE AS LOGIN or USER = 'name'."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class NotSimulated(Statement):
     """A well-formed statement that does nothing here; *what* names it."""
 
