@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, QSize, Qt, Signal
@@ -481,10 +482,18 @@ class _Said:
 
 
 def _said(card: Card, font: QFont, width: float) -> _Said:
-    title, small = QFontMetricsF(theme.sized(font, 1.1, bold=True)), QFontMetricsF(theme.sized(font, 0.9))
-    beside = title.horizontalAdvance(card.title) + small.horizontalAdvance(card.result) + 14 <= width
-    summary = wrapped(card.summary, QFontMetricsF(font), width, _LINES_MAX)
-    return _Said(wrapped(card.title, title, width, _LINES_MAX), summary, beside)
+    return _in_lines(card.title, card.result, card.summary, font.toString(), width)
+
+
+@lru_cache(maxsize=1024)
+def _in_lines(title: str, result: str, summary: str, font_text: str, width: float) -> _Said:
+    """The list asks for all of its rows again whenever anything of it changes."""
+    font = QFont()
+    font.fromString(font_text)
+    large, small = QFontMetricsF(theme.sized(font, 1.1, bold=True)), QFontMetricsF(theme.sized(font, 0.9))
+    beside = large.horizontalAdvance(title) + small.horizontalAdvance(result) + 14 <= width
+    summary_lines = wrapped(summary, QFontMetricsF(font), width, _LINES_MAX)
+    return _Said(wrapped(title, large, width, _LINES_MAX), summary_lines, beside)
 
 
 def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:

@@ -141,7 +141,12 @@ class Part(BaseModel):
     """A table of the file: no unknown keys, no silent conversions, not changed once read."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, strict=True, populate_by_name=False, allow_inf_nan=False
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        populate_by_name=False,
+        allow_inf_nan=False,
+        defer_build=True,
     )
 
 
