@@ -458,6 +458,25 @@ class DatabaseCopy:
     log_backup_every_s: float = 900.0
     """Interval of the log backup job on this server; 0: none."""
 
+    @property
+    def group(self) -> int | None:
+        """The number of the group to which it belongs, as its server knows; None for none."""
+        return self.mirroring.guid
+
+    @property
+    def group_kind(self) -> str:
+        """The kind of the group to which it belongs, as its server knows; "" for none."""
+        return "" if self.mirroring.guid is None else "mirroring"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Group:
+    """Copies that belong together: the partners of a mirroring session, the replicas of an availability group."""
+
+    kind: str
+    """Names its policy (engine/protocol/groups.py)."""
+    databases: tuple[str, ...]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WitnessRecord:
@@ -623,8 +642,8 @@ class World:
     witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
     contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
     clients: dict[str, Client] = field(default_factory=dict)
-    mirrored: dict[int, str] = field(default_factory=dict)
-    """Session -> its database; kept when the session is gone."""
+    groups: dict[int, Group] = field(default_factory=dict)
+    """Mirroring sessions and availability groups by number; kept when they are gone."""
     failovers: list[Failover] = field(default_factory=list)
     latest_failover: dict[int, int] = field(default_factory=dict)
     """Session -> place of its latest failover in *failovers*."""
@@ -713,7 +732,7 @@ class World:
 
     def touch(self, guid: int) -> None:
         """The circumstances of the log of session *guid* may have changed."""
-        self.changed.add(self.mirrored[guid])
+        self.changed.update(self.groups[guid].databases)
         for copy in self.session_copies(guid):
             self.touch_log(copy)
 
@@ -743,17 +762,21 @@ class World:
     def new_session(self, database: str) -> int:
         """The number of a new mirroring session of *database*."""
         guid = self.next_id()
-        self.mirrored[guid] = database
+        self.groups[guid] = Group(kind="mirroring", databases=(database,))
         return guid
 
     def copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
         """The copy on *server* that belongs to session *guid*, as that server believes."""
-        copy = self.copies.get((server or "", self.mirrored.get(guid or 0, "")))
+        if guid is None or guid not in self.groups:
+            return None
+        (database,) = self.groups[guid].databases
+        copy = self.copies.get((server or "", database))
         return copy if copy is not None and copy.mirroring.guid == guid else None
 
     def session_copies(self, guid: int) -> list[DatabaseCopy]:
         """The copies whose servers believe that they belong to session *guid*."""
-        return [copy for copy in self.copies_of(self.mirrored[guid]) if copy.mirroring.guid == guid]
+        (database,) = self.groups[guid].databases
+        return [copy for copy in self.copies_of(database) if copy.mirroring.guid == guid]
 
     def failover_under_way(self, guid: int | None) -> Failover | None:
         """The failover of session *guid* that has begun and has neither ended nor come to nothing."""
@@ -783,7 +806,7 @@ class World:
             witnesses=self.witnesses.copy(),
             contacts=self.contacts.copy(),
             clients=self.clients.copy(),
-            mirrored=self.mirrored.copy(),
+            groups=self.groups.copy(),
             failovers=self.failovers.copy(),
             latest_failover=self.latest_failover.copy(),
             faults=self.faults.copy(),

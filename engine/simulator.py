@@ -11,32 +11,27 @@ from engine import tsql
 from engine.events import Event
 from engine.flow import Crossing, Samples
 from engine.inputs import Input, InputProblem, but_there_are
+from engine.mirroring import failover, monitor, pages, redo, session, sync
 from engine.model import World
 from engine.protocol import (
     availability,
     clients,
     disks,
     endpoints,
-    failover,
+    groups,
     jobs,
     load,
     logspace,
-    monitor,
-    pages,
-    redo,
     service,
-    session,
     startup,
     streams,
-    sync,
 )
 from engine.verbs import VERBS, ledger
 from engine.words import mark, say
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
-    "contact.lost": session.on_lost,
-    "contact.made": session.on_made,
-    "session.recovered": session.recovered,
+    **groups.HANDLERS,
+    "database.recovered": service.recovered,
     "session.meet": session.meet,
     "failover.ask": failover.ask,
     "failover.decide": failover.decide,

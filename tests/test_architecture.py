@@ -26,7 +26,8 @@ ENGINE_LAYERS = (
     ),
     ("engine.events", "engine.inputs", "engine.flow"),
     ("engine.model",),  # the world holds the flow's arrays and the events to come
-    ("engine.protocol",),
+    ("engine.protocol",),  # knows that databases are in groups, never of which kind
+    ("engine.mirroring",),
     ("engine.tsql",),  # asks the protocol for what a statement does
     ("engine.verbs",),  # each does its act through the two above
     ("engine.simulator",),
@@ -217,8 +218,8 @@ def test_data_folders_hold_no_code(name: str) -> None:
         ("engine.model", "from engine import simulator"),
         ("engine.flow.link", "import engine.model as m"),
         ("engine.flow.link", "from engine.events import Event"),
-        ("engine.protocol.roles", "def f():\n    from engine.tsql.catalog import rows"),
-        ("engine.protocol.roles", "from app.words.formatting import kb"),
+        ("engine.mirroring.roles", "def f():\n    from engine.tsql.catalog import rows"),
+        ("engine.mirroring.roles", "from app.words.formatting import kb"),
         ("engine.drill.running.goals", "if TYPE_CHECKING:\n    from PySide6.QtCore import QObject"),
         ("engine.newcomer", ""),
         ("engine.drill.running.goals", "import numpy.random"),

@@ -10,7 +10,7 @@ from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN,
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, play_solution, played
-from engine.protocol import quorum
+from engine.protocol import serving
 
 SCENARIOS = {file.name: file.load() for file in scenario_files.all_files()[0] if file.shipped}
 DRILLS = [pytest.param(scenario, id=name) for name, scenario in SCENARIOS.items() if scenario.scored]
@@ -72,7 +72,7 @@ def test_check_finds_nothing(name: str) -> None:
 
 def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
     taken = Drill(SCENARIOS["isolated-principal"])
-    while quorum.serves(taken.world, ("SERVER_A", "Sales")):
+    while serving.serves(taken.world, ("SERVER_A", "Sales")):
         taken.advance_to(taken.tick + 100)
     taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
     taken.advance_to(taken.tick + 3000)

@@ -13,6 +13,7 @@ from typing import Final
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.flow import StreamReading
+from engine.mirroring import quorum
 from engine.model import (
     Client,
     Computer,
@@ -27,7 +28,7 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import network, quorum
+from engine.protocol import network, serving
 
 COPIES_IN_FULL: Final = 2
 """With more databases on a server its card shows a grid of cells instead. Ours: what fits at 1366x768."""
@@ -419,7 +420,7 @@ def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[Sign]:
 def _service_sign(world: World, copy: DatabaseCopy) -> Sign:
     if copy.log_full:
         return Sign(mark("log full"), "bad", "warning")
-    if not quorum.serves(world, (copy.server, copy.database)):
+    if not serving.serves(world, (copy.server, copy.database)):
         return Sign(mark("down"), "bad", "bar")
     if copy.mirroring.guid is not None and copy.mirroring.state is not MirrorState.SYNCHRONIZED:
         return Sign(mark("unprotected"), "warn", "warning")
@@ -479,7 +480,7 @@ def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Principal before mirror; partner before witness. Partners before witnesses, so that their link wins."""
     copies = sorted(
         world.copies.values(),
-        key=lambda c: (c.mirroring.role is not Role.PRINCIPAL, not quorum.serves(world, _key(c))),
+        key=lambda c: (c.mirroring.role is not Role.PRINCIPAL, not serving.serves(world, _key(c))),
     )
     in_session = [copy for copy in copies if copy.mirroring.guid is not None]
     for copy in in_session:

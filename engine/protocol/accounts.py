@@ -13,7 +13,7 @@ from engine.commits import USER
 from engine.constants import CERTIFICATE_LIFE_S
 from engine.messages import Message, SqlError
 from engine.model import Certificate, Client, Login, User, World, ticks
-from engine.protocol import clock, commands, commits, files, logspace, network, security, volumes
+from engine.protocol import clock, commits, files, logspace, network, security, statements, volumes
 
 WINDOWS_SID: Final = 1 << 40
 """SIDs of Windows accounts begin here: the same account has the same SID on every server."""
@@ -200,10 +200,10 @@ def _login_for_user(world: World, server: str, name: str) -> Login:
 
 
 def _open(world: World, server: str, database: str) -> str:
-    commands.use_database(world, server, database)
+    statements.use_database(world, server, database)
     if database.lower() in ("master", "msdb", "tempdb", "model"):
         return database.lower()
-    return commands.copy_on(world, server, database).database
+    return statements.copy_on(world, server, database).database
 
 
 def _user(world: World, server: str, database: str, name: str, verb: str) -> User:

@@ -53,17 +53,6 @@ def leads_to(world: World, address: str | None, server: str) -> bool:
     return NUMERIC.match(match["host"]) is None or match["host"] == end.ip
 
 
-def known_to(world: World, guid: int, me: str, peer: str) -> str | None:
-    """The address under which *me* calls *peer* in session *guid*; a witness has it from the other partner."""
-    mine = world.copy_in_session(guid, me)
-    for copy in (mine,) if mine is not None else world.session_copies(guid):
-        if copy.mirroring.partner == peer:
-            return copy.mirroring.partner_address
-        if copy.mirroring.witness == peer:
-            return copy.mirroring.witness_address
-    return None
-
-
 def note_dead(world: World, caller: str, address: str, *, asked: bool = False) -> None:
     """1474 in the ERRORLOG of a caller whose address leads nowhere, once until something about its endpoint changes."""
     server = world.instances[caller]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.model import Availability, DatabaseCopy, MirrorState, World
-from engine.protocol import network, quorum
+from engine.model import Availability, DatabaseCopy, World
+from engine.protocol import groups, network, serving
 
 
 def reachable(world: World, copy: DatabaseCopy) -> bool:
@@ -21,7 +21,7 @@ def serving_copies(world: World, database: str) -> list[DatabaseCopy]:
     return [
         copy
         for copy in world.copies_of(database)
-        if quorum.serves(world, (copy.server, database)) and reachable(world, copy)
+        if serving.serves(world, (copy.server, database)) and reachable(world, copy)
     ]
 
 
@@ -33,9 +33,7 @@ def account(world: World) -> None:
             continue
         serving_now = serving_copies(world, database)
         serving = bool(serving_now)
-        exposed = serving and all(
-            copy.mirroring.state is not MirrorState.SYNCHRONIZED for copy in serving_now
-        )
+        exposed = serving and not any(groups.policy(copy).in_step(copy) for copy in serving_now)
         if serving == old.serving and exposed == old.exposed:
             continue
         world.availability[database] = replace(settled(old, world.tick), serving=serving, exposed=exposed)

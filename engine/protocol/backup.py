@@ -15,13 +15,13 @@ from engine.model import DatabaseCopy, DbFile, DbState, Instance, Key, RecoveryM
 from engine.protocol import (
     chain,
     clock,
-    commands,
     disks,
     errorlog,
     files,
+    groups,
     logspace,
-    redo,
     snapshots,
+    statements,
     streams,
     volumes,
 )
@@ -94,7 +94,7 @@ def backup_database(
     copy_only: bool = False,
     init: bool = False,
     compression: bool = False,
-) -> commands.Outcome:
+) -> statements.Outcome:
     """BACKUP DATABASE … TO DISK = path; *init* stands for INIT and FORMAT, else the backup is appended.
 
     The log from its beginning on is kept until it ends. 911, 927, 942, 954, 955, 3023, 3035, 3059, 3201, 3202, 3241,
@@ -125,7 +125,7 @@ def backup_database(
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
     args = (copy.database, kind, *place, at, size_kb, world.tick, copy_only, init)
-    return commands.Pending(world.tick + ticks(duration_s), "backup.data", args)
+    return statements.Pending(world.tick + ticks(duration_s), "backup.data", args)
 
 
 def _data_done(
@@ -140,7 +140,7 @@ def _data_done(
     started_tick: Tick,
     copy_only: bool,
     init: bool,
-) -> commands.Outcome:
+) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.backup_from_kb != from_kb or copy.source is None:
@@ -164,7 +164,7 @@ def _data_done(
         world.update_copy(key, full_backup_id=number)
     if not copy_only and not copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         chain.begin(world, key, from_kb, started_tick)
-    redo.note_change(world, key)
+    groups.policy(world.copies[key]).catalog_changed(world, key)
     return _report(world, taken, "BACKUP DATABASE")
 
 
@@ -181,7 +181,7 @@ def backup_log(
     no_truncate: bool = False,
     copy_only: bool = False,
     init: bool = False,
-) -> commands.Outcome:
+) -> statements.Outcome:
     """BACKUP LOG … TO DISK = path: the log since the last one. 4208 SIMPLE, 4214 no full backup, 1468 tail if mirrored.
 
     *norecovery* is the tail of the log: the database goes into the restoring state. *no_truncate* also reads the log
@@ -199,9 +199,9 @@ def backup_log(
         raise SqlError(4208, title, also=(3013,), title=title)
     if not copy.full_backup:
         raise SqlError(4214, also=(3013,), title=title)
-    if norecovery and copy.mirroring.guid is not None:
+    if norecovery and copy.group_kind:
         raise SqlError(1468, copy.database, also=(3013,), title=title)
-    if norecovery and commands.in_use(world, copy):
+    if norecovery and statements.in_use(world, copy):
         raise SqlError(3101, also=(3013,), title=title)
     end = streams.end_of_log_kb(world, copy)
     size_kb = max(0.0, end - copy.last_log_backup_kb)
@@ -211,7 +211,7 @@ def backup_log(
         world.update_copy(_key(copy), db_state=DbState.RESTORING)
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
     args = (copy.database, *place, copy.last_log_backup_kb, end, world.tick, norecovery, copy_only, init)
-    return commands.Pending(world.tick + ticks(duration_s), "backup.log", args)
+    return statements.Pending(world.tick + ticks(duration_s), "backup.log", args)
 
 
 def _log_done(
@@ -226,7 +226,7 @@ def _log_done(
     tail: bool,
     copy_only: bool,
     init: bool,
-) -> commands.Outcome:
+) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
     if copy is None or copy.mirroring.role is Role.MIRROR:
@@ -322,7 +322,7 @@ def _may_back_up(
             raise SqlError(945, copy.database, also=(3013,), title=title)
         return copy
     try:
-        commands.use_database(world, server, database)
+        statements.use_database(world, server, database)
     except SqlError as problem:
         raise SqlError(problem.number, *problem.parameters, also=(3013,), title=title) from None
     assert copy is not None
@@ -437,6 +437,6 @@ def _abandon_data(world: World, server: str, database: str, *rest: object) -> No
         world.update_copy((server, database), backup_from_kb=None)
 
 
-commands.COMPLETIONS["backup.data"] = _data_done
-commands.COMPLETIONS["backup.log"] = _log_done
-commands.ABANDONED["backup.data"] = _abandon_data
+statements.COMPLETIONS["backup.data"] = _data_done
+statements.COMPLETIONS["backup.log"] = _log_done
+statements.ABANDONED["backup.data"] = _abandon_data

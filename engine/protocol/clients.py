@@ -15,7 +15,7 @@ from engine.constants import (
 )
 from engine.messages import SqlError, text_of
 from engine.model import Client, Service, World, ticks
-from engine.protocol import accounts, errorlog, network, quorum
+from engine.protocol import accounts, errorlog, network, serving
 
 REFUSED_LOGIN: Final = {
     18456: "Could not find a login matching the name provided.",
@@ -44,7 +44,7 @@ def answer(world: World, client: Client, server: str) -> Answer:
     if state.service is not Service.RUNNING or not state.tcp_listening:
         return "refused"
     copies = [world.copies.get((server, database)) for database in client.databases]
-    serves = all(copy is not None and quorum.opens(world, (server, copy.database)) for copy in copies)
+    serves = all(copy is not None and serving.opens(world, (server, copy.database)) for copy in copies)
     return "serves" if serves else "refused"
 
 

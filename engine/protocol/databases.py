@@ -8,7 +8,7 @@ from typing import Final
 from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
 from engine.model import Availability, DatabaseCopy, DbState, MirrorState, Role, Snapshot, World
-from engine.protocol import commands, errorlog, files, jobs, losses, options, snapshots, streams, volumes
+from engine.protocol import errorlog, files, jobs, losses, options, snapshots, statements, streams, volumes
 from engine.protocol.files import NO_PATH
 
 NEW_DATA_KB: Final = 3.0 * 1024
@@ -62,9 +62,9 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
         raise SqlError(3701, "drop", "database", name)
-    if copy.mirroring.guid is not None:
+    if copy.group_kind:
         raise SqlError(3743, copy.database)
-    if commands.in_use(world, copy):
+    if statements.in_use(world, copy):
         raise SqlError(3702, copy.database)
     _remove(world, copy, "drop")
     return []
@@ -72,8 +72,8 @@ def drop(world: World, server: str, name: str) -> list[Message]:
 
 def refuse_rename(world: World, server: str, name: str) -> list[Message]:
     """ALTER DATABASE … MODIFY NAME: 957 in a session, 5093 for a snapshot; else it is said that nothing happens."""
-    copy = commands.copy_on(world, server, name)
-    if copy.mirroring.guid is not None:
+    copy = statements.copy_on(world, server, name)
+    if copy.group_kind:
         raise SqlError(957, copy.database, also=(5069,))
     return [Message(0, 0, 0, 0, "Not simulated: a database keeps its name.")]
 
@@ -110,7 +110,7 @@ def create_snapshot(
     if snapshots.find(world, server, source) is not None:
         raise SqlError(5093)
     try:
-        copy = commands.copy_on(world, server, source)
+        copy = statements.copy_on(world, server, source)
     except SqlError:
         raise SqlError(911, source) from None
     _need_readable(world, copy)
@@ -140,7 +140,7 @@ def _need_readable(world: World, copy: DatabaseCopy) -> None:
         return
     if copy.db_state in (DbState.RESTORING, DbState.OFFLINE):
         raise SqlError(1822)
-    commands.use_database(world, copy.server, copy.database)
+    statements.use_database(world, copy.server, copy.database)
 
 
 def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], ...]) -> None:
@@ -178,9 +178,9 @@ def detach(world: World, server: str, name: str) -> list[Message]:
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
         raise SqlError(15010, name)
-    if copy.mirroring.guid is not None:
+    if copy.group_kind:
         raise SqlError(3743, copy.database)
-    if commands.in_use(world, copy):
+    if statements.in_use(world, copy):
         raise SqlError(3703, "database", copy.database)
     if copy.disk_failed or copy.db_state is not DbState.ONLINE or copy.source is None:
         raise SqlError(3707)

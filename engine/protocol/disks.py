@@ -12,8 +12,8 @@ from typing import Final
 from engine.constants import CHECKPOINT_S, RECOVERY_AT_START_S
 from engine.inputs import InputProblem
 from engine.messages import SqlError, text_of
-from engine.model import DatabaseCopy, DbFile, DbState, Key, Role, Tick, World
-from engine.protocol import errorlog, failover, files, network, redo, roles, volumes
+from engine.model import DatabaseCopy, DbFile, DbState, Key, Tick, World
+from engine.protocol import errorlog, files, groups, network, volumes
 
 SYSTEM_DRIVE: Final = "C"
 """Windows, SQL Server and its system databases lie there. Assumed."""
@@ -55,22 +55,22 @@ def _lose_log(world: World, key: Key) -> None:
         return
     server, database = key
     opened = copy.db_state is DbState.ONLINE
-    if opened or copy.mirroring.role is Role.MIRROR:
-        failover.cancel_at(world, key, f"the volume of {database} on {server} failed")
+    policy = groups.policy(copy)
+    if opened or not policy.writes(copy):
+        policy.cancel(world, key, f"the volume of {database} on {server} failed")
         errorlog.write(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
         _note(world, server, "Write error during log flush.")
         errorlog.write(world, server, 9001, database, state=4)
-    world.update_copy(key, disk_failed=True)
-    copy = world.update_mirroring(key, armed=False)
+    copy = world.update_copy(key, disk_failed=True)
     if opened:
         errorlog.write(world, server, 3422, database, 9001, "XdesRMFull::CommitInternal")
         errorlog.write(world, server, 17137, database)
         _tell_lost_files(world, copy)
-    if copy.mirroring.guid is not None or opened:
+    if copy.group is not None or opened:
         _close(world, key)
-    if copy.mirroring.guid is not None:
-        network.drop_contacts(world, copy.mirroring.guid, server)
-        roles.stop(world, key)
+    if copy.group is not None:
+        network.drop_contacts(world, copy.group, server)
+        policy.log_lost(world, key)
 
 
 def _lose_data(world: World, key: Key) -> None:
@@ -79,11 +79,9 @@ def _lose_data(world: World, key: Key) -> None:
     world.update_copy(key, data_failed_tick=world.tick)
     if copy.disk_failed or not world.instances[key[0]].running:
         return
-    if copy.mirroring.role is Role.MIRROR and copy.stream is not None and not copy.mirroring.redo_failed:
-        redo.meet_trouble(world, key)
-        if copy.mirroring.guid is not None:
-            failover.consider(world, copy.mirroring.guid)
-    elif copy.db_state is DbState.ONLINE:
+    if groups.policy(copy).data_lost(world, key):
+        return
+    if copy.db_state is DbState.ONLINE:
         error = files.io_error(copy, "read")
         errorlog.write(world, key[0], 823, *error, state=2)
         text = text_of(823, *error)[1]
@@ -192,7 +190,7 @@ def _mend(world: World, key: Key) -> None:
     if copy.db_state is DbState.RECOVERY_PENDING and server.running:
         errorlog.write(world, key[0], 17137, key[1])
         world.update_copy(key, db_state=DbState.RECOVERING, recovering=True)
-        world.after(RECOVERY_AT_START_S, "session.recovered", *key, server.started_tick)
+        world.after(RECOVERY_AT_START_S, "database.recovered", *key, server.started_tick)
 
 
 # --- helpers --------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from typing import Any, Final
 from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY
 from engine.messages import Message, SqlError
 from engine.model import Endpoint, EndpointState, Instance, World
-from engine.protocol import errorlog, network, security, session
+from engine.protocol import errorlog, groups, network, security
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
 """Error 10049 of Windows Sockets: the address is none of this computer. Documented."""
@@ -172,7 +172,7 @@ def _restart(world: World, server: str) -> None:
     """The endpoint closes its connections and opens new ones under its new settings."""
     for (guid, me, peer), contact in list(world.contacts.items()):
         if me == server and contact.connected:
-            session.on_lost(world, guid, me, peer, contact.epoch, "closed")
+            groups.on_lost(world, guid, me, peer, contact.epoch, "closed")
     world.after(ENDPOINT_REDIAL_S, "endpoint.redial", server)
 
 
@@ -182,7 +182,7 @@ def redial(world: World, server: str) -> None:
         waiting = server in (me, peer) and not contact.connected
         unchanged = world.contacts.get((guid, me, peer)) == contact
         if waiting and unchanged and network.can_connect(world, guid, me, peer):
-            session.on_made(world, guid, me, peer, contact.epoch)
+            groups.on_made(world, guid, me, peer, contact.epoch)
 
 
 HANDLERS: Final = {"endpoint.redial": redial}

@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.model import DatabaseCopy, DbFile, Key, MirrorState, World
-from engine.protocol import chain, commands, errorlog, redo, streams, volumes
+from engine.protocol import chain, errorlog, groups, statements, streams, volumes
 
 SMALL_KB: Final = 1.0
 """Differences in room below this are none."""
@@ -91,7 +91,7 @@ def _resize(world: World, key: Key, size_kb: float) -> None:
     word = "grows" if size_kb > old else "shrinks"
     text = f"the log file of {key[1]} {word} from {old / 1024:.0f} to {size_kb / 1024:.0f} MB"
     world.emit("log", text, server=key[0], database=key[1], what=word, log_size_kb=size_kb)
-    redo.note_change(world, key)
+    groups.policy(world.copies[key]).catalog_changed(world, key)
 
 
 def check_room(world: World) -> None:
@@ -128,15 +128,15 @@ def log_backed_up(world: World, key: Key, upto_kb: float) -> None:
     world.update_copy(
         key, log_start_kb=max(copy.log_start_kb, streams.log_reuse_kb(world, copy, copy.source or 0))
     )
-    redo.note_change(world, key)
+    groups.policy(world.copies[key]).catalog_changed(world, key)
     check_room(world)
 
 
 def truncate(world: World, server: str, database: str) -> list[Message]:
     """BACKUP LOG … WITH TRUNCATE_ONLY or NO_LOG (2005): throws log away and ends the chain; 3048 if mirrored."""
-    commands.use_database(world, server, database)
-    copy = commands.copy_on(world, server, database)
-    if copy.mirroring.guid is not None:
+    statements.use_database(world, server, database)
+    copy = statements.copy_on(world, server, database)
+    if copy.group_kind:
         raise SqlError(3048, copy.database, also=(3013,))
     chain.end(world, copy)
     check_room(world)
@@ -145,7 +145,7 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
 
 def hold_transaction(world: World, server: str, database: str) -> None:
     """Somebody begins a transaction and leaves it open: its log and all after it must stay."""
-    copy = commands.copy_on(world, server, database)
+    copy = statements.copy_on(world, server, database)
     if copy.source is not None and copy.active_from_kb is None:
         at = world.flow.positions(copy.source).generated_kb
         world.update_copy((server, copy.database), active_from_kb=at)
@@ -153,7 +153,7 @@ def hold_transaction(world: World, server: str, database: str) -> None:
 
 def release_transaction(world: World, server: str, database: str) -> None:
     """The oldest open transaction has ended."""
-    copy = commands.copy_on(world, server, database)
+    copy = statements.copy_on(world, server, database)
     if copy.active_from_kb is not None:
         world.update_copy((server, copy.database), active_from_kb=None)
 
@@ -173,8 +173,8 @@ def note_window_transactions(world: World, server: str, database: str, holders: 
 
 def shrink(world: World, server: str, database: str, target_kb: float) -> list[Message]:
     """DBCC SHRINKFILE of the log: down to *target_kb*, but not below what is in use."""
-    commands.use_database(world, server, database)
-    copy = commands.copy_on(world, server, database)
+    statements.use_database(world, server, database)
+    copy = statements.copy_on(world, server, database)
     size_kb = min(copy.log_size_kb, max(target_kb, used_kb(world, copy), 1024.0))
     if size_kb < copy.log_size_kb - SMALL_KB:
         _resize(world, (server, copy.database), size_kb)
@@ -195,8 +195,8 @@ def add_file(
     log: bool = False,
 ) -> list[Message]:
     """ALTER DATABASE … ADD [LOG] FILE (NAME, FILENAME = path, SIZE); the mirror creates it when it redoes that log."""
-    commands.use_database(world, server, database)
-    copy = commands.copy_on(world, server, database)
+    statements.use_database(world, server, database)
+    copy = statements.copy_on(world, server, database)
     drive = volumes.drive_of(path)
     if any(file.name.lower() == name.lower() for file in volumes.files_of(copy)):
         raise SqlError(1828, name)
@@ -209,15 +209,15 @@ def add_file(
     world.update_copy((server, copy.database), extra_files=(*copy.extra_files, file))
     text = f"file {name} added to {copy.database} on drive {drive}"
     world.emit("log", text, server=server, database=copy.database, what="file added")
-    redo.note_change(world, (server, copy.database))
+    groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
     check_room(world)
     return []
 
 
 def remove_file(world: World, server: str, database: str, name: str) -> list[Message]:
     """ALTER DATABASE … REMOVE FILE: only files that were added, and are empty (log files are, data files are not)."""
-    commands.use_database(world, server, database)
-    copy = commands.copy_on(world, server, database)
+    statements.use_database(world, server, database)
+    copy = statements.copy_on(world, server, database)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
         raise SqlError(5009)
@@ -228,7 +228,7 @@ def remove_file(world: World, server: str, database: str, name: str) -> list[Mes
     world.update_copy(
         (server, copy.database), extra_files=tuple(f for f in copy.extra_files if f is not file)
     )
-    redo.note_change(world, (server, copy.database))
+    groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
     return []
 
 
@@ -242,8 +242,8 @@ def modify_file(
     max_kb: float | None = None,
 ) -> list[Message]:
     """ALTER DATABASE … MODIFY FILE: a larger SIZE, another MAXSIZE (infinite for UNLIMITED)."""
-    commands.use_database(world, server, database)
-    copy = commands.copy_on(world, server, database)
+    statements.use_database(world, server, database)
+    copy = statements.copy_on(world, server, database)
     key = (server, copy.database)
     file = next((f for f in volumes.files_of(copy) if f.name.lower() == name.lower()), None)
     if file is None:
@@ -261,7 +261,7 @@ def modify_file(
         world.update_copy(key, **{"log_size_kb" if file.log else "size_kb": size_kb})
     if max_kb is not None and first and file.log:
         world.update_copy(key, log_max_kb=min(max_kb, LOG_FILE_MAX_KB))
-    redo.note_change(world, key)
+    groups.policy(world.copies[key]).catalog_changed(world, key)
     check_room(world)
     return []
 

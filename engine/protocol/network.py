@@ -11,7 +11,6 @@ from typing import Final, Literal
 
 from engine.constants import (
     HARD_ERROR_S,
-    PARTNER_TIMEOUT_S,
     PING_CPU_S,
     PING_INTERVAL_S,
     PING_WAIT_S,
@@ -19,7 +18,7 @@ from engine.constants import (
     SESSION_CLOSE_NOTICED_S,
 )
 from engine.model import Contact, Link, Service, World, ticks
-from engine.protocol import addresses, security
+from engine.protocol import addresses, groups, security
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
 """ok; hard: the network stack reports an error; closed: the other end said goodbye; silent: nothing comes."""
@@ -60,7 +59,7 @@ def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
         return "hard"
     if not passing(world, me, peer):
         return "silent"
-    if server.service is Service.STOPPING and _is_partner(world, guid, me, peer):
+    if server.service is Service.STOPPING and _hold_data(world, guid, me, peer):
         return "closed"  # its databases are closed at once; the process still talks to the witness
     if server.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
@@ -76,15 +75,19 @@ def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
 
 def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
     """A new connection between the two instances would come about now."""
+    policy = groups.policy_of(world, guid)
     return (
         world.instances[me].answering
         and world.instances[peer].answering
         and passing(world, me, peer)
         and not overloaded(world, guid, me)
         and not overloaded(world, guid, peer)
-        and all(security.plays(world.instances[name], _is_witness(world, guid, name)) for name in (me, peer))
+        and all(
+            security.plays(world.instances[name], policy.holds_no_data(world, guid, name))
+            for name in (me, peer)
+        )
         and security.handshake(world, me, peer) is None
-        and addresses.leads_to(world, addresses.known_to(world, guid, me, peer), peer)
+        and addresses.leads_to(world, policy.address(world, guid, me, peer), peer)
         and not _disk_failed(world, guid, me)
         and not _disk_failed(world, guid, peer)
     )
@@ -107,12 +110,9 @@ def _disk_failed(world: World, guid: int, server: str) -> bool:
     return copy is not None and copy.disk_failed
 
 
-def _is_witness(world: World, guid: int, server: str) -> bool:
-    return world.copy_in_session(guid, server) is None
-
-
-def _is_partner(world: World, guid: int, me: str, peer: str) -> bool:
-    return all(world.copy_in_session(guid, server) is not None for server in (me, peer))
+def _hold_data(world: World, guid: int, me: str, peer: str) -> bool:
+    policy = groups.policy_of(world, guid)
+    return not any(policy.holds_no_data(world, guid, server) for server in (me, peer))
 
 
 def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True) -> None:
@@ -150,9 +150,10 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
 def _note_refusal(world: World, guid: int, caller: str, acceptor: str) -> None:
     """The ERRORLOG has the reason if *caller* reaches *acceptor* and is turned away, or calls elsewhere."""
     if world.instances[acceptor].answering and passing(world, caller, acceptor):
-        address = addresses.known_to(world, guid, caller, acceptor)
+        policy = groups.policy_of(world, guid)
+        address = policy.address(world, guid, caller, acceptor)
         if address is not None and not addresses.leads_to(world, address, acceptor):
-            if not _is_witness(world, guid, caller):  # a witness waits to be called
+            if not policy.holds_no_data(world, guid, caller):  # a witness waits to be called
                 addresses.note_dead(world, caller, address)
             return
         refusal = security.handshake(world, caller, acceptor)
@@ -161,8 +162,8 @@ def _note_refusal(world: World, guid: int, caller: str, acceptor: str) -> None:
 
 
 def timeout_s(world: World, guid: int) -> int:
-    """The partner timeout of session *guid*."""
-    return next((copy.mirroring.timeout_s for copy in world.session_copies(guid)), PARTNER_TIMEOUT_S)
+    """How long the instances of group *guid* wait for an answer: the partner timeout of a mirroring session."""
+    return groups.policy_of(world, guid).timeout_s(world, guid)
 
 
 def reassess(world: World, only: int | None = None, awake: str | None = None) -> None:

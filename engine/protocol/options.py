@@ -9,7 +9,7 @@ from typing import Final
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
-from engine.protocol import chain, commands, commits, disks, files, security, streams, volumes
+from engine.protocol import chain, commits, disks, files, security, statements, streams, volumes
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
@@ -26,12 +26,12 @@ Key = tuple[str, str]
 
 def set_option(world: World, server: str, database: str, option: str, value: str | None) -> list[Message]:
     """One option of ALTER DATABASE … SET. 1468 and 5069 in a session, 15048 for a compatibility level."""
-    copy = commands.copy_on(world, server, database)
+    copy = statements.copy_on(world, server, database)
     words = (
         " ".join(part for part in (option.upper(), (value or "").upper()) if part).replace("=", " ").split()
     )
     wanted = " ".join(words)
-    if copy.mirroring.guid is not None and wanted in REFUSED_WHILE_MIRRORED:
+    if copy.group_kind and wanted in REFUSED_WHILE_MIRRORED:
         raise SqlError(1468, copy.database, also=(5069,))
     act = ACTS.get(words[0])
     if act is not None:
@@ -125,8 +125,8 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
     """
     if database.lower() in ("master", "model", "tempdb"):
         raise SqlError(15109)
-    commands.use_database(world, server, database)
-    copy = commands.copy_on(world, server, database)
+    statements.use_database(world, server, database)
+    copy = statements.copy_on(world, server, database)
     here = world.instances[server]
     found = security.login_of(here, login)
     always = {

@@ -16,7 +16,6 @@ from engine.messages import Message, SqlError
 from engine.model import Availability, DatabaseCopy, DbFile, DbState, Key, Restored, Tick, World, ticks
 from engine.protocol import (
     backup,
-    commands,
     commits,
     errorlog,
     files,
@@ -25,6 +24,7 @@ from engine.protocol import (
     losses,
     options,
     snapshots,
+    statements,
     streams,
     volumes,
 )
@@ -101,7 +101,7 @@ def restore_database(
     moves: Mapping[str, str] | None = None,
     file: int = 1,
     login: str = "sa",
-) -> commands.Outcome:
+) -> statements.Outcome:
     """RESTORE DATABASE … FROM DISK = path; *recovery* False is NORECOVERY, *moves* logical name -> path, FILE = *file*.
 
     *ending* says more than *recovery* does.
@@ -111,7 +111,7 @@ def restore_database(
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
     _not_of_snapshots(world, server, database, title)
-    if old is not None and (old.mirroring.guid is not None):
+    if old is not None and old.group_kind:
         raise SqlError(3104, old.database, also=(3013,), title=title)
     chosen = _chosen(world, server, path, file, title)
     if chosen.kind == LOG or chosen.image is None:
@@ -125,7 +125,7 @@ def restore_database(
         return _differential(world, server, database, old, path, chosen, ending)
     if old is not None and not replace_existing:
         _spare_existing(world, old, chosen, title)
-    if old is not None and commands.in_use(world, old):
+    if old is not None and statements.in_use(world, old):
         raise SqlError(3101, also=(3013,), title=title)
     new = _placed(
         world, server, old.database if old is not None else database, old, chosen, moves or {}, title
@@ -135,7 +135,7 @@ def restore_database(
     _put(world, replace(new, restoring=number))
     duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen)) + ending.finish_s
     args = (new.database, number, chosen, world.tick, ending)
-    return commands.Pending(world.tick + ticks(duration_s), "restore.done", args)
+    return statements.Pending(world.tick + ticks(duration_s), "restore.done", args)
 
 
 def _spare_existing(world: World, old: DatabaseCopy, chosen: BackupSet, title: str) -> None:
@@ -259,7 +259,7 @@ def _differential(
     path: str,
     chosen: BackupSet,
     ending: Ending,
-) -> commands.Outcome:
+) -> statements.Outcome:
     copy = _ready(world, server, database, old, "RESTORE DATABASE")
     if copy.full_backup_id != chosen.base or copy.family != chosen.family:
         raise SqlError(3136, also=(3013,), title="RESTORE DATABASE")
@@ -278,7 +278,7 @@ def restore_log(
     recovery: bool = True,
     ending: Ending | None = None,
     file: int = 1,
-) -> commands.Outcome:
+) -> statements.Outcome:
     """RESTORE LOG … FROM DISK = path: the log must follow on what the copy has.
 
     3104, 3117, 3118, 3135, 3154, 3201, 4305 (a gap before it), 4326 (nothing new in it), 4330 (of another recovery
@@ -327,7 +327,7 @@ def _ready(world: World, server: str, database: str, old: DatabaseCopy | None, t
     """The copy that log is restored to: it exists, is RESTORING, and no session holds it."""
     if old is None:
         raise SqlError(3118, database, also=(3013,), title=title)
-    if old.mirroring.guid is not None:
+    if old.group_kind:
         raise SqlError(3104, old.database, also=(3013,), title=title)
     if old.db_state is not DbState.RESTORING or old.restoring:
         raise SqlError(3117, also=(3013,), title=title)
@@ -336,12 +336,12 @@ def _ready(world: World, server: str, database: str, old: DatabaseCopy | None, t
 
 def _roll_forward(
     world: World, copy: DatabaseCopy, path: str, chosen: BackupSet, ending: Ending
-) -> commands.Outcome:
+) -> statements.Outcome:
     number = world.next_id()
     world.update_copy((copy.server, copy.database), restoring=number)
     duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, chosen)) + ending.finish_s
     args = (copy.database, number, chosen, world.tick, ending)
-    return commands.Pending(world.tick + ticks(duration_s), "restore.done", args)
+    return statements.Pending(world.tick + ticks(duration_s), "restore.done", args)
 
 
 # --- the end ---------------------------------------------------------------------------------------
@@ -355,7 +355,7 @@ def _read_s(world: World, server: str, path: str, chosen: BackupSet) -> float:
 
 def _done(
     world: World, server: str, database: str, number: int, chosen: BackupSet, since: int, ending: Ending
-) -> commands.Outcome:
+) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
     title = TITLES[chosen.kind]
@@ -393,7 +393,7 @@ def _done(
     if not reached:
         return [*said[:-1], Message(0, 0, 0, 0, NOT_REACHED), said[-1]]
     if ending.recovery:
-        commands.open_restored(world, key)
+        statements.open_restored(world, key)
     return said
 
 
@@ -425,4 +425,4 @@ def _report(world: World, chosen: BackupSet, database: str, title: str, since: i
     return backup.processed(world, title, database, {name: chosen.size_kb}, since)
 
 
-commands.COMPLETIONS["restore.done"] = _done
+statements.COMPLETIONS["restore.done"] = _done

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
 from engine.flow.recovery import Cause, failover_times
-from engine.model import DbState, Role, Service, WitnessState, World, ticks
-from engine.protocol import disks, errorlog, failover, network, roles, startup, streams
+from engine.model import DbState, Service, World, ticks
+from engine.protocol import disks, errorlog, groups, network, startup, streams
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -51,7 +51,7 @@ def stop(
         errorlog.write(world, server, number, *args)
     close_s = STOP_SERVICE_MIN_S
     for source, owner in sorted(world.sources.items()):
-        if owner[0] == server and world.copies[owner].mirroring.role is Role.PRINCIPAL:
+        if owner[0] == server and world.copies[owner].group_kind:
             stream = world.flow.streams_of(source)[0]
             close_s = max(close_s, failover_times(world.flow, stream, cause, world.chance).close_s)
     world.update_computer(world.computer_of(server).name, shutting_down=then == "power-off")
@@ -125,13 +125,13 @@ def started(world: World, server: str) -> None:
         errorlog.write(world, server, 17137, copy.database)
         if copy.source is not None:
             streams.restart(world, copy.source)
-        at_rest = copy.mirroring.guid is None and copy.db_state is DbState.RESTORING
+        at_rest = not copy.group_kind and copy.db_state is DbState.RESTORING
         if at_rest:
             errorlog.write(world, server, 3402, copy.database, "RESTORING")
         if copy.db_state is DbState.OFFLINE or at_rest or not disks.opens(world, key):
             continue
         world.update_copy(key, recovering=True, db_state=DbState.RECOVERING)
-        world.after(RECOVERY_AT_START_S, "session.recovered", server, copy.database, world.tick)
+        world.after(RECOVERY_AT_START_S, "database.recovered", server, copy.database, world.tick)
     startup.open_transports(world, server)
     world.after(RECOVERY_AT_START_S, "startup.complete", server, world.tick)
     network.reassess(world)
@@ -168,20 +168,31 @@ def _gone(world: World, server: str) -> None:
             continue
         if copy.source is not None:
             streams.crash(world, copy.source)
-        failover.cancel_at(world, key, f"{server} went down")
-        if copy.mirroring.guid is not None:
-            roles.stop(world, key)
-        in_session = copy.mirroring.guid is not None
+        policy = groups.policy(copy)
+        policy.cancel(world, key, f"{server} went down")
+        policy.instance_lost(world, key)
         world.update_copy(
             key,
             backup_from_kb=None,
             active_from_kb=None,
             window_transactions=(),
             operation=None,
-            recovering=copy.recovering or in_session,
+            recovering=copy.recovering or bool(copy.group_kind),
         )
-        world.update_mirroring(key, armed=False)
-        if in_session:
-            world.update_mirroring(key, witness_state=WitnessState.UNKNOWN)
     streams.refresh(world)
     network.reassess(world)
+
+
+def recovered(world: World, server: str, database: str, started_tick: int) -> None:
+    """Timer: a database of an instance that started at *started_tick* has been recovered, as far as it may be."""
+    key = (server, database)
+    copy, state = world.copies.get(key), world.instances[server]
+    if copy is None or not copy.recovering or state.started_tick != started_tick or not state.answering:
+        return
+    if groups.policy(copy).recovered(world, key):
+        return
+    world.update_copy(key, recovering=False)
+    if copy.db_state is DbState.RECOVERING:
+        world.update_copy(key, db_state=DbState.ONLINE)
+        if copy.source is None:
+            streams.add_source(world, key, copy.end_of_log_kb)

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from typing import Final
 
 from engine.constants import PRODUCT
-from engine.model import DbState, Instance, MirrorState, Role, World
-from engine.protocol import errorlog, security
+from engine.model import DbState, Instance, World
+from engine.protocol import errorlog, groups, security
 
 DAC_PORT: Final = 1434
 SQL_PORT: Final = 1433
@@ -148,19 +148,11 @@ def healthy(world: World) -> None:
         copies = [copy for (where, _), copy in sorted(world.copies.items()) if where == name]
         for copy in copies:
             errorlog.write(world, name, 17137, copy.database)
-            if copy.mirroring.guid is None and copy.db_state is DbState.RESTORING:
+            if not copy.group_kind and copy.db_state is DbState.RESTORING:
                 errorlog.write(world, name, 3402, copy.database, "RESTORING")
         open_transports(world, name)
         for copy in copies:
-            if copy.mirroring.role is Role.MIRROR:
-                errorlog.write(world, name, 1444, copy.database)
-            if copy.mirroring.role is not None and copy.mirroring.state in (
-                MirrorState.SYNCHRONIZED,
-                MirrorState.SYNCHRONIZING,
-            ):
-                errorlog.write(
-                    world, name, 1440 if copy.mirroring.role is Role.PRINCIPAL else 1441, copy.database
-                )
+            groups.policy(copy).tell_start(world, (name, copy.database))
         errorlog.write(world, name, 3408)
 
 

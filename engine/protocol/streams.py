@@ -10,8 +10,8 @@ from engine.constants import ENTERPRISE
 from engine.flow import NOWHERE, Crossing, Place, SourceSetup, StreamSetup, recovery
 from engine.flow.setup import Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
-from engine.model import DatabaseCopy, Key, MirrorState, RecoveryModel, Safety, Service, World
-from engine.protocol import lineage, network, quorum, security, volumes
+from engine.model import DatabaseCopy, Key, RecoveryModel, Service, World
+from engine.protocol import groups, lineage, network, security, serving, volumes
 
 TRACE_FLAG_NO_COMPRESSION = 1462
 """Turns compression of the log stream off, globally and at once. Documented [DOC: trace flags]."""
@@ -146,7 +146,7 @@ def take_over(world: World, stream: int) -> None:
     source, receiver = world.flow.source_of(stream), world.streams[stream]
     assert receiver is not None, f"nobody receives stream {stream}"
     hardened_kb = world.flow.stream_positions(stream).hardened_kb
-    if quorum.opens(world, world.sources[source]):
+    if serving.opens(world, world.sources[source]):
         detach(world, stream)
         add_source(world, receiver, hardened_kb)
         return
@@ -240,7 +240,7 @@ def refresh(world: World) -> None:
         copy = world.copies[world.sources[source]]
         world.flow.watch(source, _watched(copy))
         for stream in world.flow.streams_of(source):
-            world.flow.watch_stream(stream, _watched_stream(world, copy, stream))
+            world.flow.watch_stream(stream, groups.policy(copy).crossings(world, copy, stream))
         world.flow.set_log_reuse_kb(source, log_reuse_kb(world, copy, source))
     world.dirty.clear()
 
@@ -248,9 +248,9 @@ def refresh(world: World) -> None:
 def _fit_streams(world: World, source: int, copy: DatabaseCopy) -> None:
     """A log of a session has a stream even while no copy receives it: what waits there is the send queue."""
     streams = world.flow.streams_of(source)
-    if copy.mirroring.guid is not None and not streams:
+    if copy.group_kind and not streams:
         _add_stream(world, source)
-    elif copy.mirroring.guid is None:
+    elif not copy.group_kind:
         for stream in streams:
             if world.streams[stream] is None:
                 del world.streams[stream]
@@ -273,16 +273,11 @@ def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, 
     held += [copy.active_from_kb] if copy.active_from_kb is not None else []
     if held:
         holds.append(("ACTIVE_TRANSACTION", min(held)))
-    if copy.mirroring.guid is not None:
-        carried = _carried(world, source)
-        ends = [world.flow.stream_positions(stream).hardened_kb for stream in carried]
-        holds.append(("DATABASE_MIRRORING", min(ends) if ends else _partner_end_kb(world, copy)))
+    ends_kb = [world.flow.stream_positions(stream).hardened_kb for stream in _carried(world, source)]
+    held_for_group = groups.policy(copy).log_hold(world, copy, ends_kb)
+    if held_for_group is not None:
+        holds.append(held_for_group)
     return holds
-
-
-def _partner_end_kb(world: World, copy: DatabaseCopy) -> float:
-    partner = world.copies.get((copy.mirroring.partner or "", copy.database))
-    return end_of_log_kb(world, partner) if partner else copy.last_log_backup_kb
 
 
 def _watched(copy: DatabaseCopy) -> Crossing:
@@ -292,21 +287,6 @@ def _watched(copy: DatabaseCopy) -> Crossing:
     if copy.operation is not None:
         wanted |= Crossing.OPERATION_DONE
     return wanted
-
-
-def _watched_stream(world: World, copy: DatabaseCopy, stream: int) -> Crossing:
-    wanted, setup = Crossing(0), world.flow.stream_setup(stream)
-    if copy.mirroring.state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
-        wanted |= Crossing.SEND_DONE
-    running = world.failover_under_way(copy.mirroring.guid)
-    if running is not None and running.redo_done_tick is None:
-        wanted |= Crossing.REDO_DONE
-    return wanted
-
-
-def _catching_up(copy: DatabaseCopy) -> bool:
-    """While SYNCHRONIZING nobody waits for the mirror, until the last of the backlog. Facts 3.1: serves, exposed."""
-    return copy.mirroring.state is MirrorState.SYNCHRONIZING and copy.mirroring.closing_kb is None
 
 
 def _source_setup(world: World, owner: Key) -> SourceSetup:
@@ -323,7 +303,7 @@ def _source_setup(world: World, owner: Key) -> SourceSetup:
         scale=copy.scale if clients or copy.operation is None else 0.0,
         host=server.host,
         alive=server.service in (Service.RUNNING, Service.STOPPING) and not server.hung,
-        serving=quorum.serves(world, owner) and (clients or copy.operation is not None),
+        serving=serving.serves(world, owner) and (clients or copy.operation is not None),
         version=server.version,
         log_size_kb=volumes.log_room_kb(copy),
         log_max_kb=volumes.log_room_kb(copy),  # as it stands: `logspace` has it grow
@@ -348,22 +328,18 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
     other = world.copies[receiver]
     peer = world.instances[other.server]
     path = network.link(world, copy.server, other.server)
-    suspended = MirrorState.SUSPENDED in (copy.mirroring.state, other.mirroring.state)
-    sending = quorum.sees_partner(world, copy) and not suspended
-    waiting = quorum.awaits_consent(world, copy)
+    terms = groups.policy(copy).stream_terms(world, copy, other)
     compressed = server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
     passing = network.passing(world, copy.server, other.server)
     return StreamSetup(
         site=site,
         target_host=peer.host,
         target_alive=peer.answering,
-        awaited=copy.mirroring.safety is Safety.FULL and not _catching_up(copy),
-        connected=sending or waiting,
-        carrying=sending and server.answering and peer.answering and passing,
-        sending=sending or waiting,
-        redoing=peer.answering
-        and not other.mirroring.redo_failed
-        and (not suspended or _forced(world, other)),
+        awaited=terms.awaited,
+        connected=terms.connected,
+        carrying=terms.carrying and server.answering and peer.answering and passing,
+        sending=terms.sending,
+        redoing=terms.redoing and peer.answering,
         rtt_ms=path.rtt_ms,
         jitter_ms=path.jitter_ms,
         loss=path.loss,
@@ -375,12 +351,6 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
         target_data_disk_factor=world.computers[peer.computer].data_disk_factor,
         target_cpu_factor=world.computers[peer.computer].cpu_factor,
     )
-
-
-def _forced(world: World, mirror: DatabaseCopy) -> bool:
-    """Service is being forced to *mirror*: it redoes what it has, though the session was suspended."""
-    running = world.failover_under_way(mirror.mirroring.guid)
-    return running is not None and running.kind == "forced" and running.to_server == mirror.server
 
 
 MBPS_PER_KB_PER_S = 8.0 * 1024.0 / 1e6

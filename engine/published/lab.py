@@ -9,6 +9,7 @@ from engine.chance import Chance
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow import Flow
+from engine.mirroring import roles, sync
 from engine.model import (
     Availability,
     Client,
@@ -23,7 +24,7 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import network, roles, startup, streams, sync
+from engine.protocol import network, startup, streams
 from engine.verbs.lines import parse_script
 
 PRINCIPAL: Final = "SERVER_A"

@@ -10,7 +10,7 @@ import numpy as np
 
 from engine.constants import TICKS_PER_S
 from engine.model import Failover, MirrorState, Safety, World
-from engine.protocol import quorum
+from engine.protocol import serving
 from engine.published.lab import MIRROR, PRINCIPAL, WITNESS, lab, play
 from engine.published.rows import Class, Row, number, statement
 from engine.published.table6 import FAILOVER_S
@@ -216,7 +216,7 @@ def _table_4() -> list[Row]:
     for id, safety, witness, text, automatic in cases:
         world = lab(1, safety=safety, witness=witness)
         play(world, f"1 power-off {PRINCIPAL}", 30.0)
-        took_over = quorum.serves(world, (MIRROR, "Sales"))
+        took_over = serving.serves(world, (MIRROR, "Sales"))
         found.append(
             statement(
                 f"T4.{id}",
@@ -230,7 +230,7 @@ def _table_4() -> list[Row]:
     for id, safety, allowed in (("manual", Safety.FULL, True), ("off.manual", Safety.OFF, False)):
         world = lab(1, safety=safety, witness=False)
         play(world, f"1 {DO['manual']}", 90.0)
-        took_over = quorum.serves(world, (MIRROR, "Sales"))
+        took_over = serving.serves(world, (MIRROR, "Sales"))
         text = "supported" if allowed else "not supported"
         found.append(
             statement(
@@ -245,7 +245,7 @@ def _table_4() -> list[Row]:
     world = lab(1, safety=Safety.OFF, witness=False)
     force = f"sql {MIRROR} ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
     play(world, f"1 power-off {PRINCIPAL}\n15 {force}", 60.0)
-    forced = quorum.serves(world, (MIRROR, "Sales"))
+    forced = serving.serves(world, (MIRROR, "Sales"))
     found.append(
         statement(
             "T4.forced",
@@ -273,7 +273,7 @@ def _losses() -> list[Row]:
             f"{WP}, Loss of the mirror",
             "loss of the mirror",
             "the principal continues, exposed; the state is DISCONNECTED",
-            quorum.serves(mirror, here) and mirror.copies[here].mirroring.state is MirrorState.DISCONNECTED,
+            serving.serves(mirror, here) and mirror.copies[here].mirroring.state is MirrorState.DISCONNECTED,
             _state(mirror),
         ),
         statement(
@@ -281,9 +281,9 @@ def _losses() -> list[Row]:
             f"{WP}, Loss of the witness",
             "loss of the witness",
             "mirroring continues without interruption, without automatic failover",
-            quorum.serves(witness, here)
+            serving.serves(witness, here)
             and witness.copies[here].mirroring.state is MirrorState.SYNCHRONIZED
-            and not quorum.serves(after_witness, (MIRROR, "Sales")),
+            and not serving.serves(after_witness, (MIRROR, "Sales")),
             f"{_state(witness)}; no failover when the principal is lost too",
         ),
         statement(
@@ -291,7 +291,7 @@ def _losses() -> list[Row]:
             f"{WP}, Loss of the mirror and the witness",
             "loss of the mirror, then the witness",
             "the principal is isolated and can't service the clients",
-            not quorum.serves(both, here),
+            not serving.serves(both, here),
             _state(both),
         ),
     ]
@@ -304,7 +304,7 @@ def _lost(script: str) -> World:
 
 
 def _state(world: World) -> str:
-    serves = quorum.serves(world, (PRINCIPAL, "Sales"))
+    serves = serving.serves(world, (PRINCIPAL, "Sales"))
     state = world.copies[PRINCIPAL, "Sales"].mirroring.state
     name = state.name if state is not None else "no session"
     return f"{name}, {'serves' if serves else 'does not serve'}"

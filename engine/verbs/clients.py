@@ -10,7 +10,7 @@ from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Key, World
-from engine.protocol import clients, load, quorum
+from engine.protocol import clients, load, serving
 from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Parameter, Verb
 from engine.words import mark, say
 
@@ -50,7 +50,7 @@ def _rebuild_index(world: World, item: Input) -> None:
 
 def _idle(world: World, database: str) -> Key:
     """The copy that serves, if no long operation runs in it. Raises InputProblem."""
-    key = quorum.serving(world, database)
+    key = serving.first(world, database)
     if key is None:
         raise InputProblem(say("{database} is down", database=database))
     running = world.copies[key].operation

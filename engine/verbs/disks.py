@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from typing import Final
 
 from engine.inputs import Input, InputProblem
+from engine.mirroring import pages
 from engine.model import Fault, World
-from engine.protocol import disks, logspace, network, pages, quorum, volumes
+from engine.protocol import disks, logspace, network, serving, volumes
 from engine.verbs.verb import DATABASE, SERVER, Args, Before, Parameter, Verb, at_once
 from engine.words import mark, say
 
@@ -59,7 +60,7 @@ def _has_room(world: World, args: Args) -> bool:
 
 def _open_transaction(world: World, item: Input) -> None:
     (database,) = item.args
-    key = quorum.serving(world, database)
+    key = serving.first(world, database)
     if key is None:
         raise InputProblem(say("{database} is down", database=database))
     if world.copies[key].active_from_kb is not None:
@@ -195,7 +196,7 @@ VERBS: Final = (
         effect=_waits,
         label=mark("Leave a transaction open in {0}"),
         icon="disk",
-        sensible=lambda world, args: quorum.serving(world, args[0]) is not None and not _held(world, args),
+        sensible=lambda world, args: serving.first(world, args[0]) is not None and not _held(world, args),
     ),
     Verb(
         name="end-transaction",

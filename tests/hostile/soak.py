@@ -25,7 +25,7 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
 from engine.model import World
-from engine.protocol import quorum
+from engine.protocol import serving
 from tests.numbers import finite
 from tests.room import room
 
@@ -133,8 +133,8 @@ def act(chance: random.Random, drill: Drill) -> str:
 def check(world: World) -> None:
     """What holds at any moment: one copy serves, and no log is lost or made up."""
     for database in world.databases():
-        serving = [key for key in world.copies if key[1] == database and quorum.serves(world, key)]
-        assert len(serving) <= 1, f"{world.t_s:g} s: {serving} serve at once"
+        leaders = [key for key in world.copies if key[1] == database and serving.serves(world, key)]
+        assert len(leaders) <= 1, f"{world.t_s:g} s: {leaders} serve at once"
     for source, owner in world.sources.items():
         log = world.flow.positions(source)
         slack = 1e-6 + 1e-9 * log.generated_kb

@@ -15,9 +15,9 @@ from app.words.language import mark, tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
+from engine.mirroring.monitor import results
+from engine.mirroring.monitor_rows import MonitorRow
 from engine.model import World
-from engine.protocol.monitor import results
-from engine.protocol.monitor_rows import MonitorRow
 
 MODES: Final = (
     (mark("Last two hours"), 1),

@@ -9,9 +9,9 @@ from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
 from engine.constants import TICKS_PER_S
+from engine.mirroring.monitor import rows_of
+from engine.mirroring.monitor_rows import MonitorRow
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, WitnessState, World
-from engine.protocol.monitor import rows_of
-from engine.protocol.monitor_rows import MonitorRow
 
 WAITING: Final = mark("Waiting for data…")
 UNKNOWN: Final = mark("Unknown")

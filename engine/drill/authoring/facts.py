@@ -12,6 +12,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow.setup import worker_threads
+from engine.mirroring import monitor, preconditions
 from engine.model import (
     Availability,
     DatabaseCopy,
@@ -23,7 +24,7 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import accounts, availability, failover_preconditions, jobs, monitor, security, streams
+from engine.protocol import accounts, availability, jobs, security, streams
 from engine.tsql.batches.work import Recall
 
 Kind = Literal["database", "server", "client"]
@@ -97,7 +98,7 @@ def _encrypts(endpoint: Endpoint | None) -> bool:
 def database_is(facts: Facts, database: str, word: str) -> bool:
     """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it; or `Sales is ARMED`."""
     if word == ARMED:
-        return failover_preconditions.armed(facts.world, database)
+        return preconditions.armed(facts.world, database)
     copy = principal(facts.world, database)
     if copy is None or copy.mirroring.state is None:
         return word == NO_SESSION

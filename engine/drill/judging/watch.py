@@ -12,8 +12,9 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
 from engine.drill.time.slices import Slices, passing
+from engine.mirroring import preconditions
 from engine.model import Tick, World
-from engine.protocol import availability, failover_preconditions
+from engine.protocol import availability
 from engine.stepwise import at_once
 from engine.words import say
 
@@ -117,14 +118,11 @@ class _Watched:
         )
         self.state.note(world.tick, state)
         found = {
-            (guard.name, guard.seen_in): guard.holds
-            for guard in failover_preconditions.preconditions(world, database)
+            (guard.name, guard.seen_in): guard.holds for guard in preconditions.preconditions(world, database)
         }
-        lost = any(
-            name == failover_preconditions.MIRROR_HAS_LOST and holds for (name, _), holds in found.items()
-        )
+        lost = any(name == preconditions.MIRROR_HAS_LOST and holds for (name, _), holds in found.items())
         for key, holds in found.items():
-            if key[0] == failover_preconditions.WAS_IN_STEP and lost and key in self.guards:
+            if key[0] == preconditions.WAS_IN_STEP and lost and key in self.guards:
                 continue  # as it was when the mirror last saw the principal
             self.guards.setdefault(key, Lane()).note(world.tick, HOLDS if holds else FAILS)
         for key, lane in self.guards.items():

@@ -11,8 +11,9 @@ from engine.drill.authoring.schema import Database, Scenario, Server, Session
 from engine.drill.running.preparation import prepare
 from engine.flow import Flow
 from engine.flow.sites import SITES
+from engine.mirroring import roles, sync
 from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
-from engine.protocol import clients, jobs, network, quorum, roles, startup, streams, sync
+from engine.protocol import clients, jobs, network, serving, startup, streams
 
 START_LOG_KB: Final = 1_000_000.0
 """Where the log of every database stands at the start. Assumed; only differences matter."""
@@ -181,7 +182,7 @@ def address(world: World, server: str) -> str:
 def _add_clients(world: World, scenario: Scenario) -> None:
     for client in scenario.clients:
         keys = [(client.data_source, database) for database in client.databases]
-        serves = all(key in world.copies and quorum.serves(world, key) for key in keys)
+        serves = all(key in world.copies and serving.serves(world, key) for key in keys)
         world.clients[client.name] = model.Client(
             **client.model_dump(),
             connected_to=client.data_source if serves else None,

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from engine.messages import Message, SqlError, text_of
-from engine.protocol import accounts, backup, clock, commands, databases, endpoints, logspace, restore
+from engine.protocol import accounts, backup, clock, databases, endpoints, logspace, restore, statements
 from engine.protocol import options as database_options
 from engine.tsql.batches import access, backupsets, constraints, objects
 from engine.tsql.batches.context import SYSTEM_DATABASES
@@ -17,7 +17,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import is_moment, to_number, to_text
 
-Outcome = commands.Outcome
+Outcome = statements.Outcome
 
 
 def _options(machine: Machine, pairs: s.Pairs) -> dict[str, Any]:
@@ -280,7 +280,7 @@ def _restore(machine: Machine, statement: s.Restore) -> Outcome:
     if not statement.devices:
         if not recovery:
             raise SqlError(102, database)
-        return commands.restore_with_recovery(world, server, database)
+        return statements.restore_with_recovery(world, server, database)
     other = sorted(_WHOLE_RESTORE & options.keys())
     if other:
         raise Unsimulated(

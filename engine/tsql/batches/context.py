@@ -9,7 +9,7 @@ from typing import Any
 
 from engine.constants import TICKS_PER_S
 from engine.model import Computer, DatabaseCopy, Instance, Key, Snapshot, World
-from engine.protocol import commands, snapshots
+from engine.protocol import snapshots, statements
 from engine.tsql.batches.data import Caught, Declared, Place, Session, Table
 from engine.tsql.scalars.values import stamp
 
@@ -96,7 +96,7 @@ class Context:
 
     def open_database(self, name: str) -> str:
         """The name as this server writes it; raises 911, 954, 955 … if it cannot be opened."""
-        commands.use_database(self.world, self.session.server, name)
+        statements.use_database(self.world, self.session.server, name)
         known = self.copy_named(name)
         if known is not None:
             return known.database

@@ -7,7 +7,8 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.messages import SqlError, filled, text_of
-from engine.protocol import backup, commands, connections, disks, options
+from engine.mirroring import commands
+from engine.protocol import backup, connections, disks, options, statements
 from engine.tsql import catalog, procedures
 from engine.tsql.batches import (
     access,
@@ -33,7 +34,7 @@ from engine.tsql.scalars import settings
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.values import text_as, to_number, to_text
 
-Outcome = commands.Outcome
+Outcome = statements.Outcome
 
 
 def perform(machine: Machine, statement: s.Statement) -> None:
@@ -164,7 +165,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
         if option in access.MODES:
             database = machine.context.database_shown(statement.database)
             outcome = access.set_mode(machine, database, option, statement.termination)
-        if isinstance(outcome, commands.Pending):
+        if isinstance(outcome, statements.Pending):
             return outcome
         messages += outcome
     return messages
@@ -173,7 +174,7 @@ def _set_option(machine: Machine, statement: s.SetOption) -> Outcome:
 def _shutdown(machine: Machine, statement: s.Shutdown) -> Outcome:
     """The client of SHUTDOWN is told who asked for it, then its connection ends."""
     login = machine.session.login
-    outcome = commands.shutdown(machine.world, machine.session.server, statement.nowait, login)
+    outcome = statements.shutdown(machine.world, machine.session.server, statement.nowait, login)
     machine.outcome(outcome)
     how = "NOWAIT request" if statement.nowait else "request"
     machine.tell(text_of(6006, how, login)[1])

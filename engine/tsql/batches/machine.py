@@ -10,7 +10,7 @@ from typing import Final
 from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
-from engine.protocol import commands, errorlog
+from engine.protocol import errorlog, statements
 from engine.tsql.batches import (
     cursors,
     definitions,
@@ -221,7 +221,7 @@ class Machine(Output):
             handler, arguments = pending
             self._guard(
                 lambda: self.outcome(
-                    commands.COMPLETIONS[handler](self.world, self.session.server, *arguments)
+                    statements.COMPLETIONS[handler](self.world, self.session.server, *arguments)
                 )
             )
 
@@ -590,9 +590,9 @@ class Machine(Output):
 
     # --- commands
 
-    def outcome(self, outcome: commands.Outcome) -> None:
+    def outcome(self, outcome: statements.Outcome) -> None:
         """What a command of the protocol answers: messages, or a wait."""
-        if isinstance(outcome, commands.Pending):
+        if isinstance(outcome, statements.Pending):
             self.wait("pending", outcome.tick, (outcome.handler, outcome.args))
             return
         self.say_messages(outcome)

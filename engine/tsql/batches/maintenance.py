@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from engine.messages import Message, SqlError, text_of
+from engine.mirroring import pages
 from engine.model import Role
-from engine.protocol import errorlog, logspace, pages, startup
+from engine.protocol import errorlog, logspace, startup
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import ledger
 from engine.tsql.batches.machine import Machine

@@ -7,8 +7,9 @@ from typing import Final
 
 from engine.constants import COMPATIBILITY
 from engine.messages import SqlError
+from engine.mirroring import quorum
 from engine.model import DatabaseCopy, DbState, RecoveryModel, Role, Snapshot
-from engine.protocol import logspace, options, quorum, security, streams, volumes
+from engine.protocol import logspace, options, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context

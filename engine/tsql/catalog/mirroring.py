@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.mirroring import quorum
 from engine.model import DatabaseCopy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
-from engine.protocol import quorum
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.databases import end_of_log_kb

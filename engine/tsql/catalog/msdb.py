@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.messages import SqlError
+from engine.mirroring import monitor
 from engine.model import Role
-from engine.protocol import backup, monitor
+from engine.protocol import backup
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view

@@ -9,7 +9,7 @@ from typing import Any, Final
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.protocol import commands
+from engine.protocol import statements
 from engine.tsql.batches import execute, transactions, waiting, work
 from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Window
 from engine.tsql.batches.machine import Machine
@@ -467,7 +467,7 @@ def _closed_database(world: World, session: Session) -> str | None:
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
         try:
-            commands.use_database(world, session.server, database)
+            statements.use_database(world, session.server, database)
         except SqlError:
             return database
     return None
@@ -497,7 +497,7 @@ def _abandon(world: World, name: str, run: Run) -> None:
         world.sessions[name] = replace(kept, session=transactions.without_transaction(kept.session))
     if run.pending is not None:
         server = world.sessions[name].server or server_of(name)
-        commands.abandon(world, server, *run.pending)
+        statements.abandon(world, server, *run.pending)
 
 
 def _said(world: World, name: str, run: Run, *what: Any) -> Run:

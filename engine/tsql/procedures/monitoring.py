@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import SqlError
+from engine.mirroring import monitor
 from engine.model import Alert
-from engine.protocol import monitor
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.scalars.values import to_number
 

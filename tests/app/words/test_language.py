@@ -19,7 +19,7 @@ from app.views.editor import form_schema
 from app.words import engine_words, language
 from app.words.language import mark, pseudo, tr, trn
 from engine.drill.judging.skills import skills
-from engine.protocol.failover_preconditions import preconditions
+from engine.mirroring.preconditions import preconditions
 from engine.verbs import VERBS
 from tests.engine.worlds import DB, M, P, lab
 

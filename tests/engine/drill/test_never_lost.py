@@ -12,7 +12,7 @@ from engine.drill.judging import report
 from engine.drill.judging.review import review
 from engine.drill.running.drill import Drill
 from engine.inputs import InputProblem
-from engine.protocol import failover_preconditions
+from engine.mirroring import preconditions
 from tests.engine.drill.texts import FREE, drill, run
 
 NAMES = ("Sales", "NewDb", "sales_copy", "SALES")
@@ -70,7 +70,7 @@ def nothing_is_lost(taken: Drill) -> None:
     )
     review(taken).as_json()
     for database in [*taken.world.availability, "Sales"]:
-        failover_preconditions.preconditions(taken.world, database)
+        preconditions.preconditions(taken.world, database)
 
 
 @given(st.lists(st.tuples(acts(), st.sampled_from((0.5, 4.0, 30.0))), max_size=14))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from engine.mirroring import quorum
 from engine.model import World
-from engine.protocol import quorum
+from engine.protocol import serving
 
 ROUNDING_KB = 1e-6
 """Sums of floating-point numbers differ by this at most."""
@@ -17,11 +18,11 @@ def check(world: World, *, witness_kept: bool, nothing_risky: bool) -> int:
     """
     checked = 0
     if witness_kept and nothing_risky:
-        serving: dict[str, list[str]] = {}
+        leaders: dict[str, list[str]] = {}
         for key in world.copies:
-            if quorum.serves(world, key):
-                serving.setdefault(key[1], []).append(key[0])
-        for database, servers in serving.items():
+            if serving.serves(world, key):
+                leaders.setdefault(key[1], []).append(key[0])
+        for database, servers in leaders.items():
             assert len(servers) <= 1, f"two copies of {database} serve: {servers}"
         checked += len(world.availability)
     if nothing_risky:

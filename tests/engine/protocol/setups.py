@@ -7,8 +7,9 @@ from dataclasses import replace
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.messages import Message, SqlError
+from engine.mirroring import commands
 from engine.model import DatabaseCopy, World
-from engine.protocol import backup, commands, network, restore
+from engine.protocol import backup, network, restore, statements
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, lab, play
 
 FULL, TRN = "D:\\Backup\\Sales.bak", "D:\\Backup\\Sales.trn"
@@ -38,11 +39,11 @@ def wait(world: World, seconds: float) -> list[Event]:
     return play(world, f"{world.t_s} note waiting", world.t_s + seconds)
 
 
-def finish(world: World, server: str, outcome: commands.Outcome) -> list[Message]:
+def finish(world: World, server: str, outcome: statements.Outcome) -> list[Message]:
     """Wait for a statement and return what it says."""
-    while isinstance(outcome, commands.Pending):
+    while isinstance(outcome, statements.Pending):
         wait(world, (outcome.tick - world.tick) / TICKS_PER_S)
-        outcome = commands.COMPLETIONS[outcome.handler](world, server, *outcome.args)
+        outcome = statements.COMPLETIONS[outcome.handler](world, server, *outcome.args)
     return outcome
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import DbState, MirrorState, Role, Safety, World
-from engine.protocol import quorum
+from engine.protocol import serving
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 FAILOVER = f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER"
@@ -29,7 +29,7 @@ def test_a_manual_failover_that_is_cut_does_not_complete_later(
     do(world, f"mend {P} {M}", then_s=120.0)
     assert ("manual", PARTED) in reasons(world)
     assert not [f for f in world.failovers if f.online_tick is not None]
-    assert quorum.serves(world, PRINCIPAL)
+    assert serving.serves(world, PRINCIPAL)
     assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
 
 

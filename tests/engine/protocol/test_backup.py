@@ -14,7 +14,7 @@ from engine.chance import Chance
 from engine.flow import Flow
 from engine.messages import SqlError
 from engine.model import DbState, RecoveryModel, Volume, World
-from engine.protocol import accounts, backup, commands, files, lineage, logspace, options, restore, streams
+from engine.protocol import accounts, backup, files, lineage, logspace, options, restore, statements, streams
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -43,14 +43,14 @@ def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ..
 def test_a_backup_takes_its_time_and_says_what_it_did() -> None:
     world = alone()
     outcome = backup.backup_database(world, P, DB, FULL)
-    assert isinstance(outcome, commands.Pending)
+    assert isinstance(outcome, statements.Pending)
     assert (outcome.tick - world.tick) / 100 == pytest.approx(10.24, abs=0.02), "1 GB at 100 MB/s"
     lines = finish(world, P, outcome)
     assert [line.number for line in lines] == [4035, 3014]
     assert lines[-1].text.startswith("BACKUP DATABASE successfully processed 13")
     do(world, f"slow-disk {P} data factor=3")
     slower = backup.backup_database(world, P, DB, FULL)
-    assert isinstance(slower, commands.Pending)
+    assert isinstance(slower, statements.Pending)
     assert (slower.tick - world.tick) / 100 == pytest.approx(30.72, abs=0.02)
 
 
@@ -147,11 +147,11 @@ def test_the_tail_of_the_log_closes_the_database_and_nothing_is_lost() -> None:
 def test_log_is_kept_while_a_full_backup_runs_and_let_go_if_it_is_broken_off() -> None:
     world = alone()
     pending = backup.backup_database(world, P, DB, FULL)
-    assert isinstance(pending, commands.Pending)
+    assert isinstance(pending, statements.Pending)
     row = world.copies[PRINCIPAL].source
     assert "ACTIVE_BACKUP_OR_RESTORE" in dict(streams.log_holds(world, world.copies[PRINCIPAL], row or 0))
     assert refusal(backup.backup_database, world, P, DB, "D:\\second.bak") == 3023
-    commands.abandon(world, P, pending.handler, pending.args)
+    statements.abandon(world, P, pending.handler, pending.args)
     assert "ACTIVE_BACKUP_OR_RESTORE" not in dict(streams.log_holds(world, world.copies[PRINCIPAL], row or 0))
     assert (P, FULL) not in world.files
 
@@ -165,7 +165,7 @@ def test_a_restore_that_is_broken_off_leaves_a_database_that_is_of_no_use() -> N
     restore.restore_database(world, M, DB, FULL, recovery=False)  # nobody waits for its end
     wait(world, 60.0)
     assert refusal(restore.restore_log, world, M, DB, TRN) == 3117
-    assert refusal(commands.restore_with_recovery, world, M, DB) == 3117
+    assert refusal(statements.restore_with_recovery, world, M, DB) == 3117
     restore_full(world)
     assert refusal(restore.restore_log, world, M, DB, TRN, recovery=False) == 0
 

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.messages import SqlError
+from engine.mirroring import commands
 from engine.model import DbState, Role, World
-from engine.protocol import backup, commands, logspace, quorum, restore, streams, volumes
+from engine.protocol import backup, logspace, restore, serving, streams, volumes
 from tests.engine.protocol.setups import DB, M, P, finish, wait
 from tests.engine.worlds import do, lab
 
@@ -17,13 +18,13 @@ ACTIONS = ("log", "full", "failover", "suspend", "resume", "power", "shrink", "f
 LOG_MAX_KB = 300.0 * 1024
 
 
-def serving(world: World) -> str | None:
-    return next((server for server in (P, M) if quorum.serves(world, (server, DB))), None)
+def server_that_serves(world: World) -> str | None:
+    return next((server for server in (P, M) if serving.serves(world, (server, DB))), None)
 
 
 def act(world: World, action: str) -> None:
     """Do it as far as the servers let it be done."""
-    where = serving(world)
+    where = server_that_serves(world)
     other = M if where == P else P
     try:
         if action == "power":
@@ -104,7 +105,7 @@ def test_all_backups_of_two_servers_restore_a_database_one_after_the_other() -> 
     finish(world, P, backup.backup_database(world, P, DB, "D:\\full.bak"))
     for action in ("log", "failover", "log", "wait", "log", "power", "log"):
         act(world, action)
-    where = serving(world)
+    where = server_that_serves(world)
     assert where is not None
     do(world, *(f"copy-file {a} {b} D:\\log.bak" for a, b in ((P, "SERVER_W"),)), then_s=10.0)
     finish(world, P, commands.partner_off(world, where, DB))

@@ -8,8 +8,9 @@ import pytest
 
 from engine import simulator, verbs
 from engine.inputs import InputProblem
+from engine.mirroring import commands
 from engine.model import DbState, Job, Link, MirrorState, Role, Service, Volume, World
-from engine.protocol import accounts, backup, commands, jobs, security
+from engine.protocol import accounts, backup, jobs, security
 from engine.verbs.lines import parse_line
 from tests.engine.protocol.setups import (
     DB,

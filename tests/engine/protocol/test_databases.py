@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from engine.mirroring import commands
 from engine.model import DbState, MirrorState, World
-from engine.protocol import backup, commands, databases, restore
+from engine.protocol import backup, databases, restore
 from tests.engine.protocol.setups import DB, M, P, address, finish, refusal, wait
 from tests.engine.worlds import do, lab
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.model import MirrorState, Role, Safety, Service, World
-from engine.protocol import quorum
+from engine.protocol import serving
 from tests.engine.protocol.invariants import check
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
@@ -102,7 +102,7 @@ def assert_whole_again(world: World) -> None:
     states = {copy.mirroring.state for copy in world.copies.values()}
     assert states == {MirrorState.SYNCHRONIZED}
     assert {copy.mirroring.role for copy in world.copies.values()} == {Role.PRINCIPAL, Role.MIRROR}
-    assert len([key for key in (PRINCIPAL, MIRROR) if quorum.serves(world, key)]) == 1
+    assert len([key for key in (PRINCIPAL, MIRROR) if serving.serves(world, key)]) == 1
     assert world.clients["APP"].connected_to is not None
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import pytest
 
 from engine.model import DbState, MirrorState, Role, Safety, World
-from engine.protocol import quorum, streams
+from engine.protocol import serving, streams
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 SET = f"ALTER DATABASE {DB} SET PARTNER"
@@ -55,7 +55,7 @@ def test_the_mirror_can_be_forced_from_every_state_that_is_documented(kind: str,
         do(world, f"slow-disk {M} data factor=1", then_s=1.0)
     do(world, FORCE, then_s=60.0)
     assert stands(world)[1] == SERVES_ALONE
-    assert quorum.serves(world, MIRROR)
+    assert serving.serves(world, MIRROR)
 
 
 @pytest.mark.parametrize("how", ["power-on", "restarted once more"])
@@ -80,7 +80,7 @@ def forced_beside_a_living_principal() -> World:
     world = lab(witness=False)
     do(world, f"cut {P} {M}", then_s=15.0)
     do(world, FORCE, then_s=60.0)
-    assert all(quorum.serves(world, key) for key in (PRINCIPAL, MIRROR))
+    assert all(serving.serves(world, key) for key in (PRINCIPAL, MIRROR))
     return world
 
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 import pytest
 
 from engine import simulator
+from engine.mirroring import commands, monitor
+from engine.mirroring.monitor_rows import MonitorRow, MonitorRows
 from engine.model import Job, MirrorState, Role, Safety, WitnessState, World
-from engine.protocol import commands, jobs, monitor
-from engine.protocol.monitor_rows import MonitorRow, MonitorRows
+from engine.protocol import jobs
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, W, refusal, wait
 from tests.engine.worlds import do, lab
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from engine.mirroring.monitor_rows import COLUMNS, MonitorRow, MonitorRows
 from engine.model import MirrorState, Role, WitnessState
-from engine.protocol.monitor_rows import COLUMNS, MonitorRow, MonitorRows
 
 
 def row(tick: int, unsent_kb: float = 0.0) -> MonitorRow:

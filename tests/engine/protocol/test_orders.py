@@ -11,8 +11,9 @@ from typing import Final
 
 import pytest
 
+from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
-from engine.protocol import availability, quorum
+from engine.protocol import availability, serving
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 SET: Final = f"ALTER DATABASE {DB} SET PARTNER"
@@ -74,7 +75,7 @@ def test_order(kind: str, state: str, lost: tuple[str, ...], returned: tuple[str
         for copy in world.copies_of(DB):
             if copy.mirroring.role is Role.PRINCIPAL and world.instances[copy.server].answering:
                 may = quorum.has_quorum(world, copy) and not follows(world, copy)
-                assert quorum.serves(world, (copy.server, DB)) is may
+                assert serving.serves(world, (copy.server, DB)) is may
     assert all(f.why or f.online_tick is not None for f in world.failovers)
     (lead,) = [copy for copy in world.copies_of(DB) if copy.mirroring.role is Role.PRINCIPAL]
     assert (lead.mirroring.state is MirrorState.SUSPENDED) is (forced or state == "SUSPENDED")

@@ -7,7 +7,7 @@ from itertools import product
 import pytest
 
 from engine.model import DbState, MirrorState, Role, Safety, World
-from engine.protocol import quorum
+from engine.protocol import serving
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 LINKS = ((P, M), (P, W), (M, W))
@@ -15,7 +15,7 @@ LINKS = ((P, M), (P, W), (M, W))
 
 def facts(world: World) -> tuple[bool, bool]:
     """(SERVER_A serves, SERVER_B serves)."""
-    return quorum.serves(world, PRINCIPAL), quorum.serves(world, MIRROR)
+    return serving.serves(world, PRINCIPAL), serving.serves(world, MIRROR)
 
 
 def cut(world: World, pattern: tuple[int, int, int], then_s: float = 30.0) -> World:

@@ -12,8 +12,9 @@ from typing import Final
 import pytest
 
 from engine.messages import SqlError
+from engine.mirroring import commands
 from engine.model import DbState, MirrorState, Role, Safety, World
-from engine.protocol import commands, quorum
+from engine.protocol import serving
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 SERVERS: Final = (P, M, W)
@@ -95,9 +96,9 @@ def test_who_serves_and_what_may_be_commanded(up: tuple[bool, ...], kind: str, w
         lost = Lost(kind, up, linked)
         world = lose(kind, way, lost)
         where = f"{kind}, {way}, up {lost.up}, linked {lost.linked}"
-        serving = (quorum.serves(world, PRINCIPAL), quorum.serves(world, MIRROR))
+        now = (serving.serves(world, PRINCIPAL), serving.serves(world, MIRROR))
         takes_over = lost.mirror_takes_over
-        assert serving == (lost.principal_serves, takes_over), where
+        assert now == (lost.principal_serves, takes_over), where
         if lost.up[M] and not takes_over:
             assert works(commands.partner_force, world, M) == lost.may_be_forced, where
         if lost.up[P]:
@@ -131,7 +132,7 @@ def test_what_was_lost_comes_back_and_heals(kind: str, way: str) -> None:
         }, where
         assert all(link.up and link.passing for link in world.links.values()), where
         assert {copy.mirroring.state for copy in world.copies.values()} == {MirrorState.SYNCHRONIZED}, where
-        (leader,) = [key for key in world.copies if quorum.serves(world, key)]
+        (leader,) = [key for key in world.copies if serving.serves(world, key)]
         assert world.copies[leader].mirroring.role is Role.PRINCIPAL, where
         if (
             way != "in silence"

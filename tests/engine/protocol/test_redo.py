@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from engine.mirroring import commands, pages
 from engine.model import MirrorState, Role, Volume, World
-from engine.protocol import commands, logspace, pages
+from engine.protocol import logspace
 from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, refusal, wait
 from tests.engine.worlds import do, lab
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine.messages import SqlError
+from engine.mirroring import commands
 from engine.model import DatabaseCopy, DbState, RecoveryModel, World
-from engine.protocol import backup, commands, restore, streams
+from engine.protocol import backup, restore, statements, streams
 from engine.protocol.restore import Ending
 from tests.engine.protocol.setups import (
     DB,
@@ -81,14 +82,14 @@ def test_stopat_before_what_is_restored_is_too_early() -> None:
 def test_standby_is_readable_and_takes_more_log_but_no_partner() -> None:
     world = READY.fork()
     copy = roll(world, TRN, Ending(recovery=False, standby=True))
-    assert commands.use_database(world, M, DB) == []
+    assert statements.use_database(world, M, DB) == []
     assert refusal(commands.partner_set, world, M, DB, address(P)) == 1466
     with pytest.raises(SqlError) as caught:
         backup.backup_database(world, M, DB, "D:\\x.bak")
     assert caught.value.number == 3036
     copy = roll(world, LATER, Ending(recovery=False))
     assert not copy.standby
-    assert refusal(commands.use_database, world, M, DB) == 927
+    assert refusal(statements.use_database, world, M, DB) == 927
     assert refusal(commands.partner_set, world, M, DB, address(P)) == 0
 
 

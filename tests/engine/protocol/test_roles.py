@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from engine import simulator
+from engine.mirroring import roles
 from engine.model import MirrorState, ticks
-from engine.protocol import roles
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import PRINCIPAL, lab
 

@@ -8,8 +8,9 @@ from dataclasses import replace
 import pytest
 
 from engine.messages import SqlError, text_of
+from engine.mirroring import commands
 from engine.model import DbState, EndpointState, MirrorState, RecoveryModel, Role, World
-from engine.protocol import accounts, backup, commands, endpoints, options, restore
+from engine.protocol import accounts, backup, endpoints, options, restore, statements
 from tests.engine.protocol.setups import (
     DB,
     FULL,
@@ -179,10 +180,10 @@ def test_a_copy_that_went_its_own_way_is_no_mirror_any_more() -> None:
     world = prepared()
     mirror(world)
     commands.partner_off(world, P, DB)
-    finish_open = commands.restore_with_recovery(world, M, DB)
-    assert isinstance(finish_open, commands.Pending)
+    finish_open = statements.restore_with_recovery(world, M, DB)
+    assert isinstance(finish_open, statements.Pending)
     wait(world, 2.0)
-    commands.COMPLETIONS[finish_open.handler](world, M, *finish_open.args)
+    statements.COMPLETIONS[finish_open.handler](world, M, *finish_open.args)
     wait(world, 5.0)
     log(world, M, "D:\\tail.trn", norecovery=True)
     assert world.copies[MIRROR].db_state is DbState.RESTORING
@@ -361,7 +362,7 @@ def test_restore_is_refused_in_a_session_and_works_out_of_it() -> None:
     mirror(world)
     for server in (P, M):
         assert refusal(restore.restore_database, world, server, DB, FULL) == 3104
-        assert refusal(commands.restore_with_recovery, world, server, DB) == 3104
+        assert refusal(statements.restore_with_recovery, world, server, DB) == 3104
     assert refusal(restore.restore_log, world, M, DB, TRN) == 3104
 
 

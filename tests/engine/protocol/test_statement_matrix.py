@@ -15,8 +15,8 @@ from typing import Final
 import pytest
 
 from engine.messages import SqlError
+from engine.mirroring import commands
 from engine.model import Safety, World
-from engine.protocol import commands
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 SET: Final = f"ALTER DATABASE {DB} SET PARTNER"

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from engine.model import Safety, World
-from engine.protocol import quorum
+from engine.protocol import serving
 from tests.engine.tsql.console import answers, ask, run_on
 from tests.engine.worlds import DB, M, P, do, lab
 
@@ -236,12 +236,12 @@ def test_a_database_that_was_detached_has_its_rows_when_it_is_attached() -> None
 STEPS = ("insert", "insert", "open", "rollback", "crash", "failover", "cut", "mend", "on", "force")
 
 
-def serving(world: World) -> list[str]:
-    return [server for server in (P, M) if quorum.serves(world, (server, DB))]
+def servers_that_serve(world: World) -> list[str]:
+    return [server for server in (P, M) if serving.serves(world, (server, DB))]
 
 
 def step(world: World, name: str, n: int, told: set[int], doubtful: set[int]) -> None:
-    here = serving(world)
+    here = servers_that_serve(world)
     if name == "insert" and here:
         (told if insert(world, f"{here[-1]}#w{n}", n, 16) else doubtful).add(n)
     elif name == "open" and here:
@@ -266,7 +266,7 @@ def ended(world: World) -> set[int]:
     """The rows where the database serves once all is mended and nothing is open."""
     step(world, "rollback", 0, set(), set())
     do(world, f"power-on {P}", f"power-on {M}", f"mend {P} {M}", then_s=150)
-    (server,) = serving(world)
+    (server,) = servers_that_serve(world)
     return set(rows_on(world, server))
 
 

@@ -68,7 +68,7 @@ def test_meaning(text: str, at_first: bool, after_failover: bool, healthy: World
 def test_a_database_without_a_session_is_none_although_the_lost_mirror_still_believes_in_it() -> None:
     world = lab()
     do(world, "power-off SERVER_B", then_s=5.0)
-    from engine.protocol import commands
+    from engine.mirroring import commands
 
     commands.partner_off(world, "SERVER_A", DB)
     assert holds("Sales is NONE and Sales serves", world)

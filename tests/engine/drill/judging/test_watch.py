@@ -11,7 +11,7 @@ from engine.drill.judging.agents import at_random, worst
 from engine.drill.judging.watch import DOWN, EXPOSED, FAILS, HOLDS, Lanes, Precondition, Span, watch
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
-from engine.protocol.failover_preconditions import MIRROR_HAS_LOST, WAS_IN_STEP
+from engine.mirroring.preconditions import MIRROR_HAS_LOST, WAS_IN_STEP
 from tests.engine.drill.texts import drill, run, small
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from engine.drill.running.build import build_world
+from engine.mirroring import quorum
 from engine.model import MirrorState, Role, Safety, World
-from engine.protocol import quorum
 from tests.engine.drill.texts import FREE, drill, run, small
 
 

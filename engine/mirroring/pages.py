@@ -10,8 +10,9 @@ from typing import Any, Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
 from engine.messages import Message, text_of
+from engine.mirroring import quorum, redo, roles, sync
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, PageRepair, Role, World, ticks
-from engine.protocol import commands, disks, errorlog, files, quorum, redo, roles, snapshots, sync, volumes
+from engine.protocol import disks, errorlog, files, snapshots, statements, volumes
 
 NOT_REPAIRABLE: Final = (0, 1, 2, 3, 9)
 """The file header, the first PFS, GAM and SGAM page, and the boot page of a database. Documented; the allocation pages
@@ -138,22 +139,22 @@ def mend(world: World, server: str, database: str) -> None:
         world.update_copy((server, database), bad_pages=())
 
 
-def check(world: World, server: str, database: str, quiet: bool = False) -> commands.Pending:
+def check(world: World, server: str, database: str, quiet: bool = False) -> statements.Pending:
     """DBCC CHECKDB of a database, or of a snapshot (the way to check a mirror). 954 on a mirror, 823 without its disk.
 
     It reads every page once. How long that takes is derived: as long as a backup needs for the same data.
     """
-    commands.use_database(world, server, database)
+    statements.use_database(world, server, database)
     copy = _checked(world, server, database)
     disks.need_data(copy)
     ends = world.tick + ticks(files.disk_s(world, server, copy.size_kb))
-    return commands.Pending(ends, "page.checked", (database, quiet))
+    return statements.Pending(ends, "page.checked", (database, quiet))
 
 
 def _checked(world: World, server: str, database: str) -> DatabaseCopy:
     """The copy whose pages a check reads: a snapshot shares those of its source."""
     picture = snapshots.find(world, server, database)
-    return world.copies[server, picture.source] if picture else commands.copy_on(world, server, database)
+    return world.copies[server, picture.source] if picture else statements.copy_on(world, server, database)
 
 
 def _check_done(world: World, server: str, database: str, quiet: bool) -> list[Message]:
@@ -198,4 +199,4 @@ def _error(number: int, *args: Any) -> Message:
 
 HANDLERS: Final = {"page.read": read, "page.repaired": repaired}
 
-commands.COMPLETIONS["page.checked"] = _check_done
+statements.COMPLETIONS["page.checked"] = _check_done

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
-from engine.protocol import quorum
 
 MIRROR_HAS_LOST: Final = "the mirror has lost the principal"
 """The precondition that marks the beginning of every failover."""

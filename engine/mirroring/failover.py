@@ -6,9 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 from engine.flow.recovery import undo_s
+from engine.mirroring import quorum, redo, roles
+from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
-from engine.protocol import causes, errorlog, lineage, losses, network, quorum, redo, roles, streams
-from engine.protocol.roles import Cause
+from engine.protocol import causes, errorlog, lineage, losses, network, streams
 
 
 def _update(world: World, failover: Failover, **changes: Any) -> Failover:

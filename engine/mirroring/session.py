@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
+from engine.mirroring import failover, prerequisites, quorum, roles, sync
+from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, WitnessState, World
-from engine.protocol import errorlog, failover, network, prerequisites, quorum, roles, streams, sync
-from engine.protocol.roles import Cause
+from engine.protocol import errorlog, network, streams
 
 # --- names ----------------------------------------------------------------------
 
@@ -347,26 +348,17 @@ ASK_AGAIN_S: Final = 0.1
 """How often a principal that starts looks whether its partner has answered. Assumed."""
 
 
-def recovered(world: World, server: str, database: str, started_tick: int) -> None:
-    """Timer: a database of an instance that started at *started_tick* has been recovered, as far as it may be."""
-    key = (server, database)
-    copy = world.copies.get(key)
-    if copy is None or not copy.recovering or world.instances[server].started_tick != started_tick:
-        return
-    if not world.instances[server].answering:
-        return
+def recovered(world: World, key: Key) -> None:
+    """A copy of an instance that has started has been recovered: what it may do depends on who can be reached."""
+    server, database = key
+    copy = world.copies[key]
     contact = quorum.contact(world, copy.mirroring.guid, server, copy.mirroring.partner)
     if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
         # The partner can be reached and may lead by now: it is asked before anybody is let in.
-        world.after(ASK_AGAIN_S, "session.recovered", server, database, started_tick)
+        started_tick = world.instances[server].started_tick
+        world.after(ASK_AGAIN_S, "database.recovered", server, database, started_tick)
         return
     world.update_copy(key, recovering=False)
-    if copy.mirroring.guid is None or copy.mirroring.role is None:
-        if copy.db_state is DbState.RECOVERING:
-            world.update_copy(key, db_state=DbState.ONLINE)
-            if copy.source is None:
-                streams.add_source(world, key, copy.end_of_log_kb)
-        return
     if copy.mirroring.role is Role.MIRROR:
         errorlog.write(world, server, 1444, database)
         world.update_copy(key, db_state=_mirror_db_state(copy))

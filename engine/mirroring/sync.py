@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from engine.mirroring import quorum, roles
+from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Safety, WitnessRecord, World
-from engine.protocol import errorlog, lineage, losses, quorum, roles, streams
-from engine.protocol.roles import Cause
+from engine.protocol import errorlog, lineage, losses, streams
 
 
 def stop_serving(world: World, key: Key) -> None:

@@ -10,9 +10,10 @@ from typing import Any, Final
 
 from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
+from engine.mirroring import quorum, roles, sync
+from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbFile, Key, MirrorState, World
-from engine.protocol import errorlog, files, quorum, roles, sync, volumes
-from engine.protocol.roles import Cause
+from engine.protocol import errorlog, files, volumes
 
 
 def note_change(world: World, key: Key) -> None:

@@ -1,4 +1,4 @@
-"""What ALTER DATABASE, RESTORE and SHUTDOWN do to the world: checks in the server's order, then effects.
+"""What ALTER DATABASE … SET PARTNER and SET WITNESS do to the world: checks in the server's order, then effects.
 
 Each function takes the server on which the statement runs and answers from what that server knows. It raises
 SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending.
@@ -7,22 +7,18 @@ Which number fits which refusal is derived where the manual is silent; see facts
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Final
-
 from engine.constants import (
     ENTERPRISE,
     PARTNER_TIMEOUT_S,
     PARTNER_TIMEOUT_S_MAX,
     PARTNER_TIMEOUT_S_MIN,
-    RECOVERY_LOG_KB,
 )
 from engine.messages import Message, SqlError
+from engine.mirroring import failover, prerequisites, quorum, redo, roles, session, sync
+from engine.mirroring.roles import Cause
 from engine.model import (
     DatabaseCopy,
     DbState,
-    Fault,
     Key,
     MirrorState,
     Role,
@@ -30,68 +26,15 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import (
-    addresses,
-    causes,
-    errorlog,
-    failover,
-    lineage,
-    losses,
-    network,
-    prerequisites,
-    quorum,
-    redo,
-    roles,
-    security,
-    service,
-    session,
-    snapshots,
-    streams,
-    sync,
-)
-from engine.protocol.roles import Cause
-
-
-@dataclass(frozen=True, slots=True)
-class Pending:
-    """The statement takes until *tick*; then COMPLETIONS[handler](world, server, *args) says how it ended."""
-
-    tick: int
-    handler: str
-    args: tuple[Any, ...] = ()
-
-
-Outcome = list[Message] | Pending
-COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
-ABANDONED: Final[dict[str, Callable[..., None]]] = {}
-"""What becomes of a pending statement whose batch was cancelled or whose connection broke."""
-
-
-def abandon(world: World, server: str, handler: str, args: tuple[Any, ...]) -> None:
-    """A pending statement will not be completed; what it had begun is taken back as far as the product does."""
-    if handler in ABANDONED:
-        ABANDONED[handler](world, server, *args)
-
+from engine.protocol import addresses, errorlog, network, security, statements
 
 # --- checks ----------------------------------------------------------------------------------------
 
 
-def copy_on(world: World, server: str, database: str) -> DatabaseCopy:
-    """The copy of *database* on *server*, found without regard to case; 5011 if there is none, 5093 for a snapshot."""
-    snapshots.refuse_change(world, server, database)
-    for (where, name), copy in world.copies.items():
-        if where == server and name.lower() == database.lower():
-            return copy
-    raise SqlError(5011, database, also=(5069,))
-
-
-SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
-
-
 def _in_session(world: World, server: str, database: str) -> DatabaseCopy:
-    if database.lower() in SYSTEM_DATABASES:
+    if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1416, database)
-    copy = copy_on(world, server, database)
+    copy = statements.copy_on(world, server, database)
     if copy.mirroring.guid is None or copy.mirroring.role is None:
         raise SqlError(1416, copy.database)
     return copy
@@ -132,7 +75,7 @@ def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
 # --- SET PARTNER -----------------------------------------------------------------------------------
 
 
-def partner_failover(world: World, server: str, database: str) -> Outcome:
+def partner_failover(world: World, server: str, database: str) -> statements.Outcome:
     """ALTER DATABASE … SET PARTNER FAILOVER: on the principal, FULL and SYNCHRONIZED."""
     copy = _on_principal(world, server, database)
     _need_quorum(world, copy)
@@ -151,7 +94,7 @@ def partner_failover(world: World, server: str, database: str) -> Outcome:
     return []
 
 
-def partner_force(world: World, server: str, database: str) -> Outcome:
+def partner_force(world: World, server: str, database: str) -> statements.Outcome:
     """FORCE_SERVICE_ALLOW_DATA_LOSS: on the mirror, while nobody it can ask knows a living principal."""
     copy = _in_session(world, server, database)
     if copy.mirroring.role is not Role.MIRROR or quorum.sees_partner(world, copy):
@@ -170,11 +113,11 @@ def partner_force(world: World, server: str, database: str) -> Outcome:
     return []
 
 
-def partner_off(world: World, server: str, database: str) -> Outcome:
+def partner_off(world: World, server: str, database: str) -> statements.Outcome:
     """SET PARTNER OFF: on either partner, in any state; the other partner hears of it when it can."""
-    if database.lower() in SYSTEM_DATABASES:
+    if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1416, database)
-    copy = copy_on(world, server, database)
+    copy = statements.copy_on(world, server, database)
     if copy.mirroring.guid is None and copy.mirroring.partner_address is not None:
         world.update_mirroring(_key(copy), partner=None, partner_address=None)  # the session never began
         return []
@@ -200,7 +143,7 @@ def partner_off(world: World, server: str, database: str) -> Outcome:
     return []
 
 
-def partner_suspend(world: World, server: str, database: str) -> Outcome:
+def partner_suspend(world: World, server: str, database: str) -> statements.Outcome:
     """SET PARTNER SUSPEND: log is kept on the principal and no longer sent."""
     copy = _in_session(world, server, database)
     _need_quorum(world, copy)
@@ -213,7 +156,7 @@ def partner_suspend(world: World, server: str, database: str) -> Outcome:
     return []
 
 
-def partner_resume(world: World, server: str, database: str) -> Outcome:
+def partner_resume(world: World, server: str, database: str) -> statements.Outcome:
     """SET PARTNER RESUME: after SUSPEND, after forced service, after an error that was mended."""
     copy = _in_session(world, server, database)
     if copy.mirroring.role is Role.MIRROR and not world.settings.resume_on_mirror:
@@ -235,7 +178,7 @@ def partner_resume(world: World, server: str, database: str) -> Outcome:
     return []
 
 
-def partner_safety(world: World, server: str, database: str, level: str) -> Outcome:
+def partner_safety(world: World, server: str, database: str, level: str) -> statements.Outcome:
     """SET PARTNER SAFETY FULL|OFF (also SET SAFETY): on the principal, both partners connected."""
     copy = _on_principal(world, server, database)
     wanted = Safety[level.upper()]
@@ -272,7 +215,7 @@ def partner_safety(world: World, server: str, database: str, level: str) -> Outc
     return []
 
 
-def partner_timeout(world: World, server: str, database: str, seconds: int) -> Outcome:
+def partner_timeout(world: World, server: str, database: str, seconds: int) -> statements.Outcome:
     """SET PARTNER TIMEOUT n: 0 to 4 are stored as 5; with safety OFF the value stays 10."""
     copy = _on_principal(world, server, database)
     if seconds > PARTNER_TIMEOUT_S_MAX:
@@ -284,7 +227,7 @@ def partner_timeout(world: World, server: str, database: str, seconds: int) -> O
     return []
 
 
-def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> Outcome:
+def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -> statements.Outcome:
     """SET PARTNER REDO_QUEUE: accepted as the product does; the limit is shown and has no further effect."""
     _on_principal(world, server, database)
     if limit_mb is not None:
@@ -292,11 +235,11 @@ def redo_queue(world: World, server: str, database: str, limit_mb: int | None) -
     return []
 
 
-def partner_set(world: World, server: str, database: str, address: str) -> Outcome:
+def partner_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
     """SET PARTNER = 'TCP://host:port': first on the future mirror, then on the principal."""
-    if database.lower() in SYSTEM_DATABASES:
+    if database.lower() in statements.SYSTEM_DATABASES:
         raise SqlError(1463)
-    copy = copy_on(world, server, database)
+    copy = statements.copy_on(world, server, database)
     if copy.mirroring.guid is not None:
         raise SqlError(1405, copy.database)
     if copy.mirroring.partner_address is not None:
@@ -322,7 +265,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> Outco
     return _establish(world, copy, prerequisites.other_side(world, copy, host, address), address)
 
 
-def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: str) -> Outcome:
+def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: str) -> statements.Outcome:
     guid = world.new_session(copy.database)
     assert copy.source is not None
     for me, peer, role, where in (
@@ -355,7 +298,7 @@ def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: s
 # --- SET WITNESS -----------------------------------------------------------------------------------
 
 
-def witness_set(world: World, server: str, database: str, address: str) -> Outcome:
+def witness_set(world: World, server: str, database: str, address: str) -> statements.Outcome:
     """SET WITNESS = 'TCP://host:port': on the principal, all three connected, the mirror caught up."""
     copy = _on_principal(world, server, database)
     host = addresses.host_of(world, address)
@@ -388,7 +331,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> Outco
     return []
 
 
-def witness_off(world: World, server: str, database: str) -> Outcome:
+def witness_off(world: World, server: str, database: str) -> statements.Outcome:
     """SET WITNESS OFF: needs quorum, so it cannot help an isolated principal.
 
     Documented [WP, loss of the mirror and the witness].
@@ -412,122 +355,6 @@ def witness_off(world: World, server: str, database: str) -> Outcome:
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
     network.reassess(world)
-    return []
-
-
-# --- RESTORE, SHUTDOWN, USE, other options ---------------------------------------------------------
-
-
-def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
-    """RESTORE DATABASE … WITH RECOVERY without a backup: a RESTORING copy out of a session is opened."""
-    copy = next(
-        (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
-    )
-    if copy is None:
-        raise SqlError(3118, database, also=(3013,))
-    if copy.mirroring.guid is not None:
-        raise SqlError(3104, copy.database, also=(3013,))
-    if copy.db_state is DbState.ONLINE:
-        raise SqlError(3153, also=(3013,))
-    if copy.db_state is not DbState.RESTORING or copy.restoring:
-        raise SqlError(3117, also=(3013,))
-    return Pending(world.tick + 150, "restore.recovered", (copy.database,))
-
-
-def _recovered(world: World, server: str, database: str) -> Outcome:
-    copy = world.copies[server, database]
-    if copy.mirroring.guid is not None or copy.db_state is not DbState.RESTORING:
-        raise SqlError(3104, database, also=(3013,))
-    open_restored(world, (server, database))
-    text = "RESTORE DATABASE successfully processed 0 pages in 1.5 seconds (0.000 MB/sec)."
-    return [Message(3014, 0, 1, 0, text)]
-
-
-def open_restored(world: World, key: Key) -> None:
-    """A restoring copy is recovered and opened: from here on its log goes its own way."""
-    copy = world.copies[key]
-    end = copy.end_of_log_kb
-    _account_recovery_loss(world, copy)
-    world.update_copy(
-        key,
-        db_state=DbState.ONLINE,
-        fork=world.next_id(),
-        lineage=lineage.branch(world, copy.lineage, end),
-        log_start_kb=end,
-        last_log_backup_kb=end,
-        was_mirror=False,
-        standby=False,
-    )
-    world.update_mirroring(key, partner=None, partner_address=None, failover_lsn_kb=end)  # fmt: skip
-    world.flow.add_log_kb(streams.add_source(world, key, end), RECOVERY_LOG_KB)
-    errorlog.write(world, key[0], 17137, key[1])
-    errorlog.write(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
-
-
-COMPLETIONS["restore.recovered"] = _recovered
-
-
-def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
-    """What clients committed on the other copy and this one does not have is lost from here on."""
-    others = [
-        c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
-    ]
-    if any(quorum.opens(world, _key(other)) for other in others):
-        return
-    richest = max(others, key=lambda other: streams.committed_kb(world, other), default=None)
-    told = streams.committed_kb(world, richest) if richest is not None else 0.0
-    count = losses.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
-    if count:
-        losses.note(world, copy.database, copy.server, count, told - copy.end_of_log_kb, "this copy")
-        for other in others:
-            world.update_copy(_key(other), written_off_kb=streams.committed_kb(world, other))
-
-
-def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
-    """SHUTDOWN [WITH NOWAIT]: the instance stops; the connection that asked for it is cut as well."""
-    cause = "shutdown-nowait" if nowait else "shutdown"
-    fault = Fault(
-        id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick
-    )
-    world.faults.append(replace(fault, effective_tick=world.tick, effect="the instance is stopping"))
-    how = "NOWAIT request" if nowait else "request"
-    service.stop(world, server, causes.MECHANISM[cause], lines=((6006, (how, login)),))
-    return []
-
-
-def in_use(world: World, copy: DatabaseCopy) -> bool:
-    """An application has connections to this copy of the database."""
-    return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
-
-
-def use_database(world: World, server: str, database: str) -> Outcome:
-    """USE database, or a login that names it: refused unless this server lets clients in."""
-    if database.lower() in ("master", "msdb", "tempdb", "model"):
-        return []
-    picture = snapshots.find(world, server, database)
-    if picture is not None:
-        snapshots.open_for(world, server, picture)
-        return []
-    try:
-        copy = copy_on(world, server, database)
-    except SqlError:
-        raise SqlError(911, database) from None
-    if copy.mirroring.role is Role.MIRROR:
-        raise SqlError(954, copy.database)
-    if copy.disk_failed:
-        raise SqlError(945, copy.database)
-    if copy.mirroring.guid is not None and copy.mirroring.role is Role.PRINCIPAL:
-        if copy.mirroring.state is MirrorState.PENDING_FAILOVER:
-            raise SqlError(952, copy.database)
-        if copy.recovering:
-            raise SqlError(956, copy.database)
-        if copy.db_state is not DbState.ONLINE:
-            raise SqlError(955, copy.database)
-    if copy.standby and copy.db_state is DbState.RESTORING and not copy.restoring:
-        return []
-    refusals = {DbState.RESTORING: 927, DbState.RECOVERING: 922, DbState.OFFLINE: 942}
-    if copy.db_state in refusals:
-        raise SqlError(refusals[copy.db_state], copy.database)
     return []
 
 

@@ -12,9 +12,9 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
+from engine.mirroring.monitor_rows import MonitorRow, MonitorRows
 from engine.model import Alert, DatabaseCopy, Job, Key, Role, Safety, Tick, World, ticks
-from engine.protocol import commands, errorlog, jobs
-from engine.protocol.monitor_rows import MonitorRow, MonitorRows
+from engine.protocol import errorlog, jobs, statements
 
 JOB_NAME: Final = "Database Mirroring Monitor Job"
 PERIOD_MIN_RANGE: Final = (1, 120)
@@ -151,7 +151,7 @@ def _mirrored(world: World, server: str, database: str) -> DatabaseCopy:
     if database.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(32050)
     try:
-        copy = commands.copy_on(world, server, database)
+        copy = statements.copy_on(world, server, database)
     except SqlError:
         raise SqlError(32039, database) from None
     if copy.mirroring.guid is None:

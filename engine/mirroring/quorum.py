@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from engine.model import Contact, DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessRecord, World
+from engine.model import Contact, DatabaseCopy, DbState, MirrorState, Role, Safety, WitnessRecord, World
 
 _NONE = Contact(connected=False)
 
@@ -80,29 +80,4 @@ def arms_at_loss(world: World, mirror: DatabaseCopy) -> bool:
         and mirror.mirroring.witness is not None
         and sees_witness(world, mirror)
         and witness_fits(world, mirror)
-    )
-
-
-def serves(world: World, key: Key) -> bool:
-    """Clients that reach this copy can work in it."""
-    copy = world.copies[key]
-    return opens(world, key) and not copy.log_full and copy.data_failed_tick is None
-
-
-def serving(world: World, database: str) -> Key | None:
-    """The first copy of *database* that serves."""
-    keys = ((copy.server, database) for copy in world.copies_of(database))
-    return next((key for key in keys if serves(world, key)), None)
-
-
-def opens(world: World, key: Key) -> bool:
-    """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
-    copy = world.copies[key]
-    server = world.instances[key[0]]
-    return (
-        server.answering
-        and copy.db_state is DbState.ONLINE
-        and not copy.recovering
-        and (copy.mirroring.role is None or copy.mirroring.role is Role.PRINCIPAL)
-        and copy.mirroring.state is not MirrorState.PENDING_FAILOVER
     )

@@ -1,0 +1,130 @@
+"""What a mirroring session decides for its copies: the policy that the rest of the protocol asks."""
+
+from __future__ import annotations
+
+from engine.constants import PARTNER_TIMEOUT_S
+from engine.flow import Crossing
+from engine.messages import SqlError
+from engine.mirroring import failover, quorum, redo, roles, session
+from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
+from engine.protocol import errorlog, groups, streams
+from engine.protocol.groups import StreamTerms
+
+
+class Mirroring(groups.Policy):
+    """Two partners, of which one writes, and perhaps a witness."""
+
+    def writes(self, copy: DatabaseCopy) -> bool:
+        session = copy.mirroring
+        return session.role is Role.PRINCIPAL and session.state is not MirrorState.PENDING_FAILOVER
+
+    def in_step(self, copy: DatabaseCopy) -> bool:
+        return copy.mirroring.state is MirrorState.SYNCHRONIZED
+
+    def refusal(self, copy: DatabaseCopy) -> SqlError | None:
+        if copy.mirroring.role is Role.MIRROR:
+            return SqlError(954, copy.database)
+        if copy.disk_failed:
+            return super().refusal(copy)
+        if copy.mirroring.state is MirrorState.PENDING_FAILOVER:
+            return SqlError(952, copy.database)
+        if copy.recovering:
+            return SqlError(956, copy.database)
+        return None if copy.db_state is DbState.ONLINE else SqlError(955, copy.database)
+
+    def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+        suspended = MirrorState.SUSPENDED in (lead.mirroring.state, follow.mirroring.state)
+        sending = quorum.sees_partner(world, lead) and not suspended
+        waiting = quorum.awaits_consent(world, lead)
+        return StreamTerms(
+            awaited=lead.mirroring.safety is Safety.FULL and not _catching_up(lead),
+            connected=sending or waiting,
+            carrying=sending,
+            sending=sending or waiting,
+            redoing=not follow.mirroring.redo_failed and (not suspended or _forced(world, follow)),
+        )
+
+    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
+        wanted, setup = Crossing(0), world.flow.stream_setup(stream)
+        if copy.mirroring.state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
+            wanted |= Crossing.SEND_DONE
+        running = world.failover_under_way(copy.mirroring.guid)
+        if running is not None and running.redo_done_tick is None:
+            wanted |= Crossing.REDO_DONE
+        return wanted
+
+    def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float]:
+        return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _partner_end_kb(world, copy)
+
+    def catalog_changed(self, world: World, key: Key) -> None:
+        redo.note_change(world, key)
+
+    def cancel(self, world: World, key: Key, why: str) -> None:
+        failover.cancel_at(world, key, why)
+
+    def log_lost(self, world: World, key: Key) -> None:
+        world.update_mirroring(key, armed=False)
+        roles.stop(world, key)
+
+    def instance_lost(self, world: World, key: Key) -> None:
+        roles.stop(world, key)
+        world.update_mirroring(key, armed=False, witness_state=WitnessState.UNKNOWN)
+
+    def data_lost(self, world: World, key: Key) -> bool:
+        copy = world.copies[key]
+        if copy.mirroring.role is not Role.MIRROR or copy.stream is None or copy.mirroring.redo_failed:
+            return False
+        assert copy.mirroring.guid is not None
+        redo.meet_trouble(world, key)
+        failover.consider(world, copy.mirroring.guid)
+        return True
+
+    def recovered(self, world: World, key: Key) -> bool:
+        session.recovered(world, key)
+        return True
+
+    def tell_start(self, world: World, key: Key) -> None:
+        role, state = world.copies[key].mirroring.role, world.copies[key].mirroring.state
+        if role is Role.MIRROR:
+            errorlog.write(world, key[0], 1444, key[1])
+        if state in (MirrorState.SYNCHRONIZED, MirrorState.SYNCHRONIZING):
+            errorlog.write(world, key[0], 1440 if role is Role.PRINCIPAL else 1441, key[1])
+
+    def timeout_s(self, world: World, group: int) -> int:
+        known = (copy.mirroring.timeout_s for copy in world.session_copies(group))
+        return next(known, PARTNER_TIMEOUT_S)
+
+    def address(self, world: World, group: int, me: str, peer: str) -> str | None:
+        """A witness has it from the other partner."""
+        mine = world.copy_in_session(group, me)
+        for copy in (mine,) if mine is not None else world.session_copies(group):
+            if copy.mirroring.partner == peer:
+                return copy.mirroring.partner_address
+            if copy.mirroring.witness == peer:
+                return copy.mirroring.witness_address
+        return None
+
+    def holds_no_data(self, world: World, group: int, server: str) -> bool:
+        return world.copy_in_session(group, server) is None
+
+    def on_lost(self, world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:
+        session.on_lost(world, group, me, peer, epoch, why)
+
+    def on_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
+        session.on_made(world, group, me, peer, epoch)
+
+
+def _catching_up(copy: DatabaseCopy) -> bool:
+    """While SYNCHRONIZING nobody waits for the mirror, until the last of the backlog. Facts 3.1: serves, exposed."""
+    return copy.mirroring.state is MirrorState.SYNCHRONIZING and copy.mirroring.closing_kb is None
+
+
+def _forced(world: World, mirror: DatabaseCopy) -> bool:
+    """Service is being forced to *mirror*: it redoes what it has, though the session was suspended."""
+    running = world.failover_under_way(mirror.mirroring.guid)
+    return running is not None and running.kind == "forced" and running.to_server == mirror.server
+
+
+def _partner_end_kb(world: World, copy: DatabaseCopy) -> float:
+    partner = world.copies.get((copy.mirroring.partner or "", copy.database))
+    return streams.end_of_log_kb(world, partner) if partner else copy.last_log_backup_kb

@@ -1,0 +1,130 @@
+"""What the copies of a database decide together, by kind of group: each kind registers its policy here.
+
+The rest of the protocol knows that a database may be in a group, and never of which kind.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Final
+
+from engine.flow import Crossing
+from engine.messages import SqlError
+from engine.model import DatabaseCopy, Key, World
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamTerms:
+    """What a group says of one stream of log between two of its copies."""
+
+    awaited: bool
+    """A commit waits until this copy has hardened it."""
+    connected: bool
+    """The writer counts on the receiver: it waits for it, if the stream is awaited."""
+    carrying: bool
+    """Log passes."""
+    sending: bool
+    """Log is kept for this copy and sent as fast as the way allows."""
+    redoing: bool
+    """The receiver redoes what it has hardened."""
+
+
+class Policy:
+    """A database in no group; a kind of group says what is otherwise."""
+
+    def writes(self, copy: DatabaseCopy) -> bool:
+        """The role of the copy lets clients work in it."""
+        return True
+
+    def in_step(self, copy: DatabaseCopy) -> bool:
+        """Another copy could take over from this one without loss."""
+        return False
+
+    def refusal(self, copy: DatabaseCopy) -> SqlError | None:
+        """What a client is told that wants to use the database here; None: it may, as far as role and files decide."""
+        return SqlError(945, copy.database) if copy.disk_failed else None
+
+    def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+        """What holds for the stream of log from *lead* to *follow*."""
+        raise AssertionError(f"{lead.database} on {lead.server} is in no group and has a stream")
+
+    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
+        """What the flow model has to report of a stream that *copy* sends."""
+        return Crossing(0)
+
+    def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
+        """What the group keeps in the log, under its log_reuse_wait_desc, and from where on.
+
+        *ends_kb* are the hardened ends of the copies that receive the log.
+        """
+        return None
+
+    def catalog_changed(self, world: World, key: Key) -> None:
+        """Files or backups of the copy have changed; those that receive its log will learn of it."""
+
+    def cancel(self, world: World, key: Key, why: str) -> None:
+        """The copy can take no part in a failover that is under way."""
+
+    def log_lost(self, world: World, key: Key) -> None:
+        """The copy has lost its log, and its connections with it."""
+
+    def instance_lost(self, world: World, key: Key) -> None:
+        """The copy's instance is no more, and what it knew of others."""
+
+    def data_lost(self, world: World, key: Key) -> bool:
+        """The copy's data volume is lost; whether the group has dealt with it."""
+        return False
+
+    def recovered(self, world: World, key: Key) -> bool:
+        """The instance has started and has recovered the database; whether the group decides what becomes of it."""
+        return False
+
+    def tell_start(self, world: World, key: Key) -> None:
+        """What the ERRORLOG of a healthy server says of the copy after its start."""
+
+    # --- connections of a group
+
+    def timeout_s(self, world: World, group: int) -> int:
+        """How long an instance waits for an answer of another."""
+        raise AssertionError(f"group {group} has no connections")
+
+    def address(self, world: World, group: int, me: str, peer: str) -> str | None:
+        """The address under which *me* calls *peer*; None: nobody has said one."""
+        return None
+
+    def holds_no_data(self, world: World, group: int, server: str) -> bool:
+        """*server* takes part without a copy, as a witness does."""
+        return False
+
+    def on_lost(self, world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:
+        """*me* now notices that its connection to *peer* is gone."""
+
+    def on_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
+        """*me* has a connection to *peer* (again)."""
+
+
+POLICIES: Final[dict[str, Policy]] = {"": Policy()}
+"""By kind of group; "" is none. A kind adds its own where it is defined."""
+
+
+def policy(copy: DatabaseCopy) -> Policy:
+    """The policy of the group to which the copy belongs, as its server knows."""
+    return POLICIES[copy.group_kind]
+
+
+def policy_of(world: World, group: int) -> Policy:
+    return POLICIES[world.groups[group].kind]
+
+
+def on_lost(world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:
+    """Timer: a connection is lost."""
+    policy_of(world, group).on_lost(world, group, me, peer, epoch, why)
+
+
+def on_made(world: World, group: int, me: str, peer: str, epoch: int) -> None:
+    """Timer: a connection comes about."""
+    policy_of(world, group).on_made(world, group, me, peer, epoch)
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"contact.lost": on_lost, "contact.made": on_made}

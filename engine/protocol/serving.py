@@ -1,0 +1,29 @@
+"""Which copies clients can use: what the instance, the files and the role of a copy allow."""
+
+from __future__ import annotations
+
+from engine.model import DbState, Key, World
+from engine.protocol import groups
+
+
+def serves(world: World, key: Key) -> bool:
+    """Clients that reach this copy can work in it."""
+    copy = world.copies[key]
+    return opens(world, key) and not copy.log_full and copy.data_failed_tick is None
+
+
+def opens(world: World, key: Key) -> bool:
+    """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
+    copy = world.copies[key]
+    return (
+        world.instances[key[0]].answering
+        and copy.db_state is DbState.ONLINE
+        and not copy.recovering
+        and groups.policy(copy).writes(copy)
+    )
+
+
+def first(world: World, database: str) -> Key | None:
+    """The first copy of *database* that serves."""
+    keys = ((copy.server, database) for copy in world.copies_of(database))
+    return next((key for key in keys if serves(world, key)), None)

@@ -1,0 +1,159 @@
+"""Statements about databases as a whole: the databases that they name, how they end, USE, RESTORE … WITH RECOVERY.
+
+Each function takes the server on which the statement runs and answers from what that server knows. It raises
+SqlError with SQL Server's number, or returns the messages of success (mostly none) or Pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from engine.constants import RECOVERY_LOG_KB
+from engine.messages import Message, SqlError
+from engine.model import DatabaseCopy, DbState, Fault, Key, World
+from engine.protocol import causes, errorlog, groups, lineage, losses, service, serving, snapshots, streams
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """The statement takes until *tick*; then COMPLETIONS[handler](world, server, *args) says how it ended."""
+
+    tick: int
+    handler: str
+    args: tuple[Any, ...] = ()
+
+
+Outcome = list[Message] | Pending
+COMPLETIONS: Final[dict[str, Callable[..., Outcome]]] = {}
+ABANDONED: Final[dict[str, Callable[..., None]]] = {}
+"""What becomes of a pending statement whose batch was cancelled or whose connection broke."""
+
+
+def abandon(world: World, server: str, handler: str, args: tuple[Any, ...]) -> None:
+    """A pending statement will not be completed; what it had begun is taken back as far as the product does."""
+    if handler in ABANDONED:
+        ABANDONED[handler](world, server, *args)
+
+
+def copy_on(world: World, server: str, database: str) -> DatabaseCopy:
+    """The copy of *database* on *server*, found without regard to case; 5011 if there is none, 5093 for a snapshot."""
+    snapshots.refuse_change(world, server, database)
+    for (where, name), copy in world.copies.items():
+        if where == server and name.lower() == database.lower():
+            return copy
+    raise SqlError(5011, database, also=(5069,))
+
+
+SYSTEM_DATABASES: Final = ("master", "msdb", "model", "tempdb")
+
+
+# --- RESTORE, SHUTDOWN, USE, other options ---------------------------------------------------------
+
+
+def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
+    """RESTORE DATABASE … WITH RECOVERY without a backup: a RESTORING copy out of a session is opened."""
+    copy = next(
+        (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
+    )
+    if copy is None:
+        raise SqlError(3118, database, also=(3013,))
+    if copy.group_kind:
+        raise SqlError(3104, copy.database, also=(3013,))
+    if copy.db_state is DbState.ONLINE:
+        raise SqlError(3153, also=(3013,))
+    if copy.db_state is not DbState.RESTORING or copy.restoring:
+        raise SqlError(3117, also=(3013,))
+    return Pending(world.tick + 150, "restore.recovered", (copy.database,))
+
+
+def _recovered(world: World, server: str, database: str) -> Outcome:
+    copy = world.copies[server, database]
+    if copy.group_kind or copy.db_state is not DbState.RESTORING:
+        raise SqlError(3104, database, also=(3013,))
+    open_restored(world, (server, database))
+    text = "RESTORE DATABASE successfully processed 0 pages in 1.5 seconds (0.000 MB/sec)."
+    return [Message(3014, 0, 1, 0, text)]
+
+
+def open_restored(world: World, key: Key) -> None:
+    """A restoring copy is recovered and opened: from here on its log goes its own way."""
+    copy = world.copies[key]
+    end = copy.end_of_log_kb
+    _account_recovery_loss(world, copy)
+    world.update_copy(
+        key,
+        db_state=DbState.ONLINE,
+        fork=world.next_id(),
+        lineage=lineage.branch(world, copy.lineage, end),
+        log_start_kb=end,
+        last_log_backup_kb=end,
+        was_mirror=False,
+        standby=False,
+    )
+    world.update_mirroring(key, partner=None, partner_address=None, failover_lsn_kb=end)  # fmt: skip
+    world.flow.add_log_kb(streams.add_source(world, key, end), RECOVERY_LOG_KB)
+    errorlog.write(world, key[0], 17137, key[1])
+    errorlog.write(world, key[0], 3421, key[1], copy.database_id, 1, 0, 0, 0)
+
+
+COMPLETIONS["restore.recovered"] = _recovered
+
+
+def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
+    """What clients committed on the other copy and this one does not have is lost from here on."""
+    others = [
+        c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
+    ]
+    if any(serving.opens(world, (other.server, other.database)) for other in others):
+        return
+    richest = max(others, key=lambda other: streams.committed_kb(world, other), default=None)
+    told = streams.committed_kb(world, richest) if richest is not None else 0.0
+    count = losses.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
+    if count:
+        losses.note(world, copy.database, copy.server, count, told - copy.end_of_log_kb, "this copy")
+        for other in others:
+            world.update_copy(
+                (other.server, other.database), written_off_kb=streams.committed_kb(world, other)
+            )
+
+
+def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
+    """SHUTDOWN [WITH NOWAIT]: the instance stops; the connection that asked for it is cut as well."""
+    cause = "shutdown-nowait" if nowait else "shutdown"
+    fault = Fault(
+        id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick
+    )
+    world.faults.append(replace(fault, effective_tick=world.tick, effect="the instance is stopping"))
+    how = "NOWAIT request" if nowait else "request"
+    service.stop(world, server, causes.MECHANISM[cause], lines=((6006, (how, login)),))
+    return []
+
+
+def in_use(world: World, copy: DatabaseCopy) -> bool:
+    """An application has connections to this copy of the database."""
+    return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
+
+
+def use_database(world: World, server: str, database: str) -> Outcome:
+    """USE database, or a login that names it: refused unless this server lets clients in."""
+    if database.lower() in ("master", "msdb", "tempdb", "model"):
+        return []
+    picture = snapshots.find(world, server, database)
+    if picture is not None:
+        snapshots.open_for(world, server, picture)
+        return []
+    try:
+        copy = copy_on(world, server, database)
+    except SqlError:
+        raise SqlError(911, database) from None
+    refused = groups.policy(copy).refusal(copy)
+    if refused is not None:
+        raise refused
+    if copy.standby and copy.db_state is DbState.RESTORING and not copy.restoring:
+        return []
+    refusals = {DbState.RESTORING: 927, DbState.RECOVERING: 922, DbState.OFFLINE: 942}
+    if copy.db_state in refusals:
+        raise SqlError(refusals[copy.db_state], copy.database)
+    return []
