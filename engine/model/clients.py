@@ -1,0 +1,68 @@
+"""Applications, the account of their databases, and what was done to the world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from engine.model.times import Tick
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Client:
+    """A client application: where it connects and how it is doing."""
+
+    name: str
+    databases: tuple[str, ...]
+    data_source: str
+    failover_partner: str | None = None
+    login: str = ""
+    """Login of the application; empty: one that every server knows and lets in."""
+    connected_to: str | None = None
+    """Server that holds the open connections; None while it looks for one."""
+    known_partner: str | None = None
+    """Partner name that the server told at the last login."""
+    attempt: int = 0
+    login_since: Tick = 0
+    """When the login that is under way began."""
+    epoch: int = 0
+    no_partner_at: str | None = None
+    """Server that let it in by the partner's name and reported no partner; already told."""
+    failed_logins: int = 0
+    cut_connections: int = 0
+    connected_tick: Tick = 0
+    """When the connections that it holds were opened."""
+    killed: tuple[tuple[int, Tick], ...] = ()
+    """(session id, when) of its connections that KILL has ended since then; for each it has opened another."""
+    lost_since: Tick | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fault:
+    """One row of the fault ledger: four times and the effect that proves the fault took hold."""
+
+    id: int
+    verb: str
+    args: tuple[str, ...]
+    asked_tick: Tick
+    active_tick: Tick
+    effective_tick: Tick | None = None
+    reverted_tick: Tick | None = None
+    effect: str = ""
+    """What proved it, in words; empty while nothing has."""
+    before: tuple[tuple[str, Any], ...] = ()
+    """What reverting restores."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Availability:
+    """Account of one database, kept in ticks by the protocol whenever something changes."""
+
+    database: str
+    since_tick: Tick = 0
+    serving: bool = True
+    exposed: bool = False
+    down_ticks: int = 0
+    exposed_ticks: int = 0
+    lost_transactions: int = 0
+    lost_kb: float = 0.0

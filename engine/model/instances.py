@@ -1,0 +1,172 @@
+"""Instances of SQL Server: service, endpoint, logins, jobs, what stands in their system databases."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from engine.model.states import EndpointState, Service
+from engine.model.times import Tick
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Endpoint:
+    """The one database mirroring endpoint of an instance."""
+
+    name: str = "Mirroring"
+    port: int = 5022
+    ip: str = "ALL"
+    state: EndpointState = EndpointState.STARTED
+    role: str = "ALL"
+    """PARTNER, WITNESS or ALL."""
+    encryption: str = "REQUIRED"
+    """DISABLED, SUPPORTED or REQUIRED."""
+    algorithms: tuple[str, ...] = ("RC4",)
+    """In order of preference."""
+    authentication: str = "WINDOWS NEGOTIATE"
+    certificate: str | None = None
+    owner: str = "sa"
+    granted: tuple[str, ...] = ()
+    """Logins with CONNECT permission."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Login:
+    name: str
+    sid: int
+    """Same number on two servers: the same login; users are matched by it."""
+    kind: str = "SQL"
+    """SQL, WINDOWS or CERTIFICATE."""
+    password: str | None = None
+    disabled: bool = False
+    default_database: str = "master"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class User:
+    """A database user: one of master (certificate owners) stands with its server, any other in the log (commits)."""
+
+    name: str
+    database: str
+    sid: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Certificate:
+    name: str
+    thumbprint: int
+    subject: str
+    valid_from_tick: Tick
+    expires_tick: Tick
+    owner: str = "dbo"
+    has_private_key: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Job:
+    """A job of SQL Server Agent."""
+
+    name: str
+    enabled: bool = True
+    database: str | None = None
+    action: str = ""
+    """What the simulation has it do: "log backup", "monitor", or nothing."""
+    every_s: float = 0.0
+    """Interval of a "monitor" job; log backups go by the copy's own interval."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Alert:
+    """A warning threshold of the Database Mirroring Monitor, kept on one server for one database."""
+
+    database: str
+    alert_id: int
+    """1 oldest unsent transaction (min), 2 unsent log (KB), 3 unrestored log (KB), 4 commit overhead (ms),
+    5 retention (h)."""
+    threshold: float
+    enabled: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    """A database snapshot on a server."""
+
+    name: str
+    database_id: int
+    source: str
+    """The database whose picture it is."""
+    source_id: int
+    tick: Tick
+    """When it was taken."""
+    family: int = 1
+    lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
+    end_of_log_kb: float = 0.0
+    """Family, lineage and position of the source then: what is committed up to there is in the picture."""
+    drive: str = "D"
+    files: tuple[tuple[str, str], ...] = ()
+    """(logical name, path) of each of its sparse files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Restored:
+    """A row of msdb.dbo.restorehistory."""
+
+    database: str
+    backup_id: int
+    kind: str
+    """D database, I differential, L log."""
+    tick: Tick
+    replace: bool = False
+    recovery: bool = True
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Instance:
+    """An instance of SQL Server, which runs on a computer: what a DBA calls a server."""
+
+    name: str
+    computer: str
+    """The computer on which it runs; a default instance has its computer's name."""
+    host: int
+    """Dense index of the instance in the flow model."""
+    version: int = 2005
+    edition: str = "Enterprise"
+    service: Service = Service.RUNNING
+    hung: bool = False
+    """The service runs and nothing answers."""
+    start_wanted: bool = False
+    """A start was asked for while the service was still stopping."""
+    started_tick: Tick = 0
+    service_account: str = "CORP\\sqlservice"
+    endpoint: Endpoint | None = field(default_factory=Endpoint)
+    tcp_enabled: bool = True
+    """TCP/IP is enabled in the configuration; it counts from the next start of the service."""
+    tcp_listening: bool = True
+    """TCP/IP was enabled when the service last started."""
+    refused: tuple[tuple[str, str], ...] = ()
+    """(caller, reason) of refused mirroring connections that the ERRORLOG has already."""
+    max_worker_threads: int = 0
+    trace_flags: tuple[int, ...] = ()
+    master_key: bool = False
+    logins: tuple[Login, ...] = ()
+    users: tuple[User, ...] = ()
+    certificates: tuple[Certificate, ...] = ()
+    jobs: tuple[Job, ...] = ()
+    linked_servers: tuple[str, ...] = ()
+    alerts: tuple[Alert, ...] = ()
+    snapshots: tuple[Snapshot, ...] = ()
+    """Database snapshots, oldest first."""
+    restores: tuple[Restored, ...] = ()
+    """Restores that were completed here, oldest first."""
+    agent_running: bool = True
+    installs: int = 0
+    """Versions and service packs installed since the start."""
+
+    @property
+    def running(self) -> bool:
+        """The instance executes (it may still be hung)."""
+        return self.service is Service.RUNNING
+
+    @property
+    def answering(self) -> bool:
+        """A client that reaches it gets an answer."""
+        return self.running and not self.hung

@@ -1,0 +1,285 @@
+"""The world as plain data: frozen parts in dictionaries, so that fork, hash and compare cost next to nothing.
+
+Nothing here decides anything. A part is changed by putting a new one in its place (`World.update_copy` and its
+like); whoever holds the old one keeps it unchanged.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import heapq
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from engine.chance import Chance
+from engine.commits import Commit
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.flow import Flow
+from engine.model.clients import Availability, Client, Fault
+from engine.model.computers import Computer, Link
+from engine.model.databases import DatabaseCopy
+from engine.model.groups import Contact, Failover, Group, WitnessRecord
+from engine.model.instances import Instance
+from engine.model.times import Key, Tick, ticks
+from engine.written import Written
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """Derived choices that the documents leave open; a scenario may set them."""
+
+    auto_failover_after_witness_cut: bool = True
+    """Fail over if only the principal-witness link was cut before (facts 4.6)."""
+    resume_on_mirror: bool = True
+    """SET PARTNER RESUME is taken by either partner (the pages disagree)."""
+    witness_off_on_mirror: bool = True
+    boot_s: float = 60.0
+    restart_service_s: float = 4.0
+    start_time: str = "2005-10-22T12:00:00"
+    """Wall-clock time that the simulated servers show at tick 0."""
+
+
+Timer = tuple[Tick, int, str, tuple[Any, ...]]
+"""(due, order, handler name, arguments of plain data)."""
+
+LogLine = tuple[Tick, int, int, int, str]
+"""A line of an ERRORLOG: (tick, number, severity, state, text)."""
+
+
+@dataclass(slots=True)
+class World:
+    """Everything that decides the future. Copies of it share their frozen parts."""
+
+    seed: int
+    chance: Chance
+    flow: Flow
+    settings: Settings = field(default_factory=Settings)
+    tick: Tick = 0
+    computers: dict[str, Computer] = field(default_factory=dict)
+    instances: dict[str, Instance] = field(default_factory=dict)
+    links: dict[tuple[str, str], Link] = field(default_factory=dict)
+    copies: dict[Key, DatabaseCopy] = field(default_factory=dict)
+    witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
+    contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
+    clients: dict[str, Client] = field(default_factory=dict)
+    groups: dict[int, Group] = field(default_factory=dict)
+    """Mirroring sessions and availability groups by number; kept when they are gone."""
+    failovers: list[Failover] = field(default_factory=list)
+    latest_failover: dict[int, int] = field(default_factory=dict)
+    """Session -> place of its latest failover in *failovers*."""
+    faults: list[Fault] = field(default_factory=list)
+    availability: dict[str, Availability] = field(default_factory=dict)
+    files: dict[tuple[str, str], Any] = field(default_factory=dict)
+    """(server, path): a backup or certificate file."""
+    sessions: dict[str, Any] = field(default_factory=dict)
+    """Open SQL connections of the T-SQL windows, by window name."""
+    batches: dict[str, Any] = field(default_factory=dict)
+    """Running batches, by window name."""
+    sql_work: int = 0
+    """Work of all T-SQL so far and booked, of which each tick takes a share (engine/tsql/batches/work.py)."""
+    transfers: dict[int, tuple[str, str, float]] = field(default_factory=dict)
+    """Files on their way: number -> (from, to, KB/s)."""
+    monitor: dict[Key, Any] = field(default_factory=dict)
+    """Rows that the Database Mirroring Monitor has recorded."""
+    objects: dict[tuple[str, str, str], Any] = field(default_factory=dict)
+    """(server, system database, name): tables, procedures and views that scripts have made there."""
+    commits: dict[tuple[int, int], Commit] = field(default_factory=dict)
+    """(family, stretch of log) -> the latest commit of a T-SQL window in it: what user databases hold."""
+    errorlog: dict[str, tuple[LogLine, ...]] = field(default_factory=dict)
+    """Server -> latest lines of its ERRORLOG; xp_readerrorlog reads them. Each is told as an event too."""
+    sources: dict[int, Key] = field(default_factory=dict)
+    """Source of the flow model -> the copy that writes this log."""
+    streams: dict[int, Key | None] = field(default_factory=dict)
+    """Stream of the flow model -> the copy that receives; None while no copy does."""
+    timers: list[Timer] = field(default_factory=list)
+    counter: int = 0
+    """Source of ids and of the order among timers of one tick."""
+    dirty: set[int] = field(default_factory=set)
+    """Sources whose circumstances, or whose streams', may have changed since the flow model last ran."""
+    changed: set[str] = field(default_factory=set)
+    """Databases of which something has changed since the last settling."""
+    outbox: list[Event] = field(default_factory=list)
+    """Events not yet handed out; no part of the state."""
+    written: Written = field(default_factory=Written, repr=False, compare=False)
+    """What the parts were when they were last hashed; forks share it."""
+
+    # --- change -----------------------------------------------------------------------------------------
+
+    def next_id(self) -> int:
+        self.counter += 1
+        return self.counter
+
+    def at(self, tick: Tick, handler: str, *args: Any) -> None:
+        """Have *handler* called at *tick* (not before the next tick if that is past)."""
+        heapq.heappush(self.timers, (max(tick, self.tick), self.next_id(), handler, args))
+
+    def after(self, seconds: float, handler: str, *args: Any) -> None:
+        self.at(self.tick + ticks(seconds), handler, *args)
+
+    def update_copy(self, key: Key, **changes: Any) -> DatabaseCopy:
+        old = self.copies[key]
+        new = self.copies[key] = replace(old, **changes)
+        self.changed.add(new.database)
+        for copy in (old, new):
+            self.touch_log(copy)
+        return new
+
+    def update_mirroring(self, key: Key, **changes: Any) -> DatabaseCopy:
+        """Change what the server of the copy knows of its mirroring session."""
+        return self.update_copy(key, mirroring=replace(self.copies[key].mirroring, **changes))
+
+    def touch_log(self, copy: DatabaseCopy) -> None:
+        """The circumstances of the log that *copy* writes or receives may have changed."""
+        source = self.source_of(copy)
+        if source is not None:
+            self.dirty.add(source)
+
+    def source_of(self, copy: DatabaseCopy) -> int | None:
+        """The source of the log that *copy* writes or receives; None if it stands still."""
+        if copy.source is None and copy.stream in self.streams:
+            return self.flow.source_of(copy.stream)
+        return copy.source
+
+    def update_instance(self, name: str, **changes: Any) -> Instance:
+        new = self.instances[name] = replace(self.instances[name], **changes)
+        self.all_dirty()
+        return new
+
+    def update_computer(self, name: str, **changes: Any) -> Computer:
+        new = self.computers[name] = replace(self.computers[name], **changes)
+        self.all_dirty()
+        return new
+
+    def touch(self, guid: int) -> None:
+        """The circumstances of the log of session *guid* may have changed."""
+        self.changed.update(self.groups[guid].databases)
+        for copy in self.session_copies(guid):
+            self.touch_log(copy)
+
+    def all_dirty(self) -> None:
+        self.dirty.update(self.sources)
+        self.changed.update(self.availability)
+
+    def emit(
+        self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: Any
+    ) -> None:
+        self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
+
+    # --- look -------------------------------------------------------------------------------------------
+
+    @property
+    def t_s(self) -> float:
+        return self.tick / TICKS_PER_S
+
+    def computer_of(self, instance: str) -> Computer:
+        """The computer on which *instance* runs."""
+        return self.computers[self.instances[instance].computer]
+
+    def copies_of(self, database: str) -> list[DatabaseCopy]:
+        keys = ((server, database) for server in self.instances)
+        return [self.copies[key] for key in keys if key in self.copies]
+
+    def new_session(self, database: str) -> int:
+        """The number of a new mirroring session of *database*."""
+        guid = self.next_id()
+        self.groups[guid] = Group(kind="mirroring", databases=(database,))
+        return guid
+
+    def copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
+        """The copy on *server* that belongs to session *guid*, as that server believes."""
+        if guid is None or guid not in self.groups:
+            return None
+        (database,) = self.groups[guid].databases
+        copy = self.copies.get((server or "", database))
+        return copy if copy is not None and copy.mirroring.guid == guid else None
+
+    def session_copies(self, guid: int) -> list[DatabaseCopy]:
+        """The copies whose servers believe that they belong to session *guid*."""
+        (database,) = self.groups[guid].databases
+        return [copy for copy in self.copies_of(database) if copy.mirroring.guid == guid]
+
+    def failover_under_way(self, guid: int | None) -> Failover | None:
+        """The failover of session *guid* that has begun and has neither ended nor come to nothing."""
+        place = self.latest_failover.get(guid or 0)
+        if place is None:
+            return None
+        failover = self.failovers[place]
+        return None if failover.cancelled or failover.online_tick is not None else failover
+
+    def databases(self) -> list[str]:
+        return sorted({database for _, database in self.copies})
+
+    # --- fork, hash -------------------------------------------------------------------------------------
+
+    def fork(self) -> World:
+        """An independent world with the same past and, given the same inputs, the same future."""
+        return World(
+            seed=self.seed,
+            chance=self.chance.fork(),
+            flow=self.flow.fork(),
+            settings=self.settings,
+            tick=self.tick,
+            computers=self.computers.copy(),
+            instances=self.instances.copy(),
+            links=self.links.copy(),
+            copies=self.copies.copy(),
+            witnesses=self.witnesses.copy(),
+            contacts=self.contacts.copy(),
+            clients=self.clients.copy(),
+            groups=self.groups.copy(),
+            failovers=self.failovers.copy(),
+            latest_failover=self.latest_failover.copy(),
+            faults=self.faults.copy(),
+            availability=self.availability.copy(),
+            files=self.files.copy(),
+            sessions=self.sessions.copy(),
+            batches=self.batches.copy(),
+            sql_work=self.sql_work,
+            transfers=self.transfers.copy(),
+            monitor=self.monitor.copy(),
+            objects=self.objects.copy(),
+            commits=self.commits.copy(),
+            errorlog=self.errorlog.copy(),
+            sources=self.sources.copy(),
+            streams=self.streams.copy(),
+            timers=self.timers.copy(),
+            counter=self.counter,
+            dirty=self.dirty.copy(),
+            changed=self.changed.copy(),
+            written=self.written,
+        )
+
+    def state_hash(self) -> str:
+        """32 hexadecimal digits of everything that decides the future."""
+        digest = hashlib.blake2b(digest_size=16)
+        for piece in self._pieces():
+            digest.update(piece)
+        digest.update(self.flow.digest())
+        return digest.hexdigest()
+
+    def _pieces(self) -> Iterator[bytes]:
+        """The text of a tuple of all parts, piece by piece."""
+        head = (self.seed, self.chance.state, self.tick, self.counter, self.settings, sorted(self.timers))
+        yield f"({head!r}, {self.sql_work!r}, ".encode()
+        for name in HASHED:
+            part = getattr(self, name)
+            yield from self.written.items(name, part) if name in LASTING else (_sorted(part),)
+            yield b", "
+        yield from self.written.values("failovers", self.failovers)
+        yield f", {self.faults!r})".encode()
+
+
+def _sorted(part: dict[Any, Any]) -> bytes:
+    return repr(sorted(part.items())).encode()
+
+
+HASHED: Final = (
+    "computers", "instances", "links", "copies", "witnesses", "contacts", "clients", "availability", "files",
+    "sessions", "batches", "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
+)  # fmt: skip
+"""Dictionaries of a world that decide its future."""
+
+LASTING: Final = frozenset({"copies", "contacts", "files"})
+"""Those with many frozen parts of which few change from one hash to the next."""
