@@ -116,17 +116,19 @@ COLUMNS: Final = (
     Column(title=mark("State"), text=lambda f: f"{_SIGNS[state_of(f)][0]} {tr(state_of(f))}",
            tone=lambda f: _SIGNS[state_of(f)][1], sample=mark("✓ undone …")),
     Column(title=mark("Fault"), text=words_of, tone=_muted, tip=_tip, sample="power-off S"),
-    Column(title=mark("Requested"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Active"), text=lambda f: _time(f.active_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Noticed"), text=lambda f: _time(f.effective_tick), tone=_muted, right=True, tip=_delay,
            sample="0:00.00"),
     Column(title=mark("Undone"), text=lambda f: _time(f.reverted_tick), tone=_muted, right=True, sample="0:00.00"),
+    Column(title=mark("Requested"), text=lambda f: _time(f.asked_tick), tone=_muted, right=True, sample="0:00.00"),
     Column(title=mark("Effect"), text=effect_of, tone=lambda f: _muted(f) if f.effect else "muted", tip=effect_of),
 )  # fmt: skip
 
 
 FAULT: Final = 1
 """The column with its words."""
+ALWAYS: Final = 5
+"""So many columns from the left are in sight in a narrow panel, too."""
 SHORT_FAULT: Final = "power-off S"
 LONG_FAULT: Final = "degrade SERVER_A SERVER_B rtt_ms=200"
 """Its width: at least as much as the one, at most as the other."""
@@ -226,8 +228,9 @@ class FaultLedger(QWidget):
         self._refresh()
 
     def _share_width(self) -> None:
-        """The four times are always in sight; what they leave goes to the words of the fault, then to its effect."""
-        others = sum(self.table.columnWidth(place) for place in range(len(COLUMNS) - 1) if place != FAULT)
+        """Three times are always in sight; what they leave goes to the words of the fault, then to when it was
+        requested, which seldom differs from when it was active, and to its effect."""
+        others = sum(self.table.columnWidth(place) for place in range(ALWAYS) if place != FAULT)
         left, metrics = self.table.viewport().width() - others, self.fontMetrics()
         widths = (metrics.horizontalAdvance(words) + CELL_PADDING_PX for words in (SHORT_FAULT, LONG_FAULT))
         least, longest = widths

@@ -1,13 +1,16 @@
 """Every door of the window in an exam: two runs that differ only in what no server was asked for show the same.
 
-Nothing is listed here that looks at the truth: all panels, menus, the palette, what is copied and what is told aloud
-are read whole, so that a door which is added later is read, too.
+Nothing is listed here that looks at the truth: all panels, menus, the palette, what is copied, saved or searched for
+and what is told aloud are read whole, so that a door which is added later is read, too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
 
+import pytest
 from PySide6.QtCore import QAbstractItemModel, QAbstractListModel, QModelIndex, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
@@ -15,6 +18,7 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QApplication,
     QComboBox,
+    QFileDialog,
     QLabel,
     QLineEdit,
     QMenu,
@@ -38,6 +42,11 @@ HIDDEN = (
     "black-hole SERVER_B SERVER_W",
 )
 """Faults that no server has met yet: connections live on, and what is silent is not missed for ten seconds."""
+
+Taken = Callable[[str, tuple[str, ...]], set[str]]
+
+SEARCHED = ("agent", "firewall", "SERVER_W")
+"""What is looked for in every field that filters or finds."""
 
 SECONDS = 4.0
 AT_S = 2
@@ -131,19 +140,120 @@ def stops(hands: Hands) -> Iterator[str]:
         yield f"{name} {window.notice.text} {hands.drill.tick}"
 
 
-def taken(hands: Hands, mode: str, acts: tuple[str, ...]) -> set[str]:
+def plain(action: QAction) -> str:
+    return action.text().replace("&", "")
+
+
+def carried_out(hands: Hands, folder: Path, patch: pytest.MonkeyPatch) -> Iterator[str]:
+    """What is copied from each panel, and what is in the files that each panel and menu saves."""
+    window, numbers = hands.window, count()
+
+    def chosen(
+        _parent: QWidget, title: str, _name: str = "", kinds: str = "", **_: object
+    ) -> tuple[str, str]:
+        values = next((kind for kind in kinds.split(";;") if ".csv" in kind), kinds)
+        return str(folder / f"{next(numbers)} {title}"), values
+
+    patch.setattr(QFileDialog, "getSaveFileName", chosen)
+    for place in DOCKS:
+        window.desk.go_to(place.name)
+        QApplication.processEvents()
+        for view in window.findChildren(QAbstractItemView):
+            if view.isVisible():
+                view.selectAll()
+                yield from copied(view, place.name)
+        dock = window.desk.docks.get(place.name)
+        if dock is not None and dock.isVisible():
+            for action in dock.findChildren(QAction):
+                if plain(action).startswith("Save"):
+                    action.trigger()
+    for menu in window.menus.values():
+        for action in menu.actions():
+            if plain(action).startswith("Save"):
+                action.trigger()
+    for file in sorted(folder.iterdir(), key=lambda file: int(file.name.partition(" ")[0])):
+        yield f"{file.name.partition(' ')[2]}: {file.read_text(encoding='utf-8-sig', errors='replace')}"
+
+
+def copied(view: QAbstractItemView, place: str) -> Iterator[str]:
+    for action in view.actions():
+        if plain(action).startswith("Copy"):
+            QApplication.clipboard().clear()
+            action.trigger()
+            yield f"{place} {plain(action)}: {QApplication.clipboard().text()}"
+
+
+def searched(hands: Hands) -> Iterator[str]:
+    """What the palette and each field of a panel finds."""
+    window = hands.window
+    for words in SEARCHED:
+        window.actions_by_name["help.palette"].trigger()
+        window.palette_of_commands.field.setText(words)
+        QApplication.processEvents()
+        for widget in window.palette_of_commands.findChildren(QWidget):
+            yield from (f"palette {words}: {text}" for text in texts(widget))
+        window.palette_of_commands.close_it()
+        for place in DOCKS:
+            window.desk.go_to(place.name)
+            QApplication.processEvents()
+            panel = window.desk.docks.get(place.name) or window.topology
+            for field in panel.findChildren(QLineEdit):
+                if not field.isVisible() or field.isReadOnly():
+                    continue
+                field.setText(words)
+                QApplication.processEvents()
+                for widget in panel.findChildren(QWidget):
+                    if widget.isVisible():
+                        yield from (f"{place.name} {words}: {text}" for text in texts(widget))
+                field.clear()
+
+
+@pytest.fixture
+def taken(hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Taken:
+    numbers = count()
+
+    def made(mode: str, acts: tuple[str, ...]) -> set[str]:
+        folder = tmp_path / f"saved {next(numbers)}"
+        folder.mkdir()
+        return set(played(hands, mode, acts, folder, monkeypatch))
+
+    return made
+
+
+def begun(hands: Hands, mode: str, acts: tuple[str, ...]) -> None:
     window = hands.window
     window.play.begin(small(('[[goal]]\nname = "served"', course(acts))), mode, seed=3)
     window.session.play()
     hands.wait(SECONDS)
     window.topology.choose(Target("server", ("SERVER_A",)))
-    return {*shown(hands), *stops(hands)}
 
 
-def test_nothing_in_the_window_tells_in_an_exam_what_no_server_has_met(hands: Hands) -> None:
-    assert taken(hands, "exam", HIDDEN) ^ taken(hands, "exam", ()) == set()
+def played(
+    hands: Hands, mode: str, acts: tuple[str, ...], folder: Path, patch: pytest.MonkeyPatch
+) -> Iterator[str]:
+    begun(hands, mode, acts)
+    yield from shown(hands)
+    yield from carried_out(hands, folder, patch)
+    yield from searched(hands)
+    yield from stops(hands)
 
 
-def test_in_practice_each_of_it_is_told(hands: Hands) -> None:
-    told = "\n".join(taken(hands, "practice", HIDDEN) - taken(hands, "practice", ()))
+def test_nothing_in_the_window_tells_in_an_exam_what_no_server_has_met(taken: Taken) -> None:
+    assert taken("exam", HIDDEN) ^ taken("exam", ()) == set()
+
+
+def test_in_practice_each_of_it_is_told(taken: Taken) -> None:
+    told = "\n".join(taken("practice", HIDDEN) - taken("practice", ()))
     assert [act for act in HIDDEN if act not in told] == []
+
+
+def test_in_practice_what_is_copied_saved_and_found_tells_it(
+    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Those doors are read: what they carry out in practice is what an exam has to keep."""
+    begun(hands, "practice", HIDDEN)
+    (tmp_path / "saved").mkdir()
+    told = list(carried_out(hands, tmp_path / "saved", monkeypatch))
+    for door in ("ledger Copy: ", "Save these rows.csv: "):
+        assert any(text.startswith(door) and HIDDEN[0] in text for text in told), door
+    assert any(text.startswith("events agent: ") and "stop-agent" in text for text in searched(hands))

@@ -242,3 +242,14 @@ def test_what_is_marked_is_a_plain_text() -> None:
     composed += [f"{path.name}:{call.lineno}" for name in ("tr", "trn") for path, call, _ in calls(name)
                  if isinstance(call.args[0], (ast.JoinedStr, ast.BinOp))]  # fmt: skip
     assert not composed
+
+
+def test_german_has_one_word_for_the_debrief(german: Catalog) -> None:
+    about = [
+        message
+        for message in german
+        if message.id and any("debrief" in text.lower() for text in forms(message.id))
+    ]
+    assert len(about) > 5
+    assert [m.string for m in about if "Nachbesprechung" not in "".join(forms(m.string))] == []
+    assert [m.string for m in german if "Auswertung" in "".join(forms(m.string))] == []
