@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, sources, tables
@@ -12,7 +12,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.columns import Check, ColumnDefinition, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
 from engine.tsql.query.plans import TableRef
-from engine.tsql.scalars.values import Scalar
+from engine.tsql.scalars.values import Scalar, parse_type
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -25,9 +25,21 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
     machine.note(error=0, rowcount=0)
 
 
+SIZES: Final = {
+    **dict.fromkeys(("char", "varchar", "binary", "varbinary"), 8000),
+    **dict.fromkeys(("nchar", "nvarchar"), 4000),
+}
+"""Longest length that a column may be given. Documented [DOC: data types]."""
+
+
 def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     """The empty table that *text* in brackets describes."""
     columns, rules = parse_table(text)
+    for column in columns:
+        kind, length, _ = parse_type(column.type)
+        if length is not None and length > SIZES.get(kind, length):
+            most = 8000 if length > 8000 else SIZES[kind]
+            raise SqlError(131 if length > 8000 else 2717, length, "column", column.name, most)
     made = tables.made(ref.parts[-1], columns, constraints.named(ref.parts[-1], rules))
     constraints.check_definition(machine, ref, made, made.constraints)
     return made

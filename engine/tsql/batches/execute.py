@@ -266,6 +266,13 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
     for table in plans.references("statement", statement.query).tables:
         sources.described(machine, table)  # a view needs its tables when it is made
     plan = machine.plan("statement", statement.query)
+    seen: set[str] = set()
+    for place, name in enumerate(plan.outputs, start=1):
+        if not name:
+            raise SqlError(4511, place)
+        if name.casefold() in seen:
+            raise SqlError(4506, name, statement.name[-1])
+        seen.add(name.casefold())
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
     made = objects.View(statement.query, columns, machine.scope.text)
     objects.create(machine.context, statement.name, made, alter=statement.alter)

@@ -99,7 +99,7 @@ def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Exec
     outputs: list[tuple[str, str]] = []
     for item in made.parameters:
         value = given[item.name] if item.name in given else machine.evaluate(item.default)
-        variables[item.name] = Declared(item.type, convert(value, item.type, default_length=1))
+        variables[item.name] = Declared(item.type, _parameter(value, item.type))
         argument = named.get(item.name)
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((item.name, argument.value.name))
@@ -111,6 +111,16 @@ def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Exec
         database=database,
         procedure=name,
     )
+
+
+def _parameter(value: Scalar, kind: str) -> Scalar:
+    """The value of a parameter; 8114 for a text that does not convert, where a SELECT would say 245."""
+    try:
+        return convert(value, kind, default_length=1)
+    except SqlError as problem:
+        if problem.number == 245:
+            raise SqlError(8114, problem.parameters[0], problem.parameters[2]) from None
+        raise
 
 
 def _nothing(call: Call) -> None:
@@ -129,6 +139,9 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         if not positional:
             raise SqlError(201, "sp_executesql", "@statement")
         text = positional.pop(0)
+    given = machine.scope.variables.get(text.value.name) if isinstance(text.value, s.Variable) else None
+    if given is not None and given.type.lower().startswith(("varchar", "char")):
+        raise SqlError(214, "@statement", "ntext/nchar/nvarchar")
     declared = named.pop("@params", None) or named.pop("@parameters", None)
     if declared is None and positional:
         declared = positional.pop(0)

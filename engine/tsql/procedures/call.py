@@ -94,6 +94,8 @@ def bound(machine: Machine, name: str, found: Procedure, given: tuple[s.Argument
     for place, argument in enumerate(given):
         if not found.parameters:
             raise SqlError(8146, name)
+        if not argument.name and any(before.name for before in given[:place]):
+            raise SqlError(119, place + 1)
         if argument.name:
             key = argument.name
             if key not in found.parameters:
