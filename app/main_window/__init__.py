@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QMessageBox
 
+from app import plain_imports  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme
 from app.main_window.preload import Ahead
 from app.main_window.speech import speak

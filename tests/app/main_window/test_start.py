@@ -148,6 +148,19 @@ def test_threads_import_nothing_of_qt() -> None:
     assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
 
 
+SOURCES_READ = """
+import linecache
+import app.main_window.assembly
+print(*(name for name in linecache.cache if "sqlalchemy" in name or "main_window" in name))
+"""
+
+
+def test_an_import_reads_no_source() -> None:
+    """PySide would read that of every module."""
+    command = [sys.executable, "-c", SOURCES_READ]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.split() == []
+
+
 WHOLE_WINDOW = """
 import sys
 from PySide6.QtWidgets import QApplication
