@@ -407,6 +407,7 @@ QMenu::item:disabled { color: $muted; }
 QMenu::icon { padding-left: 6px; }
 QMenu::separator { height: 1px; background: $border; margin: 4px 6px; }
 QToolBar { background: $window; border: none; spacing: 2px; padding: 2px 4px; }
+QFrame[bar="true"] QToolBar { background: transparent; }
 QToolButton { border: 1px solid transparent; border-radius: 5px; padding: 4px; }
 QToolButton:hover { background: $raised; border-color: $border; }
 QToolButton:pressed, QToolButton:checked { background: $selection; color: $on_selection; }

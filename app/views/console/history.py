@@ -7,7 +7,7 @@ from PySide6.QtGui import QAction, QKeyEvent, QKeySequence
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.views.console.batches import Batch
-from app.views.console.tools import close_button
+from app.views.console.tools import CloseButton
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
@@ -63,7 +63,7 @@ class History(QWidget):
         buttons.addWidget(QLabel("<b>" + tr("History") + "</b>"), 1)
         buttons.addWidget(self._open)
         buttons.addWidget(self._run)
-        self._close = close_button(self.palette())
+        self._close = CloseButton()
         self._close.setToolTip(tr("Close the history (Esc)"))
         self._close.setAccessibleName(tr("Close the history"))
         self._close.clicked.connect(self.closed)

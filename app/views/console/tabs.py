@@ -11,7 +11,7 @@ from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent, QTextC
 from PySide6.QtWidgets import QTabBar, QTabWidget, QWidget
 
 from app.views.console.query import Connection, QueryWindow
-from app.views.console.tools import ToolBar, close_button
+from app.views.console.tools import CloseButton, ToolBar
 from app.widgets import theme
 from app.widgets.keyboard import has_keys
 from engine import tsql
@@ -93,7 +93,7 @@ class QueryTabs(QTabWidget):
         window.editor.setPlainText(text)
         window.text_changed.connect(self.drafts_changed)
         index = self.addTab(window, self.icon(window), name)
-        close = close_button(self.palette())
+        close = CloseButton()
         close.clicked.connect(lambda: self.close_wanted.emit(window))
         self.tabBar().setTabButton(index, QTabBar.ButtonPosition.RightSide, close)
         self.setCurrentIndex(index)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from PySide6.QtCore import QSize, Qt
+from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPalette
 from PySide6.QtWidgets import QHBoxLayout, QMenu, QToolButton, QWidget
 
@@ -102,12 +102,21 @@ class ToolBar(QWidget):
         menu.addActions([self._actions[name] for name, button in self.buttons.items() if button.isHidden()])
 
 
-def close_button(palette: QPalette) -> QToolButton:
+class CloseButton(QToolButton):
     """The small cross on a tab."""
-    button = QToolButton()
-    button.setIcon(theme.icon("close", theme.tokens(palette)))
-    button.setIconSize(QSize(10, 10))
-    button.setToolTip(tr("Close this window (Ctrl+F4)"))
-    button.setAccessibleName(tr("Close this window"))
-    button.setFocusPolicy(Qt.FocusPolicy.NoFocus)
-    return button
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.setIconSize(QSize(10, 10))
+        self.setToolTip(tr("Close this window (Ctrl+F4)"))
+        self.setAccessibleName(tr("Close this window"))
+        self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+        self._show_theme()
+
+    def changeEvent(self, event: QEvent) -> None:
+        super().changeEvent(event)
+        if event.type() == QEvent.Type.PaletteChange:
+            self._show_theme()
+
+    def _show_theme(self) -> None:
+        self.setIcon(theme.icon("close", theme.tokens(self.palette())))

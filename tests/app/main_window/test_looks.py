@@ -11,7 +11,16 @@ import pytest
 import shiboken6
 from PySide6.QtCore import QEvent, QPoint, QRect, Qt
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu, QScrollArea, QTabBar, QToolButton
+from PySide6.QtWidgets import (
+    QAbstractButton,
+    QApplication,
+    QLabel,
+    QLineEdit,
+    QMenu,
+    QScrollArea,
+    QTabBar,
+    QToolButton,
+)
 
 from app import settings
 from app.main_window import MainWindow
@@ -406,3 +415,27 @@ def test_the_full_screen_and_back_leaves_every_panel_where_it_was(
     toggle()
     qapp.processEvents()
     assert places() != before
+
+
+def _lightness(button: QAbstractButton) -> list[int]:
+    """Of each opaque pixel of what is on the button."""
+    image = button.icon().pixmap(32, 32).toImage()
+    pixels = (image.pixelColor(x, y) for x in range(image.width()) for y in range(image.height()))
+    return [colour.lightness() for colour in pixels if colour.alpha() > 200]
+
+
+@pytest.mark.parametrize("choices", [(theme.LIGHT, theme.DARK), (theme.CONTRAST, theme.LIGHT)])
+def test_every_icon_of_the_desk_is_seen_after_a_change_of_theme(
+    qapp: QApplication, lab: MainWindow, choices: tuple[str, str]
+) -> None:
+    for choice in choices:
+        lab.appearance.set_theme(choice)
+        QApplication.processEvents()
+    ground = qapp.palette().window().color().lightness()
+    hidden = [
+        button.accessibleName() or button.toolTip() or button.text()
+        for button in lab.desk_page.findChildren(QAbstractButton)
+        if button.isVisible() and button.property("primary") is None and (found := _lightness(button))
+        and max(abs(each - ground) for each in found) < 60
+    ]  # fmt: skip
+    assert hidden == []
