@@ -27,6 +27,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import addresses, errorlog, network, security, statements
+from engine.words import say
 
 # --- checks ----------------------------------------------------------------------------------------
 
@@ -126,7 +127,7 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
     if running is not None and running.decided_tick is not None:
         raise SqlError(1404)
     if running is not None:
-        failover.cancel(world, copy.mirroring.guid, running.kind, "mirroring was removed")
+        failover.cancel(world, copy.mirroring.guid, running.kind, say("mirroring was removed"))
     guid = copy.mirroring.guid
     assert guid is not None
     told = [copy.mirroring.partner] if quorum.sees_partner(world, copy) else []
@@ -210,7 +211,12 @@ def partner_safety(world: World, server: str, database: str, level: str) -> stat
                 roles.trace_steady(world, key)
     _tell(world, copy)
     world.emit(
-        "state", f"safety {wanted.name}", server=server, database=copy.database, why="safety", new=wanted.name
+        "state",
+        say("safety {state}", state=wanted.name),
+        server=server,
+        database=copy.database,
+        why="safety",
+        new=wanted.name,
     )
     return []
 
@@ -345,7 +351,7 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
     witness, guid = copy.mirroring.witness, copy.mirroring.guid
     assert guid is not None
     reachable = quorum.sees_witness(world, copy)
-    failover.cancel(world, guid, "automatic", "the witness was removed")
+    failover.cancel(world, guid, "automatic", say("the witness was removed"))
     for key in _both(world, copy):
         world.update_mirroring(key, witness=None, witness_address=None, armed=False)
         world.contacts.pop((guid, key[0], witness), None)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from engine.flow.recovery import undo_s
 from engine.mirroring import quorum, redo, roles
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
 from engine.protocol import causes, errorlog, lineage, losses, network, streams
+from engine.words import mark, say
 
 
 def _update(world: World, failover: Failover, **changes: Any) -> Failover:
@@ -19,9 +20,22 @@ def _update(world: World, failover: Failover, **changes: Any) -> Failover:
     return new
 
 
+DONE: Final = {
+    "automatic": mark("automatic failover {server} -> {other}: {step}"),
+    "manual": mark("manual failover {server} -> {other}: {step}"),
+    "forced": mark("forced failover {server} -> {other}: {step}"),
+}
+FAILED: Final = {
+    "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
+    "manual": mark("manual failover {server} -> {other} failed: {why}"),
+    "forced": mark("forced failover {server} -> {other} failed: {why}"),
+}
+"""Kind of failover -> what is said of a step, and of its end without success."""
+
+
 def _step(world: World, failover: Failover, step: str, server: str | None = None) -> None:
-    text = f"{failover.kind} failover {failover.from_server} -> {failover.to_server}"
-    text += f" failed: {failover.why}" if failover.why else f": {step}"
+    template = FAILED[failover.kind] if failover.why else DONE[failover.kind]
+    text = say(template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why)
     world.emit("failover", text, server=server or failover.to_server, database=failover.database,
                step=step, failover_kind=failover.kind, cause=failover.cause,
                **({"why": failover.why} if failover.why else {}))  # fmt: skip
@@ -92,7 +106,7 @@ def prepare_automatic(world: World, mirror: Key) -> None:
     """The mirror has lost its principal and may fail over: it finishes redo and asks the witness."""
     copy = world.copies[mirror]
     failover = _begin(world, copy, "automatic")
-    _step(world, failover, "detected")
+    _step(world, failover, say("detected"))
 
 
 def consider(world: World, guid: int) -> None:
@@ -124,9 +138,9 @@ def _ask_witness(world: World, failover: Failover, mirror: DatabaseCopy) -> None
 def _refusal(world: World, mirror: DatabaseCopy) -> str:
     """Why the mirror may no longer fail over by itself; empty while it may, or while the witness cannot say yet."""
     if mirror.mirroring.redo_failed:
-        return f"redo failed on {mirror.server}"
+        return say("redo failed on {server}", server=mirror.server)
     if not mirror.mirroring.armed:
-        return f"{mirror.server} lost the witness"
+        return say("{server} lost the witness", server=mirror.server)
     record = quorum.record_of(world, mirror)
     told = record is not None and quorum.sees_witness(world, mirror) and _hears_witness(world, mirror)
     if (
@@ -135,7 +149,11 @@ def _refusal(world: World, mirror: DatabaseCopy) -> str:
         and record.exposed
         and record.role_sequence <= mirror.mirroring.role_sequence
     ):
-        return f"the witness knows that {mirror.mirroring.partner} went on without {mirror.server}"
+        return say(
+            "the witness knows that {server} went on without {other}",
+            server=mirror.mirroring.partner or "",
+            other=mirror.server,
+        )
     return ""
 
 
@@ -184,7 +202,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
 
 def _decided(world: World, failover: Failover) -> None:
     failover = _update(world, failover, decided_tick=world.tick)
-    _step(world, failover, "decided")
+    _step(world, failover, say("decided"))
     world.after(failover.promote_s, "failover.online", failover.guid, failover.detected_tick)
 
 
@@ -199,7 +217,7 @@ def start_manual(world: World, principal: Key) -> None:
     failover = _begin(world, mirror, "manual")
     roles.move(world, principal, Cause.FAILOVER_ACCEPTED)
     errorlog.trace(world, principal, 7)
-    _step(world, failover, "accepted", principal[0])
+    _step(world, failover, say("accepted"), principal[0])
     world.after(failover.close_s, "failover.closed", failover.guid, failover.detected_tick)
 
 
@@ -218,12 +236,12 @@ def closed(world: World, guid: int, detected_tick: int) -> None:
 def start_forced(world: World, mirror: Key) -> None:
     """FORCE_SERVICE_ALLOW_DATA_LOSS was accepted: the mirror recovers to the end of what it has."""
     copy = world.copies[mirror]
-    cancel(world, copy.mirroring.guid, "automatic", "service was forced instead")
+    cancel(world, copy.mirroring.guid, "automatic", say("service was forced instead"))
     lost_at = quorum.contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).since_tick
     failover = _begin(world, copy, "forced", agreed_tick=world.tick)
     _update(world, failover, failed_tick=min(failover.failed_tick, lost_at))
     errorlog.trace(world, mirror, 7)
-    _step(world, failover, "accepted")
+    _step(world, failover, say("accepted"))
 
 
 # --- common end ------------------------------------------------------------------------------------
@@ -238,7 +256,7 @@ def redo_done(world: World, stream: int) -> None:
     unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
     if failover.kind == "manual" and unhardened_kb > 1e-6:
         return  # the tail of the log is still on its way
-    _step(world, _update(world, failover, redo_done_tick=world.tick), "redo done")
+    _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
     consider(world, failover.guid)
 
 
@@ -260,11 +278,11 @@ def online(world: World, guid: int, detected_tick: int) -> None:
         world.after(LOOK_AGAIN_S, "failover.online", guid, detected_tick)
         return
     if not world.instances[new[0]].running or world.copies[new].stream is None:
-        _give_up(world, failover, f"{new[0]} went down")
+        _give_up(world, failover, say("{server} went down", server=new[0]))
         return
     _promote(world, failover, new, old)
     failover = _update(world, world.failover_under_way(guid) or failover, online_tick=world.tick)
-    _step(world, failover, "online")
+    _step(world, failover, say("online"))
     world.after(failover.undo_s, "failover.undone", guid, detected_tick)
     world.after(0.0, "session.meet", guid)
 
@@ -320,7 +338,7 @@ def _account_loss(world: World, failover: Failover, old: DatabaseCopy, stream: i
     lost_kb = max(0.0, told - kept)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
     world.update_copy((old.server, old.database), written_off_kb=streams.committed_kb(world, old))
-    losses.note(world, old.database, failover.to_server, count, lost_kb, "this copy")
+    losses.note(world, old.database, failover.to_server, count, lost_kb, losses.THIS_COPY)
 
 
 def _recovery_lines(world: World, key: Key, failover: Failover) -> None:
@@ -343,4 +361,4 @@ def undone(world: World, guid: int, detected_tick: int) -> None:
     """Timer: uncommitted transactions have been rolled back on the new principal."""
     failover = world.failovers[world.latest_failover[guid]]
     if failover.detected_tick == detected_tick:
-        _step(world, _update(world, failover, undo_done_tick=world.tick), "undo done")
+        _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))

@@ -7,11 +7,12 @@ from typing import Final
 
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
+from engine.words import Sentence, mark, say
 
-MIRROR_HAS_LOST: Final = "the mirror has lost the principal"
+MIRROR_HAS_LOST: Final = say("the mirror has lost the principal")
 """The precondition that marks the beginning of every failover."""
 
-WAS_IN_STEP: Final = "the mirror was SYNCHRONIZED when it last saw the principal"
+WAS_IN_STEP: Final = say("the mirror was SYNCHRONIZED when it last saw the principal")
 """Once the principal is lost this says that the mirror is armed, for which it has to have seen the witness, too."""
 
 
@@ -46,36 +47,48 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
     if mirror is None:
         return []
     record = quorum.record_of(world, mirror)
-    view = f"sys.database_mirroring on {mirror.server}"
-    log = f"ERRORLOG of {mirror.server}"
     return [
         Precondition(
-            "a witness is configured", mirror.mirroring.witness is not None, f"{view}: mirroring_witness_name"
+            say("a witness is configured"),
+            mirror.mirroring.witness is not None,
+            _column(mirror, "mirroring_witness_name"),
         ),
         Precondition(
-            "safety is FULL", mirror.mirroring.safety is Safety.FULL, f"{view}: mirroring_safety_level_desc"
+            say("safety is FULL"),
+            mirror.mirroring.safety is Safety.FULL,
+            _column(mirror, "mirroring_safety_level_desc"),
         ),
         Precondition(
             WAS_IN_STEP,
             _in_step(world, mirror),
-            f"{view}: mirroring_state_desc",
+            _column(mirror, "mirroring_state_desc"),
         ),
         Precondition(
-            "the mirror runs and can redo its log",
+            say("the mirror runs and can redo its log"),
             world.instances[mirror.server].answering and not mirror.mirroring.redo_failed,
-            log,
+            say("ERRORLOG of {server}", server=mirror.server),
         ),
         Precondition(
-            "mirror and witness are connected",
+            say("mirror and witness are connected"),
             quorum.sees_witness(world, mirror) and quorum.witness_sees(world, mirror, mirror.server),
-            f"{view}: mirroring_witness_state_desc",
+            _column(mirror, "mirroring_witness_state_desc"),
         ),
         Precondition(
-            "the principal has not run unprotected since",
+            say("the principal has not run unprotected since"),
             record is None or not record.exposed,
-            f"sys.database_mirroring_witnesses on {mirror.mirroring.witness or 'the witness'}",
+            say(
+                "sys.database_mirroring_witnesses on {server}",
+                server=mirror.mirroring.witness or say("the witness"),
+            ),
         ),
     ]
+
+
+LOST_LINES: Final = mark("ERRORLOG of {server}: 1474 or 1479")
+
+
+def _column(mirror: DatabaseCopy, column: str) -> Sentence:
+    return say("sys.database_mirroring on {server}: {column}", server=mirror.server, column=column)
 
 
 def _loss(world: World, database: str) -> list[Precondition]:
@@ -87,12 +100,12 @@ def _loss(world: World, database: str) -> list[Precondition]:
         Precondition(
             MIRROR_HAS_LOST,
             not quorum.sees_partner(world, mirror),
-            f"ERRORLOG of {mirror.server}: 1474 or 1479",
+            say(LOST_LINES, server=mirror.server),
         ),
         Precondition(
-            "the witness has lost the principal",
+            say("the witness has lost the principal"),
             not quorum.witness_sees(world, mirror, mirror.mirroring.partner),
-            f"ERRORLOG of {mirror.mirroring.witness or 'the witness'}: 1474 or 1479",
+            say(LOST_LINES, server=mirror.mirroring.witness or say("the witness")),
         ),
     ]
 

@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.model import DatabaseCopy, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog
+from engine.words import say
 
 SUSPENDED, DISCONNECTED, SYNCHRONIZING, PENDING_FAILOVER, SYNCHRONIZED = MirrorState
 
@@ -76,8 +77,10 @@ def set_state(world: World, key: Key, new: MirrorState, why: str) -> None:
     if old is new:
         return
     world.update_mirroring(key, state=new, closing_kb=None)
-    before = old.name if old is not None else "no session"
-    world.emit("state", f"{before} -> {new.name}", server=key[0], database=key[1], why=why, new=new.name)
+    text = say("no session -> {state}", state=new.name)
+    if old is not None:
+        text = say("{old} -> {new}", old=old.name, new=new.name)
+    world.emit("state", text, server=key[0], database=key[1], why=why, new=new.name)
 
 
 def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:
@@ -92,9 +95,8 @@ def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int)
     world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
     world.update_mirroring(key, role=role, role_sequence=sequence)
     errorlog.write(world, key[0], 1480, key[1], old.name, role.name, reason)
-    world.emit(
-        "role", f"{old.name} -> {role.name}", server=key[0], database=key[1], reason=reason, new=role.name
-    )
+    text = say("{old} -> {new}", old=old.name, new=role.name)
+    world.emit("role", text, server=key[0], database=key[1], reason=reason, new=role.name)
 
 
 def set_witness_state(world: World, key: Key, new: WitnessState) -> None:
@@ -102,7 +104,8 @@ def set_witness_state(world: World, key: Key, new: WitnessState) -> None:
     old = world.copies[key].mirroring.witness_state
     if old is not new:
         world.update_mirroring(key, witness_state=new)
-        world.emit("witness", f"witness {new.name}", server=key[0], database=key[1], new=new.name)
+        text = say("witness {state}", state=new.name)
+        world.emit("witness", text, server=key[0], database=key[1], new=new.name)
 
 
 STEADY_TRACE: Final[dict[tuple[Role, MirrorState, bool], int]] = {

@@ -9,6 +9,7 @@ from engine.mirroring import failover, prerequisites, quorum, roles, sync
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog, network, streams
+from engine.words import say
 
 # --- names ----------------------------------------------------------------------
 
@@ -48,7 +49,9 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
         errorlog.write(world, me, 1479, where, database, network.timeout_s(world, guid), state=2)
     else:
         errorlog.write(world, me, 1474, 4, "64(The specified network name is no longer available.)", where)
-    world.emit("detected", f"lost {peer}", server=me, database=database, peer=peer, how=why)
+    world.emit(
+        "detected", say("lost {server}", server=peer), server=me, database=database, peer=peer, how=why
+    )
     if copy is not None:
         _partner_lost(world, copy, peer)
     failover.consider(world, guid)
@@ -72,7 +75,7 @@ def _partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
         roles.trace_steady(world, key)
 
 
-PARTED: Final = "the partners lost each other before the roles were swapped"
+PARTED: Final = say("the partners lost each other before the roles were swapped")
 
 
 def _principal_loses_mirror(world: World, key: Key) -> None:
@@ -147,7 +150,8 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
         network.reassess(world, guid)
         return
     network.open_contact(world, guid, me, peer)
-    world.emit("detected", f"connected to {peer}", server=me, peer=peer, how="connected")
+    text = say("connected to {server}", server=peer)
+    world.emit("detected", text, server=me, peer=peer, how="connected")
     mine, theirs = world.copy_in_session(guid, me), world.copy_in_session(guid, peer)
     if mine is not None and theirs is not None:
         _partners_meet(world, mine, theirs)
@@ -210,8 +214,10 @@ def leave_session(world: World, key: Key) -> None:
         redo_failed=False,
         trace=0,
     )
-    world.emit("state", f"{copy.mirroring.state.name if copy.mirroring.state is not None else 'session'} -> no session",
-               server=key[0], database=key[1], why="mirroring removed", new="NONE")  # fmt: skip
+    text = say("session -> no session")
+    if copy.mirroring.state is not None:
+        text = say("{state} -> no session", state=copy.mirroring.state.name)
+    world.emit("state", text, server=key[0], database=key[1], why="mirroring removed", new="NONE")
     if copy.disk_failed:
         world.update_copy(key, db_state=DbState.RECOVERY_PENDING)
     elif was_serving_principal and not copy.recovering:
@@ -319,7 +325,10 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
         principal, role_sequence=max(lead.mirroring.role_sequence, follow.mirroring.role_sequence)
     )
     failover.cancel(
-        world, lead.mirroring.guid, "automatic", f"{principal[0]} was connected again before the decision"
+        world,
+        lead.mirroring.guid,
+        "automatic",
+        say("{server} was connected again before the decision", server=principal[0]),
     )
     if lead.db_state is not DbState.ONLINE:
         sync.start_serving(world, principal, announce=suspended)

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from engine.model import Availability, DatabaseCopy, World
 from engine.protocol import groups, network, serving
+from engine.words import say
 
 
 def reachable(world: World, copy: DatabaseCopy) -> bool:
@@ -39,7 +40,9 @@ def account(world: World) -> None:
         world.availability[database] = replace(settled(old, world.tick), serving=serving, exposed=exposed)
         if serving != old.serving:
             where = serving_now[0].server if serving else None
-            text = f"{database} serves its clients" if serving else f"{database} does not serve its clients"
+            text = say("{database} serves its clients", database=database)
+            if not serving:
+                text = say("{database} does not serve its clients", database=database)
             world.emit("availability", text, server=where, database=database, serving=serving)
 
 

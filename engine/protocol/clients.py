@@ -16,6 +16,7 @@ from engine.constants import (
 from engine.messages import SqlError, text_of
 from engine.model import Client, Service, World, ticks
 from engine.protocol import accounts, errorlog, network, serving
+from engine.words import say
 
 REFUSED_LOGIN: Final = {
     18456: "Could not find a login matching the name provided.",
@@ -81,7 +82,8 @@ def cut(world: World, name: str, epoch: int) -> None:
         cut_connections=client.cut_connections + 1,
         epoch=epoch + 1,
     )
-    world.emit("client", f"{name} lost its connections to {server}", server=server, client=name, what="cut")
+    text = say("{client} lost its connections to {server}", client=name, server=server)
+    world.emit("client", text, server=server, client=name, what="cut")
     world.all_dirty()
     world.after(0.0, "client.try", name, epoch + 1)
 
@@ -129,9 +131,13 @@ def _names_no_partner(world: World, client: Client, server: str) -> bool:
 def _refuse_partner(world: World, client: Client, server: str) -> None:
     """The driver gives the whole login up at once; the application shows the error and tries anew."""
     if client.no_partner_at != server:
-        problem = f"Server {server}, database {client.databases[0]} is not configured for database mirroring."
-        world.emit("client", f"{client.name}: {problem}", server=server, client=client.name,
-                   what="partner refused")  # fmt: skip
+        text = say(
+            "{client}: Server {server}, database {database} is not configured for database mirroring.",
+            client=client.name,
+            server=server,
+            database=client.databases[0],
+        )
+        world.emit("client", text, server=server, client=client.name, what="partner refused")
     _begin_again(world, replace(client, no_partner_at=server))
 
 
@@ -140,9 +146,9 @@ def _note_refused_login(world: World, client: Client, server: str, refusal: SqlE
     version = world.instances[server].version
     reason = " Reason: " + REFUSED_LOGIN[refusal.number] if version >= 2008 else ""
     errorlog.write(world, server, 18456, client.login, reason, f" [CLIENT: {address(world, client.name)}]")
-    text = text_of(refusal.number, *refusal.parameters, version=version)[1]
-    world.emit("client", f"{client.name}: {text}", server=server, client=client.name, what="login failed",
-               number=refusal.number)  # fmt: skip
+    message = text_of(refusal.number, *refusal.parameters, version=version)[1]
+    text = say("{client}: {message}", client=client.name, message=message)
+    world.emit("client", text, server=server, client=client.name, what="login failed", number=refusal.number)
 
 
 def timed_out(world: World, name: str, epoch: int) -> None:
@@ -150,7 +156,7 @@ def timed_out(world: World, name: str, epoch: int) -> None:
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
-    world.emit("client", f"{name}: login timeout expired", client=name, what="timeout")
+    world.emit("client", say("{client}: login timeout expired", client=name), client=name, what="timeout")
     _begin_again(world, client)
 
 
@@ -180,8 +186,8 @@ def _connected(world: World, client: Client, server: str) -> None:
         lost_since=None,
         epoch=client.epoch + 1,
     )
-    world.emit("client", f"{client.name} connected to {server}", server=server, client=client.name,
-               what="connected", without_service_s=lost_s)  # fmt: skip
+    text = say("{client} connected to {server}", client=client.name, server=server)
+    world.emit("client", text, server=server, client=client.name, what="connected", without_service_s=lost_s)
     world.all_dirty()
 
 
@@ -200,5 +206,5 @@ def stop(world: World, name: str) -> None:
     world.clients[name] = replace(
         client, connected_to=None, attempt=0, epoch=client.epoch + 1, lost_since=None
     )
-    world.emit("client", f"{name} was stopped", client=name, what="stopped")
+    world.emit("client", say("{client} was stopped", client=name), client=name, what="stopped")
     world.all_dirty()

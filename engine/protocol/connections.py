@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from engine.model import Client, DatabaseCopy, Tick, World
+from engine.words import say
 
 FIRST_SPID: Final = 200
 """Session ids of applications begin here, so that those of windows stay below. Assumed."""
@@ -92,6 +93,11 @@ def kill(world: World, server: str, spid: int) -> bool:
     world.clients[client.name] = replace(
         client, killed=(*client.killed, (spid, world.tick)), cut_connections=client.cut_connections + 1
     )
-    world.emit("client", f"{client.name}: session {spid} on {server} was ended by KILL", server=server,
-               client=client.name, what="killed", spid=spid)  # fmt: skip
+    text = say(
+        "{client}: session {spid} on {server} was ended by KILL",
+        client=client.name,
+        spid=spid,
+        server=server,
+    )
+    world.emit("client", text, server=server, client=client.name, what="killed", spid=spid)
     return True

@@ -14,6 +14,7 @@ from engine.inputs import InputProblem
 from engine.messages import SqlError, text_of
 from engine.model import DatabaseCopy, DbFile, DbState, Key, Tick, World
 from engine.protocol import errorlog, files, groups, network, volumes
+from engine.words import say
 
 SYSTEM_DRIVE: Final = "C"
 """Windows, SQL Server and its system databases lie there. Assumed."""
@@ -24,7 +25,7 @@ SYSTEM_DRIVE: Final = "C"
 def fail_disk(world: World, server: str, database: str) -> None:
     """`fail-disk S DB`: the volume of one database is lost, with its log; the others of the server go on."""
     _copy(world, server, database)
-    _announce(world, server, f"the volume of {database} has failed")
+    _announce(world, server, say("the volume of {database} has failed", database=database))
     _lose_log(world, (server, database))
     network.reassess(world)
 
@@ -33,12 +34,18 @@ def fail_volume(world: World, server: str, drive: str) -> None:
     """`fail-volume S LETTER`: a drive is lost with all files on it."""
     letter = _letter(world, server, drive)
     if letter == SYSTEM_DRIVE:
-        raise InputProblem(f"{server} does not run without drive {letter}: (power-off stops it)")
+        raise InputProblem(
+            say(
+                "{server} does not run without drive {drive}: (power-off stops it)",
+                server=server,
+                drive=letter,
+            )
+        )
     if not volumes.has_drive(world.computer_of(server), letter):
-        raise InputProblem(f"{server} has no drive {letter}:")
+        raise InputProblem(say("{server} has no drive {drive}:", server=server, drive=letter))
     computer = world.computer_of(server)
     world.update_computer(computer.name, failed_drives=(*computer.failed_drives, letter))
-    _announce(world, server, f"drive {letter}: has failed")
+    _announce(world, server, say("drive {drive}: has failed", drive=letter))
     for key, copy in sorted(world.copies.items()):
         lost = [file for file in volumes.files_of(copy) if file.drive.upper() == letter]
         if key[0] == server and any(file.log for file in lost):
@@ -57,7 +64,8 @@ def _lose_log(world: World, key: Key) -> None:
     opened = copy.db_state is DbState.ONLINE
     policy = groups.policy(copy)
     if opened or not policy.writes(copy):
-        policy.cancel(world, key, f"the volume of {database} on {server} failed")
+        why = say("the volume of {database} on {server} failed", database=database, server=server)
+        policy.cancel(world, key, why)
         errorlog.write(world, server, 17053, "SQLServerLogMgr::LogWriter", files.NOT_READY)
         _note(world, server, "Write error during log flush.")
         errorlog.write(world, server, 9001, database, state=4)
@@ -87,8 +95,10 @@ def _lose_data(world: World, key: Key) -> None:
         text = text_of(823, *error)[1]
         for client in world.clients.values():
             if client.connected_to == key[0] and key[1] in client.databases:
-                world.emit("client", f"{client.name}: {text}", server=key[0], client=client.name,
-                           what="data volume lost", number=823)  # fmt: skip
+                said = say("{client}: {message}", client=client.name, message=text)
+                world.emit(
+                    "client", said, server=key[0], client=client.name, what="data volume lost", number=823
+                )
         world.after(CHECKPOINT_S, "disk.checkpoint", *key, world.tick)
 
 
@@ -153,7 +163,7 @@ def mend_disk(world: World, server: str, database: str) -> None:
     """`mend-disk S DB`: the volume is back; the copy is recovered as at a start, if its drives are there too."""
     if not _copy(world, server, database).disk_failed:
         return
-    _announce(world, server, f"the volume of {database} is back")
+    _announce(world, server, say("the volume of {database} is back", database=database))
     _mend(world, (server, database))
     network.reassess(world)
 
@@ -164,7 +174,7 @@ def mend_volume(world: World, server: str, drive: str) -> None:
     computer = world.computer_of(server)
     left = tuple(other for other in computer.failed_drives if other != letter)
     world.update_computer(computer.name, failed_drives=left)
-    _announce(world, server, f"drive {letter}: is back")
+    _announce(world, server, say("drive {drive}: is back", drive=letter))
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and letter in _drives(copy) and not _own_volume_lost(world, key):
             _mend(world, key)
@@ -200,14 +210,14 @@ def _copy(world: World, server: str, database: str) -> DatabaseCopy:
     """The copy of *database* on *server*; InputProblem if there is none."""
     copy = world.copies.get((server, database))
     if copy is None:
-        raise InputProblem(f"there is no {database} on {server}")
+        raise InputProblem(say("there is no {database} on {server}", database=database, server=server))
     return copy
 
 
 def _letter(world: World, server: str, drive: str) -> str:
     letter = drive.strip(":\\").upper()
     if len(letter) != 1 or not "A" <= letter <= "Z":
-        raise InputProblem(f"a drive is one letter from A to Z, not {drive}")
+        raise InputProblem(say("a drive is one letter from A to Z, not {name}", name=drive))
     return letter
 
 

@@ -10,6 +10,7 @@ from typing import Final
 from engine.messages import Message, SqlError, text_of
 from engine.model import DatabaseCopy, DbFile, Key, MirrorState, World
 from engine.protocol import chain, errorlog, groups, statements, streams, volumes
+from engine.words import mark, say
 
 SMALL_KB: Final = 1.0
 """Differences in room below this are none."""
@@ -68,8 +69,8 @@ def file_full(world: World, source: int) -> None:
     world.emit("log", text, server=key[0], database=key[1], what="full", reuse_wait=reason)
     for client in world.clients.values():
         if client.connected_to == key[0] and key[1] in client.databases:
-            world.emit("client", f"{client.name}: {text}", server=key[0], client=client.name, what="log full",
-                       number=9002)  # fmt: skip
+            said = say("{client}: {message}", client=client.name, message=text)
+            world.emit("client", said, server=key[0], client=client.name, what="log full", number=9002)
 
 
 def write(world: World, key: Key, kb: float) -> float:
@@ -89,7 +90,12 @@ def _resize(world: World, key: Key, size_kb: float) -> None:
     old = world.copies[key].log_size_kb
     world.update_copy(key, log_size_kb=size_kb)
     word = "grows" if size_kb > old else "shrinks"
-    text = f"the log file of {key[1]} {word} from {old / 1024:.0f} to {size_kb / 1024:.0f} MB"
+    template = (
+        mark("the log file of {database} grows from {size_mb:.0f} to {to_mb:.0f} MB")
+        if size_kb > old
+        else mark("the log file of {database} shrinks from {size_mb:.0f} to {to_mb:.0f} MB")
+    )
+    text = say(template, database=key[1], size_mb=old / 1024, to_mb=size_kb / 1024)
     world.emit("log", text, server=key[0], database=key[1], what=word, log_size_kb=size_kb)
     groups.policy(world.copies[key]).catalog_changed(world, key)
 
@@ -102,7 +108,7 @@ def check_room(world: World) -> None:
         freed = used_kb(world, copy) < ROOM_AGAIN * volumes.log_room_kb(copy)
         if freed or volumes.next_log_size_kb(world, copy) > copy.log_size_kb + SMALL_KB:
             world.update_copy(key, log_full=False)
-            text = f"there is room in the log of {key[1]} again"
+            text = say("there is room in the log of {database} again", database=key[1])
             world.emit("log", text, server=key[0], database=key[1], what="room")
 
 
@@ -207,7 +213,9 @@ def add_file(
     at = streams.end_of_log_kb(world, copy)
     file = DbFile(name=name, drive=drive, size_kb=size_kb, log=log, added_kb=at)
     world.update_copy((server, copy.database), extra_files=(*copy.extra_files, file))
-    text = f"file {name} added to {copy.database} on drive {drive}"
+    text = say(
+        "file {name} added to {database} on drive {drive}", name=name, database=copy.database, drive=drive
+    )
     world.emit("log", text, server=server, database=copy.database, what="file added")
     groups.policy(world.copies[(server, copy.database)]).catalog_changed(world, (server, copy.database))
     check_room(world)

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Final
 
 from engine import arithmetic
 from engine.model import DatabaseCopy, World
 from engine.protocol import commits, lineage, streams
+from engine.words import Sentence, say
+
+THIS_COPY: Final = say("this copy")
 
 
-def note(world: World, database: str, server: str, count: int, lost_kb: float, where: str) -> None:
+def note(world: World, database: str, server: str, count: int, lost_kb: float, where: Sentence) -> None:
     """Enter lost commits in the account of the database; *where* says in words what does not have them."""
     account = world.availability.get(database)
     if account is None:
@@ -17,7 +21,12 @@ def note(world: World, database: str, server: str, count: int, lost_kb: float, w
     world.availability[database] = replace(
         account, lost_transactions=account.lost_transactions + count, lost_kb=account.lost_kb + lost_kb
     )
-    text = f"{count} committed transactions ({lost_kb:.0f} KB of log) are not in {where}"
+    text = say(
+        "{n} committed transactions ({size_kb:.0f} KB of log) are not in {where}",
+        n=count,
+        size_kb=lost_kb,
+        where=where,
+    )
     world.emit(
         "availability", text, server=server, database=database, lost_transactions=count, lost_kb=lost_kb
     )
@@ -50,5 +59,5 @@ def give_up(world: World, copy: DatabaseCopy, kept: list[DatabaseCopy]) -> None:
     known, told = max(elsewhere, copy.written_off_kb), streams.committed_kb(world, copy)
     number = count(world, copy, known, told)
     if number:
-        note(world, copy.database, copy.server, number, told - known,
-             f"any copy that remains: {copy.server} alone had them")  # fmt: skip
+        where = say("any copy that remains: {server} alone had them", server=copy.server)
+        note(world, copy.database, copy.server, number, told - known, where)

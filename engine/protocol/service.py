@@ -6,6 +6,7 @@ from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP
 from engine.flow.recovery import Cause, failover_times
 from engine.model import DbState, Service, World, ticks
 from engine.protocol import disks, errorlog, groups, network, startup, streams
+from engine.words import say
 
 
 def _announce(world: World, server: str, text: str) -> None:
@@ -16,7 +17,7 @@ def power_off(world: World, server: str) -> None:
     """The power goes: nothing is written, nobody is told."""
     world.update_computer(world.computer_of(server).name, powered=False, shutting_down=False)
     world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
-    _announce(world, server, "power off")
+    _announce(world, server, say("power off"))
     _gone(world, server)
 
 
@@ -29,7 +30,7 @@ def power_on(world: World, server: str) -> None:
         return
     world.update_computer(computer.name, powered=True)
     world.update_instance(server, service=Service.STOPPED)
-    _announce(world, server, "power on, booting")
+    _announce(world, server, say("power on, booting"))
     boot = ticks(world.settings.boot_s)
     world.at(world.tick + boot, "service.start", server, world.instances[server].started_tick)
 
@@ -56,7 +57,7 @@ def stop(
             close_s = max(close_s, failover_times(world.flow, stream, cause, world.chance).close_s)
     world.update_computer(world.computer_of(server).name, shutting_down=then == "power-off")
     world.update_instance(server, service=Service.STOPPING, hung=False, start_wanted=then == "restart")
-    _announce(world, server, "SQL Server is stopping")
+    _announce(world, server, say("SQL Server is stopping"))
     for copy in world.copies.values():
         if copy.server == server:
             world.touch_log(copy)
@@ -70,7 +71,7 @@ def stopped(world: World, server: str, started_tick: int, then: str) -> None:
     if state.service is not Service.STOPPING or state.started_tick != started_tick:
         return
     world.update_instance(server, service=Service.STOPPED)
-    _announce(world, server, "SQL Server has stopped")
+    _announce(world, server, say("SQL Server has stopped"))
     _gone(world, server)
     if then == "power-off":
         world.after(SHUTDOWN_AFTER_SERVICE_S, "service.off", server, started_tick)
@@ -85,7 +86,7 @@ def switched_off(world: World, server: str, started_tick: int) -> None:
         again = state.start_wanted
         world.update_computer(state.computer, powered=False, shutting_down=False)
         world.update_instance(server, start_wanted=False)
-        _announce(world, server, "server is shut down")
+        _announce(world, server, say("server is shut down"))
         network.reassess(world)
         if again:
             power_on(world, server)
@@ -101,7 +102,7 @@ def start(world: World, server: str, started_tick: int | None = None) -> None:
     if started_tick is not None and started_tick != state.started_tick:
         return
     world.update_instance(server, service=Service.STARTING, start_wanted=False)
-    _announce(world, server, "SQL Server is starting")
+    _announce(world, server, say("SQL Server is starting"))
     world.after(world.settings.restart_service_s, "service.started", server)
 
 
@@ -117,7 +118,7 @@ def started(world: World, server: str) -> None:
         tcp_listening=state.tcp_enabled,
         refused=(),
     )
-    _announce(world, server, "SQL Server is running")
+    _announce(world, server, say("SQL Server is running"))
     startup.begin(world, server)
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:
@@ -141,7 +142,7 @@ def hang(world: World, server: str) -> None:
     """The instance freezes: its process and connections exist, nothing is answered."""
     if world.instances[server].running:
         world.update_instance(server, hung=True)
-        _announce(world, server, "does not respond")
+        _announce(world, server, say("does not respond"))
         network.reassess(world)
 
 
@@ -149,14 +150,14 @@ def unhang(world: World, server: str) -> None:
     """The frozen instance goes on where it was and finds out what it has missed."""
     if world.instances[server].hung:
         world.update_instance(server, hung=False)
-        _announce(world, server, "responds again")
+        _announce(world, server, say("responds again"))
         network.reassess(world, awake=server)
 
 
 def set_cables(world: World, server: str, plugged: bool) -> None:
     """Pull or plug all network cables of a server."""
     world.update_computer(world.computer_of(server).name, nic_up=plugged)
-    _announce(world, server, "network cables plugged" if plugged else "network cables pulled")
+    _announce(world, server, say("network cables plugged") if plugged else say("network cables pulled"))
     network.reassess(world)
 
 
@@ -169,7 +170,7 @@ def _gone(world: World, server: str) -> None:
         if copy.source is not None:
             streams.crash(world, copy.source)
         policy = groups.policy(copy)
-        policy.cancel(world, key, f"{server} went down")
+        policy.cancel(world, key, say("{server} went down", server=server))
         policy.instance_lost(world, key)
         world.update_copy(
             key,

@@ -14,6 +14,7 @@ from engine.constants import RECOVERY_LOG_KB
 from engine.messages import Message, SqlError
 from engine.model import DatabaseCopy, DbState, Fault, Key, World
 from engine.protocol import causes, errorlog, groups, lineage, losses, service, serving, snapshots, streams
+from engine.words import say
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     told = streams.committed_kb(world, richest) if richest is not None else 0.0
     count = losses.count(world, richest, copy.end_of_log_kb, told) if richest is not None else 0
     if count:
-        losses.note(world, copy.database, copy.server, count, told - copy.end_of_log_kb, "this copy")
+        losses.note(world, copy.database, copy.server, count, told - copy.end_of_log_kb, losses.THIS_COPY)
         for other in others:
             world.update_copy(
                 (other.server, other.database), written_off_kb=streams.committed_kb(world, other)
@@ -125,7 +126,7 @@ def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:
     fault = Fault(
         id=world.next_id(), verb=cause, args=(server,), asked_tick=world.tick, active_tick=world.tick
     )
-    world.faults.append(replace(fault, effective_tick=world.tick, effect="the instance is stopping"))
+    world.faults.append(replace(fault, effective_tick=world.tick, effect=say("the instance is stopping")))
     how = "NOWAIT request" if nowait else "request"
     service.stop(world, server, causes.MECHANISM[cause], lines=((6006, (how, login)),))
     return []

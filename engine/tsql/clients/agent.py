@@ -25,6 +25,7 @@ from engine.tsql.clients import client
 from engine.tsql.language.lexer import SyntaxProblem
 from engine.tsql.query.plans import Unsimulated, plan_statement
 from engine.tsql.scalars.values import Scalar, to_text
+from engine.words import mark, say
 
 QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
 """Actions after a step. Documented [DOC: sp_add_jobstep]."""
@@ -130,7 +131,8 @@ def _go_on(world: World, server: str, job: str, step: Record, status: int) -> No
     good = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
     outcome = "succeeded" if good else "failed"
     _record(world, server, job, None, SUCCEEDED if good else FAILED, f"The job {outcome}.", 0)
-    world.emit("note", f"job '{job}' {outcome}", server=server)
+    template = mark("job '{name}' succeeded") if good else mark("job '{name}' failed")
+    world.emit("note", say(template, name=job), server=server)
 
 
 def _record(
@@ -207,7 +209,9 @@ def _note_seen(world: World, server: str) -> None:
     answers = 0
     for number, line in enumerate(new):
         if answers >= ANSWERS_MAX:
-            left = f"SQL Server Agent is behind: {len(new) - number} messages are not checked for alerts"
+            left = say(
+                "SQL Server Agent is behind: {n} messages are not checked for alerts", n=len(new) - number
+            )
             world.emit("note", left, server=server)
             break
         answers += _answer_message(world, server, line[1], line[2], line[4])
@@ -318,7 +322,8 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
         last_response_time=time,
         occurrence_count=int(str(alert.get("occurrence_count") or 0)) + 1,
     )
-    world.emit("note", f"SQL Server Agent alert '{to_text(alert['name'])}'", server=server)
+    text = say("SQL Server Agent alert '{name}'", name=to_text(alert["name"]))
+    world.emit("note", text, server=server)
     job = to_text(alert.get("job"))
     if job:
         try:

@@ -16,6 +16,7 @@ from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import script
+from engine.words import say
 
 QUEUE_MAX: Final = 16
 """Submissions that may wait in a window behind the running one. Assumed."""
@@ -160,7 +161,8 @@ def _maybe_told(world: World, name: str, run: Run) -> Run:
     """The submission, of which a note says once that it goes on and on."""
     if run.told or run.spent < LONG_WORK or world.tick - run.started_tick < LONG_S * TICKS_PER_S:
         return run
-    world.emit("note", f"the batch in {name} has been executing for {LONG_S} s", server=server_of(name))
+    text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
+    world.emit("note", text, server=server_of(name))
     said = Message(0, 0, 0, 0, _GOES_ON, server_of(name))
     return replace(run, told=True, messages=(*run.messages, said))
 
