@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import platform
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from app import golden, qt_probe
 from app.files.folders import default_folder
@@ -15,6 +17,7 @@ from app.storage import ProblemKind, Profile, StorageProblem, open_profile
 from app.storage.database import FILE_NAME
 from app.storage.export import export_profile
 from engine.drill.judging.report import program_version
+from engine.words import as_json, from_json, joined, say
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,10 +28,22 @@ class Finding:
     well: bool
     text: str
 
+    def as_line(self) -> str:
+        """One line of JSON, which `from_line` reads in another process."""
+        return json.dumps([as_json(self.name), self.well, as_json(self.text)])
+
+
+def from_line(line: str) -> Finding:
+    """Raises ValueError for what no `Finding` wrote."""
+    name, well, text = json.loads(line)
+    return Finding(from_json(name), well, from_json(text))
+
 
 def examine() -> Iterator[Finding]:
     """Every check in turn; each tells what to do where something is not well."""
-    yield Finding("version", True, f"Mirrordrill {program_version()}, Python {platform.python_version()}")
+    yield Finding(
+        say("version"), True, f"Mirrordrill {program_version()}, Python {platform.python_version()}"
+    )
     yield from _qt()
     yield from _storage()
     yield _golden()
@@ -37,21 +52,24 @@ def examine() -> Iterator[Finding]:
 def _qt() -> Iterator[Finding]:
     found = qt_probe.probe()
     if found.problem is not None:
-        yield Finding("window", False, found.problem)
+        yield Finding(say("window"), False, found.problem)
         return
-    yield Finding("window", True, f"Qt {found.qt} starts on {found.platform}")
+    starts = say("Qt {version} starts on {platform}", version=found.qt, platform=found.platform)
+    yield Finding(say("window"), True, starts)
     if found.families:
-        yield Finding("fonts", True, f"{found.families} font families")
+        yield Finding(say("fonts"), True, say("{n} font families", n=found.families))
     else:
-        yield Finding(
-            "fonts", False, "Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core"
-        )
+        none = say("Qt finds no font. On Debian or Ubuntu: sudo apt-get install fonts-dejavu-core")
+        yield Finding(say("fonts"), False, none)
 
 
 def _storage() -> Iterator[Finding]:
     with tempfile.TemporaryDirectory() as folder:
-        yield _tried("storage", lambda: _write_a_run(Path(folder)))
-    yield _tried("profile", _read_the_profile)
+        yield _tried(say("storage"), lambda: _write_a_run(Path(folder)))
+    yield _tried(PROFILE, _read_the_profile)
+
+
+PROFILE: Final = say("profile")
 
 
 def _tried(name: str, check: Callable[[], tuple[bool, str]]) -> Finding:
@@ -66,16 +84,19 @@ def _write_a_run(folder: Path) -> tuple[bool, str]:
         run = profile.begin_run("doctor", "", "", 1, program_version(), "lab")
         profile.append(run, 0, "0 note doctor")
         kept = [line.text for line in profile.journal(run)]
-    return kept == ["0 note doctor"], f"a new profile was made and written; read back: {kept}"
+    text = say("a new profile was made and written; read back: {text}", text=str(kept))
+    return kept == ["0 note doctor"], text
 
 
 def _read_the_profile() -> tuple[bool, str]:
     folder = default_folder()
     if not folder.exists():
-        return True, f"{folder} will be made at the first start"
+        return True, say("{path} will be made at the first start", path=str(folder))
     with open_profile(folder) as profile:
         finished, faults = len(profile.results()), profile.faults()
-    return not faults, " ".join(faults) or f"{folder} is intact and holds {finished} finished run(s)"
+    if faults:
+        return False, joined(" ", faults)
+    return True, say("{path} is intact and holds {n} finished run(s)", path=str(folder), n=finished)
 
 
 @contextmanager
@@ -101,9 +122,13 @@ def export(target: Path) -> int:
 def _golden() -> Finding:
     here, there = golden.play(), golden.recorded()
     if here == there:
-        return Finding("replay", True, "a recorded run replays identically here, to the bit")
-    if here.events == there.events:
-        text = "a recorded run plays differently here in the last digits: runs of other machines are refused here"
-        return Finding("replay", False, text)
-    text = "a recorded run replays differently here: results cannot be compared with those of other machines"
-    return Finding("replay", False, text)
+        text = say("a recorded run replays identically here, to the bit")
+    elif here.events == there.events:
+        text = say(
+            "a recorded run plays differently here in the last digits: runs of other machines are refused here"
+        )
+    else:
+        text = say(
+            "a recorded run replays differently here: results cannot be compared with those of other machines"
+        )
+    return Finding(say("replay"), here == there, text)

@@ -49,6 +49,21 @@ def quantity(value: float, form: str, unit: str = "") -> Sentence:
     return _made(f"{{value:{form}}}{f' {unit}' if unit else ''}", (("value", value),))
 
 
+def as_json(text: str) -> Any:
+    """*text* in types of JSON, for `from_json` in another process or at another time."""
+    if not isinstance(text, Sentence):
+        return text
+    args = {name: as_json(value) if isinstance(value, str) else value for name, value in text.args}
+    return {"template": text.template, "args": args}
+
+
+def from_json(value: Any) -> Any:
+    """What `as_json` was given."""
+    if not isinstance(value, dict):
+        return value
+    return _made(value["template"], tuple((name, from_json(arg)) for name, arg in value["args"].items()))
+
+
 def _made(template: str, args: tuple[tuple[str, Argument], ...]) -> Sentence:
     sentence = Sentence(template.format(**dict(args)))
     sentence.template, sentence.args = template, args

@@ -17,6 +17,7 @@ def add_to(command: Commands) -> None:
     doctor.add_argument(
         "--export", metavar="FILE", help="instead, export the whole profile as JSON, read only"
     )
+    doctor.add_argument("--lines", action="store_true", help=argparse.SUPPRESS)  # for the window
     doctor.add_argument("--renew-replay", metavar="FILE", help=argparse.SUPPRESS)
 
 
@@ -38,7 +39,8 @@ def _doctor(options: argparse.Namespace) -> int:
     well = True
     findings: list[doctor.Finding] = []
     for finding in doctor.examine():
-        print(f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}", flush=True)
+        told = f"{'ok  ' if finding.well else 'FAIL'} {finding.name}: {finding.text}"
+        print(finding.as_line() if options.lines else told, flush=True)
         well = well and finding.well
         findings.append(finding)
     if options.bundle is not None:

@@ -113,7 +113,7 @@ def _goals(source: Source) -> str:
 
 def _attempt_words(row: Mapping[str, Any]) -> str:
     said_so = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
-    return said_so.format(**{**row, "kind": said(row["kind"]), "why": said(row["why"])})
+    return said_so.format(**{**row, "kind": formatting.failover_kind(row["kind"]), "why": said(row["why"])})
 
 
 def _why(source: Source) -> str:
@@ -263,7 +263,7 @@ def _phases(found: Sequence[FailoverReview]) -> str:
         published = tr("not compared: {why}").format(why=_unlike(failover))
         if failover.published_s:
             published = f"{formatting.plain(failover.published_s)} s ({failover.published_ref})"
-        kind = f"{said(failover.kind)}, {failover.cause}"
+        kind = f"{formatting.failover_kind(failover.kind)}, {failover.cause}"
         rows.append([way, kind, spans, formatting.seconds(failover.took_s), published])
     head = [
         tr("failover"),

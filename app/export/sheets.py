@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from app.export.source import Source
-from app.words.sentences import of_event, said
+from app.words.sentences import said
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
@@ -57,7 +57,7 @@ def _of_run(source: Source) -> list[Any]:
 
 
 def _of_event(event: Mapping[str, Any], column: str) -> Any:
-    return of_event(event["kind"], event["text"]) if column == "text" else event.get(column)
+    return said(event["text"]) if column == "text" else event.get(column)
 
 
 def _of_item(item: Mapping[str, Any], column: str) -> Any:

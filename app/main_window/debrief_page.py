@@ -164,6 +164,8 @@ class Debriefing(QObject):
                 self._window.show_home()
                 return
             report = drill.report()
+        elif drill is not None:
+            report = _in_all_languages(report, drill.report())
         self._show(report, then)
 
     def come_back(self) -> None:
@@ -269,6 +271,11 @@ def _write_tables(source: Source, file: Path) -> None:
 
 def _write_pdf(source: Source, file: Path) -> None:
     write_pdf(source, file)
+
+
+def _in_all_languages(recorded: Report, replayed: Report) -> Report:
+    """*recorded*, with the parts of *replayed* that are equal: sentences that were read back are but their English."""
+    return {name: replayed[name] if replayed.get(name) == part else part for name, part in recorded.items()}
 
 
 EXPORTS: Final[dict[str, tuple[str, Callable[[Source, Path], None]]]] = {

@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, Final
 from PySide6.QtCore import QObject, QProcess
 from PySide6.QtWidgets import QFileDialog
 
-from app.doctor import Finding
+from app.doctor import PROFILE, Finding, from_line
 from app.files import support
 from app.main_window import actions
 from app.storage import StorageProblem
 from app.views.diagnostics import Diagnostics, Line
 from app.words.language import tr
+from engine.words import say
 
 if TYPE_CHECKING:
     from app.main_window.window import MainWindow
 
-COMMAND: Final = ["-m", "app", "doctor"]
+COMMAND: Final = ["-m", "app", "doctor", "--lines"]
 """The same check as on the command line."""
 KILL_MS: Final = 2_000
 """How long a check that is given up may take to go."""
@@ -95,10 +96,12 @@ class Doctor(QObject):
         self._heard += bytes(self._process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
         *whole, self._heard = self._heard.split("\n")
         for line in whole:
-            mark, _, rest = line.partition(" ")
-            name, colon, text = rest.strip().partition(": ")
-            if colon and mark in ("ok", "FAIL") and name != "profile":  # that one is open here: see _own
-                self._add(Finding(name, mark == "ok", text))
+            try:
+                finding = from_line(line)
+            except ValueError:  # a remark of some library
+                continue
+            if finding.name != PROFILE:  # that one is open here: see _own
+                self._add(finding)
 
     def _add(self, finding: Finding) -> None:
         self.findings.append(finding)
@@ -118,21 +121,21 @@ class Doctor(QObject):
 
     def _failed(self, error: QProcess.ProcessError) -> None:
         if error is QProcess.ProcessError.FailedToStart and self._process is not None:
-            self._add(Finding("check", False, tr("The check could not be started.")))
+            self._add(Finding(say("check"), False, tr("The check could not be started.")))
             self._end()
 
     def _own(self) -> list[Finding]:
         """The profile, which this window holds open: SQLite's full check and the journals' checksums."""
         profile = self._window.profile
         if profile is None:
-            return [Finding("profile", False, tr("It could not be opened at the start; nothing is saved."))]
+            return [Finding(PROFILE, False, tr("It could not be opened at the start; nothing is saved."))]
         try:
             faults = profile.faults()
         except StorageProblem as problem:
             faults = [str(problem)]
         return [
             Finding(
-                "profile", not faults, " ".join(faults) or tr("{file} is intact.").format(file=profile.file)
+                PROFILE, not faults, " ".join(faults) or tr("{file} is intact.").format(file=profile.file)
             )
         ]
 

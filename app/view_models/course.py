@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from app.words.language import mark, tr
+from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
 from engine.verbs import VERBS
+from engine.words import joined, say
 
 EventRow = Mapping[str, Any]
 """t_s, kind, text, perhaps server and database, and the fields of the kind."""
@@ -85,7 +86,7 @@ class Course:
                 self._latest[marker.kind] = len(self.markers)
             self.markers.append(marker)
         elif last.text.count("\n") < MERGED_LINES_MAX:
-            self.markers[place] = Marker(last.t_s, last.kind, f"{last.text}\n{marker.text}")
+            self.markers[place] = Marker(last.t_s, last.kind, joined("\n", (last.text, marker.text)))
 
     def service(self, until_s: float) -> list[Span]:
         """Whether all databases served, from the start to *until_s*."""
@@ -203,7 +204,7 @@ def _marker(event: EventRow) -> Iterator[tuple[str, str]]:
     elif kind == "question":
         yield "question", text
     elif kind == "hint":
-        yield "hint", tr("hint opened: {hint}").format(hint=text)
+        yield "hint", say("hint opened: {hint}", hint=text)
     elif kind == "note" and not event.get("refused") and "ended_by" not in event:
         yield "note", text
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
+from engine.drill.judging.score import DEDUCTIONS
 
 Report = Mapping[str, Any]
 """As of `run --json`."""
@@ -124,7 +125,7 @@ def points(left: Report, right: Report) -> list[Row]:
         one, other = (found.get(name) for found in items)
         left_points, right_points = (None if item is None else float(item["points"]) for item in (one, other))
         difference, verdict = _difference(left_points, right_points, formatting.plain, True)
-        rows.append(Row(said_of(name), _of(one), _of(other), difference, verdict))
+        rows.append(Row(said_of(DEDUCTIONS.get(name, name)), _of(one), _of(other), difference, verdict))
     return rows
 
 

@@ -13,7 +13,7 @@ from app.widgets.event_table import EventTable
 from app.widgets.tables import Column
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import of_event
+from app.words.sentences import said
 from engine.events import KINDS, Event
 from engine.model import World
 
@@ -78,7 +78,7 @@ class Row:
 
 
 def _shown(row: Row) -> str:
-    return of_event(row.kind, row.text)
+    return said(row.text)
 
 
 def rows_of(event: Event, world: World) -> Iterator[Row]:

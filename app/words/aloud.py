@@ -6,9 +6,10 @@ from collections.abc import Collection, Iterable
 from typing import Final
 
 from app.words.language import mark, tr
-from app.words.sentences import of_event
+from app.words.sentences import said as said_of
 from engine.drill.running.modes import Terms
 from engine.events import Event
+from engine.words import Sentence
 
 RANK: Final = (
     "question", "hint", "answer", "chore", "goal", "availability", "role", "log", "alert", "state", "fault", "service",
@@ -68,7 +69,7 @@ def _without_echoes(events: list[Event]) -> list[Event]:
 
 def _grouped(events: list[Event]) -> list[list[Event]]:
     """What happened to many databases at once is one thing to say."""
-    groups: dict[tuple[str, str | None, str], list[Event]] = {}
+    groups: dict[tuple[str, str | None, object], list[Event]] = {}
     for event in events:
         groups.setdefault((event.kind, event.server, _change(event)), []).append(event)
     found: list[list[Event]] = []
@@ -78,10 +79,14 @@ def _grouped(events: list[Event]) -> list[list[Event]]:
     return sorted(found, key=lambda group: place[id(group[0])])
 
 
-def _change(event: Event) -> str:
+def _change(event: Event) -> object:
     """What the event says of its database, whichever it is."""
-    new = event.get("new")
-    return str(new) if new else event.text.replace(event.database, "{}") if event.database else event.text
+    if event.get("new"):
+        return event.get("new")
+    text = event.text
+    if not isinstance(text, Sentence):
+        return text
+    return text.template, tuple((name, value) for name, value in text.args if value != event.database)
 
 
 def _sentence(group: list[Event]) -> str:
@@ -95,7 +100,7 @@ def _sentence(group: list[Event]) -> str:
             tr("{database} on {server}: {new}.") if len(group) > 1 else tr("{database} on {server} is {new}.")
         )
         return said.format(database=database, server=event.server, new=new)
-    text = of_event(event.kind, event.text)
+    text = said_of(event.text)
     if len(group) > 1:
         return f"{database}: {' '.join(text.replace(event.database or '', '').split())}."
     if event.kind in LEADS:

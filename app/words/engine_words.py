@@ -64,20 +64,6 @@ SKILLS: Final = frozenset(
 )
 """Titles and texts of the skills."""
 
-PRECONDITIONS: Final = frozenset(
-    {
-        mark("a witness is configured"),
-        mark("safety is FULL"),
-        mark("the mirror was SYNCHRONIZED when it last saw the principal"),
-        mark("the mirror runs and can redo its log"),
-        mark("mirror and witness are connected"),
-        mark("the principal has not run unprotected since"),
-        mark("the mirror has lost the principal"),
-        mark("the witness has lost the principal"),
-    }
-)
-"""What an automatic failover needs."""
-
 SCHEMA_NOTES: Final = frozenset(
     {
         mark("Title of the drill in the list."),

@@ -30,6 +30,18 @@ def mode(name: str) -> str:
     return tr(_MODES.get(name, name))
 
 
+_FAILOVERS: Final = {
+    "automatic": mark("automatic"),
+    "manual": mark("manual"),
+    "forced": mark("forced"),
+}
+
+
+def failover_kind(name: str) -> str:
+    """Kind of a failover, as people read it."""
+    return tr(_FAILOVERS.get(name, name))
+
+
 def local(text: str) -> str:
     """*text*, a number such as 1,234.5 with or without a unit, as the language of the interface writes it.
 

@@ -80,7 +80,8 @@ def set_state(world: World, key: Key, new: MirrorState, why: str) -> None:
     text = say("no session -> {state}", state=new.name)
     if old is not None:
         text = say("{old} -> {new}", old=old.name, new=new.name)
-    world.emit("state", text, server=key[0], database=key[1], why=why, new=new.name)
+    was = old.name if old is not None else "NONE"
+    world.emit("state", text, server=key[0], database=key[1], why=why, old=was, new=new.name)
 
 
 def take_role(world: World, key: Key, role: Role, *, reason: str, sequence: int) -> None:

@@ -214,10 +214,11 @@ def leave_session(world: World, key: Key) -> None:
         redo_failed=False,
         trace=0,
     )
-    text = say("session -> no session")
+    text, was = say("session -> no session"), "NONE"
     if copy.mirroring.state is not None:
-        text = say("{state} -> no session", state=copy.mirroring.state.name)
-    world.emit("state", text, server=key[0], database=key[1], why="mirroring removed", new="NONE")
+        was = copy.mirroring.state.name
+        text = say("{state} -> no session", state=was)
+    world.emit("state", text, server=key[0], database=key[1], why="mirroring removed", old=was, new="NONE")
     if copy.disk_failed:
         world.update_copy(key, db_state=DbState.RECOVERY_PENDING)
     elif was_serving_principal and not copy.recovering:

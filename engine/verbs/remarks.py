@@ -12,7 +12,7 @@ from engine.words import mark, say
 
 def _answer(world: World, item: Input) -> None:
     question, choice = item.args
-    world.emit("answer", f"{question}: {choice}", question=question, choice=choice)
+    world.emit("answer", item.words, question=question, choice=choice)
 
 
 VERBS: Final = (

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from app.words import formatting
 from app.words.language import mark, tr
-from app.words.sentences import of_event
+from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.difference import FirstDifference, OutcomeRow
 from engine.drill.judging.report import availability_json
@@ -94,5 +94,5 @@ def _event(event: Event | None) -> str:
     if event is None:
         return tr("no further events")
     where = f"{event.server}: " if event.server else ""
-    text = " ".join(of_event(event.kind, event.text).split())
+    text = " ".join(said(event.text).split())
     return f"{where}{text[:200]} ({formatting.run_time(event.t_s, 2)})"

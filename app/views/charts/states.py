@@ -38,6 +38,10 @@ SAFETY: Final = "safety"
 """Events of the kind "state" with this reason tell of another setting, not of a state."""
 
 
+def _state(name: str) -> str:
+    return NO_SESSION if name == "NONE" else name
+
+
 class States:
     """What each server said of its copy of one database, since when."""
 
@@ -67,7 +71,7 @@ class States:
         for event in events:
             if event.kind != "state" or event.database != self.database or event.get("why") == SAFETY:
                 continue
-            before, _, after = event.text.partition(" -> ")
+            before, after = (_state(event.get(name)) for name in ("old", "new"))
             lane = self._changes.setdefault(str(event.server), [(0.0, before)])
             lane.append((event.t_s, after))
 

@@ -40,7 +40,11 @@ class Failover(QWidget):
         layout.setSpacing(4)
         head = tr("{database}: {kind} failover {from_server} → {to_server}, cause: {cause}")
         layout.addWidget(
-            label(head.format(**{**failover, "kind": said_of(str(failover["kind"]))}), 1.0, bold=True)
+            label(
+                head.format(**{**failover, "kind": formatting.failover_kind(failover["kind"])}),
+                1.0,
+                bold=True,
+            )
         )
         layout.addWidget(_PhaseBar(failover))
         layout.addWidget(label(verdict(failover, unlike)))
@@ -49,9 +53,9 @@ class Failover(QWidget):
 def attempt(row: Mapping[str, Any]) -> QWidget:
     """A failover that began and was not completed, and why."""
     said = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
-    why = said_of(str(row["why"]))
+    why = said_of(row["why"])
     at = formatting.run_time(row["detected_t_s"])
-    shown = {**row, "at": at, "kind": said_of(str(row["kind"])), "why": why[:1].upper() + why[1:]}
+    shown = {**row, "at": at, "kind": formatting.failover_kind(row["kind"]), "why": why[:1].upper() + why[1:]}
     return label(said.format(**shown))
 
 

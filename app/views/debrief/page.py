@@ -301,8 +301,8 @@ class Debrief(QScrollArea):
     def _item(self, item: Mapping[str, Any]) -> QVBoxLayout:
         layout = QVBoxLayout()
         layout.setSpacing(2)
-        layout.addWidget(label(said_of(str(item["name"])), 1.0, bold=True))
-        layout.addWidget(label(said_of(str(item["why"]))))
+        layout.addWidget(label(said_of(item["name"]), 1.0, bold=True))
+        layout.addWidget(label(said_of(item["why"])))
         if item.get("better"):
             layout.addWidget(label(tr("Better: {better}").format(better=said_of(item["better"]))))
         moments = list(dict.fromkeys(item.get("at_s") or ()))[:MOMENTS_SHOWN]

@@ -133,7 +133,7 @@ def _against(outage: Outage) -> str:
         return tr("The database was not mirrored then, or the outage was too short for a failover.")
     said = [
         tr("“{what}” did not hold {since}").format(
-            what=tr(guard.name),
+            what=said_of(guard.name),
             since=tr("from {moment} on").format(moment=moment(since)) if since else tr("from the start"),
         )
         for guard, since in outage.against
@@ -198,7 +198,7 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
         if key in against:
             since = against[key]
             how = tr("no, since {moment}").format(moment=moment(since)) if since else tr("never")
-            rows.append((0, ("✗", tr(guard.name), how, said_of(guard.seen_in))))
+            rows.append((0, ("✗", said_of(guard.name), how, said_of(guard.seen_in))))
         else:
             held = next((span for span in inside if span.what == HOLDS), None)
             how = tr("yes") if held is None or not held.from_tick else tr("yes, since {moment}")
@@ -209,7 +209,7 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
                     1,
                     (
                         mark_of,
-                        tr(guard.name),
+                        said_of(guard.name),
                         how if held is not None else tr("no"),
                         said_of(guard.seen_in),
                     ),

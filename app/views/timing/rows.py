@@ -114,7 +114,7 @@ def _title(row: Row) -> str:
     found = row.failover
     at = formatting.run_time(found.failed_tick / TICKS_PER_S)
     cause = f", {found.cause}" if found.cause not in (found.kind, "unknown") else ""
-    return f"{at}  {found.database}: {said_of(found.kind)}{cause}"
+    return f"{at}  {found.database}: {formatting.failover_kind(found.kind)}{cause}"
 
 
 COLUMNS: Final = (

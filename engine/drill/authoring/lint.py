@@ -78,7 +78,7 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
     if not scenario.sources:
         finder.add((), say("no publication is named"), say("a [[source]] table"))
     if scenario.scored and not scenario.skills:
-        finder.add((), "no skill is named", "skills = [...]")
+        finder.add((), say("no skill is named"), "skills = [...]")
     _skills(scenario, finder)
     if scenario.fidelity is None:
         finder.add((), say("the limits of the simulation are not described"), say("a [fidelity] table"))

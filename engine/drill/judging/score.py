@@ -200,7 +200,7 @@ def _goals(course: Course, rule: GoalsRule) -> Judged:
     at = [tick for goal in met if (tick := course.goals[goal.name].met_tick) is not None]
     why = say("{n} of {of} goals reached.", n=len(met), of=len(course.scenario.goals))
     if missing:
-        left = say("Missing: {goals}.", goals="; ".join(goal.text for goal in missing))
+        left = say("Missing: {goals}.", goals=joined("; ", (goal.text for goal in missing)))
         why = joined(" ", (why, left))
     losses = [
         Loss(
@@ -295,7 +295,8 @@ def _forbidden(course: Course, rule: ForbiddenRule) -> Judged:
     losses = [
         Loss(share, tick, f"{state.text}.", state.better) for state, tick in zip(broken, at, strict=True)
     ]
-    return Judged(0.0, " ".join(f"{state.text}: {state.better}" for state in broken), at, losses)
+    why = joined(" ", (f"{state.text}: {state.better}" for state in broken))
+    return Judged(0.0, why, at, losses)
 
 
 def _diagnosis(course: Course, rule: DiagnosisRule) -> Judged:
@@ -406,6 +407,13 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
     return Judged(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
 
 
+DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
+NEEDLESS, REWINDS = say("Needless faults"), say("Rewinds")
+
+DEDUCTIONS: Final = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
+"""Items of a score that no author named; a report that was read back has their texts."""
+
+
 def _disarmed(course: Course, besides_goals: float) -> list[Item]:
     """Automatic failover that was given up; never more than was earned besides the goals."""
     done = given_up_failover.found(course.events, course.scenario)
@@ -426,7 +434,7 @@ def _disarmed(course: Course, besides_goals: float) -> list[Item]:
         for each in done
     )
     moments = tuple(each.tick / TICKS_PER_S for each in done)
-    return [Item(say("Automatic failover disabled"), 0.0 - taken, 0.0, why, moments, better, losses)]
+    return [Item(DISARMED, 0.0 - taken, 0.0, why, moments, better, losses)]
 
 
 def _hints(course: Course, besides_goals: float) -> list[Item]:
@@ -439,7 +447,7 @@ def _hints(course: Course, besides_goals: float) -> list[Item]:
         "{n} layer(s) of hints opened, {cost:g} point(s) by their price.", n=len(course.hints), cost=cost
     )
     moments = tuple(hint.tick / TICKS_PER_S for hint in course.hints)
-    return [Item(say("Hints"), 0.0 - taken, 0.0, why, moments)]
+    return [Item(HINTS, 0.0 - taken, 0.0, why, moments)]
 
 
 def _needless(course: Course, besides_goals: float) -> list[Item]:
@@ -463,7 +471,7 @@ def _needless(course: Course, besides_goals: float) -> list[Item]:
         for each in done
     )
     moments = tuple(each.tick / TICKS_PER_S for each in done)
-    return [Item(say("Needless faults"), 0.0 - taken, 0.0, why, moments, better, losses)]
+    return [Item(NEEDLESS, 0.0 - taken, 0.0, why, moments, better, losses)]
 
 
 REWINDS_COST_MAX: Final = 10.0
@@ -484,7 +492,7 @@ def _rewinds(course: Course, besides_goals: float) -> list[Item]:
     moments = tuple(to / TICKS_PER_S for _, to in course.rewinds)
     taken = round(min(course.rewind_cost * len(course.rewinds), REWINDS_COST_MAX, besides_goals), 1)
     why = say("Rewound {n} time(s): {ways}.", n=len(course.rewinds), ways=ways)
-    return [Item(say("Rewinds"), 0.0 - taken, 0.0, why, moments)]
+    return [Item(REWINDS, 0.0 - taken, 0.0, why, moments)]
 
 
 RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {

@@ -9,6 +9,7 @@ import pytest
 from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
+from app.doctor import Finding
 from app.files import support
 from app.main_window import MainWindow, diagnostics
 
@@ -25,13 +26,18 @@ def checked(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, c
 def test_what_the_check_finds_stands_in_the_list(
     qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    code = "print('ok   version: 1'); print('FAIL fonts: none: get some'); print('ok   profile: in use')"
+    found = (
+        Finding("version", True, "1"),
+        Finding("fonts", False, "none: get some"),
+        Finding("profile", True, ""),
+    )
+    code = "; ".join(f"print({finding.as_line()!r})" for finding in found) + "; print('a remark')"
     assert checked(qtbot, window, monkeypatch, code) == {"version": True, "fonts": False, "profile": True}
     assert window.diagnostics.findings[1].text == "none: get some"
 
 
 def test_the_command_is_the_one_of_the_command_line() -> None:
-    assert diagnostics.COMMAND == ["-m", "app", "doctor"]
+    assert diagnostics.COMMAND == ["-m", "app", "doctor", "--lines"]
 
 
 def test_a_check_that_runs_ends_with_the_window(

@@ -41,11 +41,11 @@ from app.widgets import theme
 from app.widgets.tables import TableView
 from app.words import language
 from app.words.language import tr
-from app.words.sentences import QUOTED
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from engine.published.fidelity import SECTIONS
 from engine.verbs import VERBS
+from engine.words import Sentence
 from tests.app.main_window.conftest import Hands, shown
 
 BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
@@ -196,11 +196,21 @@ def strings(value: Any) -> Iterator[str]:
         yield value
 
 
+def unsaid(text: str) -> Iterator[str]:
+    """What stays as it is in every language: the text itself, or what a sentence quotes."""
+    if not isinstance(text, Sentence):
+        yield text
+        return
+    for _, value in text.args:
+        if isinstance(value, str):
+            yield from unsaid(value)
+
+
 def of_the_run(drill: Drill | None) -> set[str]:
     """What the servers, the trainee and the author have said in this run."""
     if drill is None:
         return set()
-    texts = [event.text for event in drill.events if event.kind in QUOTED]
+    texts = [text for event in drill.events for text in unsaid(event.text)]
     for item in (
         *drill.journal,
         *(played(drill.scenario, drill.seed).journal if drill.scenario.solution else ()),
