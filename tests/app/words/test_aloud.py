@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.words.aloud import SENTENCES_MAX, sentences, told
 from engine.drill.running.modes import TERMS, Mode
 from engine.events import Event
+from engine.words import say
 
 
 def state(database: str, new: str, tick: int = 0, server: str = "S") -> Event:
@@ -25,7 +26,10 @@ def test_only_the_last_of_a_copys_states_counts() -> None:
 
 def test_what_happens_to_many_databases_is_one_sentence() -> None:
     events = [state(f"D{n}", "SYNCHRONIZED") for n in range(50)]
-    events += [Event(0, "availability", None, f"D{n}", f"D{n} serves its clients") for n in range(50)]
+    events += [
+        Event(0, "availability", None, f"D{n}", say("{database} serves its clients", database=f"D{n}"))
+        for n in range(50)
+    ]
     assert sentences(events) == "50 databases on S: SYNCHRONIZED. 50 databases: serves its clients."
 
 
