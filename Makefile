@@ -42,7 +42,8 @@ bench-window: prepare
 
 words: prepare
 	@mkdir -p build
-	.venv/bin/pybabel -q extract --no-default-keywords --keyword="tr mark say trn:1,2" --project=Mirrordrill \
+	PYTHONPATH=. .venv/bin/pybabel -q extract --no-default-keywords --keyword="tr mark say trn:1,2" \
+		--mapping-file=.ci/babel.cfg --project=Mirrordrill \
 		--add-location=file --sort-by-file --width=110 --output-file=build/words.pot app engine
 	@for po in assets/languages/*.po; do language=$$(basename $$po .po); \
 		.venv/bin/pybabel -q update --locale=$$language --input-file=build/words.pot --output-file=$$po \

@@ -6,9 +6,9 @@ English in every language, because it is what a DBA meets at work, or what an au
 - input lines and their verbs, keys of scenario files, the command line and its report, names of CSV columns;
 - texts of scenarios; rows and figures of the papers.
 Everything else is said in the language of the interface. What the engine puts together (events, refusals, reasons of
-a score, findings of the scenario checker and of the planner) is a `Sentence`, which `app.words.sentences` shows; words
-of its tables stand in `app.words.engine_words`. Numbers that the interface composes are written as the language does
-(`app.words.formatting`); those of results, of files and of the servers' clocks keep SQL Server's form.
+a score, findings of the scenario checker and of the planner) is a `Sentence`, which `app.words.sentences` shows.
+Numbers that the interface composes are written as the language does (`app.words.formatting`); those of results, of
+files and of the servers' clocks keep SQL Server's form.
 
 Catalogues are gettext's (`assets/languages/*.po`, compiled to `.mo`); `make words` brings them up to date.
 """

@@ -13,17 +13,19 @@ import pytest
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.pofile import read_po
-from pydantic import BaseModel
 
-from app.views.editor import form_schema
-from app.words import engine_words, language
+from app.words import language
 from app.words.language import mark, pseudo, tr, trn
-from engine.drill.judging.skills import skills
 from engine.verbs import VERBS
 from tests.engine.worlds import M, P, lab
 
 APP, ENGINE = (Path(__file__).parents[3] / name for name in ("app", "engine"))
 CATALOGUES = Path(__file__).parents[3] / "assets" / "languages"
+METHODS = [
+    ("**/skills.toml", "tests.collectors:skills"),
+    ("**/authoring/schema.py", "tests.collectors:schema"),
+    ("**.py", "python"),
+]
 KEYWORDS = {"tr": None, "mark": None, "say": None, "trn": (1, 2)}
 TAG = re.compile(r"<[^<>]*>|&\w+;")
 ACCESS_KEY = re.compile(r"&(?=\w)(?!\w+;)")
@@ -51,7 +53,7 @@ def in_the_code() -> set[Text]:
     return {
         message
         for root in (APP, ENGINE)
-        for _, _, message, _, _ in extract_from_dir(root, [("**.py", "python")], {}, KEYWORDS)
+        for _, _, message, _, _ in extract_from_dir(root, METHODS, {}, KEYWORDS)
     }
 
 
@@ -166,27 +168,6 @@ def test_every_text_of_a_verb_is_marked(in_the_code: set[Text]) -> None:
         if verb.back_label is not None:
             said |= {verb.back_label((P, disk)) for disk in ("log", "data")}
         assert {text for text in said if re.sub(r"\{\w+\}", "", text)} <= in_the_code, verb.name
-
-
-def test_words_of_the_engine_are_those_of_its_tables() -> None:
-    assert {text for skill in skills() for text in (skill.title, skill.text)} == engine_words.SKILLS
-
-
-def test_every_note_of_the_editors_form_is_marked() -> None:
-    """They are made of the schema, and the table holds no others."""
-    notes = set[str]()
-
-    def read(model: type[BaseModel]) -> None:
-        for field in form_schema.fields(model):
-            notes.add(field.about)
-            if field.inner is not None:
-                read(field.inner)
-
-    for section in form_schema.sections():
-        notes |= {form_schema.about(section, model) for model in section.models or (None,)}
-        for model in section.models:
-            read(model)
-    assert notes - {""} == engine_words.SCHEMA_NOTES
 
 
 # --- how the code marks -------------------------------------------------------------------------------------

@@ -1,0 +1,43 @@
+"""What `make words` collects besides marked texts (.ci/babel.cfg): skills, and what the form says of keys."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from typing import Any, BinaryIO
+
+from babel.messages.extract import extract_python
+from pydantic import BaseModel
+
+Found = tuple[int, str | None, Any, list[str]]
+"""Line, name of a function, text, comments: what Babel takes."""
+
+
+def skills(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+    """Titles and texts of the skills."""
+    for skill in tomllib.load(file).values():
+        yield from ((1, None, skill[key], []) for key in ("title", "text"))
+
+
+def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Found]:
+    """What is marked in the schema, and its notes about tables and keys, which the form shows."""
+    yield from extract_python(file, keywords, comments, options)
+    yield from ((1, None, note, []) for note in sorted(notes()))
+
+
+def notes() -> set[str]:
+    from app.views.editor import form_schema
+
+    found = set[str]()
+
+    def read(model: type[BaseModel]) -> None:
+        for field in form_schema.fields(model):
+            found.add(field.about)
+            if field.inner is not None:
+                read(field.inner)
+
+    for section in form_schema.sections():
+        found |= {form_schema.about(section, model) for model in section.models or (None,)}
+        for model in section.models:
+            read(model)
+    return found - {""}
