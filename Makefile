@@ -1,20 +1,21 @@
 # make run    opens the program          make test    runs all checks
 # make lock   renews requirements.lock   make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
+# make test-slow      further seeds, faults, kills, locales and drills, which `make test` leaves out
 # make screenshots    pictures of every view, in screenshots/
 # make bench-window   frame times and start of the real window; memory over a day: python -m tests.window_bench --day
 # make words          brings the catalogues of other languages up to date with the program (assets/languages)
-# run, test, screenshots and bench-window first install what is missing, see .ci/prepare.
+# run, test, test-slow, screenshots and bench-window first install what is missing, see .ci/prepare.
 # make matrix         a minute of some drills on the other Pythons, SQLites and locales here; matrix-all: all of all
 # make hashes         renews assets/golden.json, the outcome that `doctor` expects, after a change of behaviour
 
-.PHONY: run test format lint types matrix matrix-all hashes pytest prepare lock screenshots bench-window words
+.PHONY: run test test-slow format lint types matrix matrix-all hashes pytest prepare lock screenshots bench-window words
 
 run:
 	@sh .ci/prepare xcb
 	@.venv/bin/mirrordrill
 
 test: format lint types matrix pytest
-format lint types matrix matrix-all hashes pytest: prepare
+test-slow format lint types matrix matrix-all hashes pytest: prepare
 prepare:
 	@sh .ci/prepare offscreen
 format:
@@ -25,7 +26,9 @@ lint:
 types:
 	.venv/bin/mypy
 pytest:
-	QT_QPA_PLATFORM=offscreen .venv/bin/pytest --numprocesses auto
+	QT_QPA_PLATFORM=offscreen .venv/bin/pytest --numprocesses auto --dist worksteal
+test-slow:
+	QT_QPA_PLATFORM=offscreen .venv/bin/pytest --numprocesses auto --dist worksteal -m slow
 
 matrix:
 	nice .venv/bin/python -m tests.matrix --together --sample --until 60

@@ -7,7 +7,7 @@ import time
 from typing import Any, Final
 
 from PySide6.QtCore import QEvent, QObject
-from PySide6.QtGui import QMouseEvent
+from PySide6.QtGui import QKeyEvent, QMouseEvent
 from PySide6.QtWidgets import QAbstractButton, QApplication, QPushButton, QWidget
 
 FRESH_S: float = 0.5
@@ -16,6 +16,7 @@ that is on its way by then is another thing's. Assumed."""
 
 _PRESSES: Final = frozenset({QEvent.Type.MouseButtonPress, QEvent.Type.MouseButtonDblClick})
 _REFUSED: Final = _PRESSES | {QEvent.Type.KeyPress, QEvent.Type.ShortcutOverride}
+_FROM_HANDS: Final = frozenset({QMouseEvent, QKeyEvent})
 _FRESH: Final = "fresh until"
 
 
@@ -45,6 +46,8 @@ class InputGuard(QObject):
         self._until_s = max(self._until_s, until_s)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
+        if type(event) not in _FROM_HANDS:  # every event of the program comes here, and to ask its kind takes long
+            return False
         kind = event.type()
         if kind not in _REFUSED or not isinstance(watched, QWidget):
             return False

@@ -31,6 +31,13 @@ _LINKED: Final = (
 """SERVER_A and SERVER_B know one another."""
 
 
+def _large_variables(many: int) -> str:
+    """So many variables of 200,000 characters each."""
+    return "DECLARE @x varchar(max) SET @x=REPLICATE(CONVERT(varchar(max),'x'),200000) " + " ".join(
+        f"DECLARE @v{n} varchar(max) SET @v{n}=@x+'{n}'" for n in range(many)
+    )
+
+
 def _job(name: str, command: str) -> str:
     """Make a job and start it."""
     quoted = command.replace("'", "''")
@@ -295,10 +302,8 @@ BATCHES: Final[dict[str, Make]] = {
     "inserts in one transaction": lambda: "CREATE TABLE t (a int) BEGIN TRAN WHILE 1=1 INSERT t VALUES(1)",
     "10,000 transactions deep": lambda: "BEGIN TRAN " * 10_000 + "SELECT @@TRANCOUNT ROLLBACK",
     "10,000 savepoints": lambda: "BEGIN TRAN " + "SAVE TRAN a " * 10_000 + "ROLLBACK",
-    "3,000 large variables": lambda: (
-        "DECLARE @x varchar(max) SET @x=REPLICATE(CONVERT(varchar(max),'x'),200000) "
-        + " ".join(f"DECLARE @v{n} varchar(max) SET @v{n}=@x+'{n}'" for n in range(3_000))
-    ),
+    "3,000 large variables": lambda: _large_variables(3_000),
+    "100 large variables": lambda: _large_variables(100),
     "2,000 table variables": lambda: " ".join(
         f"DECLARE @t{n} TABLE (a int) INSERT @t{n} SELECT message_id FROM sys.messages" for n in range(2_000)
     ),

@@ -81,7 +81,7 @@ def _said(text: str) -> str:
         ("GO\n".join(["PRINT 1\n"] * 20_002), "scripts of more than 20000 batches and commands"),
         ("SET NOCOUNT ON\nGO 10001", "the batch was sent 10000 times"),
         (BATCHES["a sqlcmd variable that doubles"](), "sqlcmd variables that make a line longer than"),
-        (BATCHES["3,000 large variables"](), "variables of more than 20000000 characters together"),
+        (BATCHES["100 large variables"](), "variables of more than 20000000 characters together"),
         (BATCHES["10,000 savepoints"](), "more than 1000 savepoints of one transaction"),
         (BATCHES["UNPIVOT of 1,800"](), "ran out of internal resources"),
         (BATCHES["views by four names"](), "needs more work than the simulated server allows"),

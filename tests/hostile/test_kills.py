@@ -5,13 +5,16 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
 
-def test_runs_that_were_killed_end_as_runs_that_were_not() -> None:
+
+@pytest.mark.parametrize("points", [8, pytest.param(24, marks=pytest.mark.slow)])
+def test_runs_that_were_killed_end_as_runs_that_were_not(points: int) -> None:
     command = [
         sys.executable,
         "-m",
         "tests.hostile.kills",
-        "24",
+        str(points),
         "3",
     ]  # forks, so not in a process with threads
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
