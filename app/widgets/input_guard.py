@@ -46,7 +46,9 @@ class InputGuard(QObject):
         self._until_s = max(self._until_s, until_s)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
-        if type(event) not in _FROM_HANDS:  # every event of the program comes here, and to ask its kind takes long
+        if (
+            type(event) not in _FROM_HANDS
+        ):  # every event of the program comes here, and to ask its kind takes long
             return False
         kind = event.type()
         if kind not in _REFUSED or not isinstance(watched, QWidget):
