@@ -1,52 +1,28 @@
-"""Runs the programs of one submission until it ends or has to wait; what waits is plain data again."""
+"""What the statements of a submission may ask of it and do to it: values, names, messages, waits, its connection.
+
+`Runner` (runner.py) is the one machine there is; statements know it by this.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from abc import abstractmethod
 from dataclasses import replace
-from functools import partial
 from typing import Final
 
 from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, statements
-from engine.tsql.batches import (
-    cursors,
-    definitions,
-    locks,
-    queries,
-    resolution,
-    sources,
-    stored_messages,
-    transactions,
-    waiting,
-)
-from engine.tsql.batches.data import (
-    Caught,
-    ConnectionLost,
-    Cursor,
-    Declared,
-    Outside,
-    Row,
-    Run,
-    Session,
-    Table,
-)
-from engine.tsql.batches.environment import GLOBALS
+from engine.tsql.batches.data import Caught, Cursor, Declared, Outside, Row, Run, Session, Table
 from engine.tsql.batches.output import Output
 from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
-from engine.tsql.language.instructions import Action, Branch, Do, EndCatch, Jump
-from engine.tsql.language.lexer import SyntaxProblem, TooLong, double_quotes_as_strings, name_of, tokens_of
-from engine.tsql.query import plans
-from engine.tsql.query.names import Columns, Names
-from engine.tsql.query.plans import Plan, TableRef, Unsimulated
-from engine.tsql.query.scratch import SCRATCH_WORK, Scratch
+from engine.tsql.query.names import Names
+from engine.tsql.query.plans import Plan, Unsimulated
 from engine.tsql.scalars.settings import Settings, settings_of
-from engine.tsql.scalars.types import INT, SqlType, nvarchar, type_of, varchar
-from engine.tsql.scalars.values import Scalar, convert, parse_type, to_text
+from engine.tsql.scalars.types import SqlType, type_of
+from engine.tsql.scalars.values import Scalar, convert, to_text
 
 NESTING_MAX: Final = 32
 """Documented limit of nested procedures; beyond it message 217."""
@@ -61,246 +37,86 @@ HELD_CHARACTERS_MAX: Final = 20_000_000
 ACTS_MAX: Final = 5_000
 """Commands that one submission may carry out: each leaves something in the world or its log. Assumed."""
 
-INSTRUCTION_WORK: Final = 10
-FREEZE_WORK: Final = 150
-COMPILE_ERROR_WORK: Final = 100
-"""Work (work.py) of one instruction; of laying a submission by; of an error of the compiler. Measured."""
-
-BATCH_ENDS: Final = frozenset(
-    {137, 241, 242, 245, 248, 911, 1087, 8114, 8169, 927, 942, 945, 952, 954, 955, 956, 921, 922, 3930}
-)
-"""Errors after which the rest of the batch is not run. From the product's known behaviour, not documented whole."""
-
-CONVERSIONS: Final = frozenset({241, 242, 245, 248, 8114, 8169})
-"""Of those, what a value that does not convert raises: the transaction is lost with the batch, in a TRY block it can
-only be rolled back (3930, 3998). Seen in public client output for 245 and 8169, the others by derivation."""
-
-SCOPE_ENDS: Final = frozenset(
-    {
-        207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147, 104, 107, 108, 127, 130, 144, 145, 164, 206, 243,
-        402, 408, 529, 1011, 1013, 1015, 1033, 1062, 8116, 8117, 8120, 8121, 8127, 8133, 8155, 8156, 8158, 8159, 10709,
-    }
-)  # fmt: skip
-"""Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
-
-STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 8152})
-"""Errors in rows after which the client hears that the statement, and it alone, has been terminated."""
-
 
 class Machine(Output):
     """One slice of the work of a window. `run` and `session` are what is kept of it afterwards."""
 
-    def __init__(
-        self,
-        world: World,
-        run: Run,
-        session: Session,
-        perform: Callable[[Machine, s.Statement], None],
-        meter: Meter,
-    ) -> None:
-        """*perform* carries out one statement (execute.perform), *meter* counts what it costs."""
+    def __init__(self, world: World, run: Run, session: Session, meter: Meter) -> None:
+        """*meter* counts what the work costs."""
         super().__init__(world, run, session, meter)
-        self.perform = perform
         self.capture = ""
         """INSERT … EXEC of a procedure: the table that takes its rows."""
         self.changing = ""
         """The table that the running UPDATE or DELETE changes."""
-        self._scratch: Scratch | None = None
         self.touched: list[tuple[str, Row | None, Row | None]] = []
         """Rows of the last change of a table: what was done, the row before, the row after."""
         self.pseudo: dict[str, Table] = {}
         """The tables inserted and deleted while an OUTPUT clause is computed."""
 
-    # --- the loop
+    @abstractmethod
+    def beside(self, run: Run, session: Session, meter: Meter) -> Machine:
+        """Another machine of the same kind for another connection."""
 
-    def advance(self) -> bool:
-        """Run until the batch is done (True) or waits (False). Raises ConnectionLost."""
-        try:
-            while self.scopes:
-                if self.meter.exhausted:
-                    self.run = replace(self.run, waiting="busy")
-                    return False
-                scope = self.scopes[-1]
-                if scope.read is not None:
-                    self._compile(scope)
-                elif scope.resolved < len(scope.units):
-                    self._resolve(scope)
-                elif scope.position >= len(scope.code):
-                    self._leave()
-                else:
-                    self._step(scope)
-                    if not self.world.instances[self.session.server].running:
-                        raise ConnectionLost
-                    if self.run.waiting:
-                        return False
-            self._end_doomed()
-            return True
-        finally:
-            if self._scratch is not None:
-                self._scratch.close()
-                self._scratch = None
-
-    def _end_doomed(self) -> None:
-        """A transaction that can only be rolled back ends with its batch, and 3998 says so unless an error has
-        [DOC: TRY…CATCH, Uncommittable Transactions]."""
-        if self.session.doomed:
-            transactions.roll_back(self)
-            if not (self.messages and self.messages[-1].is_error):
-                self.fail(SqlError(3998), line=1)
-
-    def _step(self, scope: Scope) -> None:
-        instruction = scope.code[scope.position]
-        scope.position += 1
-        scope.line = instruction.line
-        if not self.meter.nesting:
-            self.meter.begin_statement()
-        self.meter.add(INSTRUCTION_WORK)
-        self._attempt(instruction.action)
-        if not self.run.waiting and self.run.since_tick is not None:
-            self.run = replace(self.run, since_tick=None)
-
-    def _compile(self, scope: Scope) -> None:
-        """Go on with compiling the text of a frame."""
-        try:
-            self.meter.add(scope.compile(max(1, self.meter.allowance - self.meter.spent)))
-        except SyntaxProblem as problem:
-            self._refuse(scope, self.errors(problem, problem.line))
-            if isinstance(problem, TooLong):
-                self.not_simulated(problem.limit)
-
-    def _resolve(self, scope: Scope) -> None:
-        """Go on with looking up the names in a frame."""
-        resolution.further(self, scope)
-        if scope.resolved == len(scope.units) and scope.problems:
-            self._refuse(scope, scope.problems)
-
-    def _refuse(self, scope: Scope, errors: list[Caught]) -> None:
-        """Errors of compiling leave nothing of the frame to run; a CATCH block of those around it may take them."""
-        self.meter.add(COMPILE_ERROR_WORK)
-        self.scopes.pop()
-        self._restore(scope.outside)
-        worst = replace(errors[-1], procedure=scope.procedure)
-        if self.scopes and self._catch(worst, len(self.scopes) - 1):
-            return
-        for error in errors:
-            self.tell(error.text, error.number, error.severity, error.state, error.line)
-        self.note(error=errors[-1].number, rowcount=0)
-
+    @abstractmethod
     def begin(self, text: str) -> None:
         """Make *text* the batch that runs; an error of its compilation is said and leaves nothing to run."""
-        self.scopes = [Scope(text, self.context.version)]
 
-    def frozen(self) -> Run:
-        """The submission as plain data."""
-        self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
-        return replace(
-            self.run,
-            frames=tuple(scope.frozen() for scope in self.scopes),
-            messages=tuple(self.messages),
-            results=tuple(self.results),
-        )
+    @abstractmethod
+    def advance(self) -> bool:
+        """Run until the batch is done (True) or waits (False). Raises ConnectionLost."""
+
+    @abstractmethod
+    def perform(self, statement: s.Statement) -> None: ...
+
+    @abstractmethod
+    def poll(self, why: str) -> None:
+        """Look again soon, and less often the longer it takes."""
+
+    @abstractmethod
+    def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
+        """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
+
+    @abstractmethod
+    def fail_with(self, errors: list[Caught], ends_batch: bool = False, aborts: bool = True) -> None:
+        """*aborts*: XACT_ABORT is heeded if it is on."""
+
+    @abstractmethod
+    def deadlocked(self) -> None:
+        """This connection is the victim of a deadlock: its transaction is lost, and the batch unless it is caught."""
+
+    @abstractmethod
+    def end_batch(self) -> None:
+        """Nothing more of this batch is run."""
+
+    @abstractmethod
+    def value_of(self, name: str) -> Scalar:
+        """The value of `@name` or `@@name`; 137 if there is none."""
+
+    @abstractmethod
+    def plan(self, kind: str, text: str, names: Names | None = None) -> Plan:
+        """The plan of a statement, expression or condition, as things are or *names* has them. Raises as plans.plan."""
+
+    @abstractmethod
+    def evaluate(self, text: str) -> Scalar:
+        """The value of an expression."""
+
+    @abstractmethod
+    def evaluated(self, text: str) -> tuple[Scalar, SqlType | None]:
+        """The value of an expression and its type."""
+
+    @abstractmethod
+    def holds(self, condition: str) -> bool: ...
+
+    @abstractmethod
+    def select(self, plan: Plan) -> tuple[tuple[str, ...], list[Row]]: ...
+
+    @abstractmethod
+    def declare(self, statement: s.Declare) -> None: ...
 
     def wait(self, why: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
         """Go on at *due_tick*."""
         number = self.world.next_id()
         self.run = replace(self.run, waiting=why, due_tick=due_tick, wait_id=number, pending=pending)
-
-    def poll(self, why: str) -> None:
-        """Look again soon, and less often the longer it takes."""
-        since = self.world.tick if self.run.since_tick is None else self.run.since_tick
-        self.run = replace(self.run, since_tick=since)
-        self.wait(why, waiting.next_look(self.world.tick, since))
-
-    def resume(self) -> None:
-        """The wait is over; a pending statement says how it ended. Then call advance."""
-        why, pending = self.run.waiting, self.run.pending
-        self.run = replace(self.run, waiting="", pending=None)
-        if why == "commit":
-            transactions.await_log(self)
-        elif pending is not None:
-            handler, arguments = pending
-            self._guard(
-                lambda: self.outcome(
-                    statements.COMPLETIONS[handler](self.world, self.session.server, *arguments)
-                )
-            )
-
-    def _attempt(self, action: Action) -> None:
-        if isinstance(action, Jump):
-            self.scopes[-1].position = action.target
-        elif isinstance(action, EndCatch):
-            self.scopes[-1].caught.pop()
-        else:
-            self._guard(lambda: self._perform(action))
-
-    def _guard(self, work: Callable[[], None]) -> None:
-        """Do *work*, all of it or nothing; what goes wrong is said or caught as T-SQL has it."""
-        before, tables = dict(self.context.writes), self.session.tables
-        try:
-            work()
-            if self.session.doomed and (dict(self.context.writes), self.session.tables) != (before, tables):
-                self.note(tables=tables)
-                raise SqlError(3930)
-        except locks.Blocked as found:
-            self.context.writes = before
-            locks.wait(self, found)
-        except SqlError as problem:
-            self.context.writes = before
-            self.fail(problem)
-        except Unsimulated as problem:
-            self.context.writes = before
-            self.not_simulated(str(problem))
-        finally:
-            transactions.after_statement(self)
-
-    def _perform(self, action: Do | Branch) -> None:
-        scope = self.scopes[-1]
-        options = dict(self.session.options)
-        skipping = "ON" in (options.get("NOEXEC"), options.get("PARSEONLY"))
-        if isinstance(action, Branch):
-            try:
-                holds = self.holds(action.condition)
-            except Unsimulated as problem:
-                self.not_simulated(
-                    f"{problem}; what depends on it is not known, the rest of the batch is not run"
-                )
-                self.end_batch()
-                return
-            self.note(error=0, rowcount=0)
-            if not holds:
-                scope.position = action.target
-            return
-        if skipping and not isinstance(action.statement, s.SetSession):
-            return
-        self.perform(self, action.statement)
-
-    def _leave(self) -> None:
-        """The innermost frame is done: hand its output values down."""
-        done = self.scopes.pop()
-        cursors.forget_local(self)
-        self._restore(done.outside)
-        if self.scopes:
-            below = self.scopes[-1]
-            for inner, outer in done.outputs:
-                if inner in done.variables and outer in below.variables:
-                    self.set_variable(outer, done.variables[inner].value)
-            if done.returns:
-                self.set_variable(done.returns, done.result)
-        before, now = done.outside.transactions if done.outside else 0, self.session.transactions
-        if self.scopes and before != now:
-            for error in self.errors(SqlError(266, before, now), self.line):
-                self.tell(error.text, error.number, error.severity, error.state, error.line)
-            self.note(error=266)
-
-    def _restore(self, outside: Outside | None) -> None:
-        """Database context, options and temp tables as they were before a procedure or dynamic SQL."""
-        if outside is None:
-            return
-        kept = tuple(pair for pair in self.session.tables if pair[0] in outside.tables)
-        changes: dict[str, object] = {}
-        if outside.database.lower() != self.session.database.lower():
-            changes["database"] = outside.database
-        self.note(options=outside.options, tables=kept, **changes)
 
     def enter(
         self,
@@ -337,94 +153,6 @@ class Machine(Output):
         if there:
             self.note(database=there)
 
-    # --- errors
-
-    def fail(self, problem: SqlError, line: int | None = None, ends_batch: bool = False) -> None:
-        """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
-        errors = self.errors(problem, self.line if line is None else line)
-        for error in errors:
-            if self.run.acts < ACTS_MAX and stored_messages.is_logged(
-                self.world, self.session.server, error.number
-            ):
-                self.log(error.number, error.severity, error.state, error.text)
-        self.fail_with(errors, ends_batch)
-
-    def log(self, number: int, severity: int, state: int, text: str) -> None:
-        """A message that is event-logged, or was raised WITH LOG, stands in the ERRORLOG too."""
-        self.count_act()
-        errorlog.write_line(self.world, self.session.server, number, severity, state, text)
-
-    def fail_with(self, errors: list[Caught], ends_batch: bool = False, aborts: bool = True) -> None:
-        """*aborts*: XACT_ABORT is heeded if it is on."""
-        worst = max(error.severity for error in errors)
-        # What is found out when a statement is compiled passes by the CATCH blocks of its own frame [DOC: TRY…CATCH].
-        innermost = len(self.scopes) - 1 - (errors[-1].number in SCOPE_ENDS)
-        if 10 < worst < 20 and self._catch(errors[-1], innermost):
-            return
-        for error in errors:
-            self.tell(error.text, error.number, error.severity, error.state, error.line)
-        if worst <= 10:
-            return
-        number = errors[0].number
-        self.note(error=errors[-1].number, rowcount=0)
-        if worst >= 20:
-            raise ConnectionLost
-        aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
-        if number in STATEMENT_ENDS and not aborts:
-            self.say_number(3621)
-        if (aborts or number in CONVERSIONS) and self.session.transactions:
-            transactions.roll_back(self)
-        if aborts or ends_batch or number in BATCH_ENDS:
-            self.end_batch()
-        elif number in SCOPE_ENDS:
-            self.scopes[-1].position = len(self.scopes[-1].code)
-
-    def deadlocked(self) -> None:
-        """This connection is the victim of a deadlock: its transaction is lost, and the batch unless it is caught."""
-        self.fail(SqlError(1205, self.session.spid, "lock"), ends_batch=True)
-        if self.scopes:
-            self.note(doomed=bool(self.session.transactions))
-        elif self.session.transactions:
-            transactions.roll_back(self)
-
-    def _catch(self, error: Caught, innermost: int) -> bool:
-        """Go to the CATCH block of the frame *innermost*, or of the next below that has one around its statement."""
-        raised_in = error.procedure or next((x.procedure for x in reversed(self.scopes) if x.procedure), "")
-        for depth in range(innermost, -1, -1):
-            scope = self.scopes[depth]
-            handler = scope.code[scope.position - 1].handler if scope.position else None
-            if handler is None:
-                continue
-            if len(self.scopes) > depth + 1:
-                self._restore(self.scopes[depth + 1].outside)
-            del self.scopes[depth + 1 :]
-            scope.position = handler
-            scope.caught.append(replace(error, procedure=raised_in))
-            lost = error.number in CONVERSIONS or dict(self.session.options).get("XACT_ABORT") == "ON"
-            if self.session.transactions and lost:
-                self.note(doomed=True)
-            self.note(error=error.number)
-            return True
-        return False
-
-    def end_batch(self) -> None:
-        """Nothing more of this batch is run."""
-        if len(self.scopes) > 1:
-            self._restore(self.scopes[1].outside)
-        self.scopes = []
-        cursors.forget_local(self)
-
-    def add_result(
-        self, columns: Iterable[str], rows: Iterable[Row], kinds: Sequence[SqlType | None] = ()
-    ) -> None:
-        """A grid of results with the types of its columns, or rows for the table of INSERT … EXEC."""
-        if self.captures:
-            fixed = [tuple(row) for row in rows]
-            self.meter.add(len(fixed) * (1 + len(fixed[0]) // 2) if fixed else 1)
-            queries.insert_captured(self, self.captures, fixed)
-        else:
-            super().add_result(columns, rows, kinds)
-
     @property
     def captures(self) -> str:
         """The table (and columns) that rows go into instead of a grid: those of INSERT … EXEC. Empty for none."""
@@ -432,36 +160,9 @@ class Machine(Output):
             (scope.insert_into for scope in reversed(self.scopes) if scope.insert_into), ""
         )
 
-    # --- values
-
     @property
     def scope(self) -> Scope:
         return self.scopes[-1]
-
-    def scratch(self) -> Scratch:
-        """The SQLite of this slice."""
-        if self._scratch is not None and self._scratch.forgiving != self.settings.forgiving:
-            self._scratch.close()
-            self._scratch = None
-        if self._scratch is None:
-            self.meter.add(SCRATCH_WORK)
-            self._scratch = Scratch(self.context, partial(sources.fetch, self), self.meter)
-        self.context.session = self.session
-        if self.scopes:
-            self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
-        return self._scratch
-
-    def value_of(self, name: str) -> Scalar:
-        """The value of `@name` or `@@name`; 137 if there is none."""
-        if name.startswith("@@"):
-            function = GLOBALS.get(name)
-            if function is None:
-                raise SqlError(137, name)
-            self.context.session = self.session
-            return function(self.context)
-        if name not in self.scope.variables:
-            raise SqlError(137, name)
-        return self.scope.variables[name].value
 
     def value(self, value: s.Value) -> Scalar:
         """A literal, or the value of a variable."""
@@ -495,80 +196,6 @@ class Machine(Output):
         kind = type_of(declared.type, 1)
         return None if kind.name == "sql_variant" else kind
 
-    def names(self, kind: str, text: str) -> Names:
-        """What the names in *text* mean at this moment."""
-        named = plans.references(kind, text)
-        return Names(
-            tuple((ref.key, self._columns(ref)) for ref in named.tables),
-            tuple((name, self.variable_type(name)) for name in named.variables),
-            self.settings,
-        )
-
-    def _columns(self, ref: TableRef) -> Columns | None:
-        """The columns of a table; None if they cannot be told. Raises 208 and its kin if there is none."""
-        try:
-            return sources.described(self, ref)
-        except Unsimulated:
-            return None
-
-    def plan(self, kind: str, text: str, names: Names | None = None) -> Plan:
-        """The plan of a statement, expression or condition, as things are or *names* has them. Raises as plans.plan."""
-        if not self.settings.quoted_identifier and '"' in text:
-            text = double_quotes_as_strings(text)
-        return plans.plan(kind, text, self.names(kind, text) if names is None else names)
-
-    def evaluate(self, text: str) -> Scalar:
-        """The value of an expression."""
-        return self.evaluated(text)[0]
-
-    def evaluated(self, text: str) -> tuple[Scalar, SqlType | None]:
-        """The value of an expression and its type."""
-        tokens = tokens_of(text)
-        if len(tokens) == 2:  # one token and the end
-            only = tokens[0]
-            if only.kind == "variable" and not only.text.startswith("@@"):
-                return self.value_of(only.text.lower()), self.variable_type(only.text.lower())
-            if only.kind == "string":
-                value = name_of(only)
-                wide = only.text[0] in "Nn"
-                return value, nvarchar(len(value)) if wide else varchar(len(value))
-            if only.kind == "number" and only.text.isdigit() and len(only.text) < 10:
-                return int(only.text), INT
-        plan = self.plan("expression", text)
-        _, rows = self.select(plan)
-        return (rows[0][0] if rows else None), plan.kinds[0] if plan.kinds else None
-
-    def holds(self, condition: str) -> bool:
-        _, rows = self.select(self.plan("condition", condition))
-        return bool(rows and rows[0][0])
-
-    def select(self, plan: Plan) -> tuple[tuple[str, ...], list[Row]]:
-        scratch = self.scratch()
-        scratch.warnings.clear()
-        try:
-            names, rows = scratch.select(plan, self.value_of)
-            sources.remark_counters(self, plan, rows)
-            return names, rows
-        finally:
-            for number in sorted(scratch.warnings):
-                self.say_number(number)
-
-    def declare(self, statement: s.Declare) -> None:
-        for item in statement.variables:
-            if item.type == "table":
-                if item.name not in self.scope.tables:  # passed again in a loop, it keeps its rows
-                    self.scope.tables[item.name] = definitions.table_of(
-                        self, TableRef((item.name,)), item.columns
-                    )
-                continue
-            parse_type(item.type)
-            self.scope.variables.setdefault(item.name, Declared(item.type))
-        for item in statement.variables:  # only now: a value that fails leaves none of them undeclared
-            if item.default:
-                self.set_variable(item.name, *self.evaluated(item.default))
-
-    # --- bounds
-
     def check_room(self, new: Table | Cursor) -> None:
         """Unsimulated if the connection would hold too much with one more table or cursor like *new*."""
         held: list[Table | Cursor] = [new, *dict(self.session.tables).values()]
@@ -588,8 +215,6 @@ class Machine(Output):
             raise Unsimulated(f"more than {ACTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)
 
-    # --- commands
-
     def outcome(self, outcome: statements.Outcome) -> None:
         """What a command of the protocol answers: messages, or a wait."""
         if isinstance(outcome, statements.Pending):
@@ -597,6 +222,11 @@ class Machine(Output):
             return
         self.say_messages(outcome)
         self.note(error=0, rowcount=0)
+
+    def log(self, number: int, severity: int, state: int, text: str) -> None:
+        """A message that is event-logged, or was raised WITH LOG, stands in the ERRORLOG too."""
+        self.count_act()
+        errorlog.write_line(self.world, self.session.server, number, severity, state, text)
 
 
 def _size(value: Scalar) -> int:

@@ -126,7 +126,7 @@ def type_in(written: str, default_length: int = 1) -> SqlType | None:
 def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """OPENQUERY(server, 'query'): the rows that the query has over there."""
     context = linked.context_of(machine, ref.parts[0])
-    there = type(machine)(machine.world, machine.run, context.session, machine.perform, machine.meter)
+    there = machine.beside(machine.run, context.session, machine.meter)
     machine.meter.add(SCRATCH_WORK)
     scratch = Scratch(context, partial(fetch, there), machine.meter)
     try:

@@ -15,11 +15,12 @@ from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, jobs
-from engine.tsql.batches import execute, ledger
+from engine.tsql.batches import execute, job_ledger, ledger
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import AGENT_MARK, Run, Session
 from engine.tsql.batches.ledger import Record
 from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.clients import client
 from engine.tsql.language.lexer import SyntaxProblem
@@ -37,33 +38,11 @@ SUCCEEDED, FAILED = 1, 0
 # --- jobs ------------------------------------------------------------------------------------------------
 
 
-def steps_of(world: World, server: str, job: str) -> list[Record]:
-    """The steps of a job in their order; one that has been copied from another server has that one's."""
-    for where in (server, *sorted(world.instances)):
-        found = [row for row in ledger.rows(world, where, "sysjobsteps") if _is(row["job"], job)]
-        if found:
-            break
-    return sorted(found, key=lambda row: int(str(row["step_id"])))
-
-
-def _is(a: Scalar, b: Scalar) -> bool:
-    return to_text(a).casefold() == to_text(b).casefold()
-
-
-def start(world: World, server: str, job: str, tokens: dict[str, str] | None = None) -> None:
-    """Begin a job at its first step. 22022 while the agent does not run, Unsimulated for a job without steps."""
-    if not jobs.agent_runs(world, server):
-        raise SqlError(22022)
-    steps = steps_of(world, server, job)
-    if not steps:
-        raise Unsimulated(f"the run of job '{job}' at this moment")
-    if any(name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}") for name in world.batches):
-        return  # SQL Server Agent refuses a request for a job that runs already
-    _run_step(world, server, job, steps[0], tokens or {})
-
-
-def _run_step(world: World, server: str, job: str, step: Record, tokens: dict[str, str]) -> None:
-    number = to_text(step["step_id"])
+def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
+    """Timer: the step *number* of a job begins, with the values of the agent's tokens."""
+    step = job_ledger.step(world, server, job, number)
+    if step is None:
+        return
     name = f"{server}{AGENT_MARK}{number}:{job}"
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
@@ -71,7 +50,7 @@ def _run_step(world: World, server: str, job: str, step: Record, tokens: dict[st
         world.at(world.tick + TICKS_PER_S, "tsql.step_skipped", server, job, number)
         return
     database = to_text(step.get("database_name")) or "master"
-    text = _filled(to_text(step.get("command")), tokens, job)
+    text = _filled(to_text(step.get("command")), dict(tokens), job)
     client.submit(world, name, f"USE [{database}]\nGO\n{text}")
 
 
@@ -95,7 +74,7 @@ _TOKEN: Final = re.compile(
 
 def step_skipped(world: World, server: str, job: str, number: str) -> None:
     """Timer: a step that does nothing here has taken its time, so that steps in a ring do not stop the clock."""
-    step = next((row for row in steps_of(world, server, job) if to_text(row["step_id"]) == number), None)
+    step = job_ledger.step(world, server, job, number)
     if step is not None:
         _go_on(world, server, job, step, SUCCEEDED)
 
@@ -106,7 +85,7 @@ def step_done(world: World, name: str, error: str, started_tick: int) -> None:
     number, _, job = rest.partition(":")
     if name not in world.batches:  # another job may have started this one anew meanwhile
         world.sessions.pop(name, None)
-    step = next((row for row in steps_of(world, server, job) if to_text(row["step_id"]) == number), None)
+    step = job_ledger.step(world, server, job, number)
     if step is None:
         return
     status = FAILED if error else SUCCEEDED
@@ -118,7 +97,7 @@ def step_done(world: World, name: str, error: str, started_tick: int) -> None:
 def _go_on(world: World, server: str, job: str, step: Record, status: int) -> None:
     """The next step, or the end of the job, as the step's actions have it."""
     action = int(str(step.get("on_success_action" if status else "on_fail_action") or (1 if status else 2)))
-    steps = steps_of(world, server, job)
+    steps = job_ledger.steps_of(world, server, job)
     following = None
     if action == GO_ON:
         following = next((row for row in steps if int(str(row["step_id"])) > int(str(step["step_id"]))), None)
@@ -126,7 +105,7 @@ def _go_on(world: World, server: str, job: str, step: Record, status: int) -> No
         wanted = step.get("on_success_step_id" if status else "on_fail_step_id")
         following = next((row for row in steps if row["step_id"] == wanted), None)
     if following is not None and jobs.agent_runs(world, server):
-        _run_step(world, server, job, following, {})
+        run_step(world, server, job, to_text(following["step_id"]), ())
         return
     good = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
     outcome = "succeeded" if good else "failed"
@@ -178,32 +157,25 @@ def watch(world: World) -> None:
 
 def _note_seen(world: World, server: str) -> None:
     """New lines of the ERRORLOG and new mirroring states of this server, each once."""
-    seen = ledger.find(world, server, "seen", "id", 1) or {}
+    seen = ledger.find(world, server, "seen", "id", 1)
+    if seen is None:
+        job_ledger.begin_watching(world, server)
+        return
     lines = world.errorlog.get(server, ())
-    count = sum(1 for line in lines if line[0] == world.tick)
     tick = int(str(seen.get("tick", world.tick)))
-    handled = int(str(seen.get("count", count)))
+    handled = int(str(seen.get("count", 0)))
     new = [line for line in lines[-50:] if line[0] > tick]
     if tick == world.tick:
         new = [line for line in lines if line[0] == world.tick][handled:]
-    states = {
-        database: copy.mirroring.trace
-        for (where, database), copy in sorted(world.copies.items())
-        if where == server
-    }
+    states = job_ledger.traces(world, server)
     changed = [
         (database, state)
         for database, state in states.items()
-        if seen and to_text(seen.get(f"trace {database}")) != str(state)
+        if to_text(seen.get(f"trace {database}")) != str(state)
     ]
-    marks: dict[str, Scalar] = {f"trace {database}": str(state) for database, state in states.items()}
-    marks |= {"tick": world.tick, "count": count}
-    if not seen:
-        ledger.add(world, server, "seen", **marks)
-        return
     if not new and not changed:
         return
-    ledger.change(world, server, "seen", lambda row: True, **marks)
+    ledger.change(world, server, "seen", lambda row: True, **job_ledger.marks(world, server))
     for database, state in changed:
         _answer_state(world, server, database, state)
     answers = 0
@@ -219,12 +191,6 @@ def _note_seen(world: World, server: str) -> None:
 
 ANSWERS_MAX: Final = 50
 """Alerts that answer messages of one moment on one server; the product, too, falls behind and drops some. Assumed."""
-
-
-def begin_watching(world: World, server: str) -> None:
-    """The first alert of a server counts from now on."""
-    if ledger.is_empty(world, server, "seen"):
-        _note_seen(world, server)
 
 
 def _enabled(world: World, server: str) -> list[Record]:
@@ -288,7 +254,7 @@ def _chosen(world: World, server: str, query: str, properties: dict[str, str]) -
         if value
     )
     session = Session(server=server, spid=0, login=world.instances[server].service_account)
-    machine = Machine(world, Run(id=0, text="", steps=()), session, execute.perform, Meter())
+    machine = Runner(world, Run(id=0, text="", steps=()), session, execute.perform, Meter())
     scratch = machine.scratch()
     try:
         plan = plan_statement(f"SELECT 1 FROM (SELECT {columns}) AS event WHERE {match['where']}")
@@ -327,12 +293,13 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
     job = to_text(alert.get("job"))
     if job:
         try:
-            start(world, server, job, tokens)
+            job_ledger.start(world, server, job, tokens)
         except (SqlError, Unsimulated) as problem:
             _record(world, server, job, None, FAILED, str(problem), 0)
 
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "tsql.step": run_step,
     "tsql.step_done": step_done,
     "tsql.step_skipped": step_skipped,
 }

@@ -12,8 +12,8 @@ from engine.model import World
 from engine.protocol import statements
 from engine.tsql.batches import execute, transactions, waiting, work
 from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Window
-from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.output import OUTPUT_MAX
+from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import script
 from engine.words import say
@@ -275,7 +275,7 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         _finish(world, name, _said(world, name, run, _refusal(world, server), server))
         return run, False
     world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
-    machine = Machine(world, run, session, execute.perform, meter)
+    machine = Runner(world, run, session, execute.perform, meter)
     try:
         if run.waiting:
             machine.resume()

@@ -52,7 +52,7 @@ def execute(machine: Machine, name: str, text: str) -> None:
     run = Run(id=0, text=text, steps=())
     meter = Meter(max(1, machine.meter.ceiling - machine.meter.spent))
     meter.nesting = machine.meter.nesting
-    remote = type(machine)(machine.world, run, _session(machine, server), machine.perform, meter)
+    remote = machine.beside(run, _session(machine, server), meter)
     remote.begin(text)
     try:
         meter.enter()

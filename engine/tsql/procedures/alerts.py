@@ -1,4 +1,4 @@
-"""Operators, alerts and their notifications, categories: written down, and answered by agent.py."""
+"""Operators, alerts and their notifications, categories: written down, and answered by clients/agent.py."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.protocol import jobs
-from engine.tsql.batches import ledger, stored_messages
+from engine.tsql.batches import job_ledger, ledger, stored_messages
 from engine.tsql.batches.ledger import Record
-from engine.tsql.clients import agent
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.procedures.jobs import job_named
 from engine.tsql.scalars.values import to_text
@@ -98,7 +97,7 @@ def _add_alert(call: Call) -> None:
     name = new_name(call, "sysalerts")
     job = job_named(call) if _names_job(call) else None
     _check_condition(call)
-    agent.begin_watching(call.world, call.server)
+    job_ledger.begin_watching(call.world, call.server)
     ledger.add(call.world, call.server, "sysalerts", name=name, job=job, enabled=1, occurrence_count=0)
     row = existing(call, "sysalerts", "@name")
     set_given(call, "sysalerts", row, _ALERT)

@@ -8,11 +8,10 @@ from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
 from engine.tsql import catalog
-from engine.tsql.batches import ledger
+from engine.tsql.batches import job_ledger, ledger
 from engine.tsql.batches.data import AGENT_MARK
 from engine.tsql.batches.ledger import Record
 from engine.tsql.catalog.view import unique_id
-from engine.tsql.clients import agent
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.scalars.values import Scalar, guid_text, to_text
 
@@ -102,7 +101,7 @@ def _help_job(call: Call) -> None:
 
 def _start_job(call: Call) -> None:
     name = job_named(call)
-    agent.start(call.world, call.server, name)
+    job_ledger.start(call.world, call.server, name)
     call.machine.tell(f"Job '{name}' started successfully.")
 
 
@@ -148,7 +147,7 @@ _STEP_DEFAULTS: Final[dict[str, Scalar]] = {
 
 def _add_step(call: Call) -> None:
     name = job_named(call)
-    number = call.number("@step_id", len(agent.steps_of(call.world, call.server, name)) + 1)
+    number = call.number("@step_id", len(job_ledger.steps_of(call.world, call.server, name)) + 1)
     given = {column: call.get(parameter) for parameter, column in _STEP.items()}
     values = {**_STEP_DEFAULTS, **{column: value for column, value in given.items() if value is not None}}
     _put_step(call, name, number, values)
@@ -165,7 +164,7 @@ def _put_step(call: Call, job: str, number: int, values: dict[str, Scalar]) -> N
 
 def _step_of(call: Call, name: str) -> Record:
     number = call.number("@step_id")
-    for step in agent.steps_of(call.world, call.server, name):
+    for step in job_ledger.steps_of(call.world, call.server, name):
         if step["step_id"] == number:
             return step
     raise SqlError(14262, "@step_id", number)
@@ -180,7 +179,7 @@ def _update_step(call: Call) -> None:
 
 def _delete_step(call: Call) -> None:
     name = job_named(call)
-    chosen = agent.steps_of(call.world, call.server, name)
+    chosen = job_ledger.steps_of(call.world, call.server, name)
     if call.number("@step_id"):
         chosen = [_step_of(call, name)]
     gone = {step["id"] for step in chosen}
@@ -188,7 +187,7 @@ def _delete_step(call: Call) -> None:
 
 
 def _help_step(call: Call) -> None:
-    steps = agent.steps_of(call.world, call.server, job_named(call))
+    steps = job_ledger.steps_of(call.world, call.server, job_named(call))
     columns = ("step_id", "step_name", "subsystem", "command", "flags", "on_success_action", "on_fail_action")
     call.show(
         (*columns, "database_name"), [tuple(row.get(n) for n in (*columns, "database_name")) for row in steps]

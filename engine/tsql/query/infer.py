@@ -7,12 +7,12 @@ says so, and returns the type of the whole; None for a type that is not known, w
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import Any, Final, Protocol
 
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.names import ROW_NUMBER, resolve
+from engine.tsql.query.names import ROW_NUMBER, Columns, Names, Space, resolve
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIGINT,
@@ -33,11 +33,28 @@ from engine.tsql.scalars.types import (
     varchar,
 )
 
-if TYPE_CHECKING:
-    from engine.tsql.query.bind import Binder
-
 Kind = SqlType | None
-Rule = Callable[["Binder", exp.Expr], Kind]
+
+
+class Binder(Protocol):
+    """What the rules ask of the work on one query (bind.py)."""
+
+    names: Names
+    space: Space | None
+    variables: dict[str, Kind]
+    problems: list[SqlError]
+
+    @staticmethod
+    def part(identifier: object) -> str: ...
+    def expr(self, node: exp.Expr) -> Kind: ...
+    def parts(self, node: exp.Expr) -> Kind: ...
+    def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None: ...
+    def inner_query(self, node: Any) -> Columns | None: ...
+    def at_most_one_row(self, node: exp.Expr) -> None: ...
+    def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None: ...
+
+
+Rule = Callable[[Binder, exp.Expr], Kind]
 
 
 MADE: Final = "made"
