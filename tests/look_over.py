@@ -20,10 +20,10 @@ from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QMainWindow, QWidget
 
 from app import settings
-from app.main_window import MainWindow
 from app.widgets import theme
 from app.words import language
 from tests import painted
+from tests.open_window import OpenWindow
 from tests.screenshots import opened, scenes
 
 BETWEEN: Final = (1366, 768)
@@ -105,7 +105,7 @@ def main() -> int:
     return 1 if found else 0
 
 
-def _look(window: MainWindow, choice: str, scale: float) -> None:
+def _look(window: OpenWindow, choice: str, scale: float) -> None:
     if window.appearance.theme != choice:
         window.appearance.set_theme(choice)
     if window.store.get(settings.FONT_SCALE) != scale:

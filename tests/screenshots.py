@@ -15,9 +15,8 @@ from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
 from app import settings
-from app.main_window import MainWindow, on_screen
+from app.main_window import on_screen
 from app.main_window.appearance import apply_theme
-from app.main_window.assembly import furnished
 from app.main_window.presenter_mode import TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
@@ -26,6 +25,7 @@ from app.widgets import theme
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.words import language
 from engine.drill.authoring.scenario import Scenario, load_scenario
+from tests.open_window import OpenWindow, furnished
 
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
@@ -55,7 +55,7 @@ def lab_of(databases: int) -> Scenario:
 
 
 @contextmanager
-def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> Iterator[MainWindow]:
+def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float = 1.0) -> Iterator[OpenWindow]:
     """A window of its own profile, in the look asked for; time goes on by frames only, and long work is not sliced."""
     store = WindowSettings(QSettings(str(folder / "window.ini"), QSettings.Format.IniFormat))
     store.set(settings.THEME, choice)
@@ -72,7 +72,7 @@ def opened(folder: Path, choice: str, size: tuple[int, int], font_scale: float =
         window.deleteLater()
 
 
-def pass_time(window: MainWindow, seconds: float) -> None:
+def pass_time(window: OpenWindow, seconds: float) -> None:
     """Let the run go on for so long, or until it ends or waits for an answer."""
     drill, still = window.session.drill, 0
     assert drill is not None
@@ -85,7 +85,7 @@ def pass_time(window: MainWindow, seconds: float) -> None:
         still = still + 1 if drill.tick == before else 0
 
 
-def run_sql(window: MainWindow, server: str, text: str) -> None:
+def run_sql(window: OpenWindow, server: str, text: str) -> None:
     query = window.console.current
     if query is None or query.server != server:
         query = window.console.new_query(server)
@@ -95,7 +95,7 @@ def run_sql(window: MainWindow, server: str, text: str) -> None:
     pass_time(window, 0.5)
 
 
-def scenes(window: MainWindow) -> Iterator[str]:
+def scenes(window: OpenWindow) -> Iterator[str]:
     """Goes through the program; the name of what is on screen comes out at each stop."""
     yield "start"
     window.choose("automatic-failover")
@@ -162,7 +162,7 @@ def scenes(window: MainWindow) -> Iterator[str]:
     yield "desk-200-databases"
 
 
-def _tools(window: MainWindow) -> Iterator[str]:
+def _tools(window: OpenWindow) -> Iterator[str]:
     """Planner, editor and figures; the first and the last work beside the window."""
     window.tools.show_planner()
     planner = window.tools.planner
@@ -179,7 +179,7 @@ def _tools(window: MainWindow) -> Iterator[str]:
     yield "fidelity"
 
 
-def show_foreign(window: MainWindow) -> None:
+def show_foreign(window: OpenWindow) -> None:
     """Open a drill that nobody here has accepted yet."""
     text = (files("scenarios") / "lab.toml").read_text(encoding="utf-8").replace("seed = ", "seed = 1")
     with tempfile.TemporaryDirectory() as folder:
@@ -196,7 +196,7 @@ def wait_until(ready: Callable[[], bool]) -> None:
         QTest.qWait(50)
 
 
-def _over_the_desk(window: MainWindow) -> Iterator[str]:
+def _over_the_desk(window: OpenWindow) -> Iterator[str]:
     """What comes and goes over the desk: tour, notes and spotlight, palette, keys."""
     window.actions_by_name["help.tour"].trigger()
     window.tour._go(2)

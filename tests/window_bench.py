@@ -29,11 +29,11 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from app.files.folders import FOLDER_VARIABLE
-from app.main_window import MainWindow
 from app.main_window.preload import settle
 from engine.drill.time.history import History
 from engine.model import ticks
 from tests.hostile import soak
+from tests.open_window import OpenWindow
 from tests.screenshots import lab_of, opened
 
 DATABASES = (1, 20, 100, 200)
@@ -77,23 +77,25 @@ import gc, sys, time
 t = time.perf_counter()
 gc.disable()
 from PySide6.QtWidgets import QApplication
-from app.main_window import MainWindow
+from tests.open_window import OpenWindow
 from app.main_window.appearance import apply_theme
 from app.main_window.start import Start
 from app.settings import WindowSettings
+opened = []
 def profile():
     from app.storage import open_profile
-    return open_profile()
-app = QApplication(sys.argv); store = WindowSettings(); apply_theme(store); window = MainWindow(store)
+    opened.append(open_profile())
+    return opened[0]
+app = QApplication(sys.argv); store = WindowSettings(); apply_theme(store); window = OpenWindow(store)
 window.show(); app.processEvents(); print(time.perf_counter() - t)
 start = Start(window, profile); window.ready.connect(app.quit); start.begin(); app.exec()
-print(time.perf_counter() - t); start.end(); window.profile.close()
+print(time.perf_counter() - t); start.end(); window.close(); opened[0].close()
 """
 """What `app.main_window.open_window` does: the start page is on screen, then everything is there."""
 
 
 @contextmanager
-def on_screen(size: tuple[int, int]) -> Iterator[MainWindow]:
+def on_screen(size: tuple[int, int]) -> Iterator[OpenWindow]:
     """The window of a profile of its own, with the garbage collector as the program has it once everything is
     there; what an earlier one has left is collected before."""
     gc.unfreeze()
@@ -103,7 +105,7 @@ def on_screen(size: tuple[int, int]) -> Iterator[MainWindow]:
         yield window
 
 
-def frames(window: MainWindow, speed: float, until_s: float | None = None) -> dict[str, Any]:
+def frames(window: OpenWindow, speed: float, until_s: float | None = None) -> dict[str, Any]:
     """Median, 95th percentile and worst frame in ms, over FRAMES frames at *speed* or all *until_s*: on the clock,
     and of the processor, whoever else works."""
     session = window.session
@@ -119,7 +121,7 @@ def frames(window: MainWindow, speed: float, until_s: float | None = None) -> di
     return spread(took) | of_processor(busy)
 
 
-def seeks(window: MainWindow) -> dict[str, Any]:
+def seeks(window: OpenWindow) -> dict[str, Any]:
     """How long it takes until a moment of the run that was asked for is on screen, over SEEKS moments."""
     session, chance = window.session, random.Random(1)
     end = ticks(now_s(window))
@@ -171,7 +173,7 @@ def of_processor(busy: list[float]) -> dict[str, Any]:
     return {f"cpu_{name}": figure for name, figure in spread(busy).items()}
 
 
-def now_s(window: MainWindow) -> float:
+def now_s(window: OpenWindow) -> float:
     drill = window.session.live
     assert drill is not None
     return drill.world.t_s
@@ -186,7 +188,7 @@ def resident_mb() -> float:
     return pages * resource.getpagesize() / 1e6
 
 
-def played_hour(window: MainWindow) -> Iterator[tuple[str, dict[str, Any]]]:
+def played_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
     """Frames at 1x at first, at 100x for a whole simulated hour, at 1x after it; then seeks in that hour."""
     frames(window, 1.0)  # the first frames lay everything out
     yield "1x", frames(window, 1.0)

@@ -7,7 +7,6 @@ import sys
 import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -59,14 +58,9 @@ def open_window(scenario: Scenario | None) -> int:
             app.setOverrideCursor(Qt.CursorShape.WaitCursor)
             for over in (window.ready, window.closing):
                 over.connect(app.restoreOverrideCursor)
-            window.when_ready(lambda: _admit(window, scenario))
+            window.when_ready(lambda: window.scenario_given.emit(scenario))
         start.begin()
         return app.exec()
-
-
-def _admit(window: MainWindow, scenario: Scenario) -> None:
-    """The drill that the program was started with; the window has been on screen meanwhile."""
-    window.quarantine.admit(scenario, f"{scenario.name}.toml", partial(window.show_brief, scenario))
 
 
 def _profile(at_the_end: ExitStack) -> Profile | None:
@@ -109,8 +103,7 @@ def _stop_loudly(
     """
     sys.excepthook = usual  # what fails after this is only printed
     usual(kind, error, trace)
-    if window.is_ready:
-        window.session.pause()
+    window.failed.emit()
     box = QMessageBox(
         QMessageBox.Icon.Critical,
         TITLE,

@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Final
 
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction, QKeySequence
 from PySide6.QtWidgets import QWidget
 
-from app.widgets import keys, theme
+from app.widgets import docks, keys, theme
 from app.widgets.theme import Tokens
 from app.words.language import tr
 
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-
+GROUPS: Final = ("drill", "time", "fault", "view", "teach", "help")
+"""First part of the name of each action of the window; the others of `app.widgets.keys` belong to one view."""
+ONLY_ON_DESK: Final = {
+    "drill.restart",
+    "drill.hint",
+    "drill.note",
+    "drill.act",
+    "drill.finish",
+    "view.say",
+    "view.zoom",
+} | {f"view.{name}" for name in docks.NAMES}
+"""Actions that mean nothing without a drill on screen, beside those of time and faults."""
 ICONS: Final = {
     "drill.open": "home",
     "drill.restart": "retry",
@@ -35,23 +45,35 @@ ICONS: Final = {
 """Name of an action -> its drawing in assets/icons."""
 
 
-def build(owner: QWidget, doing: Mapping[str, Callable[[], Any]]) -> dict[str, QAction]:
-    """An action for each name in *doing*, which work anywhere in the window of *owner*."""
-    actions: dict[str, QAction] = {}
-    for name, do in doing.items():
-        action = actions[name] = QAction(tr(keys.BY_NAME[name].text), owner)
-        action.setObjectName(name)
-        action.triggered.connect(lambda _=False, do=do: do())
-        owner.addAction(action)
-    return actions
+class Actions(QObject):
+    """All of them by name, made at once; what each does is connected as its part is made."""
 
+    def __init__(self, owner: QWidget) -> None:
+        """They work anywhere in the window of *owner*."""
+        super().__init__(owner)
+        self.by_name: dict[str, QAction] = {}
+        for row in keys.COMMANDS:
+            if not row.fixed and row.name.partition(".")[0] in GROUPS:
+                action = self.by_name[row.name] = QAction(tr(row.text), owner)
+                action.setObjectName(row.name)
+                owner.addAction(action)
 
-def add(window: MainWindow, doing: Mapping[str, Callable[[], Any]]) -> dict[str, QAction]:
-    """Actions of a part of *window*, with their keys, in menus and palette like those of the window itself."""
-    added = build(window, doing)
-    window.actions_by_name |= added
-    window.appearance.bind(added)
-    return added
+    def connect_to(self, acts: Mapping[str, Callable[[], object]]) -> None:
+        """Name of an action -> what it does."""
+        for name, do in acts.items():
+            self.by_name[name].triggered.connect(lambda _=False, do=do: do())
+
+    def show_page(self, on_desk: bool) -> None:
+        """Switch off what means nothing without a drill on screen."""
+        for name, action in self.by_name.items():
+            if name.partition(".")[0] in ("time", "fault") or name in ONLY_ON_DESK:
+                action.setEnabled(on_desk)
+
+    def show_theme(self, colours: Tokens) -> None:
+        """Icons in the colours of the theme in use, and tool tips that name the keys."""
+        for name, drawing in ICONS.items():
+            self.by_name[name].setIcon(theme.icon(drawing, colours))
+        show_keys(self.by_name.values())
 
 
 def show_keys(actions: Iterable[QAction]) -> None:
@@ -60,10 +82,3 @@ def show_keys(actions: Iterable[QAction]) -> None:
         shortcut = action.shortcut().toString(QKeySequence.SequenceFormat.NativeText)
         text = action.text().rstrip("…")
         action.setToolTip(f"{text} ({shortcut})" if shortcut else text)
-
-
-def show_icons(actions: Mapping[str, QAction], colours: Tokens) -> None:
-    """Icons in the colours of the theme in use."""
-    for name, action in actions.items():
-        if name in ICONS:
-            action.setIcon(theme.icon(ICONS[name], colours))

@@ -3,25 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAccessible
+from PySide6.QtWidgets import QWidget
 
-from app.main_window import actions
+from app.main_window.play import Play
+from app.main_window.session import Session
 from app.view_models.picture import picture_of, veiled
 from app.views.briefing import goal_state
 from app.views.debrief import ended
 from app.views.transport import speed_text
+from app.widgets.notice import Notice
 from app.widgets.reader import say
 from app.words import formatting
 from app.words.aloud import sentences, told
 from app.words.language import tr
 from engine.drill.running.drill import Drill
 from engine.events import Event
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 GAP_MS: Final = 1200
 """What happens within so much wall time of the last words is said together, so that nobody is interrupted."""
@@ -33,9 +33,10 @@ class Teller(QObject):
     said = Signal(str)
     """What was said."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, session: Session, play: Play, notice: Notice, window: QWidget) -> None:
+        """*window*: what speaks."""
         super().__init__(window)
-        self._window, self._session = window, window.session
+        self._session, self._notice, self._window = session, notice, window
         self._events: list[Event] = []
         self._time = ""
         """What time does now, unless it has been said."""
@@ -44,14 +45,13 @@ class Teller(QObject):
         self._gap.setSingleShot(True)
         self._gap.setInterval(GAP_MS)
         self._gap.timeout.connect(self._tell)
-        session = self._session
         session.happened.connect(self._add)
         session.running_changed.connect(self._show_running)
         session.speed_changed.connect(lambda speed: self._tell_time(speed_text(speed)))
         session.progress.connect(self._show_progress)
         session.drill_changed.connect(lambda _: self._show_look())
         session.finished.connect(self._show_end)
-        window.play.began.connect(lambda _: self._forget())
+        play.began.connect(lambda _: self._forget())
 
     # --- what there is to say -------------------------------------------------------------------------------
 
@@ -128,7 +128,7 @@ class Teller(QObject):
         drill = self._session.drill
         if drill is not None:
             words = how_things_stand(drill, self._session.running)
-            self._window.notice.tell(words)
+            self._notice.tell(words)
             self.said.emit(words)
 
 
@@ -148,10 +148,3 @@ def how_things_stand(drill: Drill, running: bool) -> str:
     picture = picture_of(drill.world)
     parts.append((picture if drill.terms.truth else veiled(picture)).spoken)
     return " ".join(parts)
-
-
-def attach(window: MainWindow) -> None:
-    """The voice of the window, which is `window.teller`, and a command that has it tell how things stand."""
-    window.teller = Teller(window)
-    added = actions.add(window, {"view.say": window.teller.tell_state})
-    window.menus["&Help"].addActions(list(added.values()))

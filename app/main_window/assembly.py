@@ -1,107 +1,79 @@
 """Everything behind the start page, made in steps of a few milliseconds so that the page goes on answering.
 
-What has a file of its own beside this one is a part: its `attach(window)` adds pages, entries and connections.
+Here alone the parts of the window meet: each is given what it needs, and signals lead from one to the other.
 """
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from functools import partial
 
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication
+from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window import (
-    actions,
-    announcements,
-    branches,
-    bundles,
-    commands,
-    debrief_page,
-    desk_keys,
-    desk_page,
-    diagnostics,
-    dialogs,
-    files,
-    full_screen,
-    help,
-    menus,
-    moments,
-    presenter_mode,
-    progress,
-    quarantine,
-    query_drafts,
-    recent,
-    replay,
-    replay_progress,
-    run_as_scenario,
-    runs,
-    scenario_editor,
-    scripts,
-    settings_writer,
-    teaching_tools,
-    tools,
-    tour,
-    until,
-)
+from app.main_window import desk_page, dialogs, menus, until
+from app.main_window.actions import Actions
+from app.main_window.announcements import Teller
 from app.main_window.appearance import Appearance
+from app.main_window.branches import BranchViews
+from app.main_window.bundles import Bundling
+from app.main_window.cards import CardPlaces
+from app.main_window.closing import Closing
+from app.main_window.commands import Commands
+from app.main_window.debrief_page import Debriefing
+from app.main_window.desk import Desk
+from app.main_window.desk_keys import DeskKeys
+from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts, ViewConnection
+from app.main_window.diagnostics import Doctor
+from app.main_window.drill_choice import DrillChoice
+from app.main_window.fault_menu import FaultMenu
+from app.main_window.files import Drops, Files
+from app.main_window.full_screen import FullScreen
+from app.main_window.help import HelpKey
 from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
+from app.main_window.moments import Moments, save_charts
+from app.main_window.navigation import Navigation
 from app.main_window.play import Play
+from app.main_window.presenter_mode import PresenterMode
+from app.main_window.progress import ProgressPages
+from app.main_window.quarantine import Gate
+from app.main_window.query_drafts import Drafts
+from app.main_window.recent import Recent
+from app.main_window.replay import Replay
+from app.main_window.replay_progress import Loading
+from app.main_window.run_as_scenario import RunAsScenario
+from app.main_window.runs import Runs
+from app.main_window.scenario_editor import Editing
+from app.main_window.scenario_saving import ScenarioSaver
+from app.main_window.scripts import Scripts
 from app.main_window.session import Session
+from app.main_window.settings_writer import SettingsWriter
+from app.main_window.start_page import StartPage
+from app.main_window.teaching_tools import TopologyNotes
+from app.main_window.tools import Tools
+from app.main_window.tour import GuidedTour, stops
 from app.main_window.window import MainWindow
-from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.act_line import ActLine
 from app.views.briefing import BriefPage
+from app.views.charts import Charts
+from app.views.console import Console
 from app.views.debrief import Debrief
+from app.views.fault_ledger import FaultLedger
 from app.views.history import HistoryPage
+from app.views.object_explorer import ObjectExplorer
 from app.views.transport import next_speed
 from app.widgets import docks, keys, theme
+from app.widgets.event_table import EventTable
+from app.words.fuzzy import ALSO
+from app.words.language import mark, tr
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.running.drill import Drill
 from engine.model import ticks
-
-PARTS: Final = (
-    replay_progress,
-    files,
-    scripts,
-    quarantine,
-    tools,
-    progress,
-    moments,
-    teaching_tools,
-    recent,
-    presenter_mode,
-    full_screen,
-    until,
-    replay,
-    branches,
-    debrief_page,
-    runs,
-    run_as_scenario,
-    bundles,
-    tour,
-    help,
-    diagnostics,
-    scenario_editor,
-    announcements,
-    settings_writer,
-    desk_keys,
-)
-
-
-def furnished(
-    profile: Profile | None,
-    store: WindowSettings,
-    by_itself: bool = True,
-    clock: Callable[[], float] = time.perf_counter,
-) -> MainWindow:
-    """A window in which everything is there. *by_itself* and *clock*: as the session has them."""
-    window = MainWindow(store)
-    for _ in steps(window, profile, by_itself, clock):
-        pass
-    return window
 
 
 def steps(
@@ -111,115 +83,338 @@ def steps(
     clock: Callable[[], float] = time.perf_counter,
 ) -> Iterator[None]:
     """Bring in what is missing; between two steps the window may do other things."""
-    window.profile = profile
-    window.session = Session(window, clock, by_itself)
-    window.play = Play(window.session, profile, window)
-    window.irrevocable = Irrevocable(
-        window, window.session, lambda: window.play.watching, lambda: window.play.run_id is not None
-    )
-    window.library = Library(profile)
-    doing = {name: window.irrevocable.guarded(name, do) for name, do in _doing(window).items()}
-    window.actions_by_name = actions.build(window, doing)
-    window.act_line = ActLine()
-    window.statusBar().insertWidget(0, window.act_line)
-    window.act_line.hide()
-    yield
-    window.brief, window.debrief, window.history = BriefPage(), Debrief(), HistoryPage()
-    for page in (window.brief, window.debrief, window.history):
-        window.pages.addWidget(page)
-    yield
-    yield from desk_page.make(window)
-    window.appearance = Appearance(window.store, window.desk, _bindable(window), window)
-    window.appearance.bind_keys()
-    menus.fill_bar(window)
-    window.drafts = query_drafts.Drafts(window.console, profile, window.play, window)
-    _connect(window)
-    desk_page.connect(window)
-    yield
-    for part in PARTS:
-        part.attach(window)
+    return Assembly(window, profile, by_itself, clock).steps()
+
+
+class Assembly(QObject):
+    """Makes the parts and connects them; no part knows it. Without a *profile* nothing is kept."""
+
+    def __init__(
+        self, window: MainWindow, profile: Profile | None, by_itself: bool, clock: Callable[[], float]
+    ) -> None:
+        super().__init__(window)
+        self._window, self._profile, self._store = window, profile, window.store
+        self._pages, self._picker, self._notice = window.pages, window.picker, window.notice
+        self._session = Session(window, clock, by_itself)
+        self._play = play = Play(self._session, profile, window)
+        self._irrevocable = Irrevocable(
+            window, self._session, lambda: play.watching, lambda: play.run_id is not None
+        )
+        self._library = Library(profile)
+        self._actions = Actions(window)
+
+    def steps(self) -> Iterator[None]:
+        """Everything, in the order in which one part needs another."""
         yield
-    _show_theme(window)
-    window.appearance.restore_layout()
-    yield
-    window.topology.set_reduced_motion(window.store.get(settings.REDUCED_MOTION))
-    window.drafts.restore()
-    yield
-    window.show_home()
-    window.be_ready()
+        self._brief, self._debrief, self._history = BriefPage(), Debrief(), HistoryPage()
+        for page in (self._brief, self._debrief, self._history):
+            self._pages.addWidget(page)
+        yield
+        yield from self._make_desk()
+        yield
+        self._make_ways()
+        yield
+        self._make_pages()
+        yield
+        self._make_tools_of_the_desk()
+        yield
+        self._make_files()
+        yield
+        self._make_rest()
+        yield
+        self._fill_menus()
+        yield
+        self._connect_desk()
+        self._connect_pages()
+        self._appearance.changed.connect(self._show_theme)
+        self._show_theme()
+        self._appearance.restore_layout()
+        yield
+        self._drafts.restore()
+        yield
+        self._connect_window()
+        self._navigation.show_home()
+        self._window.be_ready()
+
+    # --- parts ------------------------------------------------------------------------------------------------
+
+    def _make_desk(self) -> Iterator[None]:
+        """The page, then the views, one in a step, each in its place."""
+        self._desk = desk = Desk()
+        self._desk_page = DeskPage(desk, self._actions.by_name)
+        self._pages.addWidget(self._desk_page)
+        yield
+        yield from desk_page.put_views(desk)
+        self._topology, self._console = self._desk_page.topology, desk.part(Console)
+        self._appearance = Appearance(self._store, desk, self._bindable(), self._window)
+        self._appearance.bind_keys()
+        self._act_line, self._run_facts = ActLine(), RunFacts(self._play)
+        self._window.statusBar().insertWidget(0, self._act_line)
+        self._window.statusBar().addPermanentWidget(self._run_facts)
+        self._window.statusBar().addWidget(Loading(self._session))
+        for line in (self._act_line, self._run_facts):
+            line.hide()
+
+    def _bindable(self) -> dict[str, QAction]:
+        """Every action that has a row in the table of keys."""
+        views = {f"query.{name}": action for name, action in self._console.tools.items()}
+        views |= self._desk.part(ObjectExplorer).tools | self._desk.part(FaultLedger).tools
+        return self._actions.by_name | {name: views[name] for name in views if name in keys.BY_NAME}
+
+    def _make_ways(self) -> None:
+        """From page to page, and what is kept on the way."""
+        window = self._window
+        self._drafts = Drafts(self._console, self._profile, self._play, window)
+        self._cards = CardPlaces(self._topology, self._store, window)
+        self._start_page = StartPage(self._picker, self._library, self._play, self._irrevocable, window)
+        self._navigation = Navigation(
+            self._pages, self._start_page, self._history, self._desk_page, self._cards,
+            self._session, self._play, self._library, window,
+        )  # fmt: skip
+        self._choice = DrillChoice(
+            self._brief, self._navigation, self._session, self._play, self._library,
+            self._irrevocable, self._notice, window,
+        )  # fmt: skip
+        self._play.said.connect(self._notice.warn)
+        self._drafts.said.connect(self._notice.warn)
+        self._play.began.connect(self._begin)
+        self._play.recorded.connect(
+            lambda _: self._notice.tell(tr("This run is recorded from now on, including its beginning."))
+        )
+
+    def _begin(self, drill: Drill) -> None:
+        """A run comes on screen."""
+        self._drafts.begin(drill)
+        self._notice.clear()
+        self._cards.put(drill)
+        self._navigation.open_desk(drill.scenario.title)
+
+    def _make_pages(self) -> None:
+        """What is opened beside a run or after it."""
+        window, navigation, notice = self._window, self._navigation, self._notice
+        self._gate = Gate(self._profile, navigation, self._picker, notice, window)
+        self._branches = BranchViews(navigation, self._session, self._play, notice, window)
+        self._debriefing = Debriefing(
+            self._debrief, self._profile, navigation, self._session, self._play, self._library,
+            self._gate, notice, self._store, window,
+        )  # fmt: skip
+        Runs(self._profile, self._history, navigation, self._library, notice, window)
+        self._tools = Tools(navigation, window)
+        self._progress = ProgressPages(navigation, self._choice, self._library, window)
+
+    def _make_tools_of_the_desk(self) -> None:
+        window, session, play, notice = self._window, self._session, self._play, self._notice
+        page, widgets = self._desk_page, self._desk.widgets()
+        self._connection = DeskConnection(page, self._act_line, session, self._irrevocable, notice, window)
+        ViewConnection(self._desk, self._irrevocable, notice, window)
+        tables = [view for view in widgets.values() if isinstance(view, EventTable)]
+        self._scripts = Scripts(self._console, tables, session, notice, window)
+        self._moments = Moments([*widgets.values(), page.timeline], session, play, window)
+        self._notes = TopologyNotes(self._topology, session, play, self._pages, self._store, window)
+        self._presenter_mode = PresenterMode(self._appearance, self._topology, self._store, window)
+        self._full_screen = FullScreen(self._desk, window)
+        self._replay = Replay(page, session, play, notice, window)
+        FaultMenu(window.menus["&Faults"], session, self._topology, self._actions.by_name["fault.revert_all"])
+        DeskKeys(
+            window,
+            page,
+            lambda: self._navigation.on_desk,
+            {"desk.pause": session.toggle, "desk.run": self._console.run},
+        )
+
+    def _make_files(self) -> None:
+        window, notice = self._window, self._notice
+        self._saver = ScenarioSaver(self._gate, notice, window)
+        self._run_as_scenario = RunAsScenario(self._session, self._play, self._saver, notice, window)
+        self._files = Files(
+            self._scripts, self._debriefing, self._choice, self._gate, self._irrevocable, notice, window
+        )
+        self._bundling = Bundling(self._library, self._choice, self._navigation, self._picker, notice, window)
+        self._editing = Editing(
+            self._profile, self._navigation, self._choice, self._play, self._saver, self._gate,
+            self._irrevocable, self._appearance, notice, window,
+        )  # fmt: skip
+        self._recent = Recent(self._store, window)
+        for opened in (self._files.opened, self._editing.file_opened):
+            opened.connect(self._recent.add)
+        for wanted in (self._recent.file_wanted, self._bundling.run_wanted):
+            wanted.connect(self._files.open)
+
+    def _make_rest(self) -> None:
+        """Tour and help, what is said aloud, the palette, and what looks after the installation."""
+        window, page, notice = self._window, self._desk_page, self._notice
+        self._tour = GuidedTour(
+            stops(page, self._act_line), self._actions.by_name["help.tour"], self._navigation,
+            self._session, self._play, notice, self._store, window,
+        )  # fmt: skip
+        panels = {**self._desk.widgets(), "timeline": page.timeline, "transport": page.transport}
+        self._help = HelpKey(panels, self._pages, window)
+        self._doctor = Doctor(self._profile, notice, window)
+        self._teller = Teller(self._session, self._play, notice, window)
+        self._settings_writer = SettingsWriter(self._store, notice, window)
+        self._commands = Commands(
+            self._actions, window.menus, self._desk, self._session, self._library, self._choice, window
+        )
+        self._closing = Closing(self._irrevocable, self._drafts, self._navigation, self._appearance, window)
+
+    # --- connections ------------------------------------------------------------------------------------------
+
+    def _fill_menus(self) -> None:
+        others: dict[str, Callable[[QMenu], object]] = {
+            menus.RECENT: lambda menu: menu.addMenu(self._recent.menu),
+            menus.LOOKS: self._appearance.fill_menu,
+            menus.PLANNER: partial(_put, text=mark("&Link planner"), do=self._tools.show_planner),
+            menus.FIDELITY: partial(_put, text=mark("&Fidelity to the papers"), do=self._tools.show_fidelity),
+            menus.PROGRESS: partial(_put, text=mark("&Progress"), do=self._progress.show),
+        }
+        menus.fill_bar(self._window.menus, self._actions.by_name, others)
+        self._window.menus["&Query"].addActions(list(self._console.tools.values()))
+        acts = self._acts_on_runs() | self._acts_on_time() | self._acts_on_views() | self._acts_of_help()
+        self._actions.connect_to({name: self._irrevocable.guarded(name, do) for name, do in acts.items()})
+
+    def _acts_on_runs(self) -> dict[str, Callable[[], object]]:
+        return {
+            "drill.open": self._navigation.show_home,
+            "drill.open_file": self._files.ask,
+            "drill.open_run": self._files.ask_for_run,
+            "drill.restart": self._choice.restart,
+            "drill.branches": self._branches.show,
+            "drill.save_scenario": self._run_as_scenario.save,
+            "drill.editor": self._editing.show,
+            "drill.edit_copy": self._editing.copy_drill,
+            "drill.bundles": self._bundling.show,
+            "drill.accepted": self._gate.show_accepted,
+            "drill.export_bundle": self._bundling.export,
+            "drill.hint": lambda: self._desk.go_to("brief"),
+            "drill.note": lambda: dialogs.ask_note(self._window, self._connection.do),
+            "drill.act": self._act_line.setFocus,
+            "drill.finish": lambda: self._session.do("finish"),
+            "drill.quit": self._window.close,
+            "fault.revert_all": lambda: self._session.do("revert-all"),
+        }
+
+    def _acts_on_time(self) -> dict[str, Callable[[], object]]:
+        session, replay = self._session, self._replay
+        return {
+            "time.play": session.toggle,
+            "time.step": session.step,
+            "time.next_event": session.run_to_event,
+            "time.next_state": session.run_to_state,
+            "time.run_to": self._ask_for_moment,
+            "time.until": lambda: until.ask(session, self._window),
+            "time.next_alarm": session.run_to_alarm,
+            "time.faster": lambda: session.set_speed(next_speed(session.speed, up=True)),
+            "time.slower": lambda: session.set_speed(next_speed(session.speed, up=False)),
+            "time.normal": lambda: session.set_speed(1.0),
+            "time.back": lambda: replay.to_mark(forward=False),
+            "time.forward": lambda: replay.to_mark(forward=True),
+            "time.now": session.look_at_now,
+            "time.go_on": replay.go_on,
+            "time.all": self._moments.forget,
+        }
+
+    def _acts_on_views(self) -> dict[str, Callable[[], object]]:
+        desk, topology, appearance = self._desk, self._topology, self._appearance
+        return {
+            **{f"view.{name}": partial(desk.go_to, name) for name in docks.NAMES},
+            "view.full_screen": self._full_screen.toggle,
+            "view.larger": lambda: appearance.step_font(1),
+            "view.smaller": lambda: appearance.step_font(-1),
+            "view.usual_size": lambda: appearance.set_font_scale(1.0),
+            "view.theme": appearance.next_theme,
+            "view.contrast": appearance.toggle_contrast,
+            "view.present": self._presenter_mode.toggle,
+            "view.zoom": lambda: desk.zoom(desk.panel_with_keys() or "console"),
+            "view.save_charts": self._save_charts,
+            "view.reset_layout": self._reset_layout,
+            "teach.note": topology.add_note,
+            "teach.spotlight": topology.spotlight,
+            "teach.bright": lambda: topology.light(()),
+            "teach.find": topology.find_thing,
+        }
+
+    def _acts_of_help(self) -> dict[str, Callable[[], object]]:
+        return {
+            "help.here": self._help.show,
+            "help.palette": self._commands.open,
+            "help.tour": self._tour.start,
+            "help.sheet": lambda: dialogs.show_sheet(self._window, self._appearance),
+            "help.keys": lambda: dialogs.edit_keys(self._window, self._appearance),
+            "help.check": self._doctor.examine,
+            "help.bundle": self._doctor.save_bundle,
+            "view.say": self._teller.tell_state,
+        }
+
+    def _connect_desk(self) -> None:
+        self._desk.part(Charts).export_wanted.connect(self._save_charts)
+        self._appearance.motion_changed.connect(self._topology.set_reduced_motion)
+        self._topology.set_reduced_motion(self._store.get(settings.REDUCED_MOTION))
+        self._replay.left.connect(self._debriefing.come_back)
+        self._branches.left.connect(self._debriefing.come_back)
+
+    def _connect_pages(self) -> None:
+        self._brief.left.connect(self._navigation.show_home)
+        self._brief.copy_wanted.connect(self._editing.copy_drill)
+        self._debrief.branches_wanted.connect(self._branches.show)
+        self._history.left.connect(self._navigation.show_home)
+        self._history.opened.connect(self._debriefing.show_old)
+        self._pages.currentChanged.connect(lambda _: self._debriefing.moment.drop())
+        self._pages.currentChanged.connect(lambda _: self._tour.show_page())
+        self._pages.went_to.connect(lambda *_: self._show_page())
+
+    def _connect_window(self) -> None:
+        """Last of all: what the window and its start page want is done from now on."""
+        window, picker = self._window, self._picker
+        picker.chosen.connect(self._choice.choose)
+        picker.resumed.connect(self._start_page.resume)
+        picker.given_up.connect(self._start_page.ask_to_give_up)
+        picker.history_wanted.connect(self._navigation.show_history)
+        picker.progress_wanted.connect(self._progress.show)
+        picker.file_wanted.connect(self._files.ask)
+        picker.edit_wanted.connect(self._editing.edit)
+        Drops(window).dropped.connect(self._files.open)
+        window.scenario_given.connect(self._admit)
+        window.theme_changed.connect(self._appearance.follow_system)
+        window.failed.connect(self._session.pause)
+        window.ready.connect(self._settings_writer.begin)
+        window.close_wanted.connect(self._closing.close)
+        for stop in (
+            self._notes.keep,
+            self._presenter_mode.stop,
+            self._tools.stop,
+            self._doctor.stop,
+            self._editing.stop,
+            self._settings_writer.stop,
+        ):
+            window.closing.connect(stop)
+
+    def _admit(self, scenario: Scenario) -> None:
+        self._gate.admit(scenario, f"{scenario.name}.toml", lambda: self._choice.show(scenario))
+
+    def _show_page(self) -> None:
+        """What belongs to the desk is off elsewhere."""
+        on_desk = self._navigation.on_desk
+        self._run_facts.setVisible(on_desk)
+        self._act_line.setVisible(on_desk)
+        self._actions.show_page(on_desk)
+
+    def _show_theme(self) -> None:
+        self._actions.show_theme(theme.tokens(QApplication.palette()))
+        self._desk_page.show_running(self._session.running)
+
+    def _reset_layout(self) -> None:
+        self._appearance.reset_layout()
+        self._topology.rearrange()
+
+    def _save_charts(self) -> None:
+        save_charts(self._desk.part(Charts), self._notice, self._window)
+
+    def _ask_for_moment(self) -> None:
+        drill = self._session.drill
+        if drill is not None:
+            dialogs.ask_moment(self._window, drill.world.t_s, lambda t_s: self._session.run_to(ticks(t_s)))
 
 
-def _doing(window: MainWindow) -> dict[str, Any]:
-    """Name of each action of the window -> what it does."""
-    session = window.session
-    doing: dict[str, Any] = {
-        "drill.open": window.show_home,
-        "drill.restart": window.restart,
-        "drill.hint": lambda: window.desk.go_to("brief"),
-        "drill.note": lambda: dialogs.ask_note(window, window.do),
-        "drill.act": lambda: window.act_line.setFocus(),
-        "drill.finish": lambda: session.do("finish"),
-        "drill.quit": window.close,
-        "time.play": session.toggle,
-        "time.step": session.step,
-        "time.next_event": session.run_to_event,
-        "time.next_state": session.run_to_state,
-        "time.run_to": lambda: _ask_for_moment(window),
-        "time.faster": lambda: session.set_speed(next_speed(session.speed, up=True)),
-        "time.slower": lambda: session.set_speed(next_speed(session.speed, up=False)),
-        "time.normal": lambda: session.set_speed(1.0),
-        "fault.revert_all": lambda: session.do("revert-all"),
-        "view.full_screen": lambda: window.full_screen.toggle(),
-        "view.larger": lambda: window.appearance.step_font(1),
-        "view.smaller": lambda: window.appearance.step_font(-1),
-        "view.usual_size": lambda: window.appearance.set_font_scale(1.0),
-        "view.theme": lambda: window.appearance.next_theme(),
-        "view.zoom": lambda: window.desk.zoom(window.desk.panel_with_keys() or "console"),
-        "view.reset_layout": lambda: _reset_layout(window),
-        "help.sheet": lambda: dialogs.show_sheet(window, window.appearance),
-        "help.keys": lambda: dialogs.edit_keys(window, window.appearance),
-        "help.palette": lambda: commands.open_palette(window),
-    }
-    for name in docks.NAMES:
-        doing[f"view.{name}"] = lambda name=name: window.desk.go_to(name)
-    return doing
-
-
-def _bindable(window: MainWindow) -> dict[str, QAction]:
-    """Every action that has a row in the table of keys."""
-    views = {f"query.{name}": action for name, action in window.console.tools.items()}
-    views |= window.explorer.tools | window.ledger.tools
-    return window.actions_by_name | {name: views[name] for name in views if name in keys.BY_NAME}
-
-
-def _connect(window: MainWindow) -> None:
-    """What pages ask for."""
-    window.drafts.said.connect(window.notice.warn)
-    window.appearance.changed.connect(lambda: _show_theme(window))
-    window.appearance.motion_changed.connect(window.topology.set_reduced_motion)
-    window.play.said.connect(window.notice.warn)
-    window.picker.resumed.connect(window.resume)
-    window.picker.given_up.connect(
-        lambda run_id: window.irrevocable.ask("give_up", lambda: window.give_up(run_id))
-    )
-    window.picker.history_wanted.connect(window.show_history)
-    window.brief.started.connect(window.start)
-    window.brief.left.connect(window.show_home)
-    window.history.left.connect(window.show_home)
-
-
-def _show_theme(window: MainWindow) -> None:
-    actions.show_icons(window.actions_by_name, theme.tokens(QApplication.palette()))
-    actions.show_keys(window.actions_by_name.values())
-    desk_page.show_running(window, window.session.running)
-
-
-def _reset_layout(window: MainWindow) -> None:
-    window.appearance.reset_layout()
-    window.topology.rearrange()
-
-
-def _ask_for_moment(window: MainWindow) -> None:
-    drill = window.session.drill
-    if drill is not None:
-        dialogs.ask_moment(window, drill.world.t_s, lambda t_s: window.session.run_to(ticks(t_s)))
+def _put(menu: QMenu, text: str, do: Callable[[], None]) -> None:
+    """An entry without a name or key; the palette finds it by its English words, too."""
+    menu.addAction(tr(text), do).setProperty(ALSO, text.replace("&", ""))

@@ -3,30 +3,43 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtCore import QObject, Qt, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.files import bundle, bundle_store, scenario_files
 from app.files.bundle import BundleProblems
 from app.files.bundle_store import CannotKeep, TakenIn
 from app.files.scenario_files import NoScenario
-from app.main_window import actions
+from app.main_window.drill_choice import DrillChoice
+from app.main_window.library import Library
+from app.main_window.navigation import Navigation
 from app.views.bundles import BundleMaker, KeptBundle, KeptBundles
+from app.views.scenario_picker import ScenarioPicker
+from app.widgets.notice import Notice
 from app.words.language import tr, trn
 from engine.drill.authoring import recorded
 from engine.drill.authoring.contents import visible
 
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
+class Bundling(QObject):
+    """The two dialogs and what they lead to."""
 
-class Bundling:
-    """`window.bundling`: the two dialogs and what they lead to."""
+    run_wanted = Signal(str)
+    """The path of a recorded run that is to be opened."""
 
-    def __init__(self, window: MainWindow) -> None:
-        self._window = window
+    def __init__(
+        self,
+        library: Library,
+        choice: DrillChoice,
+        navigation: Navigation,
+        picker: ScenarioPicker,
+        notice: Notice,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._library, self._choice, self._navigation = library, choice, navigation
+        self._picker, self._notice, self._parent = picker, notice, parent
         self.kept: KeptBundles | None = None
         self.maker: BundleMaker | None = None
 
@@ -34,18 +47,17 @@ class Bundling:
 
     def export(self) -> None:
         """Choose drills, and say what they are together."""
-        window = self._window
-        window.library.read()
-        drills = [(one.name, one.title) for one in window.library.summaries.values() if not one.shipped]
+        self._library.read()
+        drills = [(one.name, one.title) for one in self._library.summaries.values() if not one.shipped]
         if not drills:
-            window.notice.tell(
+            self._notice.tell(
                 tr(
                     "You have no drill of your own yet. Write one with Tools ▸ Scenario editor, "
                     "or save a run as one."
                 )
             )
             return
-        maker = self.maker = BundleMaker(drills, "", window)
+        maker = self.maker = BundleMaker(drills, "", self._parent)
         maker.accepted.connect(self._ask_where)
         maker.finished.connect(maker.deleteLater)
         maker.open()
@@ -54,7 +66,7 @@ class Bundling:
         assert self.maker is not None
         suggested = str(Path.home() / f"{recorded.slug(self.maker.title_field.text())}{bundle.SUFFIX}")
         kinds = tr("Bundles (*.mirrordrill)")
-        chosen, _ = QFileDialog.getSaveFileName(self._window, tr("Export as a bundle"), suggested, kinds)
+        chosen, _ = QFileDialog.getSaveFileName(self._parent, tr("Export as a bundle"), suggested, kinds)
         if chosen:
             file = Path(chosen)
             named = file if file.suffix == bundle.SUFFIX else file.with_name(file.name + bundle.SUFFIX)
@@ -62,7 +74,7 @@ class Bundling:
 
     def write(self, file: Path, replace: bool) -> None:
         """The bundle that the dialog describes into *file*; what stands against it is said."""
-        maker, window = self.maker, self._window
+        maker = self.maker
         assert maker is not None
         try:
             scenarios = {name: scenario_files.find(name).text for name in maker.names()}
@@ -75,22 +87,22 @@ class Bundling:
                 replace=replace,
             )
         except (BundleProblems, NoScenario) as problem:
-            window.notice.warn(visible(str(problem)))
+            self._notice.warn(visible(str(problem)))
         except OSError as error:
             said = tr("{file} cannot be written: {reason}.")
-            window.notice.warn(said.format(file=file, reason=error.strerror))
+            self._notice.warn(said.format(file=file, reason=error.strerror))
         else:
             what = trn("{n} drill", "{n} drills", len(scenarios)).format(n=len(scenarios))
             said = tr("Saved: {file} ({what}). SHA-256 {sha}")
-            window.notice.tell(said.format(file=file, what=what, sha=made.sha256))
+            self._notice.tell(said.format(file=file, what=what, sha=made.sha256))
 
     # --- what was taken in ----------------------------------------------------------------------------------
 
     def show(self) -> None:
         """List what was taken in."""
-        kept = self.kept = KeptBundles(self._window)
-        kept.drill_wanted.connect(self._window.ask_to_choose)
-        kept.run_wanted.connect(self._window.open_file)
+        kept = self.kept = KeptBundles(self._parent)
+        kept.drill_wanted.connect(self._choice.ask_to_choose)
+        kept.run_wanted.connect(self.run_wanted)
         kept.removal_wanted.connect(self._ask_removal)
         kept.finished.connect(kept.deleteLater)
         self._fill()
@@ -98,11 +110,11 @@ class Bundling:
 
     def _fill(self) -> None:
         assert self.kept is not None
-        self._window.library.read()
+        self._library.read()
         self.kept.show_bundles([self._of(one) for one in bundle_store.taken_in()])
 
     def _of(self, one: TakenIn) -> KeptBundle:
-        drills = [(name, self._window.library.title(name)) for name in one.drills]
+        drills = [(name, self._library.title(name)) for name in one.drills]
         runs = [(str(file), tr("Recorded run {name}").format(name=file.stem)) for file in one.runs]
         return KeptBundle(
             one.key, one.title, ", ".join(filter(None, (one.author, one.licence))), drills, runs
@@ -110,7 +122,7 @@ class Bundling:
 
     def _ask_removal(self, key: str, title: str) -> None:
         said = tr("Remove “{title}” with its drills and runs? Your own results stay in the history.")
-        box = QMessageBox(self.kept or self._window)
+        box = QMessageBox(self.kept or self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Remove this bundle"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may look like HTML
@@ -125,24 +137,8 @@ class Bundling:
         try:
             bundle_store.remove(key)
         except (NoScenario, CannotKeep) as problem:
-            self._window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
         if self.kept is not None:
             self._fill()
-        if self._window.pages.currentWidget() is self._window.picker:
-            self._window.show_home()
-
-
-def attach(window: MainWindow) -> None:
-    """Three entries of the Drill menu: what came from elsewhere, and what goes there."""
-    bundling = window.bundling = Bundling(window)
-    added = actions.add(
-        window,
-        {
-            "drill.bundles": bundling.show,
-            "drill.accepted": window.quarantine.show_accepted,
-            "drill.export_bundle": bundling.export,
-        },
-    )
-    menu = window.menus["&Drill"]
-    menu.insertActions(window.actions_by_name["drill.quit"], list(added.values()))
-    menu.insertSeparator(window.actions_by_name["drill.quit"])
+        if self._navigation.shows(self._picker):
+            self._navigation.show_home()

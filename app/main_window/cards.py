@@ -3,25 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+from PySide6.QtCore import QObject
 
 from app import settings
 from app.settings import WindowSettings
-
-if TYPE_CHECKING:
-    from app.views.topology import Topology
-
-
-def put(store: WindowSettings, topology: Topology, scenario: str) -> None:
-    """Cards where somebody has put them last time in this scenario."""
-    places = _places(store).get(scenario, {})
-    topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
+from app.views.topology import Topology
+from engine.drill.running.drill import Drill
 
 
-def keep(store: WindowSettings, topology: Topology, scenario: str) -> None:
-    places = _places(store)
-    places[scenario] = {name: list(place) for name, place in topology.places().items()}
-    store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))
+class CardPlaces(QObject):
+    """Puts the cards of a drill where they were left last time in its scenario."""
+
+    def __init__(self, topology: Topology, store: WindowSettings, parent: QObject) -> None:
+        super().__init__(parent)
+        self._topology, self._store = topology, store
+
+    def put(self, drill: Drill) -> None:
+        places = _places(self._store).get(drill.scenario.name, {})
+        self._topology.put({name: (float(x), float(y)) for name, (x, y) in places.items()})
+
+    def keep(self, drill: Drill) -> None:
+        places = _places(self._store)
+        places[drill.scenario.name] = {name: list(place) for name, place in self._topology.places().items()}
+        self._store.set(settings.PLACES, json.dumps({name: cards for name, cards in places.items() if cards}))
 
 
 def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:

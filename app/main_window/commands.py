@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Final
 
+from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu
+from PySide6.QtWidgets import QMenu, QWidget
 
-from app.main_window import menus
-from app.views.palette import plain
+from app.main_window.actions import Actions
+from app.main_window.desk import Desk
+from app.main_window.drill_choice import DrillChoice
+from app.main_window.fault_menu import things
+from app.main_window.library import Library
+from app.main_window.session import Session
+from app.views.console import Console
+from app.views.palette import Palette, plain
+from app.views.topology import Topology
 from app.widgets import keys
 from app.words.fuzzy import ALSO
 from app.words.language import tr
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 FILLED_LATER: Final = ("&Faults",)
 """Menus whose entries are there only while they are open; what they hold is found under its thing."""
@@ -23,26 +28,60 @@ FILLED_LATER: Final = ("&Faults",)
 Group = tuple[str, list[QAction]]
 
 
-def open_palette(window: MainWindow) -> None:
-    """Show the palette over *window*, with what can be done now."""
-    window.palette_of_commands.offer(_groups(window))
-    window.palette_of_commands.open()
+class Commands(QObject):
+    """The palette and what it offers."""
 
+    def __init__(
+        self,
+        actions: Actions,
+        menus: Mapping[str, QMenu],
+        desk: Desk,
+        session: Session,
+        library: Library,
+        choice: DrillChoice,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._actions, self._menus, self._session = actions.by_name, menus, session
+        self._console, self._topology = desk.part(Console), desk.part(Topology)
+        self._library, self._choice = library, choice
+        self._palette = Palette(parent)
 
-def _groups(window: MainWindow) -> Iterator[Group]:
-    yield "", _in_english(window.actions_by_name.items())
-    tools = {f"query.{name}": action for name, action in window.console.tools.items()}
-    yield tr("Query"), _in_english(tools.items())
-    drill = window.session.drill
-    if drill is not None:
-        for _, targets in menus.things(drill.world, window.topology.acts.opened):
-            for target in targets:
-                yield target.title, window.topology.actions_for(target)
-    offered = {*window.actions_by_name.values(), *window.console.tools.values()}
-    for title, menu in window.menus.items():
-        if title not in FILLED_LATER:
-            yield from _rest_of(menu, offered)
-    yield tr("Open a drill…").rstrip("…"), _drills(window)
+    def open(self) -> None:
+        """Show the palette with what can be done now."""
+        self._palette.offer(self.groups())
+        self._palette.open()
+
+    def groups(self) -> Iterator[Group]:
+        """A title each, and the actions under it."""
+        yield "", _in_english(self._actions.items())
+        tools = {f"query.{name}": action for name, action in self._console.tools.items()}
+        yield tr("Query"), _in_english(tools.items())
+        drill = self._session.drill
+        if drill is not None:
+            for _, targets in things(drill.world, self._topology.acts.opened):
+                for target in targets:
+                    yield target.title, self._topology.actions_for(target)
+        offered = {*self._actions.values(), *self._console.tools.values()}
+        for title, menu in self._menus.items():
+            if title not in FILLED_LATER:
+                yield from _rest_of(menu, offered)
+        yield tr("Open a drill…").rstrip("…"), self._drills()
+
+    def _drills(self) -> list[QAction]:
+        """One for each drill, the same each time, so that what was chosen last can stand first."""
+        return [self._drill(summary.name, summary.title) for summary in self._library.summaries.values()]
+
+    def _drill(self, name: str, title: str) -> QAction:
+        owner = self._palette
+        action = owner.findChild(QAction, name)
+        if action is None:
+            action = QAction(owner)
+            action.setObjectName(name)
+            action.setProperty(ALSO, name)
+            action.triggered.connect(lambda: self._choice.ask_to_choose(name))
+        action.setText(title.replace("&", "&&"))
+        return action
 
 
 def _in_english(named: Iterable[tuple[str, QAction]]) -> list[QAction]:
@@ -67,20 +106,3 @@ def _rest_of(menu: QMenu, offered: set[QAction]) -> Iterator[Group]:
             single.append(action)
     if single:
         yield plain(menu.title()), single
-
-
-def _drills(window: MainWindow) -> list[QAction]:
-    """One for each drill, the same each time, so that what was chosen last can stand first."""
-    return [_drill(window, summary.name, summary.title) for summary in window.library.summaries.values()]
-
-
-def _drill(window: MainWindow, name: str, title: str) -> QAction:
-    owner = window.palette_of_commands
-    action = owner.findChild(QAction, name)
-    if action is None:
-        action = QAction(owner)
-        action.setObjectName(name)
-        action.setProperty(ALSO, name)
-        action.triggered.connect(lambda: window.ask_to_choose(name))
-    action.setText(title.replace("&", "&&"))
-    return action

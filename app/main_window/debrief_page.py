@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.export import runbook, sheets
 from app.export.page import page
@@ -18,23 +18,27 @@ from app.export.pdf import NoPdf, write_pdf
 from app.export.source import Source
 from app.files import run_files, whole_file
 from app.files.run_files import NoRun
-from app.main_window import actions, signature
+from app.main_window import signature
 from app.main_window.finish_moment import FinishMoment
-from app.storage import RunId, StorageProblem
+from app.main_window.library import Library
+from app.main_window.navigation import Navigation
+from app.main_window.play import Play
+from app.main_window.quarantine import Gate
+from app.main_window.session import Session
+from app.settings import WindowSettings
+from app.storage import Profile, RunId, StorageProblem
+from app.views.debrief import Debrief
 from app.views.debrief.page import ended
+from app.widgets.notice import Notice
 from app.words.language import tr
 from app.words.sentences import said as said_of
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
-from engine.drill.running.drill import End
+from engine.drill.running.drill import Drill, End
 from engine.drill.time import verify
 from engine.drill.time.verify import Divergence
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-    from engine.drill.running.drill import Drill
 
 RETRY_SPEED_MAX: Final = 1.0
 """Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""
@@ -45,9 +49,23 @@ Report = Mapping[str, Any]
 class Debriefing(QObject):
     """The page after a run and all that it offers."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self,
+        page: Debrief,
+        profile: Profile | None,
+        navigation: Navigation,
+        session: Session,
+        play: Play,
+        library: Library,
+        gate: Gate,
+        notice: Notice,
+        store: WindowSettings,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._page, self._profile, self._navigation = page, profile, navigation
+        self._session, self._play, self._library, self._gate = session, play, library, gate
+        self._notice, self._store, self._parent = notice, store, parent
         self._report: Report | None = None
         self._drill: Drill | None = None
         """The run of the report, played again; None if this version cannot."""
@@ -55,51 +73,47 @@ class Debriefing(QObject):
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
         """Of the run in the profile."""
-        self.moment = FinishMoment(window.notice, self)
-        window.play.began.connect(self.moment.drop)
-        window.pages.currentChanged.connect(lambda _: self.moment.drop())
-        debrief = window.debrief
-        window.session.finished.connect(self._show_finished)
-        debrief.retry_wanted.connect(self._retry)
-        debrief.fresh_wanted.connect(self._begin_fresh)
-        debrief.solution_wanted.connect(self._watch)
-        debrief.watch_wanted.connect(self._look_back)
-        debrief.branches_wanted.connect(window.branches.show)
-        debrief.export_wanted.connect(self.export)
-        debrief.left.connect(window.show_home)
-        debrief.history_wanted.connect(window.show_history)
-        window.history.opened.connect(self.show_old)
+        self.moment = FinishMoment(notice, self)
+        play.began.connect(self.moment.drop)
+        session.finished.connect(self._show_finished)
+        page.retry_wanted.connect(self._retry)
+        page.fresh_wanted.connect(self._begin_fresh)
+        page.solution_wanted.connect(self._watch)
+        page.watch_wanted.connect(self._look_back)
+        page.export_wanted.connect(self.export)
+        page.left.connect(navigation.show_home)
+        page.history_wanted.connect(navigation.show_history)
 
     # --- which run ------------------------------------------------------------------------------------------
 
     def _show_finished(self, report: Report) -> None:
         self._report = report
-        self._window.keep_desk()
-        self._drill = self._window.session.live
+        self._navigation.pause_run()
+        self._drill = self._session.live
         self._scenario = self._drill.scenario if self._drill is not None else None
-        self._run_id = self._window.play.run_id
+        self._run_id = self._play.run_id
         asked = self._drill is not None and self._drill.ended_by is End.ASKED
-        if asked or self._window.pages.currentWidget() is not self._window.desk_page:
+        if asked or not self._navigation.on_desk:
             self._show(report)
         else:
             self.moment.hold(ended(report), lambda: self._show(report))
 
     def show_old(self, run_id: int) -> None:
         """The debrief of a finished run of the profile."""
-        profile = self._window.profile
+        profile = self._profile
         if profile is None:
             return
         try:
             report = json.loads(profile.report(RunId(run_id)))
             text = profile.scenario_text(RunId(run_id))
         except StorageProblem as problem:
-            self._window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return
         altered = profile.altered(RunId(run_id))
 
         def told() -> None:
             if altered:
-                self._window.notice.warn(" ".join(altered))
+                self._notice.warn(" ".join(altered))
             elif report.get("version") == program_version():
                 self._compare(report, RunId(run_id))
 
@@ -110,15 +124,15 @@ class Debriefing(QObject):
         try:
             report, text = run_files.read(file)
         except NoRun as problem:
-            self._window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return
         try:
             scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioProblems as problem:
             said = tr("This version cannot use the scenario of that run ({problem}).")
-            self._window.notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
+            self._notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
             return
-        self._window.quarantine.admit_run(report, scenario, str(file), partial(self._open, report, text))
+        self._gate.admit_run(report, scenario, str(file), partial(self._open, report, text))
 
     def _open(self, report: Report, text: str) -> None:
         self._show_again(report, text, None, partial(self._compare, report))
@@ -134,34 +148,34 @@ class Debriefing(QObject):
                 return
             if found is None:
                 said = tr("The replay reaches the same states: {count} of them were compared.")
-                self._window.notice.tell(said.format(count=len(drill.hashes)))
+                self._notice.tell(said.format(count=len(drill.hashes)))
             else:
                 said = tr("The replay differs from the recorded run: {problem}.")
-                self._window.notice.warn(said.format(problem=said_of(str(found))))
+                self._notice.warn(said.format(problem=said_of(str(found))))
 
-        self._window.session.work(verify.diverging(drill, report), compared)
+        self._session.work(verify.diverging(drill, report), compared)
 
     def _show_again(
         self, report: Report, text: str, run_id: RunId | None, then: Callable[[], None] = lambda: None
     ) -> None:
         """Play the run of *report* again and show it; without its scenario only what the report says."""
-        self._window.leave_run()
+        self._navigation.leave_run()
         self._drill = self._scenario = None
         self._run_id = run_id
         try:
             self._scenario = load_scenario(text, f"{report['scenario']}.toml", int(report["seed"]))
         except ScenarioProblems as problem:
             said = tr("This version cannot use the scenario of that run ({problem}).")
-            self._window.notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
+            self._notice.warn(said.format(problem=said_of(str(problem.problems[0]))))
             self._show(report, then)
         else:
-            self._window.play.reopen(report, self._scenario, run_id, partial(self._reopened, report, then))
+            self._play.reopen(report, self._scenario, run_id, partial(self._reopened, report, then))
 
     def _reopened(self, report: Report, then: Callable[[], None], drill: Drill | None) -> None:
         self._drill = drill
         if self._run_id is None:  # figures of a stranger's file are compared; shown are those found here
             if drill is None:  # why has been said
-                self._window.show_home()
+                self._navigation.show_home()
                 return
             report = drill.report()
         elif drill is not None:
@@ -170,12 +184,12 @@ class Debriefing(QObject):
 
     def come_back(self) -> None:
         """From the desk, where a run that is over was looked at, to its debrief; else to the drills."""
-        self._window.session.pause()
+        self._session.pause()
         if self._report is None:
-            self._window.show_home()
-        elif self._window.play.watching and self._scenario is not None:
+            self._navigation.show_home()
+        elif self._play.watching and self._scenario is not None:
             again = partial(self._reopened, self._report, lambda: None)
-            self._window.play.reopen(self._report, self._scenario, self._run_id, again)
+            self._play.reopen(self._report, self._scenario, self._run_id, again)
         else:
             self._show(self._report)
 
@@ -194,45 +208,45 @@ class Debriefing(QObject):
         elif known is not None and known.drill is drill:
             show(known.review)
         else:
-            self._window.session.work(reviewing(drill), show, stopped=lambda: show(None))
+            self._session.work(reviewing(drill), show, stopped=lambda: show(None))
 
     def _show_page(self, report: Report) -> None:
-        window, scenario = self._window, self._scenario
+        scenario = self._scenario
         has_solution = scenario is not None and bool(scenario.solution)
         review = self._source.review if self._source is not None else None
-        window.debrief.show_report(report, scenario is not None, has_solution, review)
-        window.go_to(window.debrief, str(report.get("title") or report["scenario"]))
-        window.debrief.setFocus()
+        self._page.show_report(report, scenario is not None, has_solution, review)
+        self._navigation.go_to(self._page, str(report.get("title") or report["scenario"]))
+        self._page.setFocus()
 
     # --- what can be done with it -----------------------------------------------------------------------------
 
     def _retry(self, t_s: float) -> None:
         """At a speed at which a person can do something: a run is often watched faster than it is played."""
-        self._window.session.set_speed(min(self._window.session.speed, RETRY_SPEED_MAX))
-        self._window.play.retry(t_s)
+        self._session.set_speed(min(self._session.speed, RETRY_SPEED_MAX))
+        self._play.retry(t_s)
 
     def _begin_fresh(self) -> None:
         """The same drill with numbers that nobody knows yet."""
         if self._scenario is not None and self._report is not None:
-            self._window.play.begin(self._scenario, self._report["mode"])
+            self._play.begin(self._scenario, self._report["mode"])
 
     def _watch(self) -> None:
         if self._scenario is not None and self._report is not None:
-            self._window.play.watch(self._scenario, int(self._report["seed"]))
+            self._play.watch(self._scenario, int(self._report["seed"]))
 
     def _look_back(self, t_s: float) -> None:
-        self._window.play.look_back(round(t_s * 100))
+        self._play.look_back(round(t_s * 100))
 
     def export(self, kind: str) -> None:
         """Ask for a file and write the run in one of the forms of `EXPORTS`."""
-        source, window = self._source, self._window
+        source = self._source
         if source is None:
-            window.notice.warn(tr("This run cannot be replayed here, so it cannot be exported."))
+            self._notice.warn(tr("This run cannot be replayed here, so it cannot be exported."))
             return
-        source = replace(source, player=signature.player(window.store), played_at=self._played_at())
+        source = replace(source, player=signature.player(self._store), played_at=self._played_at())
         ending, write = EXPORTS[kind]
         name = f"{source.report['scenario']}-{source.report['seed']}{ending}"
-        chosen, _ = QFileDialog.getSaveFileName(window, tr("Save the debrief"), name, f"*{ending}")
+        chosen, _ = QFileDialog.getSaveFileName(self._parent, tr("Save the debrief"), name, f"*{ending}")
         if not chosen:
             return
         file = Path(chosen) if Path(chosen).suffix else Path(chosen + ending)
@@ -240,20 +254,20 @@ class Debriefing(QObject):
             write(source, file)
         except OSError as error:
             said = tr("{file} cannot be written: {reason}.")
-            window.notice.warn(said.format(file=file, reason=error.strerror))
+            self._notice.warn(said.format(file=file, reason=error.strerror))
         except NoPdf as problem:
-            window.notice.warn(f"{problem}.")
+            self._notice.warn(f"{problem}.")
         else:
             written = ", ".join(str(one) for one in _files(kind, source, file))
             said = tr("Saved with the name {name}: {file}").format(name=source.player, file=written)
-            window.notice.offer(said, tr("Change the name…"), lambda: signature.ask(window, window.store))
+            self._notice.offer(said, tr("Change the name…"), lambda: signature.ask(self._parent, self._store))
 
     def _played_at(self) -> str:
         """When the run ended: as the profile knows, or just now."""
-        rows = [run for run in self._window.library.runs() if run.run_id == self._run_id]
+        rows = [run for run in self._library.runs() if run.run_id == self._run_id]
         if rows:
             return signature.moment(rows[0].finished_at)
-        live = self._window.session.live
+        live = self._session.live
         return signature.moment() if live is not None and live is self._drill and live.finished else ""
 
 
@@ -287,17 +301,3 @@ EXPORTS: Final[dict[str, tuple[str, Callable[[Source, Path], None]]]] = {
     "reference": (".sql", lambda source, file: whole_file.write(file, runbook.reference_runbook(source))),
 }
 """Kind -> ending of the file, and what writes it."""
-
-
-def attach(window: MainWindow) -> None:
-    """Connect the page; `window.debriefing` opens runs."""
-    window.debriefing = Debriefing(window)
-
-    def ask_for_run() -> None:
-        chosen, _ = QFileDialog.getOpenFileName(window, tr("Open a recorded run"), "", tr("Runs (*.json)"))
-        if chosen:
-            window.open_file(chosen)
-
-    added = actions.add(window, {"drill.open_run": ask_for_run})
-    menu = window.menus["&Drill"]
-    menu.insertAction(window.actions_by_name["drill.restart"], added["drill.open_run"])

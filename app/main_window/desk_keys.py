@@ -3,28 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QKeyEvent
+from PySide6.QtWidgets import QWidget
 
 from app.widgets import keys
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 
 class DeskKeys(QObject):
     """Sees what the panels of the desk have left: text, buttons and lists keep their own keys."""
 
     def __init__(
-        self, window: MainWindow, wanted: Callable[[], bool], acts: Mapping[str, Callable[[], object]]
+        self,
+        window: QWidget,
+        desk_page: QWidget,
+        wanted: Callable[[], bool],
+        acts: Mapping[str, Callable[[], object]],
     ) -> None:
         """*wanted*: the desk is on screen. *acts*: rows of `app.widgets.keys` -> what their keys do."""
         super().__init__(window)
         self._wanted = wanted
         self._acts = {key: do for name, do in acts.items() for key in keys.keys_of(keys.SSMS).get(name, ())}
-        for place in (window, window.desk_page):
+        for place in (window, desk_page):
             place.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
@@ -36,11 +37,3 @@ class DeskKeys(QObject):
                     do()
                 return True
         return super().eventFilter(watched, event)
-
-
-def attach(window: MainWindow) -> None:
-    DeskKeys(
-        window,
-        lambda: window.pages.currentWidget() is window.desk_page,
-        {"desk.pause": window.session.toggle, "desk.run": window.console.run},
-    )

@@ -1,188 +1,211 @@
-"""The page on which a drill is played: its views made, and connected with the session."""
+"""The page on which a drill is played: time above, the desk below; and how it is connected with the session."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pkgutil import resolve_name
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
-from app.main_window import actions, cards
+from app.main_window import actions
 from app.main_window.desk import Desk
-from app.main_window.irrevocable import UNDO_S
-from app.views.briefing import Briefing
+from app.main_window.irrevocable import UNDO_S, Irrevocable
+from app.main_window.play import Play
+from app.main_window.session import Session
+from app.views.act_line import ActLine
 from app.views.charts import Charts
 from app.views.console import Console
+from app.views.console.query import QueryWindow
 from app.views.error_log import ErrorLog
-from app.views.fault_ledger import FaultLedger
 from app.views.monitor import Monitor
 from app.views.object_explorer import ObjectExplorer
 from app.views.timeline import Timeline
-from app.views.timing import Timing
 from app.views.topology import Topology
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.views.topology_table import TopologyTable
 from app.views.transport import Transport
 from app.widgets import theme
 from app.widgets.docks import DOCKS, LEARNER, MIDDLE
+from app.widgets.notice import Notice
 from app.words import formatting
 from app.words.language import tr
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-    from app.views.console.query import QueryWindow
-    from engine.drill.running.drill import Drill
-    from engine.events import Event
+from engine.drill.running.drill import Drill
+from engine.events import Event
 
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
 
 
-def make(window: MainWindow) -> Iterator[None]:
-    """The page, then the views, one in a step, each in its place."""
-    window.transport = Transport([window.actions_by_name[name] for name in IN_TRANSPORT])
-    window.timeline = Timeline()
-    window.desk = desk = Desk()
-    window.desk_page = QWidget()
-    column = QVBoxLayout(window.desk_page)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(0)
-    window.pages.addWidget(window.desk_page)
-    column.addWidget(_bar(window))
-    column.addWidget(desk)
-    yield
+def put_views(desk: Desk) -> Iterator[None]:
+    """The views of the table of docks, one in a step, each in its place."""
     for dock in sorted(DOCKS, key=lambda dock: dock.area is not MIDDLE):
         desk.put(dock, resolve_name(dock.view)())
         yield
     desk.arrange(LEARNER)
-    window.topology = desk.part(Topology)
-    window.briefing, window.console = desk.part(Briefing), desk.part(Console)
-    window.charts, window.timing = desk.part(Charts), desk.part(Timing)
-    window.explorer, window.ledger = desk.part(ObjectExplorer), desk.part(FaultLedger)
-    window.table = desk.part(TopologyTable)
-    window.table.share(window.topology.acts)
 
 
-def _bar(window: MainWindow) -> QFrame:
-    """Time, and the end of the drill."""
-    finish = QToolButton()
-    window.actions_by_name["drill.finish"].setIconText(tr("End drill"))
-    finish.setDefaultAction(window.actions_by_name["drill.finish"])
-    finish.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-    bar = QFrame()
-    bar.setProperty("bar", "true")
-    row = QHBoxLayout(bar)
-    row.setContentsMargins(0, 0, 8, 0)
-    row.addWidget(window.transport)
-    row.addWidget(window.timeline, 1)
-    row.addWidget(finish)
-    return bar
+class DeskPage(QWidget):
+    """The desk under a bar with time and the end of the drill."""
+
+    def __init__(self, desk: Desk, actions: Mapping[str, QAction]) -> None:
+        super().__init__()
+        self.desk = desk
+        self.transport = Transport([actions[name] for name in IN_TRANSPORT])
+        self.timeline = Timeline()
+        self._play_action = actions["time.play"]
+        finish = QToolButton()
+        actions["drill.finish"].setIconText(tr("End drill"))
+        finish.setDefaultAction(actions["drill.finish"])
+        finish.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
+        bar = QFrame()
+        bar.setProperty("bar", "true")
+        row = QHBoxLayout(bar)
+        row.setContentsMargins(0, 0, 8, 0)
+        row.addWidget(self.transport)
+        row.addWidget(self.timeline, 1)
+        row.addWidget(finish)
+        self._column = QVBoxLayout(self)
+        self._column.setContentsMargins(0, 0, 0, 0)
+        self._column.setSpacing(0)
+        self._column.addWidget(bar)
+        self._column.addWidget(desk)
+
+    @property
+    def topology(self) -> Topology:
+        """The view in the middle."""
+        return self.desk.part(Topology)
+
+    def insert_bar(self, bar: QWidget) -> None:
+        """Put *bar* between time and desk."""
+        self._column.insertWidget(1, bar)
+
+    def show_running(self, running: bool) -> None:
+        """Whether the button runs or pauses."""
+        action = self._play_action
+        action.setText(tr("Pause") if running else tr("Run"))
+        colours = theme.tokens(self.palette())
+        action.setIcon(theme.icon("pause" if running else "play", colours, colours.on_accent))
+        actions.show_keys([action])
 
 
-def connect(window: MainWindow) -> None:
-    """What the session tells goes to the views, what they ask for to the session, and from view to view."""
-    session, desk, topology = window.session, window.desk, window.topology
-    session.drill_changed.connect(lambda drill: _show_moment(window, drill))
-    for view in (desk, window.transport, window.act_line):
-        session.world_changed.connect(view.show_world)
-    session.happened.connect(desk.add_events)
-    window.act_line.requested.connect(window.do_typed)
-    for asking in desk.views.values():
-        asking.requested.connect(window.do)
-    session.happened.connect(lambda events: _show_questions(window, events))
-    session.refused.connect(window.notice.warn)
-    session.refused.connect(window.console.show_refusal)
-    session.speed_changed.connect(window.transport.show_speed)
-    session.speed_changed.connect(topology.set_speed)
-    session.lagging.connect(window.transport.show_lag)
-    session.progress.connect(window.transport.show_progress)
-    session.running_changed.connect(lambda running: show_running(window, running))
-    for changed in (session.running_changed, session.speed_changed):
-        changed.connect(lambda _: desk.show_pace(session.running, session.speed > MOVING_SPEED_MAX))
-    window.transport.speed_chosen.connect(session.set_speed)
-    session.running_changed.connect(window.console.tabs.show_running)
-    window.console.said.connect(window.notice.tell)
-    window.console.zoom_wanted.connect(lambda: desk.zoom("console"))
-    window.console.tabs.text_closed.connect(lambda name: _offer_text_back(window, name))
-    window.console.busy_closed.connect(lambda query: _ask_to_close(window, query))
-    window.play.began.connect(lambda drill: _show_begun(window, drill))
-    window.play.recorded.connect(lambda drill: _show_recorded(window, drill))
-    topology.opened.connect(lambda server: window.console.new_query(server))
-    window.explorer.query_wanted.connect(lambda server, text: _open_query(window, server, text))
-    window.explorer.log_wanted.connect(lambda server: _open_log(window, server))
-    window.explorer.monitor_wanted.connect(lambda _, database: _open_monitor(window, database))
-    topology.chosen.connect(window.table.choose)
-    window.table.chosen.connect(topology.choose)
+class RunFacts(QLabel):
+    """Of the run on screen, for the status bar: how it is played, its seed, and whether it is recorded."""
+
+    def __init__(self, play: Play) -> None:
+        super().__init__()
+        self._play = play
+        self.setContentsMargins(0, 0, 6, 0)  # in full screen no size grip keeps it from the edge
+        play.began.connect(self._show)
+        play.recorded.connect(self._show)
+
+    def _show(self, drill: Drill) -> None:
+        kept = tr("not recorded") if self._play.run_id is None else tr("recorded")
+        what = tr("reference solution") if self._play.watching else formatting.mode(drill.mode.value)
+        self.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
 
 
-def _show_moment(window: MainWindow, drill: Drill) -> None:
-    """The run as it stands, or a past moment of it."""
-    if window.session.looking_back:
-        window.desk.show_moment(drill)
-    else:
-        window.desk.show_drill(drill)
-    window.transport.show_drill(drill)
-    window.act_line.show_drill(drill)
+class DeskConnection(QObject):
+    """What the session tells goes to the views, and what they ask for to the session."""
+
+    def __init__(
+        self,
+        page: DeskPage,
+        act_line: ActLine,
+        session: Session,
+        irrevocable: Irrevocable,
+        notice: Notice,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._page, self._act_line, self._session = page, act_line, session
+        self._irrevocable, self._notice = irrevocable, notice
+        desk, topology, console, transport = page.desk, page.topology, page.desk.part(Console), page.transport
+        session.drill_changed.connect(self._show_moment)
+        for view in (desk, transport, act_line):
+            session.world_changed.connect(view.show_world)
+        session.happened.connect(desk.add_events)
+        act_line.requested.connect(self.do_typed)
+        for asking in desk.views.values():
+            asking.requested.connect(self.do)
+        session.happened.connect(self._show_questions)
+        session.refused.connect(notice.warn)
+        session.refused.connect(console.show_refusal)
+        session.speed_changed.connect(transport.show_speed)
+        session.speed_changed.connect(topology.set_speed)
+        session.lagging.connect(transport.show_lag)
+        session.progress.connect(transport.show_progress)
+        session.running_changed.connect(page.show_running)
+        for changed in (session.running_changed, session.speed_changed):
+            changed.connect(lambda _: desk.show_pace(session.running, session.speed > MOVING_SPEED_MAX))
+        transport.speed_chosen.connect(session.set_speed)
+        session.running_changed.connect(console.tabs.show_running)
+
+    def do(self, line: str) -> None:
+        """What a view asks for, after a question where it cannot be undone."""
+        self._irrevocable.do(line, self.do_typed)
+
+    def do_typed(self, line: str) -> None:
+        """A whole line that was typed; a notice about something else is out of date by then."""
+        self._notice.clear()
+        self._session.do(line)
+
+    def _show_moment(self, drill: Drill) -> None:
+        """The run as it stands, or a past moment of it."""
+        if self._session.looking_back:
+            self._page.desk.show_moment(drill)
+        else:
+            self._page.desk.show_drill(drill)
+        self._page.transport.show_drill(drill)
+        self._act_line.show_drill(drill)
+
+    def _show_questions(self, events: list[Event]) -> None:
+        """A question that makes time stand still is brought to the front."""
+        if any(event.kind == "question" and event.get("pause") for event in events):
+            brief = self._page.desk.docks["brief"]
+            brief.show()
+            brief.raise_()
 
 
-def _show_begun(window: MainWindow, drill: Drill) -> None:
-    window.scenario = drill.scenario
-    window.drafts.begin(drill)
-    window.notice.clear()
-    cards.put(window.store, window.topology, drill.scenario.name)
-    _show_facts(window, drill)
-    window.go_to(window.desk_page, drill.scenario.title)
-    window.topology.setFocus()
+class ViewConnection(QObject):
+    """What one view of the desk wants of another."""
 
+    def __init__(self, desk: Desk, irrevocable: Irrevocable, notice: Notice, parent: QObject) -> None:
+        super().__init__(parent)
+        self._desk, self._irrevocable, self._notice = desk, irrevocable, notice
+        topology, table, explorer = desk.part(Topology), desk.part(TopologyTable), desk.part(ObjectExplorer)
+        self._console = desk.part(Console)
+        table.share(topology.acts)
+        self._console.said.connect(notice.tell)
+        self._console.zoom_wanted.connect(lambda: desk.zoom("console"))
+        self._console.tabs.text_closed.connect(self._offer_text_back)
+        self._console.busy_closed.connect(self._ask_to_close)
+        topology.opened.connect(lambda server: self._console.new_query(server))
+        explorer.query_wanted.connect(self._open_query)
+        explorer.log_wanted.connect(self._open_log)
+        explorer.monitor_wanted.connect(self._open_monitor)
+        topology.chosen.connect(table.choose)
+        table.chosen.connect(topology.choose)
+        for view in (desk.part(Charts), desk.part(Monitor)):
+            topology.database_chosen.connect(view.show_database)
 
-def _show_facts(window: MainWindow, drill: Drill) -> None:
-    kept = tr("not recorded") if window.play.run_id is None else tr("recorded")
-    what = tr("reference solution") if window.play.watching else formatting.mode(drill.mode.value)
-    window.run_facts.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
+    def _offer_text_back(self, name: str) -> None:
+        said = tr("{window} is closed. “New query” lists its text, too.").format(window=name)
+        self._notice.offer(said, tr("Undo"), lambda: self._console.tabs.reopen(0), UNDO_S)
 
+    def _ask_to_close(self, query: QueryWindow) -> None:
+        tabs = self._console.tabs
+        self._irrevocable.ask("close_busy", lambda: tabs.close_window(query), window=query.window_id)
 
-def _show_recorded(window: MainWindow, drill: Drill) -> None:
-    _show_facts(window, drill)
-    window.notice.tell(tr("This run is recorded from now on, including its beginning."))
+    def _open_query(self, server: str, text: str) -> None:
+        self._console.new_query(server, text)
+        self._desk.go_to("console")
 
+    def _open_log(self, server: str) -> None:
+        self._desk.part(ErrorLog).show_server(server)
+        self._desk.go_to("error_log")
 
-def show_running(window: MainWindow, running: bool) -> None:
-    """Whether the button runs or pauses."""
-    action = window.actions_by_name["time.play"]
-    action.setText(tr("Pause") if running else tr("Run"))
-    colours = theme.tokens(window.palette())
-    action.setIcon(theme.icon("pause" if running else "play", colours, colours.on_accent))
-    actions.show_keys([action])
-
-
-def _show_questions(window: MainWindow, events: list[Event]) -> None:
-    """A question that makes time stand still is brought to the front."""
-    if any(event.kind == "question" and event.get("pause") for event in events):
-        window.desk.docks["brief"].show()
-        window.desk.docks["brief"].raise_()
-
-
-def _offer_text_back(window: MainWindow, name: str) -> None:
-    said = tr("{window} is closed. “New query” lists its text, too.").format(window=name)
-    window.notice.offer(said, tr("Undo"), lambda: window.console.tabs.reopen(0), UNDO_S)
-
-
-def _ask_to_close(window: MainWindow, query: QueryWindow) -> None:
-    tabs = window.console.tabs
-    window.irrevocable.ask("close_busy", lambda: tabs.close_window(query), window=query.window_id)
-
-
-def _open_query(window: MainWindow, server: str, text: str) -> None:
-    window.console.new_query(server, text)
-    window.desk.go_to("console")
-
-
-def _open_log(window: MainWindow, server: str) -> None:
-    window.desk.part(ErrorLog).show_server(server)
-    window.desk.go_to("error_log")
-
-
-def _open_monitor(window: MainWindow, database: str) -> None:
-    window.desk.part(Monitor).show_database(database)
-    window.desk.go_to("monitor")
+    def _open_monitor(self, _: str, database: str) -> None:
+        self._desk.part(Monitor).show_database(database)
+        self._desk.go_to("monitor")

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, QProcess
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.doctor import PROFILE, Finding, from_line
 from app.files import support
-from app.main_window import actions
-from app.storage import StorageProblem
+from app.storage import Profile, StorageProblem
 from app.views.diagnostics import Diagnostics, Line
+from app.widgets.notice import Notice
 from app.words.language import tr
 from engine.words import say
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 COMMAND: Final = ["-m", "app", "doctor", "--lines"]
 """The same check as on the command line."""
@@ -27,16 +24,15 @@ KILL_MS: Final = 2_000
 
 
 class Doctor(QObject):
-    """`window.diagnostics`: the dialog, the check behind it, and what it found."""
+    """The dialog, the check behind it, and what it found."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(self, profile: Profile | None, notice: Notice, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._profile, self._notice, self._parent = profile, notice, parent
         self.page: Diagnostics | None = None
         self.findings: list[Finding] = []
         self._process: QProcess | None = None
         self._heard = ""
-        window.closing.connect(self.stop)
 
     @property
     def busy(self) -> bool:
@@ -45,7 +41,7 @@ class Doctor(QObject):
     def examine(self) -> None:
         """Show the dialog and look at everything (again)."""
         if self.page is None:
-            self.page = Diagnostics(self._window)
+            self.page = Diagnostics(self._parent)
             self.page.again_wanted.connect(self.examine)
             self.page.bundle_wanted.connect(self.save_bundle)
         self.page.show()
@@ -66,19 +62,19 @@ class Doctor(QObject):
     def save_bundle(self) -> None:
         """Ask where to, and write it."""
         title, kind = tr("Save a support bundle"), tr("Zip files (*.zip)")
-        chosen, _ = QFileDialog.getSaveFileName(self._window, title, "mirrordrill-support.zip", kind)
+        chosen, _ = QFileDialog.getSaveFileName(self._parent, title, "mirrordrill-support.zip", kind)
         if not chosen:
             return
         file = Path(chosen)
         try:
-            members = support.write_bundle(file, self.findings or self._own(), self._window.profile)
+            members = support.write_bundle(file, self.findings or self._own(), self._profile)
         except support.NoBundle as problem:
-            self._window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return
         said = tr(
             "Saved: {file} holds {members}, without names of people and machines. Read it before you send it."
         )
-        self._window.notice.tell(said.format(file=file, members=", ".join(members)))
+        self._notice.tell(said.format(file=file, members=", ".join(members)))
 
     def stop(self) -> None:
         """The window goes."""
@@ -126,7 +122,7 @@ class Doctor(QObject):
 
     def _own(self) -> list[Finding]:
         """The profile, which this window holds open: SQLite's full check and the journals' checksums."""
-        profile = self._window.profile
+        profile = self._profile
         if profile is None:
             return [Finding(PROFILE, False, tr("It could not be opened at the start; nothing is saved."))]
         try:
@@ -138,14 +134,3 @@ class Doctor(QObject):
                 PROFILE, not faults, " ".join(faults) or tr("{file} is intact.").format(file=profile.file)
             )
         ]
-
-
-def attach(window: MainWindow) -> None:
-    """Put the entries at the end of the Help menu."""
-    window.diagnostics = Doctor(window)
-    added = actions.add(
-        window, {"help.check": window.diagnostics.examine, "help.bundle": window.diagnostics.save_bundle}
-    )
-    menu = window.menus["&Help"]
-    menu.addSeparator()
-    menu.addActions(list(added.values()))

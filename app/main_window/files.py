@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from PySide6.QtCore import QEvent, QMimeData, QObject
+from PySide6.QtCore import QEvent, QMimeData, QObject, Signal
 from PySide6.QtGui import QDropEvent
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.files import bundle, scenario_files, sql_files
 from app.files.bundle import BundleProblems
 from app.files.scenario_files import NoScenario
-from app.main_window import actions, dialogs
+from app.main_window import dialogs
+from app.main_window.debrief_page import Debriefing
+from app.main_window.drill_choice import DrillChoice
+from app.main_window.irrevocable import Irrevocable
+from app.main_window.quarantine import Gate
+from app.main_window.scripts import Scripts
 from app.widgets.busy import busy
+from app.widgets.notice import Notice
 from app.words.language import tr
 from app.words.sentences import said
 from engine.drill.authoring.contents import visible
 from engine.drill.authoring.problems import ScenarioProblems
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 KINDS: Final = frozenset({".toml", ".json", bundle.SUFFIX, sql_files.SUFFIX})
 """Endings of files that can be opened."""
@@ -27,15 +31,36 @@ TOLD_MAX: Final = 5
 """Problems of a bundle that the window's notice has room for; `mirrordrill check` tells all."""
 
 
-class Files:
-    """`window.files`."""
+class Files(QObject):
+    """Each kind of file goes to the part that knows it; what is foreign is let in by the *gate*."""
 
-    def __init__(self, window: MainWindow) -> None:
-        self._window = window
+    opened = Signal(str)
+    """The path of a drill or bundle that is on screen now."""
+
+    def __init__(
+        self,
+        scripts: Scripts,
+        debriefing: Debriefing,
+        choice: DrillChoice,
+        gate: Gate,
+        irrevocable: Irrevocable,
+        notice: Notice,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._scripts, self._debriefing, self._choice = scripts, debriefing, choice
+        self._gate, self._irrevocable, self._notice, self._parent = gate, irrevocable, notice, parent
 
     def ask(self) -> None:
-        """Have somebody choose a file, and open it."""
-        name = dialogs.ask_file(self._window)
+        """Have a file chosen, and open it."""
+        name = dialogs.ask_file(self._parent)
+        if name:
+            self.open(name)
+
+    def ask_for_run(self) -> None:
+        """The same for recorded runs alone."""
+        title, kinds = tr("Open a recorded run"), tr("Runs (*.json)")
+        name, _ = QFileDialog.getOpenFileName(self._parent, title, "", kinds)
         if name:
             self.open(name)
 
@@ -45,52 +70,54 @@ class Files:
         A script comes into the run on screen; whatever else leaves it.
         """
         if Path(name).suffix.lower() == sql_files.SUFFIX:
-            self._window.scripts.open(Path(name))
+            self._scripts.open(Path(name))
         else:
-            self._window.irrevocable.maybe_ask("leave", lambda: self._open(name))
+            self._irrevocable.maybe_ask("leave", lambda: self._open(name))
 
     @busy()
     def _open(self, name: str) -> None:
-        window = self._window
         kind = Path(name).suffix.lower()
         if kind == bundle.SUFFIX:
             self._open_bundle(Path(name))
             return
         if kind == ".json":
-            window.debriefing.open_file(Path(name))
+            self._debriefing.open_file(Path(name))
             return
         try:
             scenario = scenario_files.find(name).load()
         except (NoScenario, ScenarioProblems) as problem:
-            window.notice.warn(visible(said(str(problem))))
+            self._notice.warn(visible(said(str(problem))))
             return
 
         def show() -> None:
-            window.show_brief(scenario)
-            window.file_opened.emit(name)
+            self._choice.show(scenario)
+            self.opened.emit(name)
 
-        window.quarantine.admit(scenario, name, show)
+        self._gate.admit(scenario, name, show)
 
     def _open_bundle(self, file: Path) -> None:
-        window = self._window
         try:
             found = bundle.read(file)
         except BundleProblems as refused:
             more = len(refused.problems) - TOLD_MAX
             told = [str(problem) for problem in refused.problems[:TOLD_MAX]]
             told += [tr("and {n} more problems").format(n=more)] if more > 0 else []
-            window.notice.warn(visible("\n".join(told)))
+            self._notice.warn(visible("\n".join(told)))
             return
-        window.quarantine.admit_bundle(found)
-        window.file_opened.emit(str(file))
+        self._gate.admit_bundle(found)
+        self.opened.emit(str(file))
 
 
 class Drops(QObject):
     """Files that are let fall on the window are opened as if they had been chosen."""
 
-    def __init__(self, window: MainWindow) -> None:
+    dropped = Signal(str)
+    """Path of the file."""
+
+    def __init__(self, window: QWidget) -> None:
         super().__init__(window)
-        self._window = window
+        window.setAcceptDrops(True)
+        window.installEventFilter(self)
 
     def eventFilter(self, watched: QObject, event: QEvent) -> bool:
         if isinstance(event, QDropEvent) and event.type() in (QEvent.Type.DragEnter, QEvent.Type.Drop):
@@ -98,7 +125,7 @@ class Drops(QObject):
             if file:
                 event.acceptProposedAction()
                 if event.type() == QEvent.Type.Drop:
-                    self._window.open_file(file)
+                    self.dropped.emit(file)
                 return True
         return super().eventFilter(watched, event)
 
@@ -107,14 +134,3 @@ def _dropped(data: QMimeData) -> str:
     """The one file of this computer that is being dragged, if it is of a kind that can be opened."""
     files = [url.toLocalFile() for url in data.urls() if url.isLocalFile()]
     return files[0] if len(files) == 1 and Path(files[0]).suffix.lower() in KINDS else ""
-
-
-def attach(window: MainWindow) -> None:
-    """The start page's button, an entry of the menu, and files that are let fall on the window."""
-    window.files = Files(window)
-    window.picker.file_wanted.connect(window.files.ask)
-    added = actions.add(window, {"drill.open_file": window.files.ask})
-    menu = window.menus["&Drill"]
-    menu.insertAction(window.actions_by_name["drill.restart"], added["drill.open_file"])
-    window.setAcceptDrops(True)
-    window.installEventFilter(Drops(window))

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import QByteArray, QObject, QSize, Qt, QTimer
+from PySide6.QtWidgets import QWidget
 
-from app.main_window.desk import COMES_BACK_MS, LAYOUT_VERSION
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
+from app.main_window.desk import COMES_BACK_MS, LAYOUT_VERSION, Desk
 
 
 class FullScreen(QObject):
     """Panels grow with the window and shrink with it, which leaves their borders some pixels off: whoever has moved
     nothing on the full screen gets them back to the pixel."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, desk: Desk, window: QWidget) -> None:
+        """*window*: what fills the screen."""
         super().__init__(window)
-        self._window = window
+        self._desk, self._window = desk, window
         self._before: tuple[QByteArray, QSize] | None = None
         """How the desk stood in the window, and its size."""
         self._within: QByteArray | None = None
@@ -28,7 +25,7 @@ class FullScreen(QObject):
 
     def toggle(self) -> None:
         """Fill the screen, or no longer."""
-        desk, full = self._window.desk, Qt.WindowState.WindowFullScreen
+        desk, full = self._desk, Qt.WindowState.WindowFullScreen
         if not self._window.windowState() & full:
             self._before = (self._state(), desk.size()) if desk.was_seen else None
             self._within = None
@@ -42,9 +39,4 @@ class FullScreen(QObject):
         self._within = self._state()
 
     def _state(self) -> QByteArray:
-        return self._window.desk.saveState(LAYOUT_VERSION)
-
-
-def attach(window: MainWindow) -> None:
-    """For the action in the View menu."""
-    window.full_screen = FullScreen(window)
+        return self._desk.saveState(LAYOUT_VERSION)

@@ -2,41 +2,35 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
 
-from PySide6.QtWidgets import QApplication
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QApplication, QWidget
 
-from app.main_window import actions
 from app.views.help import PAGE_OF, Help
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
+from app.widgets.room import Pages
 
 
-def _show(window: MainWindow) -> None:
-    if window.help is None:
-        window.help = Help(window)
-    focus = QApplication.focusWidget()
-    around = {**window.desk.widgets(), "timeline": window.timeline, "transport": window.transport}
-    page = window.pages.currentWidget()
-    if page is not None:
-        around[page.objectName()] = page
-    name = next(
-        (
-            n
-            for n, view in around.items()
-            if focus is not None and (view is focus or view.isAncestorOf(focus))
-        ),
-        "",
-    )
-    window.help.show_page(PAGE_OF.get(name, "start"))
-    window.help.show()
-    window.help.raise_()
+class HelpKey(QObject):
+    """The help is made when it is first asked for."""
 
+    def __init__(self, panels: Mapping[str, QWidget], pages: Pages, parent: QWidget) -> None:
+        """*panels*: name in the table of help pages -> what has to have the keyboard."""
+        super().__init__(parent)
+        self._panels, self._pages, self._parent = panels, pages, parent
+        self._help: Help | None = None
 
-def attach(window: MainWindow) -> None:
-    """The first entry of the Help menu; the page is made when it is first asked for."""
-    window.help = None
-    added = actions.add(window, {"help.here": lambda: _show(window)})
-    menu = window.menus["&Help"]
-    menu.insertAction(menu.actions()[0], added["help.here"])
+    def show(self) -> None:
+        """Open the help at the page about what has the keyboard."""
+        help = self._help = self._help or Help(self._parent)
+        help.show_page(PAGE_OF.get(self._panel_with_keys(), "start"))
+        help.show()
+        help.raise_()
+
+    def _panel_with_keys(self) -> str:
+        focus, page = QApplication.focusWidget(), self._pages.currentWidget()
+        around = {**self._panels, page.objectName(): page} if page is not None else self._panels
+        for name, view in around.items():
+            if focus is not None and (view is focus or view.isAncestorOf(focus)):
+                return name
+        return ""

@@ -1,109 +1,79 @@
-"""The menu bar: every action of the window and of its views in one place."""
+"""The menu bar as a table: every action of the window and of its views in one place."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QMenu
 
-from app.view_models.offers import DATABASES_OFFERED, Target
-from app.views.palette import Palette
-from app.widgets.acts import put_heading
 from app.widgets.docks import DOCKS
 from app.widgets.reader import close_when_chosen
 from app.words.language import mark, tr
-from engine.model import World
 
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
+RECENT, LOOKS, FIDELITY, PLANNER, PROGRESS = "recent", "looks", "fidelity", "planner", "progress"
+"""Entries that are no action of the table of keys."""
 
-BARS: Final[tuple[tuple[str, tuple[str | None, ...]], ...]] = (
-    (mark("&Drill"), ("drill.open", "drill.restart", None, "drill.hint", "drill.note", "drill.act", None,
-                "drill.finish", None, "drill.quit")),
-    (mark("&Time"), ("time.play", "time.step", "time.next_event", "time.next_state", "time.run_to", None,
-               "time.faster", "time.slower", "time.normal")),
-)  # fmt: skip
-"""Menu -> names of actions; None is a line."""
+Entry = str | None | tuple[str, tuple[str, ...]]
+"""An action by its name, or one of the above; None is a line; a submenu has its title and its entries."""
 
-TEXT_SIZES: Final = ("view.larger", "view.smaller", "view.usual_size")
-LOOKS: Final = (
-    None,
-    "view.zoom",
-    "view.full_screen",
-    "view.reset_layout",
-)
-HELP: Final = ("help.sheet", "help.keys", "help.palette")
+MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
+    mark("&Drill"): (
+        "drill.open", RECENT, "drill.open_file", "drill.open_run", "drill.restart", None,
+        "drill.branches", "drill.hint", "drill.note", "drill.act", None,
+        "drill.finish", None,
+        "drill.save_scenario", None,
+        "drill.bundles", "drill.accepted", "drill.export_bundle", None,
+        "drill.quit",
+    ),
+    mark("&Time"): (
+        "time.play", "time.step", "time.next_event", "time.next_state", "time.run_to", None,
+        "time.next_alarm", "time.until", "time.faster", "time.slower", "time.normal", None,
+        "time.back", "time.forward", "time.now", "time.go_on",
+    ),
+    mark("&Faults"): (),
+    mark("&Query"): (),
+    mark("&View"): (
+        *(f"view.{dock.name}" for dock in DOCKS if not dock.more),
+        (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCKS if dock.more)), None,
+        LOOKS, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), None,
+        "view.zoom", "view.full_screen", "view.reset_layout", None,
+        "time.all", "view.save_charts", None,
+        (mark("Teachin&g tools"), ("teach.note", "teach.spotlight", "teach.bright", "teach.find")),
+        "view.present", "view.contrast",
+    ),
+    mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, "drill.editor", "drill.edit_copy"),
+    mark("&Help"): (
+        "help.here", "help.sheet", "help.keys", "help.palette", "help.tour", None,
+        "help.check", "help.bundle", "view.say",
+    ),
+}  # fmt: skip
+"""Menu -> what stands in it; those of faults and queries are filled by the desk."""
 
 
-def fill(menu: QMenu, names: Iterable[str | None], actions: Mapping[str, QAction]) -> None:
-    """Put the actions that there are into *menu*; None is a line."""
-    for name in names:
-        if name is None:
+def fill_bar(
+    bar: Mapping[str, QMenu], actions: Mapping[str, QAction], others: Mapping[str, Callable[[QMenu], object]]
+) -> None:
+    """Put everything in its place. *others*: entry that is no action -> what puts it into its menu."""
+    for title, entries in MENUS.items():
+        close_when_chosen(bar[title])
+        _fill(bar[title], entries, actions, others)
+
+
+def _fill(
+    menu: QMenu,
+    entries: Iterable[Entry],
+    actions: Mapping[str, QAction],
+    others: Mapping[str, Callable[[QMenu], object]],
+) -> None:
+    for entry in entries:
+        if entry is None:
             menu.addSeparator()
-        elif name in actions:
-            menu.addAction(actions[name])
-
-
-def fill_bar(window: MainWindow) -> None:
-    """The window's and its views' actions; what changes is filled in when its menu opens."""
-    bar, actions = window.menus, window.actions_by_name
-    for menu in bar.values():
-        close_when_chosen(menu)
-    for title, names in BARS:
-        fill(bar[title], names, actions)
-    bar["&Faults"].aboutToShow.connect(lambda: _fill_faults(window))
-    bar["&Query"].addActions(list(window.console.tools.values()))
-    fill(bar["&View"], (f"view.{dock.name}" for dock in DOCKS if not dock.more), actions)
-    fill(
-        bar["&View"].addMenu(tr("&More panels")),
-        (f"view.{dock.name}" for dock in DOCKS if dock.more),
-        actions,
-    )
-    bar["&View"].addSeparator()
-    window.appearance.fill_menu(bar["&View"])
-    fill(bar["&View"].addMenu(tr("Te&xt size")), TEXT_SIZES, actions)
-    fill(bar["&View"], LOOKS, actions)
-    fill(bar["&Help"], HELP, actions)
-    window.palette_of_commands = Palette(window)
-
-
-def things(world: World, opened: str = "") -> list[tuple[str, list[Target]]]:
-    """Everything that something can be done to, by kind; of many databases the one that is *opened* in the picture."""
-    servers = [Target("server", (name,)) for name in world.instances]
-    names = list(world.instances)
-    links = [Target("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
-    links += [Target("link", (client, server)) for client in world.clients for server in names]
-    clients = [Target("client", (name,)) for name in world.clients]
-    there = world.databases()
-    many = len(there) > DATABASES_OFFERED
-    databases = [Target("database", (name,)) for name in there if name == opened or not many]
-    return [
-        (tr("Servers"), servers),
-        (tr("Links"), links),
-        (tr("Applications"), clients),
-        (tr("Databases"), databases),
-    ]
-
-
-def _fill_faults(window: MainWindow) -> None:
-    """A submenu for each thing, filled when it opens with what makes sense then."""
-    menu, drill, fill_one = window.menus["&Faults"], window.session.drill, window.topology.fill_menu
-    menu.clear()
-    if drill is not None:
-        for kind, targets in things(drill.world, window.topology.acts.opened):
-            if targets:
-                put_heading(menu, kind)
-            for target in targets:
-                submenu = menu.addMenu(target.title)
-                submenu.aboutToShow.connect(
-                    lambda submenu=submenu, target=target: _refill(submenu, target, fill_one)
-                )
-    menu.addSeparator()
-    menu.addAction(window.actions_by_name["fault.revert_all"])
-
-
-def _refill(menu: QMenu, target: Target, fill_one: Callable[[QMenu, Target], None]) -> None:
-    menu.clear()
-    fill_one(menu, target)
+        elif isinstance(entry, tuple):
+            title, inner = entry
+            _fill(menu.addMenu(tr(title)), inner, actions, others)
+        elif entry in others:
+            others[entry](menu)
+        else:
+            menu.addAction(actions[entry])

@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from PySide6.QtCore import QObject, Slot
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtWidgets import QFileDialog, QWidget
 
-from app.main_window import actions
+from app.main_window.play import Play
+from app.main_window.session import Session
+from app.views.charts import Charts
 from app.views.charts.export import NotSaved
 from app.widgets.docks import ChoosesSpan, ChoosesTime, OverTime, Span
+from app.widgets.notice import Notice
 from app.words.language import tr
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 
 class Moments(QObject):
     """Hands the moment (seconds since the start) and the span on to every view that can show them."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(self, views: Sequence[object], session: Session, play: Play, parent: QObject) -> None:
+        """*views*: any; those that show or choose a time say so by the protocols of `app.widgets.docks`."""
+        super().__init__(parent)
         self.time_s: float | None = None
         self.span: Span | None = None
-        views = [*window.desk.widgets().values(), window.timeline]
         self._views = [view for view in views if isinstance(view, OverTime)]
         for view in views:
             if isinstance(view, ChoosesTime):
                 view.time_selected.connect(lambda t_s, view=view: self.look_at(t_s, view))
             if isinstance(view, ChoosesSpan):
                 view.span_selected.connect(lambda span, view=view: self.choose_span(span, view))
-        window.session.drill_changed.connect(self._show_again)
-        window.play.began.connect(self.forget)
+        session.drill_changed.connect(self._show_again)
+        play.began.connect(self.forget)
 
     def look_at(self, t_s: float | None, asked_by: object = None) -> None:
         """Put every view's cursor there; None takes it away."""
@@ -62,33 +62,17 @@ class Moments(QObject):
             self.look_at(self.time_s)
 
 
-def attach(window: MainWindow) -> None:
-    """Connect the views; `window.moments` knows what is looked at."""
-    window.moments = Moments(window)
-    window.charts.export_wanted.connect(lambda: save_charts(window))
-    added = actions.add(
-        window,
-        {
-            "time.all": window.moments.forget,
-            "view.save_charts": lambda: save_charts(window),
-        },
-    )
-    menu = window.menus["&View"]
-    menu.addSeparator()
-    menu.addActions(list(added.values()))
-
-
-def save_charts(window: MainWindow) -> None:
+def save_charts(charts: Charts, notice: Notice, parent: QWidget) -> None:
     """Ask for a file and write the charts into it."""
     kinds = ";;".join((tr("Picture (*.png)"), tr("Drawing (*.svg)"), tr("Values (*.csv)")))
-    path, kind = QFileDialog.getSaveFileName(window, tr("Save the charts"), "charts.png", kinds)
+    path, kind = QFileDialog.getSaveFileName(parent, tr("Save the charts"), "charts.png", kinds)
     if not path:
         return
     if "." not in path.rpartition("/")[2]:
         path += kind[kind.index("*") + 1 : kind.index(")")]
     try:
-        window.charts.save(path)
+        charts.save(path)
     except NotSaved as problem:
-        window.notice.warn(str(problem))
+        notice.warn(str(problem))
     else:
-        window.notice.tell(tr("Saved: {file}").format(file=path))
+        notice.tell(tr("Saved: {file}").format(file=path))

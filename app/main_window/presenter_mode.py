@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Qt
+from PySide6.QtWidgets import QWidget
 
 from app import settings
-from app.main_window import actions
+from app.main_window.appearance import Appearance
+from app.settings import WindowSettings
+from app.views.topology import Topology
 from app.widgets.busy import busy
 from app.widgets.docks import PRESENTER, PROFILES
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 TEXT_SCALE: Final = 1.5
 """Text for the back row: at 1920 pixels across, 15 points are read from eight screen widths away. Assumed."""
 
 
-class Presenting(QObject):
+class PresenterMode(QObject):
     """Remembers how the window looked, in the settings too, so that a killed program comes back as it was."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(
+        self, appearance: Appearance, topology: Topology, store: WindowSettings, window: QWidget
+    ) -> None:
+        """*window*: what fills the screen."""
         super().__init__(window)
-        self._window, self._store = window, window.store
-        window.closing.connect(self.stop)
+        self._appearance, self._topology = appearance, topology
+        self._store, self._window = store, window
         self.stop()
 
     @property
@@ -40,14 +43,14 @@ class Presenting(QObject):
         if self.on:
             self.stop()
             return
-        look = self._window.appearance
+        look = self._appearance
         scale = self._store.get(settings.FONT_SCALE)
         self._store.set(settings.BEFORE_PRESENTING, f"{look.layout} {scale}")
         look.set_layout(PRESENTER)
         look.set_font_scale(max(TEXT_SCALE, scale))
         self._window.setWindowState(self._window.windowState() | Qt.WindowState.WindowFullScreen)
-        self._window.topology.fit()
-        self._window.topology.setFocus()
+        self._topology.fit()
+        self._topology.setFocus()
 
     def stop(self) -> None:
         """Layout and text as they were."""
@@ -57,21 +60,11 @@ class Presenting(QObject):
         self._store.set(settings.BEFORE_PRESENTING, "")
         layout, _, scale = before.partition(" ")
         self._window.setWindowState(self._window.windowState() & ~Qt.WindowState.WindowFullScreen)
-        self._window.appearance.set_font_scale(_scale(scale))  # first: large text makes panels wider
-        self._window.appearance.set_layout(layout if layout in PROFILES else PROFILES[0])
-        self._window.topology.light(())
+        self._appearance.set_font_scale(_scale(scale))  # first: large text makes panels wider
+        self._appearance.set_layout(layout if layout in PROFILES else PROFILES[0])
+        self._topology.light(())
 
 
 def _scale(text: str) -> float:
     known = {str(scale): scale for scale in settings.FONT_SCALES}
     return known.get(text, 1.0)
-
-
-def attach(window: MainWindow) -> None:
-    """Two entries in the View menu: present, and high contrast."""
-    window.presenting = Presenting(window)
-    added = actions.add(
-        window,
-        {"view.present": window.presenting.toggle, "view.contrast": window.appearance.toggle_contrast},
-    )
-    window.menus["&View"].addActions(list(added.values()))

@@ -4,16 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
 
 from app.files import accepted, bundle_store, run_files, scenario_files
 from app.files.accepted import Accepted
 from app.files.bundle import Bundle
 from app.files.bundle_store import CannotKeep, Offer, RunOffer
 from app.files.run_files import NoRun
-from app.storage import StorageProblem
+from app.main_window.navigation import Navigation
+from app.storage import Profile, StorageProblem
 from app.views.accepted import AcceptedFile, AcceptedFiles
 from app.views.quarantine import Fact, Item, Quarantine, facts_of
+from app.views.scenario_picker import ScenarioPicker
+from app.widgets.notice import Notice
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.sentences import said
@@ -21,20 +27,27 @@ from engine.drill.authoring.contents import contents, sha256, verbs_of, visible
 from engine.drill.authoring.scenario import Scenario
 from engine.inputs import InputProblem
 
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-
 RUN_SHOWN: Final = 200_000
 """Bytes of a recorded run that are shown. Assumed: nobody reads more."""
 _DRILL, _RUN = "drill ", "run "
 """Before the names of a bundle's items."""
 
 
-class Gate:
-    """Decides what is foreign, and asks. `window.quarantine`."""
+class Gate(QObject):
+    """Decides what is foreign, and asks."""
 
-    def __init__(self, window: MainWindow) -> None:
-        self._window = window
+    def __init__(
+        self,
+        profile: Profile | None,
+        navigation: Navigation,
+        picker: ScenarioPicker,
+        notice: Notice,
+        parent: QWidget,
+    ) -> None:
+        """*picker*: there the drills of a bundle are found after it was taken in."""
+        super().__init__(parent)
+        self._profile, self._navigation, self._picker = profile, navigation, picker
+        self._notice, self._parent = notice, parent
         self._page: Quarantine | None = None
         self._accepted = self._remembered()
         self._asked: tuple[Accepted, Callable[[], None]] | None = None
@@ -86,29 +99,28 @@ class Gate:
         ]
         page = self._show_page()
         page.show_bundle(found.file, found.manifest.title, items)
-        self._window.go_to(page, tr("A bundle from another source"))
+        self._navigation.go_to(page, tr("A bundle from another source"))
         page.take_focus()
 
     def _take_in(self, found: Bundle, names: list[str]) -> None:
         """What was chosen: into the profile, known from now on, on the start page."""
         drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
         runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
-        window = self._window
         try:
             new = bundle_store.take_in(found, drills, runs)
         except (CannotKeep, ValueError) as problem:  # a drill of that name has come meanwhile
-            window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return
         self._remember(_of_drills(found, drills) + _of_runs(found, runs))
-        window.show_home()
+        self._navigation.show_home()
         if drills:
-            window.picker.choose_card(drills[0])
+            self._picker.choose_card(drills[0])
         taken = sum(file.parent.name == "runs" for file in new)
         counts = ((len(new) - taken, trn("{n} drill", "{n} drills", len(new) - taken)),
                   (taken, trn("{n} recorded run", "{n} recorded runs", taken)))  # fmt: skip
         what = ", ".join(text.format(n=count) for count, text in counts if count)
         told = tr("Imported from “{title}”: {what}. Drill ▸ Imported bundles lists and removes them.")
-        window.notice.tell(told.format(title=visible(found.manifest.title), what=what))
+        self._notice.tell(told.format(title=visible(found.manifest.title), what=what))
 
     def trust(self, text: str) -> None:
         """*text* was written here by the user."""
@@ -123,16 +135,15 @@ class Gate:
         page = self._show_page()
         self._asked, self._bundle = (one, then), None
         page.show_file(file, facts, shown)
-        self._window.go_to(page, tr("A file from another source"))
+        self._navigation.go_to(page, tr("A file from another source"))
         page.take_focus()
 
     def _show_page(self) -> Quarantine:
-        self._window.leave_run()
+        self._navigation.leave_run()
         if self._page is None:
             self._page = Quarantine()
             self._page.accepted.connect(self._accept)
             self._page.declined.connect(self._decline)
-            self._window.pages.addWidget(self._page)
         return self._page
 
     def _accept(self) -> None:
@@ -146,7 +157,7 @@ class Gate:
 
     def _decline(self) -> None:
         self._asked = self._bundle = None
-        self._window.show_home()
+        self._navigation.show_home()
 
     # --- remembering ----------------------------------------------------------------------------------------
 
@@ -154,17 +165,17 @@ class Gate:
         return any(one.sha256 == digest for one in self._accepted)
 
     def _finished_here(self, state_hash: str) -> bool:
-        profile = self._window.profile
+        profile = self._profile
         if profile is None:
             return False
         try:
             return profile.finished_with(state_hash)
         except StorageProblem as problem:
-            self._window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return False
 
     def _remembered(self) -> list[Accepted]:
-        profile = self._window.profile
+        profile = self._profile
         if profile is None:
             return []
         with suppress(StorageProblem):  # the start says what is wrong with the profile
@@ -180,18 +191,18 @@ class Gate:
     def _keep(self, known: list[Accepted]) -> None:
         """What cannot be written holds as long as this window is open."""
         self._accepted = known
-        profile = self._window.profile
+        profile = self._profile
         if profile is not None:
             try:
                 accepted.keep(profile, known)
             except StorageProblem as problem:
-                self._window.notice.warn(str(problem))
+                self._notice.warn(str(problem))
 
     # --- forgetting -----------------------------------------------------------------------------------------
 
     def show_accepted(self) -> None:
         """List what was accepted."""
-        listed = self.listed = AcceptedFiles(self._window)
+        listed = self.listed = AcceptedFiles(self._parent)
         listed.forget_wanted.connect(self.forget)
         listed.finished.connect(self._close_list)
         self._fill()
@@ -213,7 +224,7 @@ class Gate:
                 "{n} of them are still among your drills and open without a question until you remove them.",
                 still,
             )
-            self._window.notice.tell(said.format(n=still))
+            self._notice.tell(said.format(n=still))
 
     def _fill(self) -> None:
         if self.listed is not None:
@@ -290,8 +301,3 @@ def _run_item(found: Bundle, offer: RunOffer) -> Item:
     text = found.runs[offer.name][:RUN_SHOWN].decode("utf-8", "replace")
     facts = [Fact(tr("Recorded run"), visible(offer.says)), *_of_bundle(found)]
     return Item(_RUN + offer.name, title, facts, text, remark=offer.says, takeable=offer.usable)
-
-
-def attach(window: MainWindow) -> None:
-    """The page is made when it is first needed."""
-    window.quarantine = Gate(window)

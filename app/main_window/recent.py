@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from PySide6.QtWidgets import QMenu
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QMenu, QWidget
 
 from app import settings
 from app.settings import WindowSettings
@@ -14,18 +15,22 @@ from app.widgets.tables import plain_tip
 from app.words.language import tr
 from engine.drill.authoring.contents import visible
 
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-
 KEPT: Final = 10
 """Files that are remembered. Ours: what a menu shows at a glance."""
 
 
-class Recent:
+class Recent(QObject):
     """Remembers files, newest first; those that are gone stay in sight but cannot be chosen."""
 
-    def __init__(self, store: WindowSettings) -> None:
+    file_wanted = Signal(str)
+    """The path of one that is to be opened."""
+
+    def __init__(self, store: WindowSettings, parent: QWidget) -> None:
+        super().__init__(parent)
         self._store = store
+        self.menu = QMenu(tr("Recent &files"), parent)
+        self.menu.setToolTipsVisible(True)
+        self.menu.aboutToShow.connect(self._fill)
 
     def files(self) -> list[Path]:
         found = self._store.json(settings.RECENT)
@@ -43,29 +48,17 @@ class Recent:
     def _keep(self, files: list[Path]) -> None:
         self._store.set(settings.RECENT, json.dumps([str(file) for file in files]))
 
-
-def fill(menu: QMenu, recent: Recent, window: MainWindow) -> None:
-    """One entry a file, with its folder where two are called the same."""
-    menu.clear()
-    files = recent.files()
-    names = [file.name for file in files]
-    for number, file in enumerate(files, start=1):
-        text = file.name if names.count(file.name) == 1 else f"{file.name}  –  {file.parent}"
-        action = menu.addAction(f"&{number % 10}  {visible(text).replace('&', '&&')}")
-        action.setToolTip(plain_tip(visible(str(file))))
-        action.setEnabled(file.is_file())
-        action.triggered.connect(lambda _=False, file=file: window.open_file(str(file)))
-    if files:
-        menu.addSeparator()
-    menu.addAction(tr("Clear this list"), recent.clear).setEnabled(bool(files))
-
-
-def attach(window: MainWindow) -> None:
-    """A submenu below "Open"."""
-    recent = Recent(window.store)
-    window.file_opened.connect(recent.add)
-    menu = QMenu(tr("Recent &files"), window)
-    menu.setToolTipsVisible(True)
-    menu.aboutToShow.connect(lambda: fill(menu, recent, window))
-    drill = window.menus["&Drill"]
-    drill.insertMenu(drill.actions()[1], menu)
+    def _fill(self) -> None:
+        """One entry a file, with its folder where two are called the same."""
+        menu, files = self.menu, self.files()
+        menu.clear()
+        names = [file.name for file in files]
+        for number, file in enumerate(files, start=1):
+            text = file.name if names.count(file.name) == 1 else f"{file.name}  –  {file.parent}"
+            action = menu.addAction(f"&{number % 10}  {visible(text).replace('&', '&&')}")
+            action.setToolTip(plain_tip(visible(str(file))))
+            action.setEnabled(file.is_file())
+            action.triggered.connect(lambda _=False, file=file: self.file_wanted.emit(str(file)))
+        if files:
+            menu.addSeparator()
+        menu.addAction(tr("Clear this list"), self.clear).setEnabled(bool(files))

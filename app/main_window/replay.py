@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from PySide6.QtCore import QObject, QTimer
-from PySide6.QtWidgets import QVBoxLayout
+from PySide6.QtCore import QObject, QTimer, Signal
 
-from app.main_window import actions
+from app.main_window.desk_page import DeskPage
+from app.main_window.play import Play
+from app.main_window.session import Session
 from app.views.look_back import LookBack
+from app.widgets.notice import Notice
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
+from engine.events import Event
 from engine.model import World, ticks
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 SCRUB_MS: Final = 40
 """A drag over the time line shows a moment this often at most."""
@@ -27,16 +27,17 @@ NEAR_S: Final = 0.005
 class Replay(QObject):
     """Connects time line, bar and session."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
-        self._session, self._timeline = window.session, window.timeline
+    left = Signal()
+    """From a run that is over, back to its debrief."""
+
+    def __init__(self, page: DeskPage, session: Session, play: Play, notice: Notice, parent: QObject) -> None:
+        super().__init__(parent)
+        self._session, self._play, self._notice = session, play, notice
+        self._timeline = page.timeline
         self._shown: tuple[int, int] | None = None
         """Which run the time line shows, and how many events of it."""
         self.bar = LookBack()
-        layout = window.desk_page.layout()
-        assert isinstance(layout, QVBoxLayout)
-        layout.insertWidget(1, self.bar)
+        page.insert_bar(self.bar)
         self._wanted_s = 0.0
         self._scrub = QTimer(self)
         self._scrub.setSingleShot(True)
@@ -49,7 +50,7 @@ class Replay(QObject):
         self._connect()
 
     def _connect(self) -> None:
-        session, play = self._session, self._window.play
+        session = self._session
         session.drill_changed.connect(self._show_drill)
         session.world_changed.connect(self._show_world)
         session.happened.connect(self._add_events)
@@ -59,15 +60,15 @@ class Replay(QObject):
         self.bar.now_wanted.connect(session.look_at_now)
         self.bar.go_on_wanted.connect(self.go_on)
         self.bar.step_wanted.connect(self.step)
-        self.bar.left.connect(lambda: self._window.debriefing.come_back())
-        play.branches_changed.connect(lambda: self._show_world(None))
+        self.bar.left.connect(self.left)
+        self._play.branches_changed.connect(lambda: self._show_world(None))
 
     # --- going to a moment ----------------------------------------------------------------------------------
 
     def look(self, t_s: float) -> None:
         """Show the run as it was at *t_s* seconds."""
         if self._session.look(ticks(t_s)):
-            self._window.notice.clear()
+            self._notice.clear()
 
     def _choose(self, t_s: float) -> None:
         self._scrub.stop()
@@ -126,8 +127,8 @@ class Replay(QObject):
     def go_on(self) -> None:
         """A branch from the moment on screen."""
         drill = self._session.drill
-        if drill is not None and self._session.looking_back and not self._window.play.watching:
-            self._window.play.go_on(drill.tick)
+        if drill is not None and self._session.looking_back and not self._play.watching:
+            self._play.go_on(drill.tick)
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -141,10 +142,10 @@ class Replay(QObject):
             self._shown = seen
         self._show_world(None)
 
-    def _add_events(self, events: list[object]) -> None:
+    def _add_events(self, events: list[Event]) -> None:
         live = self._session.live
         if live is not None and not self._session.looking_back:
-            self._timeline.add_events(events)  # type: ignore[arg-type]  # a signal knows no types
+            self._timeline.add_events(events)
             self._shown = (id(live), len(live.events))
 
     def _show_world(self, _: World | None) -> None:
@@ -159,27 +160,10 @@ class Replay(QObject):
             return
         t_s = drill.world.t_s
         self._timeline.show_look(t_s)
-        if self._window.play.watching:
+        if self._play.watching:
             lines = [item.words for item in live.journal]
             self.bar.show_step(len(drill.journal), drill.scenario.solution, lines, t_s)
         elif live.finished:
-            self.bar.show_recorded(t_s, live.tick / TICKS_PER_S, self._window.play.branches is not None)
+            self.bar.show_recorded(t_s, live.tick / TICKS_PER_S, self._play.branches is not None)
         else:
             self.bar.show_past(t_s, live.tick / TICKS_PER_S, live.terms.rewind)
-
-
-def attach(window: MainWindow) -> None:
-    """Put the bar over the desk; `window.replay` goes to moments."""
-    replay = window.replay = Replay(window)
-    added = actions.add(
-        window,
-        {
-            "time.back": lambda: replay.to_mark(forward=False),
-            "time.forward": lambda: replay.to_mark(forward=True),
-            "time.now": window.session.look_at_now,
-            "time.go_on": replay.go_on,
-        },
-    )
-    menu = window.menus["&Time"]
-    menu.addSeparator()
-    menu.addActions(list(added.values()))

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QProgressBar, QToolButton, QWidget
 
+from app.main_window.session import Session
 from app.words.language import tr
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-
 
 ROOM_LINES: Final = 60
 """A window of fewer lines of text in width has no room for the words; the bar has them as its tip."""
@@ -19,9 +16,9 @@ ROOM_LINES: Final = 60
 class Loading(QWidget):
     """A bar and a button; hidden while nothing is loaded."""
 
-    def __init__(self, window: MainWindow) -> None:
+    def __init__(self, session: Session) -> None:
         super().__init__()
-        self._window, self._session = window, window.session
+        self._session = session
         self.words = words = QLabel(tr("Replaying the run"))
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
@@ -36,16 +33,10 @@ class Loading(QWidget):
         row.setContentsMargins(8, 0, 0, 0)
         for part in (words, self.bar, self.stop):
             row.addWidget(part)
-        window.statusBar().addWidget(self)
         self._session.progress.connect(self._show)
         self.hide()
 
     def _show(self, share: float) -> None:
         self.bar.setValue(round(share * 1000))
-        self.words.setVisible(self._window.width() >= ROOM_LINES * self.fontMetrics().height())
+        self.words.setVisible(self.window().width() >= ROOM_LINES * self.fontMetrics().height())
         self.setVisible(share >= 0.0 and self._session.loading)
-
-
-def attach(window: MainWindow) -> None:
-    """Put the bar into the status bar; `window.loading`."""
-    window.loading = Loading(window)

@@ -3,67 +3,67 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from app.main_window import actions, scenario_saving
+from PySide6.QtCore import QObject
+
+from app.main_window.play import Play
+from app.main_window.scenario_saving import ScenarioSaver
+from app.main_window.session import Session
+from app.widgets.notice import Notice
 from app.words.language import tr
 from app.words.sentences import said
 from engine.drill.authoring import recorded
 from engine.drill.running import seat
 from engine.drill.running.drill import Drill
 
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-
 NAME_MAX: Final = 60
 """Characters of a scenario's name, by its schema."""
 
 
-def may_be_told(window: MainWindow, drill: Drill) -> bool:
+def may_be_told(drill: Drill, notice: Notice) -> bool:
     """Its story is no secret: an exam has to be over. Otherwise that is said."""
     if seat.secret(drill):
-        window.notice.warn(tr("An exam can only be saved as a scenario after its end."))
+        notice.warn(tr("An exam can only be saved as a scenario after its end."))
         return False
     return True
 
 
 def suggested_name(drill: Drill) -> str:
-    """What a scenario made of this run is called until somebody chooses."""
+    """What a scenario made of this run is called until another name is chosen."""
     return f"my-{drill.scenario.name}"[:NAME_MAX].rstrip("-_")
 
 
-def save_as_scenario(window: MainWindow) -> None:
-    """Ask for a file in the user's own folder and write the run on screen, or its debrief's, as a scenario."""
-    tree = window.play.branches
-    if tree is None:
-        window.notice.tell(tr("No run is open that could be saved as a scenario."))
-        return
-    drill = tree.history.drill
-    if not may_be_told(window, drill):
-        return
-    window.session.pause()
-    suggested = f"{suggested_name(drill)}.toml"
-    file = scenario_saving.chosen_file(window, tr("Save this run as a scenario"), suggested)
-    if file is not None:
-        write(window, file)
+class RunAsScenario(QObject):
+    """Of the run on screen, or of that whose debrief is."""
 
+    def __init__(
+        self, session: Session, play: Play, saver: ScenarioSaver, notice: Notice, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._play, self._saver, self._notice = session, play, saver, notice
 
-def write(window: MainWindow, file: Path) -> None:
-    """Write the run on screen to *file*, wholly or not at all; what stands against it is said."""
-    assert window.play.branches is not None
-    try:
-        text = recorded.scenario_from_drill(window.play.branches.history.drill, file.stem)
-    except recorded.CannotRecord as problem:
-        window.notice.warn(said(str(problem)))
-        return
-    if scenario_saving.write(window, file, text):
-        told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; check lists them.")
-        window.notice.tell(told.format(file=file, mark=recorded.TO_WRITE.strip()))
+    def save(self) -> None:
+        """Ask for a file in the user's own folder and write the run there."""
+        tree = self._play.branches
+        if tree is None:
+            self._notice.tell(tr("No run is open that could be saved as a scenario."))
+            return
+        drill = tree.history.drill
+        if not may_be_told(drill, self._notice):
+            return
+        self._session.pause()
+        file = self._saver.ask(tr("Save this run as a scenario"), f"{suggested_name(drill)}.toml")
+        if file is not None:
+            self._write(drill, file)
 
-
-def attach(window: MainWindow) -> None:
-    """Put the entry into the menu."""
-    added = actions.add(window, {"drill.save_scenario": lambda: save_as_scenario(window)})
-    menu = window.menus["&Drill"]
-    menu.insertAction(window.actions_by_name["drill.quit"], added["drill.save_scenario"])
-    menu.insertSeparator(window.actions_by_name["drill.quit"])
+    def _write(self, drill: Drill, file: Path) -> None:
+        """Write *drill* to *file*, wholly or not at all; what stands against it is said."""
+        try:
+            text = recorded.scenario_from_drill(drill, file.stem)
+        except recorded.CannotRecord as problem:
+            self._notice.warn(said(str(problem)))
+            return
+        if self._saver.write(file, text):
+            told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; check lists them.")
+            self._notice.tell(told.format(file=file, mark=recorded.TO_WRITE.strip()))

@@ -7,51 +7,61 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject, Qt
-from PySide6.QtWidgets import QMessageBox
+from PySide6.QtWidgets import QMessageBox, QWidget
 
-from app.storage import RunId, StorageProblem
+from app.main_window.library import Library
+from app.main_window.navigation import Navigation
+from app.storage import Profile, RunId, StorageProblem
 from app.view_models import run_comparison
+from app.views.history import HistoryPage, Run
+from app.widgets.notice import Notice
 from app.words.language import tr, trn
 
 if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-    from app.views.history import Run
     from app.views.run_comparison import RunComparison
 
 
 class Runs(QObject):
     """The page of two runs is made when it is first opened."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    def __init__(
+        self,
+        profile: Profile | None,
+        history: HistoryPage,
+        navigation: Navigation,
+        library: Library,
+        notice: Notice,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._profile, self._navigation, self._library = profile, navigation, library
+        self._notice, self._parent = notice, parent
         self.page: RunComparison | None = None
-        window.history.compared.connect(self.compare)
-        window.history.deleted.connect(self._ask)
+        history.compared.connect(self.compare)
+        history.deleted.connect(self._ask)
 
     def compare(self, left: int, right: int) -> None:
         """Two runs of the profile side by side."""
-        window, profile = self._window, self._window.profile
+        profile = self._profile
         if profile is None:
             return
         try:
             reports = [json.loads(profile.report(RunId(run_id))) for run_id in (left, right)]
         except StorageProblem as problem:
-            window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return
         if self.page is None:
             from app.views.run_comparison import RunComparison
 
             self.page = RunComparison()
-            self.page.left.connect(window.show_history)
-            window.pages.addWidget(self.page)
-        runs = {run.run_id: run for run in window.library.runs()}
+            self.page.left.connect(self._navigation.show_history)
+        runs = {run.run_id: run for run in self._library.runs()}
         names = _name(runs[left]), _name(runs[right])
         if names[0] == names[1]:
             names = _name(runs[left], "%H:%M:%S"), _name(runs[right], "%H:%M:%S")
-        titles = dict.fromkeys(window.library.title(str(report["scenario"])) for report in reports)
+        titles = dict.fromkeys(self._library.title(str(report["scenario"])) for report in reports)
         one, other = reports
-        window.go_to(self.page, tr("Two runs side by side"))
+        self._navigation.go_to(self.page, tr("Two runs side by side"))
         self.page.show_pair(
             " / ".join(titles),
             names,
@@ -61,7 +71,7 @@ class Runs(QObject):
         )
 
     def _ask(self, runs: Sequence[Run]) -> None:
-        box = QMessageBox(self._window)
+        box = QMessageBox(self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setWindowTitle(tr("Delete runs"))
         box.setTextFormat(Qt.TextFormat.PlainText)  # a title may look like HTML
@@ -91,26 +101,21 @@ class Runs(QObject):
 
     def delete(self, run_ids: Sequence[int]) -> None:
         """Without a question. What is still open of a run is let go of: nobody goes on from what is no more."""
-        window, profile = self._window, self._window.profile
+        profile = self._profile
         if profile is None:
             return
-        window.leave_run()
+        self._navigation.leave_run()
         try:
             profile.delete_finished([RunId(run_id) for run_id in run_ids])
         except StorageProblem as problem:
-            window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
         else:
-            window.notice.tell(
+            self._notice.tell(
                 trn("{n} run was deleted.", "{n} runs were deleted.", len(run_ids)).format(n=len(run_ids))
             )
-        window.show_history()
+        self._navigation.show_history()
 
 
 def _name(run: Run, time: str = "%H:%M") -> str:
     """The moment at which it ended, by which people know it."""
     return run.finished_at.astimezone().strftime(f"%Y-%m-%d {time}")
-
-
-def attach(window: MainWindow) -> None:
-    """Connect the history; `window.runs` compares and deletes."""
-    window.runs = Runs(window)

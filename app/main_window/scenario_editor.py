@@ -8,15 +8,23 @@ from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QObject
-from PySide6.QtWidgets import QFileDialog, QMessageBox
+from PySide6.QtCore import QObject, Signal
+from PySide6.QtWidgets import QFileDialog, QMessageBox, QWidget
 
 from app.files import scenario_files
 from app.files.scenario_files import NoScenario
-from app.main_window import actions, run_as_scenario, scenario_saving
+from app.main_window import run_as_scenario
+from app.main_window.appearance import Appearance
+from app.main_window.drill_choice import DrillChoice
+from app.main_window.irrevocable import Irrevocable
+from app.main_window.navigation import Navigation
+from app.main_window.play import Play
+from app.main_window.quarantine import Gate
 from app.main_window.query_drafts import EDITOR_DRAFT, Pause
-from app.storage import StorageProblem
+from app.main_window.scenario_saving import ScenarioSaver
+from app.storage import Profile, StorageProblem
 from app.widgets.busy import busy
+from app.widgets.notice import Notice
 from app.words.language import tr
 from app.words.sentences import said as said_of
 from engine.drill.authoring import recorded
@@ -24,7 +32,6 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 
 if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
     from app.views.editor import ScenarioEditor
 
 DRAFT_MS: Final = 400
@@ -38,19 +45,35 @@ NAME_KEPT: Final = 50
 
 
 class Editing(QObject):
-    """Opens the editor with a new text, a file, a copy of a drill or the last run. `window.editing`."""
+    """Opens the editor with a new text, a file, a copy of a drill or the last run."""
 
-    def __init__(self, window: MainWindow) -> None:
-        super().__init__(window)
-        self._window = window
+    file_opened = Signal(str)
+    """The path of a scenario that is in the editor now."""
+
+    def __init__(
+        self,
+        profile: Profile | None,
+        navigation: Navigation,
+        choice: DrillChoice,
+        play: Play,
+        saver: ScenarioSaver,
+        gate: Gate,
+        irrevocable: Irrevocable,
+        appearance: Appearance,
+        notice: Notice,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._profile, self._navigation, self._choice, self._play = profile, navigation, choice, play
+        self._saver, self._gate, self._irrevocable = saver, gate, irrevocable
+        self._appearance, self._notice, self._parent = appearance, notice, parent
         self._page: ScenarioEditor | None = None
         self._told = ""
         self._due = Pause(DRAFT_MS, self)
         self._due.timeout.connect(self.keep_draft)
         self._last_run: Drill | None = None
         """What was on the desk last: whoever comes here has left it."""
-        window.play.began.connect(self._note_run)
-        window.closing.connect(self._close_down)
+        play.began.connect(self._note_run)
 
     @property
     def page(self) -> ScenarioEditor:
@@ -60,15 +83,14 @@ class Editing(QObject):
             from app.views.editor import ScenarioEditor
 
             page = self._page = ScenarioEditor(BriefPage())
-            self._window.pages.addWidget(page)
-            self._window.appearance.bind(page.tools)
+            self._appearance.bind(page.tools)
             page.new_wanted.connect(self.new)
             page.open_wanted.connect(self.open)
             page.save_wanted.connect(self.save)
             page.save_as_wanted.connect(self.save_as)
             page.recording_wanted.connect(self.take_last_run)
-            page.play_wanted.connect(self._play)
-            page.closed.connect(self._window.go_back)
+            page.play_wanted.connect(self._play_draft)
+            page.closed.connect(self._navigation.go_back)
             if not self._restore_draft(page):
                 page.show_text(_template(), None)
             page.draft_changed.connect(self._due.changed)
@@ -77,8 +99,8 @@ class Editing(QObject):
     @busy()
     def show(self) -> None:
         """Go on with what was being written, else with a new scenario."""
-        self._window.keep_desk()
-        self._window.go_to(self.page, tr("Scenario editor"))
+        self._navigation.pause_run()
+        self._navigation.go_to(self.page, tr("Scenario editor"))
         self.page.text.setFocus()
 
     # --- what is written on ---------------------------------------------------------------------------------
@@ -93,7 +115,7 @@ class Editing(QObject):
         folder = scenario_files.own_folder()
         start = str(folder if folder.is_dir() else Path.home())
         kinds = tr("Scenarios (*.toml)")
-        chosen, _ = QFileDialog.getOpenFileName(self._window, tr("Open a scenario"), start, kinds)
+        chosen, _ = QFileDialog.getOpenFileName(self._parent, tr("Open a scenario"), start, kinds)
         if chosen:
             self.open_file(chosen)
 
@@ -102,13 +124,13 @@ class Editing(QObject):
         try:
             file = scenario_files.find(name)
         except NoScenario as problem:
-            self._window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return
         if file.shipped or file.origin:
             self.page.show_text(file.text, None, saved=False, name=_copy_name(file.name))
         else:
             self.page.show_text(file.text, Path(file.file))
-            self._window.file_opened.emit(file.file)
+            self.file_opened.emit(file.file)
 
     def edit(self, name: str) -> None:
         """Go on to the editor with the scenario *name*."""
@@ -116,29 +138,33 @@ class Editing(QObject):
         if self._may_leave():
             self.open_file(name)
 
-    def copy(self, scenario: Scenario) -> None:
-        """A copy of *scenario* to be changed; nothing is written until it is saved."""
+    def copy_drill(self) -> None:
+        """A copy of the drill on screen to be changed; nothing is written until it is saved."""
+        scenario = self._choice.scenario
+        if scenario is None:
+            self._notice.tell(tr("Choose a drill first: its text is copied."))
+            return
         self.show()
         if self._may_leave():
             self.page.show_text(scenario.text, None, saved=False, name=_copy_name(scenario.name))
 
     def _note_run(self, drill: Drill) -> None:
-        if not self._window.play.watching:
+        if not self._play.watching:
             self._last_run = drill
 
     def take_last_run(self) -> None:
         """The run that was on the desk last: faults become the timeline, repairs the solution."""
         drill = self._last_run
         if drill is None:
-            self._window.notice.tell(tr("Play in the lab first: your actions there become the scenario."))
+            self._notice.tell(tr("Play in the lab first: your actions there become the scenario."))
             return
-        if not run_as_scenario.may_be_told(self._window, drill) or not self._may_leave():
+        if not run_as_scenario.may_be_told(drill, self._notice) or not self._may_leave():
             return
         name = run_as_scenario.suggested_name(drill)
         try:
             text = recorded.scenario_from_drill(drill, name)
         except recorded.CannotRecord as problem:
-            self._window.notice.warn(said_of(str(problem)))
+            self._notice.warn(said_of(str(problem)))
         else:
             self.page.show_text(text, None, saved=False, name=name)
 
@@ -155,25 +181,25 @@ class Editing(QObject):
         page.form.finish()
         named = page.file is not None or page.draft_name
         suggested = page.file_name if named else f"{_title(page.text.toPlainText()) or NEW}.toml"
-        file = scenario_saving.chosen_file(self._window, tr("Save the scenario"), suggested, page.file)
+        file = self._saver.ask(tr("Save the scenario"), suggested, page.file)
         if file is not None:
             self.write(file)
 
     def write(self, file: Path) -> None:
         """The text as it stands into *file*, wholly or not at all."""
         self.page.form.finish()
-        if not scenario_saving.write(self._window, file, self.page.text.toPlainText()):
+        if not self._saver.write(file, self.page.text.toPlainText()):
             return
         self.page.was_saved(file)
-        self._window.file_opened.emit(str(file))
+        self.file_opened.emit(str(file))
         self.keep_draft()
-        self._window.notice.tell(tr("Saved: {file}.").format(file=file))
+        self._notice.tell(tr("Saved: {file}.").format(file=file))
 
     def _may_leave(self) -> bool:
         """What is here is in a file, or somebody says that it may go."""
         if self._page is None or not self._page.changed:
             return True
-        box = QMessageBox(self._window)
+        box = QMessageBox(self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setText(tr("{file} has changes that are not saved.").format(file=self._page.file_name))
         save = box.addButton(tr("Save"), QMessageBox.ButtonRole.AcceptRole)
@@ -190,7 +216,7 @@ class Editing(QObject):
     def keep_draft(self) -> None:
         """What is being written, and of which file, into the profile."""
         self._due.stop()
-        profile, page = self._window.profile, self._page
+        profile, page = self._profile, self._page
         if profile is None or page is None:
             return
         try:
@@ -202,17 +228,17 @@ class Editing(QObject):
                 profile.drafts.delete(EDITOR_DRAFT)
         except StorageProblem as problem:
             if str(problem) != self._told:  # once, not at each pause in typing
-                self._window.notice.warn(str(problem))
+                self._notice.warn(str(problem))
             self._told = str(problem)
         else:
             self._told = ""
 
     def _restore_draft(self, page: ScenarioEditor) -> bool:
-        profile = self._window.profile
+        profile = self._profile
         try:
             kept = profile.drafts.load(EDITOR_DRAFT) if profile is not None else None
         except StorageProblem as problem:
-            self._window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return False
         if kept is None:
             return False
@@ -223,15 +249,15 @@ class Editing(QObject):
             return False
         page.show_text(text, Path(file) if file else None, saved=False, name=recorded.slug(name))
         said = tr("{file} is open as you left it, still unsaved.")
-        self._window.notice.tell(said.format(file=page.file_name))
+        self._notice.tell(said.format(file=page.file_name))
         return True
 
-    def _play(self, scenario: Scenario) -> None:
+    def _play_draft(self, scenario: Scenario) -> None:
         self.keep_draft()
-        self._window.quarantine.trust(scenario.text)
-        self._window.irrevocable.maybe_ask("leave", lambda: self._window.show_brief(scenario))
+        self._gate.trust(scenario.text)
+        self._irrevocable.maybe_ask("leave", lambda: self._choice.show(scenario))
 
-    def _close_down(self) -> None:
+    def stop(self) -> None:
         """Keep what there is, and nothing more after that: the profile is about to be closed."""
         self.keep_draft()
         if self._page is not None:
@@ -259,22 +285,3 @@ def _title(text: str) -> str:
 
 def _template() -> str:
     return (files("assets") / "new_scenario.toml").read_text(encoding="utf-8")
-
-
-def _copy_on_screen(window: MainWindow) -> None:
-    scenario = window.scenario
-    if scenario is None:
-        window.notice.tell(tr("Choose a drill first: its text is copied."))
-    else:
-        window.editing.copy(scenario)
-
-
-def attach(window: MainWindow) -> None:
-    """Entries of the Tools menu, buttons on the start page and the brief; the editor is `window.editing`."""
-    window.editing = Editing(window)
-    added = actions.add(
-        window, {"drill.editor": window.editing.show, "drill.edit_copy": lambda: _copy_on_screen(window)}
-    )
-    window.menus["&Tools"].addActions(list(added.values()))
-    window.picker.edit_wanted.connect(window.editing.edit)
-    window.brief.copy_wanted.connect(lambda: _copy_on_screen(window))

@@ -2,31 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QFileDialog
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QFileDialog, QWidget
 
 from app.export.sheets import as_csv
 from app.files import sql_files, whole_file
 from app.files.sql_files import NoScript
+from app.main_window.session import Session
+from app.views.console import Console
 from app.views.console.outcome import message_lines
 from app.widgets.event_table import EventTable
+from app.widgets.notice import Notice
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.contents import visible
 
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
+class Scripts(QObject):
+    """Does what the SQL windows and the lists of events want of files."""
 
-class Scripts:
-    """`window.scripts`."""
-
-    def __init__(self, window: MainWindow) -> None:
-        self._window = window
+    def __init__(
+        self,
+        console: Console,
+        tables: Iterable[EventTable],
+        session: Session,
+        notice: Notice,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._parent, self._console, self._session, self._notice = parent, console, session, notice
+        console.file_wanted.connect(self.act)
+        for table in tables:
+            table.save_wanted.connect(partial(self.save_rows, table))
 
     def act(self, wish: str) -> None:
         """What the SQL windows ask for: "open", "save" or "results"."""
@@ -34,20 +45,20 @@ class Scripts:
 
     def ask(self) -> None:
         """Have somebody choose a script, and open it."""
-        name, _ = QFileDialog.getOpenFileName(self._window, tr("Open a script"), "", _sql())
+        name, _ = QFileDialog.getOpenFileName(self._parent, tr("Open a script"), "", _sql())
         if name:
             self.open(Path(name))
 
     def open(self, file: Path) -> None:
         """Its text in a new query window, on the server of the one in front."""
-        console, drill = self._window.console, self._window.session.drill
+        console, drill = self._console, self._session.drill
         if drill is None:
-            self._window.notice.tell(tr("Start a drill first: a script opens on one of its servers."))
+            self._notice.tell(tr("Start a drill first: a script opens on one of its servers."))
             return
         try:
             text = sql_files.read(file)
         except NoScript as problem:
-            self._window.notice.warn(str(problem))
+            self._notice.warn(str(problem))
             return
         server = console.current.server if console.current is not None else next(iter(drill.world.instances))
         opened = console.new_query(server, text)
@@ -56,19 +67,19 @@ class Scripts:
 
     def save(self) -> None:
         """The text of the window in front."""
-        window = self._window.console.current
+        window = self._console.current
         if window is not None:
             text = window.editor.toPlainText()
             written = self._write(tr("Save the script"), f"{window.server}.sql", _sql(), lambda _: text)
             if written is not None:
-                self._window.console.tabs.name_after(window, visible(written.name))
+                self._console.tabs.name_after(window, visible(written.name))
 
     def save_results(self) -> None:
         """What the batch in front has brought: result sets as a table, or all of it as text."""
-        window = self._window.console.current
+        window = self._console.current
         outcome = window.results.outcome if window is not None else None
         if window is None or outcome is None:
-            self._window.notice.tell(tr("Nothing has been executed in this SQL window yet."))
+            self._notice.tell(tr("Nothing has been executed in this SQL window yet."))
             return
         results = [(result.columns, result.rows) for result in outcome.results]
         messages = [text for text, _, _ in message_lines(outcome)]
@@ -85,7 +96,7 @@ class Scripts:
         """What a log or another list of events shows now, for a spreadsheet or a mail."""
         columns, listed = rows.listed()
         if not listed:
-            self._window.notice.tell(tr("There are no rows to save."))
+            self._notice.tell(tr("There are no rows to save."))
             return
         kinds = ";;".join((tr("Values (*.csv)"), tr("Text (*.txt)")))
 
@@ -98,7 +109,7 @@ class Scripts:
 
     def _write(self, title: str, suggested: str, kinds: str, content: Callable[[Path], str]) -> Path | None:
         """Ask where to, and write it there: all of it, or nothing and why not. Returns the file that is written."""
-        chosen, kind = QFileDialog.getSaveFileName(self._window, title, suggested, kinds)
+        chosen, kind = QFileDialog.getSaveFileName(self._parent, title, suggested, kinds)
         if not chosen:
             return None
         file = Path(chosen)
@@ -108,21 +119,12 @@ class Scripts:
             whole_file.write(file, content(file))
         except OSError as error:
             said = tr("{file} cannot be written: {why}")
-            self._window.notice.warn(said.format(file=visible(str(file)), why=error.strerror))
+            self._notice.warn(said.format(file=visible(str(file)), why=error.strerror))
         else:
-            self._window.notice.tell(tr("Saved: {file}").format(file=visible(str(file))))
+            self._notice.tell(tr("Saved: {file}").format(file=visible(str(file))))
             return file
         return None
 
 
 def _sql() -> str:
     return tr("Scripts (*.sql)")
-
-
-def attach(window: MainWindow) -> None:
-    """What the SQL windows and the logs want of files."""
-    window.scripts = Scripts(window)
-    window.console.file_wanted.connect(window.scripts.act)
-    for view in window.desk.widgets().values():
-        if isinstance(view, EventTable):
-            view.save_wanted.connect(partial(window.scripts.save_rows, view))

@@ -1,26 +1,30 @@
-"""The tour of the desk: offered once at the first drill, and whenever somebody asks for it."""
+"""The tour of the desk: offered once at the first drill, and whenever it is asked for."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QObject, Qt
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QWidget
 
 from app import settings
-from app.main_window import actions
+from app.main_window.desk_page import DeskPage
+from app.main_window.navigation import Navigation
+from app.main_window.play import Play
+from app.main_window.session import Session
+from app.settings import WindowSettings
+from app.views.act_line import ActLine
 from app.views.tour import Stop, Tour
+from app.widgets.notice import Notice
 from app.words.language import mark, tr
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
-
 
 STANDS: Final = mark("The clock is paused: start it when you are ready.")
 
 
-def stops(window: MainWindow) -> list[Stop]:
+def stops(page: DeskPage, act_line: ActLine) -> list[Stop]:
     """What there is to know, in the order in which a drill needs it."""
-    desk, docks = window.desk.widgets(), window.desk.docks
+    desk, docks = page.desk.widgets(), page.desk.docks
 
     def first_open() -> str | None:
         """Of the panels that stand together one that is open."""
@@ -35,14 +39,14 @@ def stops(window: MainWindow) -> list[Stop]:
             "Simulated time runs only when you start it, and is paused during this tour. Run and pause, step,"
             " or run to the next event; the slider sets the speed from 0.1× to 1000×."
             " Every panel works while the clock is paused."),
-            lambda: window.transport),
+            lambda: page.transport),
         Stop(tr("The brief"), tr(
             "The situation, your task and its deadlines. Goals are ticked off as you reach them;"
             " hints are here, too."), lambda: desk["brief"], lambda: bring("brief")),
         Stop(tr("Topology"), tr(
             "Servers, applications and the links between them. Right-click an item, or press Enter on it,"
             " for its actions; drag cards to arrange them; S toggles the spotlight, N adds a note."),
-            lambda: window.topology),
+            lambda: page.topology),
         Stop(tr("SQL windows"), tr(
             "Each tab is a connection to one server, as in Management Studio: F5 executes,"
             " Ctrl+F5 parses, Ctrl+R hides the results. A server reports only what it knows itself."),
@@ -58,59 +62,71 @@ def stops(window: MainWindow) -> list[Stop]:
         Stop(tr("Commands"), tr(
             "Every action can be typed here as a command, such as power-off SERVER_A."
             " Ctrl+Shift+P finds any menu command, Shift+F1 lists all shortcuts, F1 explains the active panel."),
-            lambda: window.act_line),
+            lambda: act_line),
     ]  # fmt: skip
 
 
-def attach(window: MainWindow) -> None:
-    """An entry in the Help menu; at the very first drill the tour opens by itself: it does not take the keyboard, and
-    time waits until somebody lets it run."""
+class GuidedTour(QObject):
+    """At the very first drill the tour opens by itself: it does not take the keyboard, and time waits until it is let
+    run."""
 
-    def key() -> str:
-        shortcut = window.actions_by_name["help.tour"].shortcut()
-        return shortcut.toString(shortcut.SequenceFormat.NativeText)
+    def __init__(
+        self,
+        stops: list[Stop],
+        action: QAction,
+        navigation: Navigation,
+        session: Session,
+        play: Play,
+        notice: Notice,
+        store: WindowSettings,
+        window: QWidget,
+    ) -> None:
+        """*action*: starts the tour, too; its key is told."""
+        super().__init__(window)
+        self._navigation, self._session, self._notice = navigation, session, notice
+        self._store, self._window = store, window
 
-    tour = window.tour = Tour(stops(window), window, key)
+        def key() -> str:
+            return action.shortcut().toString(action.shortcut().SequenceFormat.NativeText)
 
-    held = {"offered": False, "paused": False}
-    """Whether time is to wait for somebody who looks round for the first time, and whether it does."""
+        self._tour = Tour(stops, window, key)
+        self._waits = False
+        """Time is to wait for a newcomer who looks round."""
+        self._paused = False
+        """It does."""
+        # Queued: all others have heard first that time runs.
+        session.running_changed.connect(self._hold, Qt.ConnectionType.QueuedConnection)
+        self._tour.ended.connect(self._note_end)
+        play.began.connect(lambda _: self._offer())
 
-    def seen() -> None:
-        window.store.set(settings.TOUR_SEEN, True)
-        on_desk = window.pages.currentWidget() is window.desk_page
-        if held["paused"] and on_desk and not window.session.running:
-            window.notice.offer(tr(STANDS), tr("Start the clock"), window.session.play)
-        held.update(offered=False, paused=False)
-
-    def hold(running: bool) -> None:
-        if running and held["offered"]:
-            window.session.pause()
-            held.update(offered=False, paused=True)
-        elif running:
-            held["paused"] = False  # somebody would rather not wait
-            if window.notice.text == tr(STANDS):
-                window.notice.clear()
-
-    def start(by_itself: bool = False) -> None:
-        if window.pages.currentWidget() is not window.desk_page:
-            window.notice.tell(tr("Open a drill first: the tour shows its desk."))
+    def start(self, by_itself: bool = False) -> None:
+        """From the first stop on; only on the desk, which is its matter."""
+        if not self._navigation.on_desk:
+            self._notice.tell(tr("Open a drill first: the tour shows its desk."))
             return
-        tour.start(take_focus=not by_itself)
+        self._tour.start(take_focus=not by_itself)
 
-    def offer() -> None:
-        if not window.store.get(settings.TOUR_SEEN) and window.isVisible():
-            held["offered"] = True
-            start(by_itself=True)
+    def show_page(self) -> None:
+        """Another page is on screen."""
+        if not self._navigation.on_desk:
+            self._tour.stop()
 
-    # Queued: everybody has heard first that time runs.
-    window.session.running_changed.connect(hold, Qt.ConnectionType.QueuedConnection)
-    tour.ended.connect(seen)
-    window.play.began.connect(offer)
-    window.pages.currentChanged.connect(lambda _: _hide_off_the_desk(window, tour))
-    added = actions.add(window, {"help.tour": start})
-    window.menus["&Help"].addActions(list(added.values()))
+    def _offer(self) -> None:
+        if not self._store.get(settings.TOUR_SEEN) and self._window.isVisible():
+            self._waits = True
+            self.start(by_itself=True)
 
+    def _hold(self, running: bool) -> None:
+        if running and self._waits:
+            self._session.pause()
+            self._waits, self._paused = False, True
+        elif running:
+            self._paused = False  # the newcomer would rather not wait
+            if self._notice.text == tr(STANDS):
+                self._notice.clear()
 
-def _hide_off_the_desk(window: MainWindow, tour: Tour) -> None:
-    if window.pages.currentWidget() is not window.desk_page:
-        tour.stop()
+    def _note_end(self) -> None:
+        self._store.set(settings.TOUR_SEEN, True)
+        if self._paused and self._navigation.on_desk and not self._session.running:
+            self._notice.offer(tr(STANDS), tr("Start the clock"), self._session.play)
+        self._waits = self._paused = False

@@ -1,21 +1,17 @@
-"""Run until a condition holds, and to the next alarm."""
+"""Run until a condition holds."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QWidget
 
-from app.main_window import actions
+from app.main_window.session import Session
 from app.views.until import Until
 from app.words.language import tr
 from app.words.sentences import said
 from engine.drill.authoring.conditions import ConditionProblem
 from engine.drill.running import seat
 from engine.drill.running.drill import Drill
-
-if TYPE_CHECKING:
-    from app.main_window.window import MainWindow
 
 
 def examples(drill: Drill) -> list[str]:
@@ -40,26 +36,15 @@ def _problem(drill: Drill, text: str) -> str:
     return ""
 
 
-def ask(window: MainWindow) -> None:
+def ask(session: Session, parent: QWidget) -> None:
     """Ask for a condition and run to it."""
-    drill = window.session.drill
+    drill = session.drill
     if drill is None:
         return
     if seat.secret(drill):
-        window.session.run_until("")  # says why not
+        session.run_until("")  # says why not
         return
-    box = Until(examples(drill), lambda text: _problem(drill, text), window)
+    box = Until(examples(drill), lambda text: _problem(drill, text), parent)
     box.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-    box.wanted.connect(window.session.run_until)
+    box.wanted.connect(session.run_until)
     box.open()
-
-
-def attach(window: MainWindow) -> None:
-    """Two more entries of the Time menu."""
-    added = actions.add(
-        window,
-        {"time.next_alarm": window.session.run_to_alarm, "time.until": lambda: ask(window)},
-    )
-    menu = window.menus["&Time"]
-    for name in added:
-        menu.insertAction(window.actions_by_name["time.faster"], added[name])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QScrollArea, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import QApplication, QFrame, QMenu, QScrollArea, QSizePolicy, QStackedWidget, QWidget
 
 
 def scrolling(widget: QWidget) -> Room:
@@ -69,10 +69,23 @@ def _follow() -> None:
 class Pages(QStackedWidget):
     """One page at a time; those that are not on screen ask for no room."""
 
+    went_to = Signal(QWidget, str)
+    """The page that is on screen from now on, and its title."""
+
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.currentChanged.connect(self._give_room)
         self.widgetRemoved.connect(self._give_room)
+
+    def go_to(self, page: QWidget, title: str) -> None:
+        """Show *page*, which need not have been here before; no menu of the page before stays."""
+        menu = QApplication.activePopupWidget()
+        if isinstance(menu, QMenu):
+            menu.hide()
+        if self.indexOf(page) < 0:
+            self.addWidget(page)
+        self.setCurrentWidget(page)
+        self.went_to.emit(page, title)
 
     def addWidget(self, page: QWidget) -> int:
         at = super().addWidget(page)

@@ -22,6 +22,7 @@ try:
     locale.setlocale(locale.LC_ALL, "")
 except locale.Error:
     raise SystemExit("not installed")
+from PySide6.QtWidgets import QListWidget
 from app import main_window
 from engine.tsql.scalars.date_values import US
 from engine.tsql.scalars.dates import datename
@@ -29,7 +30,8 @@ from engine.tsql.scalars.dates import datename
 class Shown(main_window.MainWindow):
     def be_ready(self):
         super().be_ready()
-        print(self.isVisible(), len(self.library.summaries) > 50, locale.str(1.5), datename(US, "month", "2005-10-22"))
+        drills = max(found.count() for found in self.picker.findChildren(QListWidget))
+        print(self.isVisible(), drills > 50, locale.str(1.5), datename(US, "month", "2005-10-22"))
         self.close()
 
 main_window.MainWindow = Shown

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 from PySide6.QtCore import QSettings
-from PySide6.QtWidgets import QApplication, QMenu
+from PySide6.QtWidgets import QApplication, QWidget
 
 from app import settings
 from app.main_window import cards, teaching_tools
-from app.main_window.recent import Recent, fill
+from app.main_window.recent import Recent
 from app.settings import WindowSettings
 from tests.disk import disk_with_room_for
 
@@ -85,11 +85,11 @@ def test_places_that_make_no_sense_are_left_out(stored: str, profile_folder: Pat
 def test_names_of_recent_files_are_read_with_care(qapp: QApplication, profile_folder: Path) -> None:
     store = WindowSettings()
     store.set(settings.RECENT, json.dumps(["a\0b", 5, None, "x\u202e<b>.toml", *map(str, range(50))]))
-    recent = Recent(store)
+    parent = QWidget()
+    recent = Recent(store, parent)
     assert [file.name for file in recent.files()] == ["x\u202e<b>.toml", *map(str, range(6))]
-    menu = QMenu()
-    fill(menu, recent, None)  # type: ignore[arg-type]  # asked only when an entry is chosen
-    first = menu.actions()[0]
+    recent.menu.aboutToShow.emit()
+    first = recent.menu.actions()[0]
     assert first.text() == "&1  x⟨U+202E⟩<b>.toml"
     assert "<b>" not in first.toolTip()
 

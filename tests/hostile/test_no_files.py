@@ -14,10 +14,10 @@ from PySide6.QtWidgets import QApplication
 from app import settings
 from app.files import scenario_files, summaries, whole_file
 from app.files.summary import FILE_NAME as SUMMARIES
-from app.main_window.assembly import furnished
 from app.settings import WindowSettings
 from app.storage import ProblemKind, StorageProblem, open_profile
 from app.storage.export import export_profile
+from tests.open_window import furnished
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such files")
 

@@ -14,11 +14,10 @@ from PySide6.QtWidgets import QApplication
 from app import cli
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
 from app.files import scenario_files
-from app.main_window import MainWindow
-from app.main_window.assembly import furnished
 from app.settings import WindowSettings
 from app.views.quarantine import Quarantine
 from engine.drill.running.drill import Drill
+from tests.open_window import OpenWindow, furnished
 
 ABSURD: Final[tuple[object, ...]] = (
     "x",
@@ -93,7 +92,7 @@ def test_a_time_that_is_none_is_refused(
         assert "run.json is not" in capsys.readouterr().err
 
 
-def _open(window: MainWindow, file: Path, report: dict[str, Any]) -> None:
+def _open(window: OpenWindow, file: Path, report: dict[str, Any]) -> None:
     file.write_text(json.dumps(report))
     window.debriefing.open_file(file)
     page = window.pages.currentWidget()

@@ -76,7 +76,7 @@ from pathlib import Path
 from PySide6.QtWidgets import QApplication, QFileDialog
 from app.files import bundle_store, scenario_files
 from app.main_window import debrief_page
-from app.main_window.assembly import furnished
+from tests.open_window import furnished
 from app.main_window.appearance import apply_theme
 from app.settings import WindowSettings
 from app.storage import open_profile

@@ -16,13 +16,12 @@ from pytestqt.qtbot import QtBot
 from app import settings
 from app.files import scenario_files, summaries
 from app.files.summary import FILE_NAME
-from app.main_window import MainWindow
-from app.main_window.assembly import furnished
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.view_models.offers import Target
 from app.widgets import theme
 from engine.drill.running.drill import Drill
+from tests.open_window import OpenWindow, furnished
 
 LOOK_S = 0.001
 """What a look at the session's clock costs here: a frame does as much on a busy machine as on an idle one."""
@@ -33,7 +32,7 @@ WAITED_FOR_S = 3600.0
 class Hands:
     """What a person does at the window."""
 
-    def __init__(self, qtbot: QtBot, window: MainWindow) -> None:
+    def __init__(self, qtbot: QtBot, window: OpenWindow) -> None:
         self.qtbot = qtbot
         self.window = window
 
@@ -133,7 +132,7 @@ def profile(tmp_path: Path, shipped_drills: Path) -> Iterator[Profile]:
         yield opened
 
 
-def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> MainWindow:
+def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenWindow:
     """A window on screen that has the keyboard."""
     window = furnished(profile, store, by_itself=False, clock=count(step=LOOK_S).__next__)
     window.session.host.at_once_s = WAITED_FOR_S
@@ -146,7 +145,7 @@ def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> MainW
 
 
 @pytest.fixture
-def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[MainWindow]:
+def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
     made = shown(qtbot, profile, store)
     yield made
@@ -155,5 +154,5 @@ def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSett
 
 
 @pytest.fixture
-def hands(qtbot: QtBot, window: MainWindow) -> Hands:
+def hands(qtbot: QtBot, window: OpenWindow) -> Hands:
     return Hands(qtbot, window)

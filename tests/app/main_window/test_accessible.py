@@ -23,9 +23,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.main_window import MainWindow
 from app.widgets.docks import NAMES
 from tests.app.main_window.conftest import Hands
+from tests.open_window import OpenWindow
 
 KINDS = (
     QAbstractButton, QAbstractItemView, QAbstractSlider, QAbstractSpinBox, QComboBox, QGraphicsView, QLineEdit,
@@ -55,7 +55,7 @@ def nameless(root: QWidget) -> Iterator[str]:
 
 
 @pytest.fixture
-def lab(hands: Hands, window: MainWindow) -> MainWindow:
+def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("automatic-failover")
     window.brief.started.emit("practice")
     hands.wait(5.0)
@@ -65,7 +65,7 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_control_of_a_panel_has_a_name(name: str, lab: MainWindow) -> None:
+def test_every_control_of_a_panel_has_a_name(name: str, lab: OpenWindow) -> None:
     lab.desk.go_to(name)
     view = lab.desk.views[name]
     assert view.isVisible()
@@ -76,7 +76,7 @@ def test_every_control_of_a_panel_has_a_name(name: str, lab: MainWindow) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_label_says_what_is_written_on_it(name: str, lab: MainWindow) -> None:
+def test_a_label_says_what_is_written_on_it(name: str, lab: OpenWindow) -> None:
     """A name takes the place of the text, so that a figure under a name of its own would never be heard."""
     lab.desk.go_to(name)
     for label in lab.desk.views[name].findChildren(QLabel):
@@ -86,7 +86,7 @@ def test_a_label_says_what_is_written_on_it(name: str, lab: MainWindow) -> None:
             assert written[-1] in interface.text(QAccessible.Text.Name)
 
 
-def test_a_choice_says_what_it_is_about(lab: MainWindow) -> None:
+def test_a_choice_says_what_it_is_about(lab: OpenWindow) -> None:
     """On Linux its name is what is chosen; what it is about stands in the description."""
     for name in NAMES:
         lab.desk.go_to(name)
@@ -94,12 +94,12 @@ def test_a_choice_says_what_it_is_about(lab: MainWindow) -> None:
             assert box.accessibleDescription() or box.toolTip(), box
 
 
-def test_every_control_around_the_desk_has_a_name(lab: MainWindow) -> None:
+def test_every_control_around_the_desk_has_a_name(lab: OpenWindow) -> None:
     for part in (lab.transport, lab.act_line, lab.timeline):
         assert list(nameless(part)) == []
 
 
-def test_every_control_of_the_pages_has_a_name(lab: MainWindow) -> None:
+def test_every_control_of_the_pages_has_a_name(lab: OpenWindow) -> None:
     lab.show_home()
     assert list(nameless(lab.picker)) == []
     lab.choose("lab")
@@ -111,7 +111,7 @@ def test_every_control_of_the_pages_has_a_name(lab: MainWindow) -> None:
     assert list(nameless(lab.tools.planner)) == []
 
 
-def test_tab_leads_out_of_every_panel(qtbot: object, lab: MainWindow) -> None:
+def test_tab_leads_out_of_every_panel(qtbot: object, lab: OpenWindow) -> None:
     """The keyboard is caught nowhere: from panel to panel within a bounded number of steps."""
     for name in ("topology", "charts", "timing", "monitor"):
         lab.desk.go_to(name)

@@ -10,8 +10,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
-from app.main_window import MainWindow
 from tests.app.main_window.conftest import Hands
+from tests.open_window import OpenWindow
 
 ALT = Qt.KeyboardModifier.AltModifier
 
@@ -25,7 +25,7 @@ def reader() -> Iterator[None]:
 
 
 @pytest.fixture
-def said(window: MainWindow) -> list[str]:
+def said(window: OpenWindow) -> list[str]:
     found: list[str] = []
     window.teller.said.connect(found.append)
     return found
@@ -38,14 +38,14 @@ def begun(hands: Hands, drill: str, mode: str) -> None:
     hands.window.desk.go_to("console")
 
 
-def heard(window: MainWindow, said: list[str]) -> str:
+def heard(window: OpenWindow, said: list[str]) -> str:
     """All that was said, with what waits for its turn."""
     window.teller._tell()
     return " ".join(said)
 
 
 def test_a_failover_is_heard_without_the_table_in_sight(
-    hands: Hands, window: MainWindow, said: list[str]
+    hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     begun(hands, "lab", "lab")
     assert not window.table.isVisible()
@@ -58,7 +58,7 @@ def test_a_failover_is_heard_without_the_table_in_sight(
 
 
 def test_words_come_together_within_the_gap(
-    qtbot: Any, hands: Hands, window: MainWindow, said: list[str]
+    qtbot: Any, hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     begun(hands, "lab", "lab")
     with qtbot.waitSignal(window.teller.said):
@@ -71,7 +71,7 @@ def test_words_come_together_within_the_gap(
     assert "PRINCIPAL" in said[-1]
 
 
-def test_pause_and_speed_are_heard(hands: Hands, window: MainWindow, said: list[str]) -> None:
+def test_pause_and_speed_are_heard(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "lab", "lab")
     hands.wait(2.0)
     window.teller._tell()
@@ -81,7 +81,7 @@ def test_pause_and_speed_are_heard(hands: Hands, window: MainWindow, said: list[
     assert heard(window, said).endswith("2×")
 
 
-def test_a_search_ends_with_the_time_it_came_to(hands: Hands, window: MainWindow, said: list[str]) -> None:
+def test_a_search_ends_with_the_time_it_came_to(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "lab", "lab")
     window.session.do("power-off SERVER_A")
     hands.press(Qt.Key.Key_F9, Qt.KeyboardModifier.ShiftModifier)
@@ -90,7 +90,7 @@ def test_a_search_ends_with_the_time_it_came_to(hands: Hands, window: MainWindow
 
 
 def test_looking_back_is_heard_once_for_a_whole_drag(
-    hands: Hands, window: MainWindow, said: list[str]
+    hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     begun(hands, "lab", "lab")
     hands.wait(10.0)
@@ -102,7 +102,7 @@ def test_looking_back_is_heard_once_for_a_whole_drag(
     assert heard(window, said) == "Looking back at 0:04.0 of 0:10.0."
 
 
-def test_in_an_exam_the_world_is_silent(hands: Hands, window: MainWindow, said: list[str]) -> None:
+def test_in_an_exam_the_world_is_silent(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "automatic-failover", "exam")
     hands.wait(75.0)
     words = heard(window, said)
@@ -115,7 +115,7 @@ def test_in_an_exam_the_world_is_silent(hands: Hands, window: MainWindow, said: 
     assert "Goal" not in said[-1]
 
 
-def test_how_things_stand_is_told_on_demand(hands: Hands, window: MainWindow, said: list[str]) -> None:
+def test_how_things_stand_is_told_on_demand(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "automatic-failover", "practice")
     hands.wait(5.0)
     hands.press(Qt.Key.Key_0, ALT)
@@ -127,7 +127,7 @@ def test_how_things_stand_is_told_on_demand(hands: Hands, window: MainWindow, sa
 
 
 def test_nobody_listens_and_nothing_is_put_together(
-    hands: Hands, window: MainWindow, said: list[str]
+    hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     QAccessible.setActive(False)
     begun(hands, "lab", "lab")
@@ -137,7 +137,7 @@ def test_nobody_listens_and_nothing_is_put_together(
 
 
 def test_a_question_does_not_take_the_keyboard_from_who_is_typing(
-    qtbot: Any, hands: Hands, window: MainWindow
+    qtbot: Any, hands: Hands, window: OpenWindow
 ) -> None:
     begun(hands, "automatic-failover", "practice")
     query = window.console.current or window.console.new_query("SERVER_B")
@@ -154,7 +154,7 @@ def test_a_question_does_not_take_the_keyboard_from_who_is_typing(
 
 
 def test_the_end_of_a_drill_is_heard_with_its_score(
-    hands: Hands, window: MainWindow, said: list[str]
+    hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:
     begun(hands, "automatic-failover", "practice")
     hands.wait(70.0)

@@ -11,10 +11,10 @@ from PySide6.QtGui import QDragEnterEvent, QDropEvent
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel
 
 from app.files import bundle, bundle_store, scenario_files
-from app.main_window import MainWindow
 from app.views.quarantine import Quarantine
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
+from tests.open_window import OpenWindow
 
 OTHER = WORLD.replace("Small", "<b>Another</b>", 1)
 BROKEN = WORLD.replace('level = "beginner"', 'level = "none"', 1)
@@ -33,19 +33,19 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def held(window: MainWindow) -> Quarantine:
+def held(window: OpenWindow) -> Quarantine:
     page = window.pages.currentWidget()
     assert isinstance(page, Quarantine)
     return page
 
 
-def listed(window: MainWindow) -> list[list[str]]:
+def listed(window: OpenWindow) -> list[list[str]]:
     tree = held(window).items.tree
     rows = [tree.topLevelItem(number) for number in range(tree.topLevelItemCount())]
     return [[row.text(column) for column in range(5)] for row in rows if row is not None]
 
 
-def test_it_is_held_and_shows_what_is_in_it(window: MainWindow, file: Path) -> None:
+def test_it_is_held_and_shows_what_is_in_it(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     assert [row[0] for row in listed(window)] == ["broken", "<b>Another</b>", "Small", "Recorded run mine"]
     assert "Not playable" in listed(window)[0][4]
@@ -66,7 +66,7 @@ def test_it_is_held_and_shows_what_is_in_it(window: MainWindow, file: Path) -> N
         assert "<i>" not in label.text() or label.textFormat() == Qt.TextFormat.PlainText
 
 
-def test_what_is_chosen_is_taken_in_and_listed_with_its_origin(window: MainWindow, file: Path) -> None:
+def test_what_is_chosen_is_taken_in_and_listed_with_its_origin(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     row = held(window).items.tree.topLevelItem(1)
     assert row is not None
@@ -87,7 +87,7 @@ def test_what_is_chosen_is_taken_in_and_listed_with_its_origin(window: MainWindo
     ]  # what is here already is not taken again
 
 
-def test_what_came_in_a_bundle_is_edited_as_a_copy(window: MainWindow, file: Path) -> None:
+def test_what_came_in_a_bundle_is_edited_as_a_copy(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     window.editing.show()
@@ -96,7 +96,7 @@ def test_what_came_in_a_bundle_is_edited_as_a_copy(window: MainWindow, file: Pat
     assert window.editing.page.file is None
 
 
-def test_its_run_is_looked_back_on_without_a_question(window: MainWindow, file: Path) -> None:
+def test_its_run_is_looked_back_on_without_a_question(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     window.bundling.show()
@@ -112,7 +112,7 @@ def test_its_run_is_looked_back_on_without_a_question(window: MainWindow, file: 
     assert "reaches the same states" in window.notice.text
 
 
-def test_declined_nothing_is_kept(window: MainWindow, file: Path) -> None:
+def test_declined_nothing_is_kept(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).decline.click()
     assert window.pages.currentWidget() is window.picker
@@ -125,7 +125,7 @@ def test_declined_nothing_is_kept(window: MainWindow, file: Path) -> None:
     assert not held(window).accept.isEnabled()
 
 
-def test_it_is_removed_again(window: MainWindow, file: Path) -> None:
+def test_it_is_removed_again(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     (one,) = bundle_store.taken_in()
@@ -133,11 +133,14 @@ def test_it_is_removed_again(window: MainWindow, file: Path) -> None:
     window.bundling.remove(one.key)
     assert window.bundling.kept is not None
     assert window.bundling.kept.tree.topLevelItemCount() == 0
-    assert "small" not in window.library.summaries
+    window.picker.choose_card("small")
+    card = window.picker.current()
+    assert card is not None
+    assert card.name != "small"
     window.bundling.kept.close()
 
 
-def test_what_is_wrong_with_it_is_said(window: MainWindow, tmp_path: Path) -> None:
+def test_what_is_wrong_with_it_is_said(window: OpenWindow, tmp_path: Path) -> None:
     file = tmp_path / "x.mirrordrill"
     file.write_bytes(b"PK\3\4 and nothing of the kind")
     window.open_file(str(file))
@@ -145,7 +148,7 @@ def test_what_is_wrong_with_it_is_said(window: MainWindow, tmp_path: Path) -> No
     assert window.pages.currentWidget() is window.picker
 
 
-def drop(window: MainWindow, *urls: QUrl) -> bool:
+def drop(window: OpenWindow, *urls: QUrl) -> bool:
     """Whether the window takes it."""
     data = QMimeData()
     data.setUrls(list(urls))
@@ -159,7 +162,7 @@ def drop(window: MainWindow, *urls: QUrl) -> bool:
 
 
 def test_a_file_that_is_let_fall_on_the_window_is_opened(
-    window: MainWindow, file: Path, tmp_path: Path
+    window: OpenWindow, file: Path, tmp_path: Path
 ) -> None:
     here = QUrl.fromLocalFile(str(file))
     assert not drop(window, QUrl("https://example.org/x.mirrordrill"))
@@ -171,7 +174,7 @@ def test_a_file_that_is_let_fall_on_the_window_is_opened(
 
 
 def test_own_drills_are_handed_on(
-    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window.bundling.export()
     assert "no drill of your own" in window.notice.text

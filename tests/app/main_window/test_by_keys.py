@@ -8,9 +8,9 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QTreeView, QWidget
 
-from app.main_window import MainWindow
 from app.view_models.offers import Target
 from tests.app.main_window.conftest import Hands, open_menus
+from tests.open_window import OpenWindow
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
 
@@ -18,7 +18,7 @@ ALT = Qt.KeyboardModifier.AltModifier
 
 
 @pytest.fixture
-def lab(hands: Hands, window: MainWindow) -> MainWindow:
+def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     hands.wait(2.0)
@@ -47,7 +47,7 @@ def keyboard() -> QWidget:
     ],
 )
 def test_the_key_of_a_panel_leads_to_what_is_worked_with(
-    hands: Hands, lab: MainWindow, key: Qt.Key, name: str
+    hands: Hands, lab: OpenWindow, key: Qt.Key, name: str
 ) -> None:
     lab.topology.setFocus()
     hands.press(key, ALT)
@@ -56,7 +56,7 @@ def test_the_key_of_a_panel_leads_to_what_is_worked_with(
 
 
 def test_a_query_can_be_typed_after_the_key_of_the_sql_windows(
-    qtbot: Any, hands: Hands, lab: MainWindow
+    qtbot: Any, hands: Hands, lab: OpenWindow
 ) -> None:
     hands.press(Qt.Key.Key_2, ALT)
     qtbot.keyClicks(keyboard(), "SELECT 1 AS one")
@@ -66,7 +66,7 @@ def test_a_query_can_be_typed_after_the_key_of_the_sql_windows(
     assert lab.console.current.state == "done"
 
 
-def test_the_monitor_is_refreshed_after_its_key(hands: Hands, lab: MainWindow) -> None:
+def test_the_monitor_is_refreshed_after_its_key(hands: Hands, lab: OpenWindow) -> None:
     monitor: Any = lab.desk.views["monitor"]
     hands.press(Qt.Key.Key_3, ALT)
     hands.press(Qt.Key.Key_F5)
@@ -74,7 +74,7 @@ def test_the_monitor_is_refreshed_after_its_key(hands: Hands, lab: MainWindow) -
     assert monitor.banner.text().startswith("Recorded")
 
 
-def test_a_fault_is_taken_back_by_the_key_of_the_ledger_and_del(hands: Hands, lab: MainWindow) -> None:
+def test_a_fault_is_taken_back_by_the_key_of_the_ledger_and_del(hands: Hands, lab: OpenWindow) -> None:
     hands.window.session.do("power-off SERVER_B")
     hands.press(Qt.Key.Key_8, ALT)
     hands.press(Qt.Key.Key_Down)
@@ -82,7 +82,7 @@ def test_a_fault_is_taken_back_by_the_key_of_the_ledger_and_del(hands: Hands, la
     assert hands.drill.world.computers["SERVER_B"].powered
 
 
-def test_object_explorer_comes_with_room_for_a_database_and_its_state(hands: Hands, lab: MainWindow) -> None:
+def test_object_explorer_comes_with_room_for_a_database_and_its_state(hands: Hands, lab: OpenWindow) -> None:
     hands.press(Qt.Key.Key_F8)
     QApplication.processEvents()
     tree = keyboard()
@@ -93,7 +93,7 @@ def test_object_explorer_comes_with_room_for_a_database_and_its_state(hands: Han
     assert tree.visualRect(index).left() + tree.sizeHintForIndex(index).width() <= tree.viewport().width()
 
 
-def test_the_table_offers_the_same_acts_and_a_query(hands: Hands, lab: MainWindow) -> None:
+def test_the_table_offers_the_same_acts_and_a_query(hands: Hands, lab: OpenWindow) -> None:
     hands.press(Qt.Key.Key_9, ALT)
     for _ in range(2):  # to the server below the first one and its database
         hands.press(Qt.Key.Key_Down)

@@ -11,10 +11,11 @@ from pytestqt.qtbot import QtBot
 
 from app.doctor import Finding
 from app.files import support
-from app.main_window import MainWindow, diagnostics
+from app.main_window import diagnostics
+from tests.open_window import OpenWindow
 
 
-def checked(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, code: str) -> dict[str, bool]:
+def checked(qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch, code: str) -> dict[str, bool]:
     monkeypatch.setattr(diagnostics, "COMMAND", ["-c", code])
     window.actions_by_name["help.check"].trigger()
     assert window.diagnostics.page is not None
@@ -24,7 +25,7 @@ def checked(qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch, c
 
 
 def test_what_the_check_finds_stands_in_the_list(
-    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = (
         Finding("version", True, "1"),
@@ -41,7 +42,7 @@ def test_the_command_is_the_one_of_the_command_line() -> None:
 
 
 def test_a_check_that_runs_ends_with_the_window(
-    qtbot: QtBot, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    qtbot: QtBot, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diagnostics, "COMMAND", ["-c", "import time; time.sleep(60)"])
     window.actions_by_name["help.check"].trigger()
@@ -51,7 +52,7 @@ def test_a_check_that_runs_ends_with_the_window(
 
 
 def test_the_bundle_is_saved_and_names_nobody(
-    window: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/home/gerda")
     monkeypatch.setattr(support.platform, "node", lambda: "gerdas-laptop")

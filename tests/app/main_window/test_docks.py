@@ -9,10 +9,10 @@ from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
 from app.main_window.desk import PLACES
-from app.main_window.window import MainWindow
 from app.views.help import text_of
 from app.widgets import keys
 from app.widgets.docks import DOCKS, MIDDLE, NAMES, PROFILES, Dock
+from tests.open_window import OpenWindow
 
 SLOTS = ("requested", "show_drill", "show_world", "add_events")
 
@@ -33,7 +33,7 @@ def test_one_view_is_in_the_middle() -> None:
     assert len(set(NAMES)) == len(NAMES)
 
 
-def test_each_is_in_the_menus_and_the_table_of_keys(window: MainWindow) -> None:
+def test_each_is_in_the_menus_and_the_table_of_keys(window: OpenWindow) -> None:
     for dock in DOCKS:
         action = window.actions_by_name[f"view.{dock.name}"]
         assert action.associatedObjects(), dock.name

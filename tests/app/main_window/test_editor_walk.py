@@ -16,12 +16,12 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLineEdit
 from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files
-from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.views.editor import ScenarioEditor
 from engine.drill.authoring.scenario import load_scenario
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 
 CTRL, ALT, SHIFT = (
     Qt.KeyboardModifier.ControlModifier,
@@ -60,7 +60,7 @@ def go_to_section(press: Keyboard, page: ScenarioEditor, key: str) -> None:
 
 
 def test_a_drill_is_made_from_the_start_page_on_without_a_mouse(
-    hands: Hands, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    hands: Hands, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     press = Keyboard(hands)
     press(Key.Key_E, CTRL, ALT)
@@ -147,7 +147,7 @@ NONSENSE = (
 )
 
 
-def test_nonsense_in_every_field_leaves_a_text_that_is_toml(hands: Hands, window: MainWindow) -> None:
+def test_nonsense_in_every_field_leaves_a_text_that_is_toml(hands: Hands, window: OpenWindow) -> None:
     window.actions_by_name["drill.editor"].trigger()
     page = window.editing.page
     page.settle()
@@ -175,7 +175,7 @@ from pathlib import Path
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
 app = QApplication([])
-from app.main_window.assembly import furnished
+from tests.open_window import furnished
 from app.settings import WindowSettings
 from app.storage import open_profile
 folder = Path(sys.argv[1])

@@ -27,7 +27,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.main_window import commands, menus
+from app.main_window import fault_menu
 from app.main_window.announcements import how_things_stand
 from app.view_models.offers import Target
 from app.widgets.docks import DOCKS
@@ -111,10 +111,10 @@ def shown(hands: Hands) -> Iterator[str]:
         menu.aboutToShow.emit()
         for found in entries(menu.actions()):
             yield f"{title}: {found}"
-    for group, actions in commands._groups(window):
+    for group, actions in window.commands.groups():
         for found in entries(actions):
             yield f"palette {group}: {found}"
-    for _, targets in menus.things(hands.drill.world):
+    for _, targets in fault_menu.things(hands.drill.world):
         for target in targets:
             window.topology.choose(target)
             QApplication.processEvents()

@@ -10,9 +10,10 @@ from PySide6.QtGui import QCloseEvent
 from PySide6.QtWidgets import QApplication, QLabel, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window import MainWindow, finish_moment, irrevocable
+from app.main_window import finish_moment, irrevocable
 from app.storage import Profile
 from tests.app.main_window.conftest import Hands
+from tests.open_window import OpenWindow
 
 Key, Mod = Qt.Key, Qt.KeyboardModifier
 
@@ -23,14 +24,14 @@ def begin(hands: Hands, name: str = "lab") -> None:
     hands.wait(2.0)
 
 
-def question(window: MainWindow) -> QMessageBox:
+def question(window: OpenWindow) -> QMessageBox:
     box = window.irrevocable.box
     assert box is not None, "nothing is asked"
     assert box.isVisible()
     return box
 
 
-def answer(window: MainWindow, yes: bool) -> None:
+def answer(window: OpenWindow, yes: bool) -> None:
     box = question(window)
     role = QMessageBox.ButtonRole.DestructiveRole if yes else QMessageBox.ButtonRole.RejectRole
     next(button for button in box.buttons() if box.buttonRole(button) == role).click()
@@ -93,13 +94,13 @@ def test_opening_another_drill_asks_but_a_script_comes_into_the_run(hands: Hands
     assert window.console.tabs.tabText(window.console.tabs.currentIndex()).startswith("failover.sql")
     drill = hands.drill
     for leave in (
-        lambda: window.ask_to_choose("automatic-failover"),
+        lambda: window.choice.ask_to_choose("automatic-failover"),
         lambda: window.open_file("automatic-failover"),
     ):
         leave()
         answer(window, yes=False)
         assert window.session.live is drill
-    window.ask_to_choose("automatic-failover")
+    window.choice.ask_to_choose("automatic-failover")
     answer(window, yes=True)
     assert window.pages.currentWidget() is window.brief
 
@@ -143,7 +144,7 @@ def test_the_text_of_a_closed_window_can_be_had_back(hands: Hands) -> None:
 
 
 def places(
-    window: MainWindow, kinds: tuple[type[QWidget], ...] = (QPushButton, QLabel)
+    window: OpenWindow, kinds: tuple[type[QWidget], ...] = (QPushButton, QLabel)
 ) -> dict[QWidget, object]:
     return {
         widget: widget.mapTo(window, widget.rect().topLeft())

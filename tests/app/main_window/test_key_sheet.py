@@ -11,11 +11,11 @@ from PySide6.QtGui import QAction, QKeySequence, QShortcut, QShortcutEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
 
-from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.widgets import keys
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 
 
 class Watch(QObject):
@@ -33,7 +33,7 @@ class Watch(QObject):
 
 
 @contextmanager
-def watched(window: MainWindow) -> Iterator[Watch]:
+def watched(window: OpenWindow) -> Iterator[Watch]:
     watch, before = Watch(), {}
     for action in window.findChildren(QAction):
         before[action] = action.isEnabled()
@@ -46,7 +46,7 @@ def watched(window: MainWindow) -> Iterator[Watch]:
 
 
 @pytest.fixture
-def lab(hands: Hands, window: MainWindow) -> MainWindow:
+def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -59,7 +59,7 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
 
 
 @pytest.mark.parametrize("scheme", keys.SCHEMES)
-def test_every_key_on_the_sheet_works_where_it_says(lab: MainWindow, scheme: str) -> None:
+def test_every_key_on_the_sheet_works_where_it_says(lab: OpenWindow, scheme: str) -> None:
     lab.appearance.set_keys(scheme, {})
     bound = lab.appearance._actions
     places = ("explorer", "ledger")
@@ -86,7 +86,7 @@ def test_every_key_on_the_sheet_works_where_it_says(lab: MainWindow, scheme: str
     assert not silent
 
 
-def test_every_key_that_works_is_on_the_sheet(lab: MainWindow) -> None:
+def test_every_key_that_works_is_on_the_sheet(lab: OpenWindow) -> None:
     lab.editing.show()
     listed = {key for found in lab.appearance.keys_now.values() for key in found}
     listed |= {"Enter", "Find"}  # the other Return, and a key of few keyboards
@@ -115,7 +115,7 @@ def _of(item: QObject) -> str:
 
 
 def test_keys_that_somebody_chose_hold_at_the_next_start(
-    qtbot: object, lab: MainWindow, profile: Profile, store: WindowSettings
+    qtbot: object, lab: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
     lab.appearance.set_keys(keys.SSMS, {"time.step": ("Ctrl+Alt+Y",)})
     lab.close()
@@ -133,7 +133,7 @@ def test_keys_that_somebody_chose_hold_at_the_next_start(
     assert again.session.drill.tick == before + 1
 
 
-def test_keys_of_the_other_scheme_do_what_they_do_there(hands: Hands, lab: MainWindow) -> None:
+def test_keys_of_the_other_scheme_do_what_they_do_there(hands: Hands, lab: OpenWindow) -> None:
     lab.appearance.set_keys(keys.VS_CODE, {})
     lab.desk.go_to("console")
     query = lab.console.current

@@ -23,19 +23,19 @@ from PySide6.QtWidgets import (
 )
 
 from app import settings
-from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
 from app.widgets import theme
 from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 
 CTRL_ALT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
 
 
 @pytest.fixture
-def lab(hands: Hands, window: MainWindow) -> MainWindow:
+def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -43,7 +43,7 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
 
 
 def test_high_contrast_reaches_widgets_scene_and_plots(
-    qtbot: Any, qapp: QApplication, lab: MainWindow
+    qtbot: Any, qapp: QApplication, lab: OpenWindow
 ) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_C, CTRL_ALT)
     colours = theme.high_contrast()
@@ -59,7 +59,7 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
 
 @pytest.mark.parametrize("choice", [theme.SYSTEM, theme.LIGHT])
 def test_only_who_wants_the_colours_of_the_system_gets_its_new_ones_at_once(
-    qapp: QApplication, lab: MainWindow, monkeypatch: pytest.MonkeyPatch, choice: str
+    qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, choice: str
 ) -> None:
     lab.appearance.set_theme(choice)
     assert theme.tokens(lab.topology.palette()) is theme.light()
@@ -82,7 +82,7 @@ def test_high_contrast_is_seven_to_one() -> None:
             assert theme.contrast(getattr(colours, text), ground) >= 7.0, text
 
 
-def test_presenting_and_back(qtbot: Any, qapp: QApplication, lab: MainWindow, store: WindowSettings) -> None:
+def test_presenting_and_back(qtbot: Any, qapp: QApplication, lab: OpenWindow, store: WindowSettings) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_P, CTRL_ALT)
     assert lab.appearance.layout == PRESENTER
     assert lab.isFullScreen()
@@ -106,7 +106,7 @@ def test_a_program_that_was_killed_while_presenting_comes_back_as_it_was(
     assert not window.presenting.on
 
 
-def test_each_profile_keeps_its_own_layout(lab: MainWindow) -> None:
+def test_each_profile_keeps_its_own_layout(lab: OpenWindow) -> None:
     assert PROFILES == ("learner", "instructor", "author", "presenter")
     lab.appearance.set_layout(AUTHOR)
     assert not lab.desk.docks["ledger"].isHidden()
@@ -120,14 +120,14 @@ def test_each_profile_keeps_its_own_layout(lab: MainWindow) -> None:
     assert not lab.desk.docks["ledger"].isHidden()
 
 
-def test_object_explorer_gets_the_greater_share_beside_the_brief(qtbot: Any, lab: MainWindow) -> None:
+def test_object_explorer_gets_the_greater_share_beside_the_brief(qtbot: Any, lab: OpenWindow) -> None:
     lab.desk.go_to("explorer")
     QApplication.processEvents()
     brief, explorer = lab.desk.docks["brief"].height(), lab.desk.docks["explorer"].height()
     assert explorer / (brief + explorer) == pytest.approx(0.55, abs=0.04)
 
 
-def test_large_text_widens_the_brief(qapp: QApplication, lab: MainWindow) -> None:
+def test_large_text_widens_the_brief(qapp: QApplication, lab: OpenWindow) -> None:
     lab.resize(1920, 1080)
     before = lab.desk.docks["brief"].width()
     lab.appearance.set_font_scale(2.0)
@@ -142,14 +142,14 @@ def test_large_text_widens_the_brief(qapp: QApplication, lab: MainWindow) -> Non
 # --- recent files -------------------------------------------------------------------------------------------
 
 
-def recent(window: MainWindow) -> list[QAction]:
+def recent(window: OpenWindow) -> list[QAction]:
     menu = next(m for m in window.menus["&Drill"].findChildren(QMenu) + window.findChildren(QMenu)
                 if m.title() == "Recent &files")  # fmt: skip
     menu.aboutToShow.emit()
     return [action for action in menu.actions() if not action.isSeparator()]
 
 
-def test_files_that_were_opened_are_offered_again(tmp_path: Path, window: MainWindow) -> None:
+def test_files_that_were_opened_are_offered_again(tmp_path: Path, window: OpenWindow) -> None:
     source = files("scenarios") / "lab.toml"
     for name in ("first.toml", "second.toml"):
         shutil.copy(str(source), tmp_path / name)
@@ -165,7 +165,7 @@ def test_files_that_were_opened_are_offered_again(tmp_path: Path, window: MainWi
     assert [action.text() for action in recent(window)] == ["Clear this list"]
 
 
-def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, window: MainWindow) -> None:
+def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, window: OpenWindow) -> None:
     file = tmp_path / "broken.toml"
     file.write_text("title = ")
     window.open_file(str(file))
@@ -173,7 +173,7 @@ def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, w
     assert len(recent(window)) == 1
 
 
-def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab: MainWindow) -> None:
+def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab: OpenWindow) -> None:
     lab.actions_by_name["help.sheet"].trigger()
     sheet = next(w for w in QApplication.topLevelWidgets() if isinstance(w, ShortcutSheet) and w.isVisible())
     lab.appearance.set_theme(theme.DARK)
@@ -182,7 +182,7 @@ def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab:
     lab.appearance.set_theme(theme.LIGHT)
 
 
-def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: MainWindow) -> None:
+def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: OpenWindow) -> None:
     docks = {name: lab.desk.docks[name] for name in ("brief", "console", "charts")}
     QApplication.processEvents()
     before = {name: (dock.width(), dock.height()) for name, dock in docks.items()}
@@ -200,7 +200,7 @@ def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: Ma
 
 
 def test_with_the_largest_text_a_small_screen_holds_the_window(
-    qapp: QApplication, lab: MainWindow, hands: Hands
+    qapp: QApplication, lab: OpenWindow, hands: Hands
 ) -> None:
     lab.appearance.set_font_scale(2.0)
     qapp.processEvents()
@@ -222,7 +222,7 @@ def test_with_the_largest_text_a_small_screen_holds_the_window(
     assert lab.session.drill.finished
 
 
-def test_what_a_panel_has_no_room_for_can_be_scrolled_to(qapp: QApplication, lab: MainWindow) -> None:
+def test_what_a_panel_has_no_room_for_can_be_scrolled_to(qapp: QApplication, lab: OpenWindow) -> None:
     lab.resize(800, 500)
     qapp.processEvents()
     area = lab.desk.docks["charts"].widget()
@@ -231,7 +231,7 @@ def test_what_a_panel_has_no_room_for_can_be_scrolled_to(qapp: QApplication, lab
     assert area.horizontalScrollBar().maximum() > 0
 
 
-def test_a_screen_reader_hears_clock_and_speed(lab: MainWindow) -> None:
+def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
     lab.session.set_speed(10.0)
     lab.session.step()
     heard = [label.accessibleName() for label in lab.transport.findChildren(QLabel)]
@@ -241,7 +241,7 @@ def test_a_screen_reader_hears_clock_and_speed(lab: MainWindow) -> None:
 
 
 @pytest.mark.parametrize("page", ["home", "history", "progress", "planner", "fidelity", "editor", "desk"])
-def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: MainWindow, page: str) -> None:
+def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow, page: str) -> None:
     """A plot that was rebuilt while Qt handed a style on once ended the program."""
     going = {
         "home": lab.show_home,
@@ -262,7 +262,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: MainWindow, page
         assert ground == theme.tokens(qapp.palette()).window
 
 
-def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: MainWindow) -> None:
+def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
     """As painted, not as asked for: titles of panels and the text of SQL windows stayed as they began."""
     lab.console.new_query("SERVER_A", "SELECT name FROM sys.databases")
     lab.desk.go_to("console")
@@ -284,7 +284,7 @@ def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: M
 
 
 def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back(
-    qapp: QApplication, lab: MainWindow
+    qapp: QApplication, lab: OpenWindow
 ) -> None:
     def settle() -> None:
         for _ in range(3):
@@ -320,7 +320,7 @@ def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back
 
 
 def test_a_narrow_layout_comes_back_at_the_next_start(
-    qtbot: Any, qapp: QApplication, lab: MainWindow, profile: Any, store: WindowSettings
+    qtbot: Any, qapp: QApplication, lab: OpenWindow, profile: Any, store: WindowSettings
 ) -> None:
     lab.appearance.set_font_scale(2.0)
     qapp.processEvents()
@@ -338,7 +338,7 @@ def test_a_narrow_layout_comes_back_at_the_next_start(
     assert not again.desk.docks["timing"].isHidden()
 
 
-def test_presenting_leaves_every_panel_as_large_as_it_was(qapp: QApplication, lab: MainWindow) -> None:
+def test_presenting_leaves_every_panel_as_large_as_it_was(qapp: QApplication, lab: OpenWindow) -> None:
     """The window takes its old size after the layout has come back: then that was scaled, each time anew."""
 
     def sizes() -> dict[str, tuple[int, int]]:
@@ -355,7 +355,7 @@ def test_presenting_leaves_every_panel_as_large_as_it_was(qapp: QApplication, la
 
 
 @pytest.mark.qt_log_ignore("does not support raise", extend=True)
-def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: MainWindow) -> None:
+def test_a_floating_panel_comes_back_on_reset(qapp: QApplication, lab: OpenWindow) -> None:
     lab.desk.docks["charts"].setFloating(True)
     lab.desk.docks["charts"].move(9_000, 9_000)  # as on a screen that is there no more
     lab.appearance.set_layout(AUTHOR)
@@ -387,7 +387,7 @@ def test_no_tabs_stand_above_no_panel(qtbot: Any, hands: Hands) -> None:
 
 
 def test_the_full_screen_and_back_leaves_every_panel_where_it_was(
-    qapp: QApplication, lab: MainWindow
+    qapp: QApplication, lab: OpenWindow
 ) -> None:
     """To the pixel, unless somebody has moved panels on the full screen."""
 
@@ -426,7 +426,7 @@ def _lightness(button: QAbstractButton) -> list[int]:
 
 @pytest.mark.parametrize("choices", [(theme.LIGHT, theme.DARK), (theme.CONTRAST, theme.LIGHT)])
 def test_every_icon_of_the_desk_is_seen_after_a_change_of_theme(
-    qapp: QApplication, lab: MainWindow, choices: tuple[str, str]
+    qapp: QApplication, lab: OpenWindow, choices: tuple[str, str]
 ) -> None:
     for choice in choices:
         lab.appearance.set_theme(choice)

@@ -9,12 +9,12 @@ import pytest
 from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QToolButton
 
-from app.main_window import MainWindow
 from tests.app.main_window.conftest import Hands
+from tests.open_window import OpenWindow
 
 
 @pytest.fixture
-def desk(hands: Hands, window: MainWindow) -> Hands:
+def desk(hands: Hands, window: OpenWindow) -> Hands:
     """Two minutes of the lab, with a failover in them."""
     window.choose("lab")
     window.brief.started.emit("lab")
@@ -28,11 +28,11 @@ def desk(hands: Hands, window: MainWindow) -> Hands:
     return hands
 
 
-def times(window: MainWindow, name: str) -> list[float]:
+def times(window: OpenWindow, name: str) -> list[float]:
     return [row.t_s for row in window.desk.views[name].model.rows]
 
 
-def drag(qtbot: Any, window: MainWindow, from_s: float, to_s: float) -> None:
+def drag(qtbot: Any, window: OpenWindow, from_s: float, to_s: float) -> None:
     """Press, move and release over the charts."""
     charts = window.charts
     box = charts.panels[0].plot.vb.sceneBoundingRect()
@@ -48,7 +48,7 @@ def drag(qtbot: Any, window: MainWindow, from_s: float, to_s: float) -> None:
     qtbot.mouseRelease(viewport, Qt.MouseButton.LeftButton, pos=places[1])
 
 
-def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: MainWindow, desk: Hands) -> None:
+def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: OpenWindow, desk: Hands) -> None:
     window.desk.go_to("error_log")
     log = window.desk.views["error_log"]
     log.show_server("SERVER_B")
@@ -68,7 +68,7 @@ def test_a_row_of_the_log_moves_every_cursor(qtbot: Any, window: MainWindow, des
 
 
 def test_a_span_dragged_over_the_charts_narrows_every_view(
-    qtbot: Any, window: MainWindow, desk: Hands
+    qtbot: Any, window: OpenWindow, desk: Hands
 ) -> None:
     every = times(window, "events")
     drag(qtbot, window, 20.0, 32.0)
@@ -89,7 +89,7 @@ def test_a_span_dragged_over_the_charts_narrows_every_view(
     assert window.timing.model.rowCount() == 1
 
 
-def test_a_span_can_be_chosen_with_the_keys_alone(qtbot: Any, window: MainWindow, desk: Hands) -> None:
+def test_a_span_can_be_chosen_with_the_keys_alone(qtbot: Any, window: OpenWindow, desk: Hands) -> None:
     charts = window.charts
     charts.setFocus()
     for _ in range(5):
@@ -105,7 +105,7 @@ def test_a_span_can_be_chosen_with_the_keys_alone(qtbot: Any, window: MainWindow
     assert window.charts._cursor_s is None
 
 
-def test_another_drill_begins_with_nothing_chosen(window: MainWindow, desk: Hands) -> None:
+def test_another_drill_begins_with_nothing_chosen(window: OpenWindow, desk: Hands) -> None:
     window.moments.look_at(12.0)
     window.moments.choose_span((1.0, 5.0))
     window.actions_by_name["drill.restart"].trigger()
@@ -116,7 +116,7 @@ def test_another_drill_begins_with_nothing_chosen(window: MainWindow, desk: Hand
 
 @pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("csv", b"t_s,Send")])
 def test_charts_are_saved(
-    ending: str, begins: bytes, tmp_path: Path, monkeypatch: Any, window: MainWindow, desk: Hands
+    ending: str, begins: bytes, tmp_path: Path, monkeypatch: Any, window: OpenWindow, desk: Hands
 ) -> None:
     file = tmp_path / f"charts.{ending}"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
@@ -129,14 +129,14 @@ def test_charts_are_saved(
 
 
 def test_a_file_that_cannot_be_written_is_told(
-    monkeypatch: Any, tmp_path: Path, window: MainWindow, desk: Hands
+    monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: Hands
 ) -> None:
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "no" / "c.csv"), ""))
     window.actions_by_name["view.save_charts"].trigger()
     assert "is not saved" in window.notice.text
 
 
-def test_states_are_lanes_and_spoken(window: MainWindow, desk: Hands) -> None:
+def test_states_are_lanes_and_spoken(window: OpenWindow, desk: Hands) -> None:
     lanes = window.charts.states._lanes
     assert list(lanes) == ["SERVER_A", "SERVER_B"]
     assert lanes["SERVER_B"][0].what == "SYNCHRONIZED"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QApplication, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
 
-from app.main_window import MainWindow
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets import theme
 from tests import painted
 from tests.app.main_window.conftest import Hands
+from tests.open_window import OpenWindow
 
 
 def settle() -> None:
@@ -21,7 +21,7 @@ def settle() -> None:
 
 
 @pytest.fixture
-def stage(hands: Hands, window: MainWindow) -> MainWindow:
+def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("automatic-failover")
     window.brief.started.emit("practice")
     window.tour.stop()
@@ -34,7 +34,7 @@ def stage(hands: Hands, window: MainWindow) -> MainWindow:
     return window
 
 
-def test_everything_that_is_painted_can_be_read(stage: MainWindow) -> None:
+def test_everything_that_is_painted_can_be_read(stage: OpenWindow) -> None:
     faint, seen = [], 0
     for choice in (theme.LIGHT, theme.DARK, theme.CONTRAST):
         stage.appearance.set_theme(choice)
@@ -52,10 +52,10 @@ def test_everything_that_is_painted_can_be_read(stage: MainWindow) -> None:
     assert not faint
 
 
-def test_a_faint_text_is_seen(stage: MainWindow) -> None:
+def test_a_faint_text_is_seen(stage: OpenWindow) -> None:
     """The check itself: it fails where somebody paints what cannot be read."""
     stage.notice.tell("Nobody can read this")
-    for label in stage.notice.findChildren(type(stage.run_facts)):
+    for label in stage.notice.findChildren(QLabel):
         label.setStyleSheet("color: #c8ccd2")
     settle()
     picture = stage.grab().toImage()
@@ -68,7 +68,7 @@ def test_a_faint_text_is_seen(stage: MainWindow) -> None:
 @pytest.mark.parametrize("size", [(1024, 768), (1366, 768), (1920, 1080)])
 @pytest.mark.parametrize("scale", [0.8, 2.0])
 def test_start_page_and_brief_have_room_for_their_words(
-    window: MainWindow, size: tuple[int, int], scale: float
+    window: OpenWindow, size: tuple[int, int], scale: float
 ) -> None:
     window.appearance.set_font_scale(scale)
     window.resize(*size)
@@ -89,7 +89,7 @@ def test_start_page_and_brief_have_room_for_their_words(
     assert not faults
 
 
-def test_looking_back_takes_no_more_than_its_strip_from_the_desk(stage: MainWindow) -> None:
+def test_looking_back_takes_no_more_than_its_strip_from_the_desk(stage: OpenWindow) -> None:
     """Its sentence wraps: the page would ask for all that its panels would like to have, and be scrolled."""
     stage.resize(1366, 768)
     stage.appearance.set_font_scale(1.5)

@@ -9,18 +9,18 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.widgets import theme
 from app.words import language
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 
 CTRL_SHIFT = (Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier)
 
 
 @pytest.fixture
-def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[MainWindow]:
+def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
     language.use(language.GERMAN)
     yield shown(qtbot, profile, store)

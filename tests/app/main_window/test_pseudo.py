@@ -31,7 +31,6 @@ from app.export.runbook import runbook
 from app.export.sheets import sheets
 from app.export.source import source_of
 from app.files import scenario_files
-from app.main_window import MainWindow
 from app.main_window.desk import PLACES
 from app.settings import WindowSettings
 from app.storage import Profile
@@ -47,6 +46,7 @@ from engine.published.fidelity import SECTIONS
 from engine.verbs import VERBS
 from engine.words import Sentence
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 
 BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
 DATA = re.compile(
@@ -62,7 +62,7 @@ OF_QT = ("qt_", "ScrollLeft", "ScrollRight")
 
 
 @pytest.fixture
-def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[MainWindow]:
+def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
     language.use(language.PSEUDO)
     yield shown(qtbot, profile, store)

@@ -9,16 +9,19 @@ from pathlib import Path
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
+from pytestqt.qtbot import QtBot
 
 from app.files import accepted, scenario_files
 from app.files.accepted import ACCEPTED
-from app.main_window import MainWindow, quarantine
+from app.settings import WindowSettings
+from app.storage import Profile
 from app.views.quarantine import Quarantine
 from engine.drill.authoring.contents import sha256, visible
 from engine.drill.running.drill import Drill
 from tests import painted
-from tests.app.main_window.conftest import Hands
+from tests.app.main_window.conftest import Hands, shown
 from tests.engine.drill.texts import WORLD
+from tests.open_window import OpenWindow
 
 FOREIGN = 'author = "Ada L."\n' + WORLD.replace("Small", "From afar", 1)
 
@@ -30,17 +33,17 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-def held(window: MainWindow) -> Quarantine:
+def held(window: OpenWindow) -> Quarantine:
     page = window.pages.currentWidget()
     assert isinstance(page, Quarantine)
     return page
 
 
-def said(window: MainWindow) -> dict[str, str]:
+def said(window: OpenWindow) -> dict[str, str]:
     return {fact.what: fact.value for fact in held(window).facts.table.rows}
 
 
-def test_it_says_what_the_file_holds_and_runs_nothing(window: MainWindow, file: Path) -> None:
+def test_it_says_what_the_file_holds_and_runs_nothing(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     facts = said(window)
     assert facts["SHA-256"] == sha256(FOREIGN)
@@ -70,21 +73,22 @@ def test_with_the_keyboard_it_is_declined_and_accepted(hands: Hands, file: Path)
     assert window.pages.currentWidget() is window.brief
 
 
-def test_what_was_accepted_is_remembered_by_its_text(window: MainWindow, file: Path) -> None:
+def test_what_was_accepted_is_remembered_by_its_text(
+    window: OpenWindow, profile: Profile, file: Path
+) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     window.show_home()
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
-    assert window.profile is not None
-    (one,) = accepted.remembered(window.profile)
+    (one,) = accepted.remembered(profile)
     assert (one.sha256, one.title, one.author, one.own) == (sha256(FOREIGN), "From afar", "Ada L.", False)
     file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # not the same file any more
     window.open_file(str(file))
     held(window)
 
 
-def test_own_and_shipped_files_need_no_question(window: MainWindow, file: Path) -> None:
+def test_own_and_shipped_files_need_no_question(window: OpenWindow, file: Path) -> None:
     copy = file.with_name("copy.toml")
     copy.write_text((files("scenarios") / "lab.toml").read_text(encoding="utf-8"), encoding="utf-8")
     window.open_file(str(copy))
@@ -96,13 +100,13 @@ def test_own_and_shipped_files_need_no_question(window: MainWindow, file: Path) 
     assert window.pages.currentWidget() is window.brief
 
 
-def test_what_was_written_here_needs_no_question(window: MainWindow, file: Path) -> None:
+def test_what_was_written_here_needs_no_question(window: OpenWindow, file: Path) -> None:
     window.quarantine.trust(FOREIGN)
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
 
 
-def test_a_run_from_elsewhere_is_held_too(window: MainWindow, tmp_path: Path) -> None:
+def test_a_run_from_elsewhere_is_held_too(window: OpenWindow, tmp_path: Path) -> None:
     drill = Drill(scenario_files.find("lab").load(), 5)
     drill.advance_to(300)
     drill.do("power-off SERVER_B")
@@ -127,9 +131,9 @@ def test_what_was_accepted_is_listed_and_forgotten_by_hand(hands: Hands, file: P
     window.open_file(str(file))
     held(window).accept.click()
     window.actions_by_name["drill.accepted"].trigger()
-    shown = window.quarantine.listed
-    assert shown is not None
-    table = shown.list.table
+    listed = window.quarantine.listed
+    assert listed is not None
+    table = listed.list.table
     texts = [table.data(table.index(0, column)) for column in range(4)]
     assert table.rowCount() == 1
     assert texts[0] == visible(title)
@@ -137,10 +141,10 @@ def test_what_was_accepted_is_listed_and_forgotten_by_hand(hands: Hands, file: P
     assert len(texts[2]) == len("2026-11-21")
     assert sha256(file.read_text(encoding="utf-8")).startswith(texts[3].rstrip("…"))
     assert "<img" not in table.data(table.index(0, 0), Qt.ItemDataRole.ToolTipRole)
-    hands.click(shown.forget)
+    hands.click(listed.forget)
     assert table.rowCount() == 0
-    assert not shown.forget.isEnabled()
-    shown.close()
+    assert not listed.forget.isEnabled()
+    listed.close()
     window.show_home()
     window.open_file(str(file))
     assert said(window)["Author"].startswith("Ada L.")
@@ -151,28 +155,25 @@ def test_what_was_accepted_is_listed_and_forgotten_by_hand(hands: Hands, file: P
 
 
 def test_what_an_earlier_version_accepted_is_kept_and_forgotten(
-    window: MainWindow, file: Path, profile_folder: Path
+    qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings, file: Path
 ) -> None:
     """It kept SHA-256 alone; what is none is left out."""
-    assert window.profile is not None
-    window.profile.settings.set(
-        ACCEPTED, json.dumps([sha256(FOREIGN), 5, None, "x", {"sha256": "y"}, {}, []])
-    )
-    quarantine.attach(window)  # as the start does
+    profile.settings.set(ACCEPTED, json.dumps([sha256(FOREIGN), 5, None, "x", {"sha256": "y"}, {}, []]))
+    window = shown(qtbot, profile, store)
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
     window.quarantine.show_accepted()
-    shown = window.quarantine.listed
-    assert shown is not None
-    assert [row.sha256 for row in shown.list.table.rows] == [sha256(FOREIGN)]
-    assert shown.list.table.data(shown.list.table.index(0, 0)) == "unknown"
-    shown.forget_all.click()
-    shown.close()
+    listed = window.quarantine.listed
+    assert listed is not None
+    assert [row.sha256 for row in listed.list.table.rows] == [sha256(FOREIGN)]
+    assert listed.list.table.data(listed.list.table.index(0, 0)) == "unknown"
+    listed.forget_all.click()
+    listed.close()
     window.open_file(str(file))
     held(window)
 
 
-def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: MainWindow, file: Path) -> None:
+def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
     own = scenario_files.own_folder()
@@ -182,7 +183,7 @@ def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: MainWindow, fi
     assert "still among your drills" in window.notice.text
 
 
-def test_every_fact_of_a_file_is_shown_whole(window: MainWindow, file: Path) -> None:
+def test_every_fact_of_a_file_is_shown_whole(window: OpenWindow, file: Path) -> None:
     """Its SHA-256 too, however large the text and however narrow the table."""
     window.resize(1024, 700)
     window.appearance.set_font_scale(1.5)

@@ -13,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QP
 from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files
-from app.main_window import MainWindow, debrief_page, run_as_scenario
+from app.main_window import debrief_page
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from engine.drill.authoring.scenario import load_scenario
@@ -21,6 +21,7 @@ from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -139,7 +140,7 @@ def test_an_exam_has_no_way_back(hands: Hands) -> None:
     assert "cannot be rewound" in window.notice.text
     window.branches.show()
     assert window.pages.currentWidget() is window.desk_page
-    run_as_scenario.save_as_scenario(window)
+    window.actions_by_name["drill.save_scenario"].trigger()
     assert "after its end" in window.notice.text
 
 
@@ -390,11 +391,11 @@ def test_another_scenario_is_not_replaced_by_a_run_because_a_name_was_mended(
 
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(tmp_path / "My drill.toml"), ""))
     monkeypatch.setattr(QMessageBox, "question", question)
-    run_as_scenario.save_as_scenario(hands.window)
+    hands.window.actions_by_name["drill.save_scenario"].trigger()
     assert "my-drill.toml" in asked[0]
     assert other.read_text() == "of somebody"
     answer = QMessageBox.StandardButton.Yes
-    run_as_scenario.save_as_scenario(hands.window)
+    hands.window.actions_by_name["drill.save_scenario"].trigger()
     assert load_scenario(other.read_text(), "my-drill.toml").name == "my-drill"
 
 
@@ -409,14 +410,21 @@ def test_a_run_that_cannot_be_written_leaves_the_scenario_that_was_there(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    run_as_scenario.write(hands.window, file)
+    save_as_scenario(hands, file, monkeypatch)
     assert "No space left on device" in hands.window.notice.text
     assert [each.read_text() for each in tmp_path.glob("*my-drill*")] == ["of somebody"]
 
 
-def test_a_lab_session_becomes_a_scenario(hands: Hands, tmp_path: Path) -> None:
+def save_as_scenario(hands: Hands, file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
+    hands.window.actions_by_name["drill.save_scenario"].trigger()
+
+
+def test_a_lab_session_becomes_a_scenario(
+    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mended_in_the_lab(hands)
-    run_as_scenario.write(hands.window, tmp_path / "my-drill.toml")
+    save_as_scenario(hands, tmp_path / "my-drill.toml", monkeypatch)
     assert "Saved" in hands.window.notice.text
     made = load_scenario((tmp_path / "my-drill.toml").read_text(), "my-drill.toml")
     drill = Drill(made)
@@ -425,11 +433,11 @@ def test_a_lab_session_becomes_a_scenario(hands: Hands, tmp_path: Path) -> None:
 
 
 def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
-    hands: Hands, tmp_path: Path
+    hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     begin(hands, "lab", "lab")
     hands.wait(10.0)
-    run_as_scenario.write(hands.window, tmp_path / "idle.toml")
+    save_as_scenario(hands, tmp_path / "idle.toml", monkeypatch)
     assert "Nothing was repaired in this run" in hands.window.notice.text
     assert not (tmp_path / "idle.toml").exists()
 
@@ -437,7 +445,7 @@ def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
 def test_without_a_profile_branches_live_as_long_as_the_window(
     qtbot: QtBot, tmp_path: Path, store: WindowSettings
 ) -> None:
-    window: MainWindow = shown(qtbot, None, store)
+    window: OpenWindow = shown(qtbot, None, store)
     hands = Hands(qtbot, window)
     branched(hands)
     window.play.switch("main")

@@ -23,7 +23,7 @@ import sys
 from pathlib import Path
 from PySide6.QtCore import QSettings
 from PySide6.QtWidgets import QApplication
-from app.main_window.assembly import furnished
+from tests.open_window import furnished
 from app.settings import WindowSettings
 from app.storage import open_profile
 

@@ -15,7 +15,6 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.files import scenario_files, whole_file
-from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.briefing import BriefPage
@@ -24,6 +23,7 @@ from app.views.editor.checking import Unwanted, stoppable, try_out
 from app.widgets import keys
 from app.widgets.highlight import LEXED_MAX
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 
 
 @pytest.fixture
@@ -113,7 +113,10 @@ def test_saved_it_is_a_drill_of_the_list_and_needs_no_second_look(hands: Hands, 
     assert page.file_name == "my-mirror.toml"
     page.tools["edit.close"].trigger()
     assert hands.window.pages.currentWidget() is hands.window.picker
-    assert "my-mirror" in hands.window.library.summaries
+    hands.window.picker.choose_card("my-mirror")
+    card = hands.window.picker.current()
+    assert card is not None
+    assert card.name == "my-mirror"
     hands.window.choose("my-mirror")
     assert hands.window.pages.currentWidget() is hands.window.brief
 
@@ -139,7 +142,7 @@ def test_a_draft_survives_a_kill(
     assert "editor" not in other.console.drafts()
 
 
-def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: MainWindow) -> None:
+def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: OpenWindow) -> None:
     window.choose("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
     page = window.editing.page
@@ -151,7 +154,7 @@ def test_a_shipped_drill_is_edited_as_a_copy(hands: Hands, window: MainWindow) -
     assert page.file_name == "planned-failover-copy.toml"
 
 
-def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands, window: MainWindow) -> None:
+def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands, window: OpenWindow) -> None:
     edit = window.picker._details._edit
     window.picker.choose_card("no-witness")
     assert edit.text() == "Edit a copy"
@@ -170,7 +173,7 @@ def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands
     assert str(file) in window.store.get(settings.RECENT)
 
 
-def test_the_brief_leads_to_a_copy(hands: Hands, window: MainWindow) -> None:
+def test_the_brief_leads_to_a_copy(hands: Hands, window: OpenWindow) -> None:
     window.choose("no-witness")
     hands.click(next(b for b in window.brief.findChildren(QPushButton) if b.text() == "Edit a copy"))
     assert window.pages.currentWidget() is window.editing.page
@@ -178,7 +181,7 @@ def test_the_brief_leads_to_a_copy(hands: Hands, window: MainWindow) -> None:
 
 
 def test_a_copy_is_saved_under_its_own_name_unless_that_is_taken(
-    hands: Hands, window: MainWindow, monkeypatch: pytest.MonkeyPatch
+    hands: Hands, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     offered: list[str] = []
 
@@ -208,7 +211,7 @@ def test_a_copy_is_saved_under_its_own_name_unless_that_is_taken(
 
 
 def test_a_draft_of_a_copy_keeps_its_name(
-    hands: Hands, window: MainWindow, qtbot: QtBot, profile: Profile, store: WindowSettings
+    hands: Hands, window: OpenWindow, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
     window.choose("planned-failover")
     window.actions_by_name["drill.edit_copy"].trigger()
@@ -218,7 +221,7 @@ def test_a_draft_of_a_copy_keeps_its_name(
     assert other.editing.page.file_name == "planned-failover-copy.toml"
 
 
-def test_the_last_run_becomes_a_text(hands: Hands, window: MainWindow) -> None:
+def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
     window.choose("lab")
     window.brief.started.emit("lab")
     drill = window.session.live
@@ -244,7 +247,7 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: MainWindow) -> None:
     assert window.editing.page.file_name == "my-lab.toml"
 
 
-def test_an_exam_that_goes_on_is_not_shown_as_a_text(hands: Hands, window: MainWindow) -> None:
+def test_an_exam_that_goes_on_is_not_shown_as_a_text(hands: Hands, window: OpenWindow) -> None:
     window.choose("automatic-failover")
     window.brief.started.emit("exam")
     window.editing.show()

@@ -9,14 +9,14 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QFileDialog
 
-from app.main_window import MainWindow
 from tests.app.main_window.conftest import Hands
+from tests.open_window import OpenWindow
 
 CTRL, SHIFT = Qt.KeyboardModifier.ControlModifier, Qt.KeyboardModifier.ShiftModifier
 
 
 @pytest.fixture
-def lab(hands: Hands, window: MainWindow) -> MainWindow:
+def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -29,7 +29,7 @@ def choose(monkeypatch: pytest.MonkeyPatch, asks: str, file: Path, kind: str = "
 
 
 def test_a_script_is_saved_and_opened_again(
-    qtbot: Any, lab: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: Any, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = lab.console.current
     assert window is not None
@@ -46,14 +46,14 @@ def test_a_script_is_saved_and_opened_again(
     assert (opened.server, opened.editor.toPlainText()) == (window.server, "SELECT 1\n")
 
 
-def test_a_script_that_falls_on_the_window_without_a_drill(window: MainWindow, tmp_path: Path) -> None:
+def test_a_script_that_falls_on_the_window_without_a_drill(window: OpenWindow, tmp_path: Path) -> None:
     (tmp_path / "a.sql").write_text("SELECT 1", encoding="utf-8")
     window.open_file(str(tmp_path / "a.sql"))
     assert "Start a drill first" in window.notice.text
 
 
 def test_results_go_into_a_file(
-    qtbot: Any, hands: Hands, lab: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    qtbot: Any, hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     window = lab.console.current
     assert window is not None
@@ -72,7 +72,7 @@ def test_results_go_into_a_file(
 
 
 def test_ctrl_1_tells_who_is_connected_and_ctrl_tab_changes_windows(
-    qtbot: Any, hands: Hands, lab: MainWindow
+    qtbot: Any, hands: Hands, lab: OpenWindow
 ) -> None:
     first = lab.console.current
     assert first is not None
@@ -90,7 +90,7 @@ def test_ctrl_1_tells_who_is_connected_and_ctrl_tab_changes_windows(
 
 
 def test_what_a_log_lists_goes_into_a_file(
-    hands: Hands, lab: MainWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    hands: Hands, lab: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     trace: Any = lab.desk.views["trace"]
     lab.desk.go_to("trace")  # nothing has changed its state yet

@@ -10,11 +10,11 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QDialogButtonBox
 
 from app import settings
-from app.main_window import MainWindow
 from app.main_window.speech import speak
 from app.settings import WindowSettings
 from app.words import language
 from app.words.language import tr
+from tests.open_window import OpenWindow
 
 
 @pytest.fixture(autouse=True)
@@ -27,13 +27,13 @@ def _english_again(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Itera
         translator.deleteLater()
 
 
-def entry(window: MainWindow, text: str) -> QAction:
+def entry(window: OpenWindow, text: str) -> QAction:
     menus = [action.menu() for action in window.menus["&View"].actions() if action.menu() is not None]
     return next(action for menu in menus for action in menu.actions() if action.text() == text)
 
 
 def test_it_is_chosen_in_the_menu_and_holds_from_the_next_start(
-    qapp: QApplication, window: MainWindow, store: WindowSettings
+    qapp: QApplication, window: OpenWindow, store: WindowSettings
 ) -> None:
     assert window.findChild(QAction, "drill.quit").text() == "Quit"
     entry(window, "Deutsch").trigger()

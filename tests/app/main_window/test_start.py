@@ -16,12 +16,11 @@ from shiboken6 import delete
 
 import app.main_window as start
 from app.files import scenario_files, summaries
-from app.main_window import MainWindow
-from app.main_window.assembly import furnished
 from app.main_window.preload import LATER
 from app.main_window.start import BESIDE, Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
+from tests.open_window import OpenWindow, furnished
 
 READY_MS = 60_000
 """Everything is there by then, however busy the machine is."""
@@ -30,26 +29,26 @@ READY_MS = 60_000
 @pytest.fixture
 def bare(
     qtbot: QtBot, qapp: QApplication, profile: Profile, profile_folder: Path, store: WindowSettings
-) -> MainWindow:
+) -> OpenWindow:
     """The start page as it is when nothing else is there yet; two drills are known from last time."""
     files = [scenario_files.find(name) for name in ("lab", "automatic-failover")]
     profile_folder.mkdir(exist_ok=True)
     summaries.read(files, profile_folder)
-    window = MainWindow(store)
+    window = OpenWindow(store)
     qtbot.addWidget(window)
     window.show()
     return window
 
 
 @pytest.fixture
-def rest(bare: MainWindow, profile: Profile) -> Iterator[Start]:
+def rest(bare: OpenWindow, profile: Profile) -> Iterator[Start]:
     """What brings in the rest."""
     start = Start(bare, lambda: profile)
     yield start
     start.end()
 
 
-def test_the_start_page_knows_its_drills_before_anything_else_is_there(bare: MainWindow) -> None:
+def test_the_start_page_knows_its_drills_before_anything_else_is_there(bare: OpenWindow) -> None:
     card = bare.picker.current()
     assert card is not None
     assert (card.name, card.facts) == ("lab", "beginner  ·  15 min  ·  free play")
@@ -63,14 +62,14 @@ def test_the_start_page_knows_its_drills_before_anything_else_is_there(bare: Mai
 def test_the_very_first_start_says_that_it_reads(
     qtbot: QtBot, qapp: QApplication, store: WindowSettings
 ) -> None:
-    window = MainWindow(store)
+    window = OpenWindow(store)
     qtbot.addWidget(window)
     assert window.picker._details._text.toPlainText() == "Loading drills…"
     assert not window.picker._details._start.isEnabled()
 
 
 def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
-    bare: MainWindow, rest: Start, qtbot: QtBot
+    bare: OpenWindow, rest: Start, qtbot: QtBot
 ) -> None:
     bare.picker.choose_card("automatic-failover")
     qtbot.keyClick(bare.picker._list, Qt.Key.Key_Return)
@@ -82,7 +81,7 @@ def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
     assert bare.scenario.name == "automatic-failover"
 
 
-def test_a_page_that_is_asked_for_early_comes(bare: MainWindow, rest: Start, qtbot: QtBot) -> None:
+def test_a_page_that_is_asked_for_early_comes(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
     button = next(b for b in bare.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
     assert "still loading" in bare.statusBar().currentMessage()
@@ -92,7 +91,7 @@ def test_a_page_that_is_asked_for_early_comes(bare: MainWindow, rest: Start, qtb
     assert not bare.statusBar().currentMessage()
 
 
-def test_what_was_chosen_stays_chosen_when_results_come(bare: MainWindow, rest: Start, qtbot: QtBot) -> None:
+def test_what_was_chosen_stays_chosen_when_results_come(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
     bare.picker.choose_card("automatic-failover")
     with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
@@ -104,7 +103,7 @@ def test_what_was_chosen_stays_chosen_when_results_come(bare: MainWindow, rest: 
 
 
 def test_a_newcomer_finds_the_first_drill_selected_and_may_select_another(
-    bare: MainWindow, rest: Start, qtbot: QtBot
+    bare: OpenWindow, rest: Start, qtbot: QtBot
 ) -> None:
     with qtbot.waitSignal(bare.ready, timeout=READY_MS):
         rest.begin()
@@ -118,14 +117,14 @@ def test_a_newcomer_finds_the_first_drill_selected_and_may_select_another(
     assert card.name == "lab"
 
 
-def test_a_menu_that_is_opened_early_is_full(bare: MainWindow, rest: Start) -> None:
+def test_a_menu_that_is_opened_early_is_full(bare: OpenWindow, rest: Start) -> None:
     menu = bare.menus["&Tools"]
     assert not menu.actions()
     menu.aboutToShow.emit()
     assert len(menu.actions()) > 3
 
 
-def test_closed_early_it_leaves_nothing_behind(bare: MainWindow, rest: Start) -> None:
+def test_closed_early_it_leaves_nothing_behind(bare: OpenWindow, rest: Start) -> None:
     rest.begin()
     bare.close()
     rest.end()
@@ -164,10 +163,10 @@ def test_an_import_reads_no_source() -> None:
 WHOLE_WINDOW = """
 import sys
 from PySide6.QtWidgets import QApplication
-from app.main_window.assembly import furnished
 from app.settings import WindowSettings
 from app.views.charts import Charts
 from app.views.system_monitor import SystemMonitor
+from tests.open_window import furnished
 app = QApplication(sys.argv)
 window = furnished(None, WindowSettings(), by_itself=False)
 print(*(name for name in sys.argv[1:] if name in sys.modules))
@@ -187,19 +186,19 @@ def test_plots_and_t_sql_come_with_the_first_drill() -> None:
     assert said == ["", "1", "1"]
 
 
-During = Callable[[Callable[[MainWindow], None]], None]
+During = Callable[[Callable[[OpenWindow], None]], None]
 
 
 @pytest.fixture
 def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
     """What happens between the window's appearance and its end."""
 
-    def use(act: Callable[[MainWindow], None]) -> None:
+    def use(act: Callable[[OpenWindow], None]) -> None:
         codes = [0]
 
         def run(*_: object) -> int:
             (window,) = [
-                w for w in QApplication.topLevelWidgets() if isinstance(w, MainWindow) and w.isVisible()
+                w for w in QApplication.topLevelWidgets() if isinstance(w, OpenWindow) and w.isVisible()
             ]
             qtbot.addWidget(window)
             window.needed.emit()
@@ -208,6 +207,7 @@ def during(monkeypatch: pytest.MonkeyPatch, qtbot: QtBot) -> During:
             window.close()
             return codes[0]
 
+        monkeypatch.setattr(start, "MainWindow", OpenWindow)
         monkeypatch.setattr(QApplication, "exec", run)
         monkeypatch.setattr(QApplication, "exit", lambda code=0: codes.__setitem__(0, code))
 
@@ -252,7 +252,7 @@ def test_a_fault_of_ours_is_loud_and_loses_nothing(
         QMessageBox, "exec", lambda box: boxes.append(box.text() + box.informativeText()) or 0
     )
 
-    def fail(window: MainWindow) -> None:
+    def fail(window: OpenWindow) -> None:
         window.choose("lab")
         window.brief.started.emit("lab")
         window.session.do("power-off SERVER_B")

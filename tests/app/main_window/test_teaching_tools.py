@@ -10,13 +10,13 @@ from PySide6.QtGui import QAccessible
 from PySide6.QtWidgets import QApplication
 
 from app import settings
-from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.view_models.offers import Target
 from app.view_models.preview import preview
 from app.views.topology.scene import DIMMED
 from engine.drill.running.drill import Drill
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 from tests.screenshots import lab_of
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for menus
@@ -25,7 +25,7 @@ A, B = Target("server", ("SERVER_A",)), Target("server", ("SERVER_B",))
 
 
 @pytest.fixture
-def lab(hands: Hands, window: MainWindow) -> MainWindow:
+def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -34,7 +34,7 @@ def lab(hands: Hands, window: MainWindow) -> MainWindow:
 
 
 def test_a_note_is_written_kept_with_its_scenario_and_taken_away(
-    qtbot: Any, lab: MainWindow, store: WindowSettings
+    qtbot: Any, lab: OpenWindow, store: WindowSettings
 ) -> None:
     topology = lab.topology
     topology.choose(A)
@@ -57,13 +57,13 @@ def test_a_note_is_written_kept_with_its_scenario_and_taken_away(
     assert topology.notes() == []
 
 
-def test_an_empty_note_goes_away(qtbot: Any, lab: MainWindow) -> None:
+def test_an_empty_note_goes_away(qtbot: Any, lab: OpenWindow) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_N)
     qtbot.keyClick(lab.topology, Qt.Key.Key_Escape)
     assert lab.topology._scene.notes == []
 
 
-def test_the_spotlight_dims_everything_else(qtbot: Any, lab: MainWindow) -> None:
+def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None:
     topology, scene = lab.topology, lab.topology._scene
     for target in (A, B):
         topology.choose(target)
@@ -79,7 +79,7 @@ def test_the_spotlight_dims_everything_else(qtbot: Any, lab: MainWindow) -> None
     assert all(item.opacity() == 1.0 for item in scene.items_in_order())
 
 
-def test_the_spotlight_has_a_key_from_anywhere(qtbot: Any, lab: MainWindow) -> None:
+def test_the_spotlight_has_a_key_from_anywhere(qtbot: Any, lab: OpenWindow) -> None:
     lab.topology.choose(B)
     lab.desk.go_to("events")
     modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.AltModifier
@@ -87,7 +87,7 @@ def test_the_spotlight_has_a_key_from_anywhere(qtbot: Any, lab: MainWindow) -> N
     assert lab.topology._scene.lit == {B}
 
 
-def test_names_are_found_by_typing(qtbot: Any, lab: MainWindow) -> None:
+def test_names_are_found_by_typing(qtbot: Any, lab: OpenWindow) -> None:
     topology = lab.topology
     qtbot.keyClick(topology, Qt.Key.Key_F, Qt.KeyboardModifier.ControlModifier)
     qtbot.keyClicks(topology._finder, "server")
@@ -99,7 +99,7 @@ def test_names_are_found_by_typing(qtbot: Any, lab: MainWindow) -> None:
     assert topology.hasFocus()
 
 
-def test_the_finder_says_which_of_how_many_it_is_or_that_there_is_none(qtbot: Any, lab: MainWindow) -> None:
+def test_the_finder_says_which_of_how_many_it_is_or_that_there_is_none(qtbot: Any, lab: OpenWindow) -> None:
     topology = lab.topology
     qtbot.keyClick(topology, Qt.Key.Key_Slash)
     qtbot.keyClicks(topology._finder, "server")
@@ -110,14 +110,14 @@ def test_the_finder_says_which_of_how_many_it_is_or_that_there_is_none(qtbot: An
     assert topology.target() == B
 
 
-def test_the_menu_of_a_server_opens_a_query_there(hands: Hands, lab: MainWindow) -> None:
+def test_the_menu_of_a_server_opens_a_query_there(hands: Hands, lab: OpenWindow) -> None:
     menu = hands.menu_of(B)
     hands.choose(menu, "New query on SERVER_B")
     assert lab.console.current is not None
     assert lab.console.current.server == "SERVER_B"
 
 
-def test_a_menu_shows_what_an_act_would_touch(qtbot: Any, hands: Hands, lab: MainWindow) -> None:
+def test_a_menu_shows_what_an_act_would_touch(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
     menu = hands.menu_of(A)
     action = next(a for a in menu.actions() if a.property("line") == "power-off SERVER_A")
     menu.setActiveAction(action)
@@ -133,7 +133,7 @@ def test_a_menu_shows_what_an_act_would_touch(qtbot: Any, hands: Hands, lab: Mai
     assert lab.session.drill.world.computers["SERVER_A"].powered
 
 
-def test_an_exam_only_hears_what_an_act_names(lab: MainWindow) -> None:
+def test_an_exam_only_hears_what_an_act_names(lab: OpenWindow) -> None:
     assert lab.session.drill is not None
     world = lab.session.drill.world
     found = preview(world, "cut SERVER_A SERVER_B", truth=False)
@@ -146,14 +146,14 @@ def test_an_exam_only_hears_what_an_act_names(lab: MainWindow) -> None:
 
 
 @pytest.fixture
-def many(hands: Hands, window: MainWindow) -> MainWindow:
+def many(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.show_brief(lab_of(30))
     window.brief.started.emit("lab")
     window.session.pause()
     return window
 
 
-def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: MainWindow) -> None:
+def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: OpenWindow) -> None:
     topology = many.topology
     node = topology._scene.nodes["SERVER_A"]
     assert len(node.face.grid) == 30
@@ -175,7 +175,7 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: MainWindow) -> 
     assert [c.database for c in node.face.copies] == ["Sales021"]
 
 
-def test_of_many_databases_the_preview_says_how_many_and_stays_small(many: MainWindow) -> None:
+def test_of_many_databases_the_preview_says_how_many_and_stays_small(many: OpenWindow) -> None:
     topology = many.topology
     topology.show_preview("power-off SERVER_A")
     assert "30 databases" in topology._caption.text()
@@ -183,7 +183,7 @@ def test_of_many_databases_the_preview_says_how_many_and_stays_small(many: MainW
     assert topology._caption.height() < topology.height() / 2
 
 
-def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(many: MainWindow) -> None:
+def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(many: OpenWindow) -> None:
     assert many.session.drill is not None
     lines = {action.property("line") for action in many.topology.actions_for(A)}
     assert not any("Sales" in line for line in lines)
@@ -195,7 +195,7 @@ def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(
     }  # fmt: skip
 
 
-def test_menu_and_palette_offer_of_many_databases_the_one_that_is_open(many: MainWindow) -> None:
+def test_menu_and_palette_offer_of_many_databases_the_one_that_is_open(many: OpenWindow) -> None:
     many.topology.open_database("Sales004")
     many.menus["&Faults"].aboutToShow.emit()
     titles = [action.text() for action in many.menus["&Faults"].actions()]
@@ -205,7 +205,7 @@ def test_menu_and_palette_offer_of_many_databases_the_one_that_is_open(many: Mai
     assert {group for group in groups if group.startswith("Sales")} == {"Sales004"}
 
 
-def test_the_buttons_on_the_canvas_hide_no_card(many: MainWindow) -> None:
+def test_the_buttons_on_the_canvas_hide_no_card(many: OpenWindow) -> None:
     topology = many.topology
     for width, height in ((700, 330), (460, 420), (900, 300)):
         topology.resize(width, height)
@@ -219,7 +219,7 @@ def test_the_buttons_on_the_canvas_hide_no_card(many: MainWindow) -> None:
 # --- screen readers -----------------------------------------------------------------------------------------
 
 
-def test_every_thing_is_a_child_with_words_of_its_own(qtbot: Any, lab: MainWindow) -> None:
+def test_every_thing_is_a_child_with_words_of_its_own(qtbot: Any, lab: OpenWindow) -> None:
     lab.topology._scene.add_note("look here", 0.0, 0.0)
     interface = QAccessible.queryAccessibleInterface(lab.topology)
     spoken = [interface.child(place).text(QAccessible.Text.Name) for place in range(interface.childCount())]

@@ -9,11 +9,11 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt
 from PySide6.QtWidgets import QApplication
 
 from app import settings
-from app.main_window import MainWindow
 from app.settings import WindowSettings
 from app.widgets import theme
 from app.words import language
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 
 
 @pytest.fixture(autouse=True)
@@ -22,7 +22,7 @@ def _newcomer(store: WindowSettings) -> None:
 
 
 @pytest.fixture
-def toured(window: MainWindow) -> MainWindow:
+def toured(window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
@@ -30,7 +30,7 @@ def toured(window: MainWindow) -> MainWindow:
 
 
 def test_it_is_offered_once_and_leaves_the_keyboard_alone(
-    qtbot: Any, toured: MainWindow, store: WindowSettings, profile: Any
+    qtbot: Any, toured: OpenWindow, store: WindowSettings, profile: Any
 ) -> None:
     tour = toured.tour
     assert toured.console.current is not None
@@ -66,7 +66,7 @@ class Layouts(QObject):
         return False
 
 
-def test_the_window_comes_to_rest_while_it_stands(toured: MainWindow) -> None:
+def test_the_window_comes_to_rest_while_it_stands(toured: OpenWindow) -> None:
     """Placing the bubble asked for a layout, which placed the bubble: a processor was busy as long as it stood."""
     for _ in range(20):
         QApplication.processEvents()
@@ -116,7 +116,7 @@ def test_it_points_at_what_is_in_sight_and_stays_in_the_window(
     assert len(set(titles)) == len(titles)
 
 
-def test_keys_go_back_and_end_it_and_the_window_works_meanwhile(qtbot: Any, toured: MainWindow) -> None:
+def test_keys_go_back_and_end_it_and_the_window_works_meanwhile(qtbot: Any, toured: OpenWindow) -> None:
     tour = toured.tour
     toured.actions_by_name["help.tour"].trigger()
     first = tour.title.text()
@@ -131,7 +131,7 @@ def test_keys_go_back_and_end_it_and_the_window_works_meanwhile(qtbot: Any, tour
     assert not toured.session.drill.world.computers["SERVER_A"].powered
 
 
-def test_it_goes_with_the_desk(hands: Hands, toured: MainWindow) -> None:
+def test_it_goes_with_the_desk(hands: Hands, toured: OpenWindow) -> None:
     toured.show_home()
     assert not toured.tour.isVisible()
     toured.actions_by_name["help.tour"].trigger()
@@ -141,7 +141,7 @@ def test_it_goes_with_the_desk(hands: Hands, toured: MainWindow) -> None:
 
 @pytest.mark.parametrize("impatient", [False, True])
 def test_time_waits_for_whoever_looks_round_the_first_time(
-    qtbot: Any, window: MainWindow, store: WindowSettings, impatient: bool
+    qtbot: Any, window: OpenWindow, store: WindowSettings, impatient: bool
 ) -> None:
     window.choose("lab")
     window.brief.started.emit("lab")

@@ -9,27 +9,27 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 
 from app.host.search import is_alarm
-from app.main_window import MainWindow
 from app.views.until import Until
 from tests.app.main_window.conftest import Hands
+from tests.open_window import OpenWindow
 
 
 @pytest.fixture
-def lab(hands: Hands, window: MainWindow) -> MainWindow:
+def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("lab")
     window.brief.started.emit("lab")
     window.session.pause()
     return window
 
 
-def asked(qtbot: Any, window: MainWindow) -> Until:
+def asked(qtbot: Any, window: OpenWindow) -> Until:
     window.activateWindow()
     qtbot.keyClick(window.topology, Qt.Key.Key_F10, Qt.KeyboardModifier.AltModifier)
     (box,) = [w for w in QApplication.topLevelWidgets() if isinstance(w, Until) and w.isVisible()]
     return box
 
 
-def test_it_stops_when_the_condition_holds(qtbot: Any, hands: Hands, lab: MainWindow) -> None:
+def test_it_stops_when_the_condition_holds(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
     lab.session.do("power-off SERVER_A")
     box = asked(qtbot, lab)
     edit = box.text.lineEdit()
@@ -44,7 +44,7 @@ def test_it_stops_when_the_condition_holds(qtbot: Any, hands: Hands, lab: MainWi
     assert not lab.session.running
 
 
-def test_a_condition_is_checked_while_it_is_typed(qtbot: Any, lab: MainWindow) -> None:
+def test_a_condition_is_checked_while_it_is_typed(qtbot: Any, lab: OpenWindow) -> None:
     box = asked(qtbot, lab)
     assert box.run.isEnabled()
     edit = box.text.lineEdit()
@@ -55,13 +55,13 @@ def test_a_condition_is_checked_while_it_is_typed(qtbot: Any, lab: MainWindow) -
     box.reject()
 
 
-def test_what_holds_already_is_told(lab: MainWindow) -> None:
+def test_what_holds_already_is_told(lab: OpenWindow) -> None:
     lab.session.run_until("Sales is SYNCHRONIZED")
     assert "already" in lab.notice.text
     assert not lab.session.busy
 
 
-def test_the_next_alarm_is_an_error_in_a_log(hands: Hands, lab: MainWindow) -> None:
+def test_the_next_alarm_is_an_error_in_a_log(hands: Hands, lab: OpenWindow) -> None:
     lab.session.do("pull-cable SERVER_A")
     lab.actions_by_name["time.next_alarm"].trigger()
     hands.search()

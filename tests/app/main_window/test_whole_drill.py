@@ -7,11 +7,11 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QWidget
 
 from app.host.search import STATE_KINDS
-from app.main_window import MainWindow
 from app.storage import Profile
 from app.view_models.offers import Target
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus
+from tests.open_window import OpenWindow
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -104,7 +104,10 @@ def test_a_scored_drill_to_its_points(hands: Hands, profile: Profile) -> None:
     assert row.score is not None
     assert 50.0 < row.score < 100.0
     hands.click(button(window.debrief, "All drills"))
-    card = next(card for card in window.library.cards() if card.name == "isolated-principal")
+    window.picker.choose_card("isolated-principal")
+    card = window.picker.current()
+    assert card is not None
+    assert card.name == "isolated-principal"
     assert card.best == row.score
 
 
@@ -168,7 +171,7 @@ def test_a_drill_by_text_alone(hands: Hands) -> None:
 
 
 def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, profile: Profile) -> None:
-    window: MainWindow = hands.window
+    window: OpenWindow = hands.window
     begin(hands, "automatic-failover")
     window.session.set_speed(20.0)
     hands.wait(100.0)

@@ -11,7 +11,7 @@ from PySide6.QtWidgets import QApplication, QMenu, QWidget
 from pytestqt.qtbot import QtBot
 
 from app import settings
-from app.main_window import MainWindow, menus
+from app.main_window import fault_menu
 from app.main_window.desk import PLACES
 from app.settings import WindowSettings
 from app.storage import Profile
@@ -19,8 +19,10 @@ from app.views.help import PAGES, text_of
 from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
 from app.widgets import keys, theme
 from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER
+from app.widgets.room import Pages
 from engine.model import World
 from tests.app.main_window.conftest import Hands, shown
+from tests.open_window import OpenWindow
 from tests.screenshots import lab_of
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -37,13 +39,13 @@ def play_lab(hands: Hands, seconds: float = 1.0) -> World:
 # --- menus and keys ---------------------------------------------------------------------------------------------
 
 
-def test_every_action_of_the_window_is_in_a_menu(window: MainWindow) -> None:
+def test_every_action_of_the_window_is_in_a_menu(window: OpenWindow) -> None:
     in_menus = {action for menu in window.menuBar().findChildren(QMenu) for action in menu.actions()}
     missing = {name for name, action in window.actions_by_name.items() if action not in in_menus}
     assert missing == {"fault.revert_all", "view.theme"}  # the first is put there when the menu opens
 
 
-def test_keys_do_not_clash_and_reach_their_actions(window: MainWindow) -> None:
+def test_keys_do_not_clash_and_reach_their_actions(window: OpenWindow) -> None:
     assert keys.clashes(window.appearance.keys_now) == []
     action = window.actions_by_name["time.step"]
     assert action.shortcuts() == [QKeySequence("F10")]
@@ -51,7 +53,7 @@ def test_keys_do_not_clash_and_reach_their_actions(window: MainWindow) -> None:
 
 
 def test_keys_can_be_changed_and_stay_changed(
-    qtbot: QtBot, window: MainWindow, profile: Profile, store: WindowSettings
+    qtbot: QtBot, window: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
     window.appearance.set_keys(keys.VS_CODE, {"time.step": ("Ctrl+Alt+S",)})
     assert window.actions_by_name["time.step"].shortcuts() == [QKeySequence("Ctrl+Alt+S")]
@@ -130,7 +132,7 @@ def test_speed_goes_by_steps_to_its_bounds() -> None:
 # --- look -------------------------------------------------------------------------------------------------------
 
 
-def test_a_theme_is_applied_at_once_and_kept(window: MainWindow, store: WindowSettings) -> None:
+def test_a_theme_is_applied_at_once_and_kept(window: OpenWindow, store: WindowSettings) -> None:
     for choice, colours in ((theme.DARK, theme.dark()), (theme.LIGHT, theme.light())):
         window.appearance.set_theme(choice)
         QApplication.processEvents()
@@ -158,7 +160,7 @@ def test_text_can_be_made_larger(hands: Hands, store: WindowSettings) -> None:
 
 
 def test_reduced_motion_is_kept(
-    qtbot: QtBot, window: MainWindow, profile: Profile, store: WindowSettings
+    qtbot: QtBot, window: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
     window.appearance._motion.trigger()
     window.close()
@@ -169,7 +171,7 @@ def test_reduced_motion_is_kept(
 # --- layout -----------------------------------------------------------------------------------------------------
 
 
-def open_docks(window: MainWindow) -> set[str]:
+def open_docks(window: OpenWindow) -> set[str]:
     return {name for name, dock in window.desk.docks.items() if not dock.isHidden()}
 
 
@@ -200,7 +202,7 @@ def test_a_layout_is_kept_for_each_profile_and_can_be_reset(
     assert open_docks(again) == usual
 
 
-def test_a_layout_of_another_version_is_not_restored(window: MainWindow) -> None:
+def test_a_layout_of_another_version_is_not_restored(window: OpenWindow) -> None:
     state = window.desk.saveState(999)
     window.desk.docks["charts"].close()
     window.desk.restore(state, LEARNER)
@@ -319,7 +321,7 @@ def test_without_a_profile_it_plays_and_says_that_nothing_is_kept(
 
 def test_things_of_the_fault_menu_are_those_of_the_world(hands: Hands) -> None:
     world = play_lab(hands)
-    kinds = dict(menus.things(world))
+    kinds = dict(fault_menu.things(world))
     assert [target.title for target in kinds["Servers"]] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     assert len(kinds["Links"]) == 6
 
@@ -403,9 +405,9 @@ def test_a_page_that_takes_its_time_shows_that_it_works(
     def go_to(shown: QWidget, title: str) -> None:
         sign = QApplication.overrideCursor()
         signs.append(sign.shape() if sign is not None else None)
-        MainWindow.go_to(window, shown, title)
+        Pages.go_to(window.pages, shown, title)
 
-    monkeypatch.setattr(window, "go_to", go_to)
+    monkeypatch.setattr(window.pages, "go_to", go_to)
     ways[page]()
     assert signs == [Qt.CursorShape.WaitCursor]
     assert QApplication.overrideCursor() is None

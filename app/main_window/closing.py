@@ -1,0 +1,46 @@
+"""The end of the window: a run that is played is asked about first, and what is on screen is kept."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QCloseEvent
+from PySide6.QtWidgets import QApplication, QWidget
+
+from app.main_window.appearance import Appearance
+from app.main_window.irrevocable import Irrevocable
+from app.main_window.navigation import Navigation
+from app.main_window.query_drafts import Drafts
+
+
+class Closing(QObject):
+    """Lets the window close, or asks."""
+
+    def __init__(
+        self,
+        irrevocable: Irrevocable,
+        drafts: Drafts,
+        navigation: Navigation,
+        appearance: Appearance,
+        window: QWidget,
+    ) -> None:
+        super().__init__(window)
+        self._irrevocable, self._drafts = irrevocable, drafts
+        self._navigation, self._appearance, self._window = navigation, appearance, window
+
+    def close(self, event: QCloseEvent) -> None:
+        """Ignore the *event* if there is a question first; else keep queries, cards, layout and run."""
+        asked_from_outside = event.spontaneous() and not _session_ends()
+        if asked_from_outside and self._irrevocable.at_stake:
+            event.ignore()
+            self._irrevocable.maybe_ask("quit", self._window.close)
+            return
+        self._drafts.close()
+        self._navigation.pause_run()
+        self._appearance.keep_layout()
+        self._navigation.leave_run()
+
+
+def _session_ends() -> bool:
+    """The desktop is being shut down, which nobody wants to be asked about by every program."""
+    app = QApplication.instance()
+    return isinstance(app, QApplication) and app.isSavingSession()

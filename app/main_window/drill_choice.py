@@ -1,0 +1,81 @@
+"""A drill that is chosen: its brief, and the run that begins there."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from PySide6.QtCore import QObject
+
+from app.main_window.irrevocable import Irrevocable
+from app.main_window.library import Library
+from app.main_window.navigation import Navigation
+from app.main_window.play import Play
+from app.main_window.session import Session
+from app.views.briefing import BriefPage
+from app.widgets.busy import busy
+from app.widgets.notice import Notice
+from app.words.language import tr
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.running.drill import Drill
+
+
+class DrillChoice(QObject):
+    """Knows which scenario was on screen last."""
+
+    def __init__(
+        self,
+        brief: BriefPage,
+        navigation: Navigation,
+        session: Session,
+        play: Play,
+        library: Library,
+        irrevocable: Irrevocable,
+        notice: Notice,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._brief, self._navigation, self._notice = brief, navigation, notice
+        self._session, self._play, self._library = session, play, library
+        self._irrevocable = irrevocable
+        self.scenario: Scenario | None = None
+        self._seed = 0
+        play.began.connect(self._note)
+        brief.started.connect(self.start)
+
+    def _note(self, drill: Drill) -> None:
+        self.scenario = drill.scenario
+
+    @busy()
+    def choose(self, name: str) -> None:
+        """The brief of the scenario *name*."""
+        scenario = self._library.scenario(name)
+        if scenario is not None:
+            self.show(scenario)
+        else:
+            self._notice.warn(tr("{name} can no longer be opened.").format(name=name))
+
+    def ask_to_choose(self, name: str) -> None:
+        """The same in the middle of a run, perhaps: that asks first."""
+        self._irrevocable.maybe_ask("leave", partial(self.choose, name))
+
+    def show(self, scenario: Scenario) -> None:
+        """The brief of *scenario*."""
+        self._navigation.leave_run()
+        self._library.scenarios[scenario.name] = scenario
+        self.scenario, self._seed = self._play.prepared(scenario)
+        self._brief.show_scenario(self.scenario)
+        self._navigation.go_to(self._brief, scenario.title)
+
+    @busy()
+    def start(self, mode: str) -> None:
+        """Begin the drill whose brief is on screen."""
+        if self.scenario is not None:
+            self._play.begin(self.scenario, mode, self._seed)
+            self._session.play()
+
+    @busy()
+    def restart(self) -> None:
+        """The same once more, with the same seed."""
+        drill = self._session.live
+        if drill is not None and not self._play.watching:
+            self._play.begin(drill.scenario, drill.mode.value, drill.seed)

@@ -1,0 +1,64 @@
+"""The Faults menu: everything that something can be done to, filled when it opens with what makes sense then."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from PySide6.QtCore import QObject
+from PySide6.QtGui import QAction
+from PySide6.QtWidgets import QMenu
+
+from app.main_window.session import Session
+from app.view_models.offers import DATABASES_OFFERED, Target
+from app.views.topology import Topology
+from app.widgets.acts import put_heading
+from app.words.language import tr
+from engine.model import World
+
+
+def things(world: World, opened: str = "") -> list[tuple[str, list[Target]]]:
+    """Everything that something can be done to, by kind; of many databases the one that is *opened* in the picture."""
+    servers = [Target("server", (name,)) for name in world.instances]
+    names = list(world.instances)
+    links = [Target("link", (a, b)) for index, a in enumerate(names) for b in names[index + 1 :]]
+    links += [Target("link", (client, server)) for client in world.clients for server in names]
+    clients = [Target("client", (name,)) for name in world.clients]
+    there = world.databases()
+    many = len(there) > DATABASES_OFFERED
+    databases = [Target("database", (name,)) for name in there if name == opened or not many]
+    return [
+        (tr("Servers"), servers),
+        (tr("Links"), links),
+        (tr("Applications"), clients),
+        (tr("Databases"), databases),
+    ]
+
+
+class FaultMenu(QObject):
+    """A submenu for each thing of the run on screen."""
+
+    def __init__(self, menu: QMenu, session: Session, topology: Topology, revert_all: QAction) -> None:
+        super().__init__(menu)
+        self._menu, self._session, self._topology = menu, session, topology
+        self._revert_all = revert_all
+        menu.aboutToShow.connect(self._fill)
+
+    def _fill(self) -> None:
+        menu, drill, fill_one = self._menu, self._session.drill, self._topology.fill_menu
+        menu.clear()
+        if drill is not None:
+            for kind, targets in things(drill.world, self._topology.acts.opened):
+                if targets:
+                    put_heading(menu, kind)
+                for target in targets:
+                    submenu = menu.addMenu(target.title)
+                    submenu.aboutToShow.connect(
+                        lambda submenu=submenu, target=target: _refill(submenu, target, fill_one)
+                    )
+        menu.addSeparator()
+        menu.addAction(self._revert_all)
+
+
+def _refill(menu: QMenu, target: Target, fill_one: Callable[[QMenu, Target], None]) -> None:
+    menu.clear()
+    fill_one(menu, target)

@@ -1,0 +1,94 @@
+"""From page to page: the start page, the desk and what was opened beside it, the history."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+from PySide6.QtWidgets import QWidget
+
+from app.main_window.cards import CardPlaces
+from app.main_window.desk_page import DeskPage
+from app.main_window.library import Library
+from app.main_window.play import Play
+from app.main_window.session import Session
+from app.main_window.start_page import StartPage
+from app.views.history import HistoryPage
+from app.widgets.busy import busy
+from app.widgets.room import Pages
+from app.words.language import tr
+
+
+class Navigation(QObject):
+    """Whoever goes away from the desk leaves a run that can be taken up again, or comes back to it."""
+
+    def __init__(
+        self,
+        pages: Pages,
+        start_page: StartPage,
+        history: HistoryPage,
+        desk_page: DeskPage,
+        cards: CardPlaces,
+        session: Session,
+        play: Play,
+        library: Library,
+        parent: QObject,
+    ) -> None:
+        super().__init__(parent)
+        self._pages, self._start_page, self._history = pages, start_page, history
+        self._desk_page, self._cards = desk_page, cards
+        self._session, self._play, self._library = session, play, library
+
+    @property
+    def on_desk(self) -> bool:
+        """A drill is on screen."""
+        return self.shows(self._desk_page)
+
+    def shows(self, page: QWidget) -> bool:
+        """*page* is on screen."""
+        return self._pages.currentWidget() is page
+
+    @busy()
+    def show_home(self) -> None:
+        """The drills to choose from. A run that is left here can be taken up again."""
+        self.leave_run()
+        self._start_page.fill()
+        self._pages.go_to(self._start_page.picker, "")
+        self._start_page.picker.take_focus()
+
+    def show_desk(self) -> None:
+        """The drill in the session."""
+        live = self._session.live
+        if live is not None:
+            self.open_desk(live.scenario.title)
+
+    def open_desk(self, title: str) -> None:
+        """The desk, for a drill called *title*; the picture has the keyboard."""
+        self._pages.go_to(self._desk_page, title)
+        self._desk_page.topology.setFocus()
+
+    def go_back(self) -> None:
+        """From a page that was opened beside a run back to it; without one to the drills."""
+        live = self._session.live
+        if live is not None and not live.finished:
+            self.show_desk()
+        else:
+            self.show_home()
+
+    @busy()
+    def show_history(self) -> None:
+        self._history.show_runs(self._library.runs())
+        self._pages.go_to(self._history, tr("History"))
+
+    def go_to(self, page: QWidget, title: str) -> None:
+        """Any other page."""
+        self._pages.go_to(page, title)
+
+    def leave_run(self) -> None:
+        """Let go of what runs; unless it is finished it can be taken up again."""
+        self.pause_run()
+        self._play.leave()
+
+    def pause_run(self) -> None:
+        """Before another page comes: time stands still, and where the cards stand is kept."""
+        if self._session.drill is not None:
+            self._session.pause()
+            self._cards.keep(self._session.drill)

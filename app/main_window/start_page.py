@@ -1,0 +1,42 @@
+"""The start page: drills with their results, and interrupted runs that are taken up again or given up."""
+
+from __future__ import annotations
+
+from PySide6.QtCore import QObject
+
+from app.main_window.irrevocable import Irrevocable
+from app.main_window.library import Library
+from app.main_window.play import Play
+from app.views.scenario_picker import ScenarioPicker
+from app.widgets.busy import busy
+
+
+class StartPage(QObject):
+    """Fills the picker with what the library knows."""
+
+    def __init__(
+        self, picker: ScenarioPicker, library: Library, play: Play, irrevocable: Irrevocable, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self.picker, self._library, self._play, self._irrevocable = picker, library, play, irrevocable
+
+    def fill(self) -> None:
+        """Read the drills again, and show them."""
+        self._library.read()
+        self.picker.show_cards(self._library.cards(), self._library.problems)
+        self.picker.show_interrupted(self._library.interrupted())
+
+    @busy()
+    def resume(self, run_id: int) -> None:
+        """Go on with an interrupted run."""
+        for run in self._play.unfinished():
+            if run.run_id == run_id:
+                self._play.resume(run)
+
+    def ask_to_give_up(self, run_id: int) -> None:
+        """End an interrupted run without a result, after a question."""
+        self._irrevocable.ask("give_up", lambda: self._give_up(run_id))
+
+    def _give_up(self, run_id: int) -> None:
+        self._play.give_up(run_id)
+        self.picker.show_interrupted(self._library.interrupted())

@@ -1,0 +1,140 @@
+"""The real window with everything in it, and the doors through which tests reach its parts: children by their class."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from PySide6.QtGui import QAction
+
+from app.main_window import MainWindow
+from app.settings import WindowSettings
+
+if TYPE_CHECKING:
+    from app.storage import Profile
+    from engine.drill.authoring.scenario import Scenario
+
+
+class OpenWindow(MainWindow):
+    """`window.session` and the like are its one child of that class; the classes come with the rest of the program."""
+
+    def __getattr__(self, name: str) -> Any:
+        parts = _parts()
+        if name not in parts:
+            raise AttributeError(name)
+        return self.findChild(parts[name])
+
+    @property
+    def actions_by_name(self) -> dict[str, QAction]:
+        return {action.objectName(): action for action in self.actions()}
+
+    # --- what a person does on its pages ----------------------------------------------------------------------
+
+    def choose(self, name: str) -> None:
+        """A drill on the start page."""
+        self.picker.chosen.emit(name)
+
+    def start(self, mode: str) -> None:
+        """On the brief."""
+        self.brief.started.emit(mode)
+
+    def resume(self, run_id: int) -> None:
+        self.picker.resumed.emit(run_id)
+
+    def open_file(self, name: str) -> None:
+        self.files.open(name)
+
+    def do(self, line: str) -> None:
+        """What a view asks for."""
+        self.connection.do(line)
+
+    def show_home(self) -> None:
+        self.navigation.show_home()
+
+    def show_history(self) -> None:
+        self.navigation.show_history()
+
+    def leave_run(self) -> None:
+        self.navigation.leave_run()
+
+    def show_brief(self, scenario: Scenario) -> None:
+        self.choice.show(scenario)
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """The drill on screen."""
+        found: Scenario | None = self.choice.scenario
+        return found
+
+
+def furnished(
+    profile: Profile | None,
+    store: WindowSettings,
+    by_itself: bool = True,
+    clock: Callable[[], float] = time.perf_counter,
+) -> OpenWindow:
+    """A window in which everything is there. *by_itself* and *clock*: as the session has them."""
+    from app.main_window.assembly import steps
+
+    window = OpenWindow(store)
+    for _ in steps(window, profile, by_itself, clock):
+        pass
+    return window
+
+
+def _parts() -> dict[str, type[Any]]:
+    from app.main_window.announcements import Teller
+    from app.main_window.appearance import Appearance
+    from app.main_window.branches import BranchViews
+    from app.main_window.bundles import Bundling
+    from app.main_window.commands import Commands
+    from app.main_window.debrief_page import Debriefing
+    from app.main_window.desk import Desk
+    from app.main_window.desk_page import DeskConnection, DeskPage, RunFacts
+    from app.main_window.diagnostics import Doctor
+    from app.main_window.drill_choice import DrillChoice
+    from app.main_window.files import Files
+    from app.main_window.irrevocable import Irrevocable
+    from app.main_window.moments import Moments
+    from app.main_window.navigation import Navigation
+    from app.main_window.play import Play
+    from app.main_window.presenter_mode import PresenterMode
+    from app.main_window.progress import ProgressPages
+    from app.main_window.quarantine import Gate
+    from app.main_window.replay import Replay
+    from app.main_window.replay_progress import Loading
+    from app.main_window.runs import Runs
+    from app.main_window.scenario_editor import Editing
+    from app.main_window.scripts import Scripts
+    from app.main_window.session import Session
+    from app.main_window.tools import Tools
+    from app.views.act_line import ActLine
+    from app.views.briefing import Briefing, BriefPage
+    from app.views.charts import Charts
+    from app.views.console import Console
+    from app.views.debrief import Debrief
+    from app.views.help import Help
+    from app.views.history import HistoryPage
+    from app.views.object_explorer import ObjectExplorer
+    from app.views.palette import Palette
+    from app.views.timeline import Timeline
+    from app.views.timing import Timing
+    from app.views.topology import Topology
+    from app.views.topology_table import TopologyTable
+    from app.views.tour import Tour
+    from app.views.transport import Transport
+
+    return {
+        "act_line": ActLine, "appearance": Appearance, "branches": BranchViews, "brief": BriefPage,
+        "briefing": Briefing, "bundling": Bundling, "charts": Charts, "choice": DrillChoice,
+        "commands": Commands, "connection": DeskConnection, "console": Console,
+        "debrief": Debrief, "debriefing": Debriefing,
+        "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": Editing,
+        "explorer": ObjectExplorer, "files": Files, "help": Help, "history": HistoryPage,
+        "irrevocable": Irrevocable, "loading": Loading, "moments": Moments, "navigation": Navigation,
+        "palette_of_commands": Palette, "play": Play, "presenting": PresenterMode, "progress": ProgressPages,
+        "quarantine": Gate, "replay": Replay, "run_facts": RunFacts, "runs": Runs, "scripts": Scripts,
+        "session": Session, "table": TopologyTable, "teller": Teller, "timeline": Timeline, "timing": Timing,
+        "tools": Tools, "topology": Topology, "tour": Tour, "transport": Transport,
+    }  # fmt: skip
