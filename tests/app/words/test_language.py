@@ -23,7 +23,7 @@ APP, ENGINE = (Path(__file__).parents[3] / name for name in ("app", "engine"))
 CATALOGUES = Path(__file__).parents[3] / "assets" / "languages"
 METHODS = [
     ("**/skills.toml", "tests.collectors:skills"),
-    ("**/authoring/schema.py", "tests.collectors:schema"),
+    ("**/authoring/schema/*.py", "tests.collectors:schema"),
     ("**.py", "python"),
 ]
 KEYWORDS = {"tr": None, "mark": None, "say": None, "trn": (1, 2)}

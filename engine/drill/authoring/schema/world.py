@@ -1,0 +1,214 @@
+"""The start world of a scenario file: servers, links, databases, sessions, clients."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, StringConstraints
+
+from engine.constants import ENDPOINT_PORT, PARTNER_TIMEOUT_S
+from engine.drill.authoring.schema.values import (
+    Duration,
+    Line,
+    Name,
+    Port,
+    SizeMb,
+    Text,
+    TraceFlag,
+    _moment,
+    _pace,
+    _readable,
+)
+
+
+class Part(BaseModel):
+    """A table of the file: no unknown keys, no silent conversions, not changed once read."""
+
+    model_config = ConfigDict(
+        extra="forbid",
+        frozen=True,
+        strict=True,
+        populate_by_name=False,
+        allow_inf_nan=False,
+        defer_build=True,
+    )
+
+
+# --- the start world ----------------------------------------------------------------------------------------
+
+
+class Source(Part):
+    """[[source]]: publication of the drill's subject."""
+
+    paper: Line
+    """Title of the paper, manual page or talk, as in a catalogue."""
+    section: Line
+    """Chapter, page or figure in it."""
+
+
+class Endpoint(Part):
+    """[server.endpoint]: the database mirroring endpoint."""
+
+    port: int = Field(default=ENDPOINT_PORT, ge=1, le=65_535)
+    """TCP port of the listener."""
+    state: Literal["STARTED", "STOPPED", "DISABLED"] = "STARTED"
+    """STOPPED and DISABLED accept no connection."""
+    role: Literal["ALL", "PARTNER", "WITNESS"] = "ALL"
+    """PARTNER, WITNESS, or both (ALL)."""
+    encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
+    """Encryption required of the other end; REQUIRED and DISABLED are incompatible."""
+    algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False, min_length=1)] = ("RC4",)
+    """In order of preference; both ends need one in common."""
+    certificate: Name | None = None
+    """Certificate for authentication; [[before]] lines create it. None: authentication by the service account."""
+
+
+class Server(Part):
+    """[[server]]: a computer with one instance of SQL Server."""
+
+    name: Name
+    """Name of the computer and of its instance."""
+    version: Literal[2005, 2008, 2012, 2014] = 2005
+    """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
+    edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
+    """Standard supports safety FULL only; Workgroup and Express can only be a witness."""
+    cores: int | None = Field(default=None, ge=1, le=256)
+    """Processor cores. None: as many as the hardware of the site has."""
+    site: Line = "nec"
+    """Hardware: disks, processors and network as in one of the papers."""
+    domain: Name = "CORP"
+    """Windows domain. Servers of different domains need certificates to connect."""
+    service_account: Line = "CORP\\sqlservice"
+    """Service account of the instance; the same account on all servers needs no CONNECT permission."""
+    trace_flags: Annotated[tuple[TraceFlag, ...], Field(strict=False, max_length=100)] = ()
+    """Trace flags that are on from the start, such as 1462 (no log compression)."""
+    max_worker_threads: int = Field(default=0, ge=0, le=32_767)
+    """Worker threads. 0: the number that SQL Server chooses for the cores."""
+    blocked_ports: Annotated[tuple[Port, ...], Field(strict=False, max_length=100)] = ()
+    """TCP ports that the firewall blocks at the start."""
+    jobs_for: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
+    """Databases with the usual jobs on this server, enabled: log backup, index maintenance, nightly load."""
+    endpoint: Endpoint = Endpoint()
+    """Its database mirroring endpoint."""
+
+
+class Link(Part):
+    """[[link]]: the network between two ends, the same in both directions; pairs not listed have a local network."""
+
+    ends: Annotated[tuple[Name, Name], Field(strict=False)]
+    """The two servers, or an application and a server."""
+    rtt_ms: float = Field(default=0.2, ge=0, le=10_000)
+    """Round trip time of a packet on an idle link."""
+    jitter_ms: float = Field(default=0.0, ge=0, le=10_000)
+    """Variation of the round trip."""
+    bandwidth_mbps: float = Field(default=1000.0, ge=0.001, le=400_000)
+    """Bandwidth in each direction."""
+    loss: float = Field(default=0.0, ge=0, le=0.99)
+    """Share of the packets that are lost: 0.01 is 1 %."""
+
+
+class Database(Part):
+    """[[database]]: a user database and its workload."""
+
+    name: Name
+    """Name of the database; with a count, of the first one."""
+    count: int = Field(default=1, ge=1, le=500)
+    """Number of equal databases, numbered from the name on: Branch001 with 100 is Branch001 to Branch100."""
+    server: Name | None = None
+    """Server of a database without a session."""
+    restored_on: Annotated[tuple[Name, ...], Field(strict=False, max_length=10)] = ()
+    """Servers on which a backup was restored WITH NORECOVERY just before the drill; not with a session."""
+    workload: Line = "none"
+    """Workload of its applications, as measured in the papers; none: no load."""
+    scale: float = Field(default=1.0, ge=0, le=1000)
+    """Multiple of the workload."""
+    size_mb: SizeMb = 40_960.0
+    """Size of the data."""
+    log_size_mb: SizeMb = 4_096.0
+    """Size of the log file at the start."""
+    log_max_mb: SizeMb = 40_960.0
+    """Size at which the log file stops growing and is full."""
+    recovery_model: Literal["FULL", "BULK_LOGGED", "SIMPLE"] = "FULL"
+    """A mirrored database needs FULL."""
+    compression_ratio: float = Field(default=0.27, ge=0.001, le=1)
+    """Size of the compressed log stream to the mirror as a share: 0.27 is 27 %."""
+    delayed_durability: Literal["DISABLED", "ALLOWED", "FORCED"] = "DISABLED"
+    """Whether a commit waits for the log write (SQL Server 2014)."""
+    log_backup_every: Annotated[Duration, AfterValidator(_pace)] = 900.0
+    """Interval of log backups. 0: no log backup job."""
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The name of each of the *count* databases; a name without a number cannot be counted on."""
+        stem = self.name.rstrip("0123456789")
+        digits = self.name[len(stem) :]
+        if self.count == 1 or not digits:
+            return (self.name,)
+        first = int(digits)
+        return tuple(f"{stem}{number:0{len(digits)}d}" for number in range(first, first + self.count))
+
+
+class Session(Part):
+    """[[session]]: a database mirroring session, up and running at the start."""
+
+    database: Name
+    """Database of the session; of several equal ones the first: each has such a session."""
+    principal: Name
+    """Server with the principal role at the start."""
+    mirror: Name
+    """Server with the mirror role at the start."""
+    witness: Name | None = None
+    """Witness server. None: no witness, so no automatic failover."""
+    safety: Literal["FULL", "OFF"] = "FULL"
+    """FULL: each commit waits for the mirror; OFF: no wait."""
+    timeout_s: int = Field(default=PARTNER_TIMEOUT_S, ge=5, le=32_767)
+    """Silence after which a partner counts as lost (SET PARTNER TIMEOUT)."""
+    state: Literal["SYNCHRONIZED", "SUSPENDED"] = "SYNCHRONIZED"
+    """State at the start."""
+
+
+class Client(Part):
+    """[[client]]: an application with its connection string."""
+
+    name: Name
+    """Name of the application."""
+    databases: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
+    """Databases that it uses."""
+    data_source: Name
+    """Data Source of its connection string."""
+    failover_partner: Name | None = None
+    """Failover Partner of its connection string. None: not specified."""
+    login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
+    """Its SQL login. Empty: a login that exists on every server."""
+
+
+class Preparation(Part):
+    """[[before]]: an input line carried out before the drill starts: settings, logins, jobs, certificates, drives.
+
+    Actions that need no time; their T-SQL is not charged to the trainee.
+    """
+
+    do: Text
+    """An action as typed at the desk, such as `sql SERVER_A CREATE LOGIN …`."""
+
+
+class Settings(Part):
+    """[settings]: choices that the documentation leaves open."""
+
+    auto_failover_after_witness_cut: bool = True
+    """Automatic failover happens even if only the link between principal and witness was cut before."""
+    resume_on_mirror: bool = True
+    """SET PARTNER RESUME is accepted on the mirror, too."""
+    witness_off_on_mirror: bool = True
+    """SET WITNESS OFF is accepted on the mirror, too."""
+    boot_s: float = Field(default=60.0, ge=0, le=3600)
+    """Time from power on until SQL Server starts."""
+    restart_service_s: float = Field(default=4.0, ge=0, le=3600)
+    """Time that the service needs to start."""
+    start_time: Annotated[
+        str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d$"), AfterValidator(_moment)
+    ] = "2005-10-22T12:00:00"
+    """Date and time on the servers' clocks at the start of the drill."""
+
+
+# --- what happens, what is wanted ---------------------------------------------------------------------------
