@@ -27,6 +27,16 @@ from engine.words import say
 TO_WRITE: Final = "TO WRITE: "
 """Begins every text that an author still has to write."""
 
+SUMMARY: Final = say("one sentence: what happens, and what the task is")
+BRIEF: Final = say("the trainee's role, what is at stake, the task; not what will break")
+FACILITATOR: Final = say("questions for the class, and common mistakes")
+LOOK: Final = say("where to look")
+MEANS: Final = say("what to see there, and what it means")
+TYPE: Final = say("what to type")
+BETTER: Final = say("advice for the full points")
+ASKED: Final = {text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)}
+"""What is asked of the author in the same words every time: its text, as a file has it -> the sentence."""
+
 UNNAMED: Final = ("to-write",)
 """Stand among the skills until somebody chooses some."""
 
@@ -164,14 +174,14 @@ def _base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
     kept: dict[str, Any] = {key: data[key] for key in KEPT if key in data}
     return {
         "title": f"{TO_WRITE}a title ({name})",
-        "summary": f"{TO_WRITE}one sentence: what happens, and what the task is",
+        "summary": f"{TO_WRITE}{SUMMARY}",
         "level": data["level"],
         "minutes": max(1, round(length_s / 60.0)),
         "skills": list(UNNAMED),
         "seed": drill.seed,
         "length": length_s,
-        "brief": f"{TO_WRITE}the trainee's role, what is at stake, the task; not what will break",
-        "facilitator": f"{TO_WRITE}questions for the class, and common mistakes",
+        "brief": f"{TO_WRITE}{BRIEF}",
+        "facilitator": f"{TO_WRITE}{FACILITATOR}",
         **kept,
     }
 
@@ -191,9 +201,9 @@ def _step(item: Input) -> dict[str, Any]:
 def _hint(goal: str) -> dict[str, Any]:
     return {
         "goal": goal,
-        "look": f"{TO_WRITE}where to look",
-        "means": f"{TO_WRITE}what to see there, and what it means",
-        "type": f"{TO_WRITE}what to type",
+        "look": f"{TO_WRITE}{LOOK}",
+        "means": f"{TO_WRITE}{MEANS}",
+        "type": f"{TO_WRITE}{TYPE}",
     }
 
 
@@ -253,7 +263,7 @@ def slug(words: str) -> str:
 def _rubric(downtime_s: float, lost: int | float) -> list[dict[str, Any]]:
     """Points by outcome first, with the recorded run as the measure."""
     target_s = max(downtime_s + SLACK_S, downtime_s * TARGET_SHARE)
-    better = f"{TO_WRITE}advice for the full points"
+    better = f"{TO_WRITE}{BETTER}"
     return [
         {"kind": "goals", "name": "End state", "points": POINTS["goals"], "better": better},
         {"kind": "downtime", "name": "Downtime", "points": POINTS["downtime"], "target": round(target_s, 1),
@@ -276,7 +286,8 @@ def prompts(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
         for number, part in enumerate(data):
             yield from prompts(part, (*path, number))
     elif isinstance(data, str) and data.startswith(TO_WRITE):
-        yield path, data.removeprefix(TO_WRITE)
+        asked = data.removeprefix(TO_WRITE)
+        yield path, ASKED.get(asked, asked)
     elif data in UNNAMED:
         yield path, say("names of skills")
 
