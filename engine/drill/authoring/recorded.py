@@ -34,7 +34,9 @@ LOOK: Final = say("where to look")
 MEANS: Final = say("what to see there, and what it means")
 TYPE: Final = say("what to type")
 BETTER: Final = say("advice for the full points")
-ASKED: Final = {text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)}
+ASKED: Final[dict[str, str]] = {
+    text: text for text in (SUMMARY, BRIEF, FACILITATOR, LOOK, MEANS, TYPE, BETTER)
+}
 """What is asked of the author in the same words every time: its text, as a file has it -> the sentence."""
 
 UNNAMED: Final = ("to-write",)
