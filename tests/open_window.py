@@ -95,6 +95,7 @@ def _parts() -> dict[str, type[Any]]:
     from app.main_window.diagnostics import Doctor
     from app.main_window.drill_choice import DrillChoice
     from app.main_window.files import Files
+    from app.main_window.full_screen import FullScreen
     from app.main_window.irrevocable import Irrevocable
     from app.main_window.moments import Moments
     from app.main_window.navigation import Navigation
@@ -131,7 +132,8 @@ def _parts() -> dict[str, type[Any]]:
         "commands": Commands, "connection": DeskConnection, "console": Console,
         "debrief": Debrief, "debriefing": Debriefing,
         "desk": Desk, "desk_page": DeskPage, "diagnostics": Doctor, "editing": Editing,
-        "explorer": ObjectExplorer, "files": Files, "help": Help, "history": HistoryPage,
+        "explorer": ObjectExplorer, "files": Files, "full_screen": FullScreen, "help": Help,
+        "history": HistoryPage,
         "irrevocable": Irrevocable, "loading": Loading, "moments": Moments, "navigation": Navigation,
         "palette_of_commands": Palette, "play": Play, "presenting": PresenterMode, "progress": ProgressPages,
         "quarantine": Gate, "replay": Replay, "run_facts": RunFacts, "runs": Runs, "scripts": Scripts,
