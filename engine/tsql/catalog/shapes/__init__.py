@@ -1,8 +1,9 @@
-"""The shape of every documented view, system table and table function: its columns by version. Data only.
+"""The shape of every documented view, system table and table function: its columns by version.
 
-An entry begins at the margin: `name since: column type, column type since, column type since-until`; the name is in
-small letters, a version stands where it is not the view's own. A name with `()` is a function of tables. Columns that
-no version of the product shows (asked_handle …) take the arguments of a function (engine/tsql/query/reshape.py).
+The text files beside this one hold them; a line with # says what is in a file. An entry begins at the margin:
+`name since: column type, column type since, column type since-until`; the name is in small letters, a version stands
+where it is not the view's own. A name with `()` is a function of tables. Columns that no version of the product shows
+(asked_handle …) take the arguments of a function (engine/tsql/query/reshape.py).
 
 Documented [DOC: system catalog views; dynamic management views; compatibility views; system tables; information schema
 views]: column, type, `Applies to`. The documentation begins with 2008; what 2005 did not have is from memory.
@@ -11,22 +12,10 @@ views]: column, type, `Applies to`. The documentation begins with 2008; what 200
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import resources
 from typing import Final
-
-from engine.tsql.catalog.shapes import (
-    availability,
-    compatibility,
-    dynamic_views,
-    functions,
-    information,
-    msdb,
-    object_views,
-    server_views,
-    system_views,
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,30 +55,20 @@ def _columns(shape: Shape) -> tuple[Column, ...]:
     return tuple(found)
 
 
-def _read(texts: Iterable[str]) -> dict[str, Shape]:
+def _read() -> dict[str, Shape]:
     found = {}
-    for text in texts:
-        for entry in re.split(r"\n(?=\S)", text.strip()):
-            head, _, columns = entry.partition(":")
-            name, since = head.split()
-            found[name] = Shape(name, int(since), " ".join(columns.split()))
+    for file in sorted(resources.files(__name__).iterdir(), key=lambda file: file.name):
+        if file.name.endswith(".txt"):
+            for entry in re.split(r"\n(?=\S)", file.read_text(encoding="utf-8").strip())[
+                1:
+            ]:  # after the heading
+                head, _, columns = entry.partition(":")
+                name, since = head.split()
+                found[name] = Shape(name, int(since), " ".join(columns.split()))
     return found
 
 
-SHAPES: Final = _read(
-    part.TEXT
-    for part in (
-        availability,
-        compatibility,
-        dynamic_views,
-        functions,
-        information,
-        msdb,
-        object_views,
-        server_views,
-        system_views,
-    )
-)
+SHAPES: Final = _read()
 """Every shape by its full name in small letters."""
 
 TABLE_FUNCTIONS: Final = frozenset(name[4:-2] for name in SHAPES if name.endswith("()"))
