@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from PySide6.QtCore import QByteArray, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
+from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
@@ -15,6 +15,7 @@ from app.widgets.room import Room
 from app.words.language import tr
 
 if TYPE_CHECKING:
+    from engine.drill.running.drill import Drill
     from engine.events import Event
     from engine.model import World
 
@@ -97,8 +98,8 @@ class Desk(QMainWindow):
         """By the names of their rows in DOCKS."""
         self.docks: dict[str, QDockWidget] = {}
         self._world: World | None = None
-        self._drill: Any = None
-        self._shown: dict[str, Any] = {}
+        self._drill: Drill | None = None
+        self._shown: dict[str, Drill] = {}
         """What each view was last given; a hidden one may be behind while the past is looked at."""
         self._profile = LEARNER
         self._sized = False
@@ -157,7 +158,7 @@ class Desk(QMainWindow):
 
     # --- what is shown --------------------------------------------------------------------------------------
 
-    def show_drill(self, drill: Any) -> None:
+    def show_drill(self, drill: Drill) -> None:
         """Show a run. Hidden panels that still have it, as it was only looked back on, need not get it again."""
         known = any(shown is drill for shown in self._shown.values())
         self._world, self._drill = drill.world, drill
@@ -166,7 +167,7 @@ class Desk(QMainWindow):
             if not known or widget(view).isVisible():
                 self._give(name, view)
 
-    def show_moment(self, drill: Any) -> None:
+    def show_moment(self, drill: Drill) -> None:
         """Show a past moment; panels that nobody sees get it when they are opened."""
         self._world, self._drill = drill.world, drill
         for name, view in self.views.items():
@@ -174,8 +175,9 @@ class Desk(QMainWindow):
                 self._give(name, view)
 
     def _give(self, name: str, view: View) -> None:
-        self._shown[name] = self._drill
-        view.show_drill(self._drill)
+        if self._drill is not None:
+            self._shown[name] = self._drill
+            view.show_drill(self._drill)
 
     def show_world(self, world: World) -> None:
         """Views that nobody sees are left out; they catch up when they are opened.
@@ -457,9 +459,9 @@ class Desk(QMainWindow):
         if self._sized and self.narrow != self.is_short_of_room:
             self.room_changed.emit()
 
-    def childEvent(self, event: Any) -> None:
+    def childEvent(self, event: QChildEvent) -> None:
         super().childEvent(event)
-        child: QObject = event.child()
+        child = event.child()
         if event.type() == QEvent.Type.ChildPolished and isinstance(child, QTabBar):
             child.setElideMode(Qt.TextElideMode.ElideNone)
             child.setUsesScrollButtons(True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from PySide6.QtCore import QObject, Slot
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -32,7 +31,7 @@ class Moments(QObject):
             if isinstance(view, ChoosesSpan):
                 view.span_selected.connect(lambda span, view=view: self.choose_span(span, view))
         session.drill_changed.connect(self._show_again)
-        play.began.connect(self.forget)
+        play.began.connect(lambda _: self.forget())
 
     def look_at(self, t_s: float | None, asked_by: object = None) -> None:
         """Put every view's cursor there; None takes it away."""
@@ -49,7 +48,7 @@ class Moments(QObject):
                 view.show_between(span)
 
     @Slot()
-    def forget(self, _: Any = None) -> None:
+    def forget(self) -> None:
         """Nothing is chosen any more."""
         self.choose_span(None)
         self.look_at(None)
