@@ -14,10 +14,11 @@ from app.host.notice import Notice
 from app.host.pace import Pace
 from app.host.past import Past
 from app.host.recorder import NoRecorder, NotRecorded, Record, Recorder
+from app.host.refusals import ANSWER_FIRST, NO_RUN, NOT_YET, OVER, READ_ONLY, sentence
 from app.host.search import CONDITION_TICKS, EVENT_KINDS, SEARCH_TICKS_MAX, STATE_KINDS, Search, is_alarm
 from app.host.work import Work
 from app.words import formatting
-from app.words.language import mark, tr
+from app.words.language import tr
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import ConditionProblem
@@ -41,12 +42,6 @@ SQL_TICKS: Final = 5
 """The same while T-SQL has more to do than it may at once: one turn of some ms (engine/tsql/batches/work.py)."""
 AT_ONCE_S: Final = 0.05
 """A session's `at_once_s` at first: three frames, in which nobody misses a bar. Assumed."""
-
-READ_ONLY: Final = mark("You are looking back at {moment}: return to now, or continue from here, to act.")
-NO_RUN: Final = mark("No run is open for this command.")
-OVER: Final = mark("This run is over: you can look back at it, but no longer act in it.")
-NOT_YET: Final = mark("A run is being replayed: wait, or cancel.")
-ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in the brief.")
 
 
 class Host:
@@ -162,7 +157,7 @@ class Host:
         try:
             slices = history.seeking(tick, before)
         except InputProblem as problem:
-            self.refused.emit(_sentence(said_of(str(problem))))
+            self.refused.emit(sentence(said_of(str(problem))))
             return False
         self.work(slices, lambda found: self._show_moment(history, found, before))
         self._sought = (tick, before) if self._work is not None else None
@@ -237,7 +232,7 @@ class Host:
             self._say_frames()
 
     def _refuse(self, problem: Exception, said: str = "{problem}") -> None:
-        self.refused.emit(_sentence(said.format(problem=said_of(str(problem)))))
+        self.refused.emit(sentence(said.format(problem=said_of(str(problem)))))
 
     # --- time -----------------------------------------------------------------------------------------------
 
@@ -318,7 +313,7 @@ class Host:
                 self.refused.emit(tr("The condition holds already: {condition}").format(condition=condition))
                 return
         except (ConditionProblem, InputProblem) as problem:
-            self.refused.emit(_sentence(said_of(str(problem))))
+            self.refused.emit(sentence(said_of(str(problem))))
             return
         self._begin_search(frozenset(), condition=condition)
 
@@ -366,7 +361,7 @@ class Host:
         try:
             item = history.do(line)
         except InputProblem as problem:
-            return _sentence(said_of(str(problem)))
+            return sentence(said_of(str(problem)))
         try:
             self._record.recorder.line(item.tick, item.line)
         except NotRecorded as problem:
@@ -530,7 +525,7 @@ class Host:
             self.refused.emit(tr(ANSWER_FIRST))
             return
         if to_tick is None and seat.secret(self.drill):  # where it stops would tell what has happened
-            self.refused.emit(_sentence(said_of(seat.SECRET)))
+            self.refused.emit(sentence(said_of(seat.SECRET)))
             return
         self.pause()
         start = self.drill.tick
@@ -603,9 +598,3 @@ class Host:
         if reached or self._lagging:
             self._lagging = reached > 0.0
             self.lagging.emit(reached)
-
-
-def _sentence(text: str) -> str:
-    """*text* as a sentence: a capital at the start, a full stop at the end."""
-    text = text.strip()
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
