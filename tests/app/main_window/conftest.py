@@ -145,6 +145,21 @@ def shown(qtbot: QtBot, profile: Profile | None, store: WindowSettings) -> OpenW
 
 
 @pytest.fixture
+def styled() -> None:
+    """For tests of how the window looks: it has its style sheet."""
+
+
+@pytest.fixture(autouse=True)
+def _plain(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No style sheet: it takes more than half of the time in which a window is made.
+
+    It also hands fonts and colours on; a test that changes text size or theme needs it.
+    """
+    if "styled" not in request.fixturenames:
+        monkeypatch.setattr(theme, "style_sheet", lambda *_: "")
+
+
+@pytest.fixture
 def window(qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings) -> Iterator[OpenWindow]:
     theme.apply(qapp, theme.LIGHT)
     made = shown(qtbot, profile, store)

@@ -64,26 +64,26 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_every_control_of_a_panel_has_a_name(name: str, lab: OpenWindow) -> None:
-    lab.desk.go_to(name)
-    view = lab.desk.views[name]
-    assert view.isVisible()
-    assert view.accessibleName() or any(
-        isinstance(child, QWidget) and child.accessibleName() for child in view.findChildren(QWidget)
-    )
-    assert list(nameless(view)) == []
+def test_every_control_of_a_panel_has_a_name(lab: OpenWindow) -> None:
+    for name in NAMES:
+        lab.desk.go_to(name)
+        view = lab.desk.views[name]
+        assert view.isVisible(), name
+        assert view.accessibleName() or any(
+            isinstance(child, QWidget) and child.accessibleName() for child in view.findChildren(QWidget)
+        ), name
+        assert list(nameless(view)) == [], name
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_label_says_what_is_written_on_it(name: str, lab: OpenWindow) -> None:
+def test_a_label_says_what_is_written_on_it(lab: OpenWindow) -> None:
     """A name takes the place of the text, so that a figure under a name of its own would never be heard."""
-    lab.desk.go_to(name)
-    for label in lab.desk.views[name].findChildren(QLabel):
-        interface = QAccessible.queryAccessibleInterface(label)
-        written = QTextDocumentFragment.fromHtml(label.text()).toPlainText().split()
-        if label.isVisible() and written and interface is not None:
-            assert written[-1] in interface.text(QAccessible.Text.Name)
+    for name in NAMES:
+        lab.desk.go_to(name)
+        for label in lab.desk.views[name].findChildren(QLabel):
+            interface = QAccessible.queryAccessibleInterface(label)
+            written = QTextDocumentFragment.fromHtml(label.text()).toPlainText().split()
+            if label.isVisible() and written and interface is not None:
+                assert written[-1] in interface.text(QAccessible.Text.Name), name
 
 
 def test_a_choice_says_what_it_is_about(lab: OpenWindow) -> None:

@@ -33,26 +33,25 @@ def keyboard() -> QWidget:
     return found
 
 
-@pytest.mark.parametrize(
-    ("key", "name"),
-    [
-        (Qt.Key.Key_2, "T-SQL"),
-        (Qt.Key.Key_3, "Mirrored databases"),
-        (Qt.Key.Key_4, "Charts"),
-        (Qt.Key.Key_5, "ERRORLOG"),
-        (Qt.Key.Key_6, "Events"),
-        (Qt.Key.Key_7, "Counters"),
-        (Qt.Key.Key_8, "Fault ledger"),
-        (Qt.Key.Key_9, "Topology"),
-    ],
+PANELS = (
+    (Qt.Key.Key_2, "T-SQL"),
+    (Qt.Key.Key_3, "Mirrored databases"),
+    (Qt.Key.Key_4, "Charts"),
+    (Qt.Key.Key_5, "ERRORLOG"),
+    (Qt.Key.Key_6, "Events"),
+    (Qt.Key.Key_7, "Counters"),
+    (Qt.Key.Key_8, "Fault ledger"),
+    (Qt.Key.Key_9, "Topology"),
 )
-def test_the_key_of_a_panel_leads_to_what_is_worked_with(
-    hands: Hands, lab: OpenWindow, key: Qt.Key, name: str
-) -> None:
-    lab.topology.setFocus()
-    hands.press(key, ALT)
-    assert keyboard().accessibleName() == name
-    assert keyboard() is not lab.topology
+
+
+def test_the_key_of_a_panel_leads_to_what_is_worked_with(hands: Hands, lab: OpenWindow) -> None:
+    for key, name in PANELS:
+        lab.topology.setFocus()
+        assert keyboard() is lab.topology
+        hands.press(key, ALT)
+        assert keyboard().accessibleName() == name
+        assert keyboard() is not lab.topology
 
 
 def test_a_query_can_be_typed_after_the_key_of_the_sql_windows(

@@ -42,6 +42,7 @@ def lab(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
+@pytest.mark.usefixtures("styled")
 def test_high_contrast_reaches_widgets_scene_and_plots(
     qtbot: Any, qapp: QApplication, lab: OpenWindow
 ) -> None:
@@ -57,6 +58,7 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     theme.apply(qapp, theme.LIGHT)
 
 
+@pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("choice", [theme.SYSTEM, theme.LIGHT])
 def test_only_who_wants_the_colours_of_the_system_gets_its_new_ones_at_once(
     qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, choice: str
@@ -127,6 +129,7 @@ def test_object_explorer_gets_the_greater_share_beside_the_brief(qtbot: Any, lab
     assert explorer / (brief + explorer) == pytest.approx(0.55, abs=0.04)
 
 
+@pytest.mark.usefixtures("styled")
 def test_large_text_widens_the_brief(qapp: QApplication, lab: OpenWindow) -> None:
     lab.resize(1920, 1080)
     before = lab.desk.docks["brief"].width()
@@ -173,6 +176,7 @@ def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, w
     assert len(recent(window)) == 1
 
 
+@pytest.mark.usefixtures("styled")
 def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab: OpenWindow) -> None:
     lab.actions_by_name["help.sheet"].trigger()
     sheet = next(w for w in QApplication.topLevelWidgets() if isinstance(w, ShortcutSheet) and w.isVisible())
@@ -199,6 +203,7 @@ def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: Op
     assert docks["console"].height() == pytest.approx(before["console"][1], abs=4)
 
 
+@pytest.mark.usefixtures("styled")
 def test_with_the_largest_text_a_small_screen_holds_the_window(
     qapp: QApplication, lab: OpenWindow, hands: Hands
 ) -> None:
@@ -240,6 +245,7 @@ def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
     assert fields["Speed"] == "10×"
 
 
+@pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("page", ["home", "history", "progress", "planner", "fidelity", "editor", "desk"])
 def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow, page: str) -> None:
     """A plot that was rebuilt while Qt handed a style on once ended the program."""
@@ -253,7 +259,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow, page
         "desk": lambda: None,
     }
     going[page]()
-    for choice in (theme.DARK, theme.CONTRAST, theme.LIGHT):
+    for choice in (theme.DARK, theme.LIGHT):
         lab.appearance.set_theme(choice)
         qapp.processEvents()
         shown_page = lab.pages.currentWidget()
@@ -262,6 +268,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow, page
         assert ground == theme.tokens(qapp.palette()).window
 
 
+@pytest.mark.usefixtures("styled")
 def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
     """As painted, not as asked for: titles of panels and the text of SQL windows stayed as they began."""
     lab.console.new_query("SERVER_A", "SELECT name FROM sys.databases")
@@ -338,6 +345,7 @@ def test_a_narrow_layout_comes_back_at_the_next_start(
     assert not again.desk.docks["timing"].isHidden()
 
 
+@pytest.mark.usefixtures("styled")
 def test_presenting_leaves_every_panel_as_large_as_it_was(qapp: QApplication, lab: OpenWindow) -> None:
     """The window takes its old size after the layout has come back: then that was scaled, each time anew."""
 
@@ -424,6 +432,7 @@ def _lightness(button: QAbstractButton) -> list[int]:
     return [colour.lightness() for colour in pixels if colour.alpha() > 200]
 
 
+@pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("choices", [(theme.LIGHT, theme.DARK), (theme.CONTRAST, theme.LIGHT)])
 def test_every_icon_of_the_desk_is_seen_after_a_change_of_theme(
     qapp: QApplication, lab: OpenWindow, choices: tuple[str, str]

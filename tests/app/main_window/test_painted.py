@@ -20,6 +20,9 @@ def settle() -> None:
         QApplication.sendPostedEvents(None, QEvent.Type.LayoutRequest.value)
 
 
+pytestmark = pytest.mark.usefixtures("styled")
+
+
 @pytest.fixture
 def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
     window.choose("automatic-failover")

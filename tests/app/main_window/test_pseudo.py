@@ -260,6 +260,7 @@ def test_every_word_of_the_exports_is_marked(data: set[str]) -> None:
     assert not plain, "\n".join(sorted(plain))
 
 
+@pytest.mark.usefixtures("styled")
 def test_nothing_is_cut_off(hands: Hands) -> None:
     """German is a third longer than English, the pseudo-locale more: buttons and lines of text have the room."""
     short: set[str] = set()

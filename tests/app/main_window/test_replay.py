@@ -337,17 +337,19 @@ def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: P
     assert hands.window.play.branches.names() == ["main", "branch 1"]
 
 
-@pytest.mark.parametrize("kind", sorted(debrief_page.EXPORTS))
-def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch, kind: str) -> None:  # type: ignore[no-untyped-def]
+def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
     finished_badly(hands)
-    ending = debrief_page.EXPORTS[kind][0]
-    file = tmp_path / f"run{ending}"
-    monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
-    hands.window.debrief.export_wanted.emit(kind)
-    assert "Saved" in hands.window.notice.text
-    written = list(tmp_path.glob(f"run*{ending}"))
-    assert written
-    assert all(found.stat().st_size > 100 for found in written)
+    for kind, (ending, *_) in debrief_page.EXPORTS.items():
+        file = tmp_path / f"{kind}{ending}"
+        monkeypatch.setattr(
+            "PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, file=file, **__: (str(file), "")
+        )
+        hands.window.notice.clear()
+        hands.window.debrief.export_wanted.emit(kind)
+        assert "Saved" in hands.window.notice.text, kind
+        written = list(tmp_path.glob(f"{kind}*{ending}"))
+        assert written, kind
+        assert all(found.stat().st_size > 100 for found in written), kind
 
 
 def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
@@ -513,6 +515,7 @@ def test_a_long_debrief_is_made_in_slices_and_can_do_without(hands: Hands, profi
     assert "What happened, and why" in texts(window.debrief)
 
 
+@pytest.mark.usefixtures("styled")  # which hands the larger text on
 def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
