@@ -48,7 +48,7 @@ class Event:
     def t_s(self) -> float:
         return self.tick / TICKS_PER_S
 
-    def get(self, name: str, default: Any = None) -> Any:
+    def get(self, name: str, default: object = None) -> Any:
         for key, value in self.data:
             if key == name:
                 return value
@@ -56,7 +56,7 @@ class Event:
 
     def as_json(self) -> dict[str, Any]:
         """The event as the report of `run --json` prints it."""
-        out: dict[str, Any] = {"t_s": self.t_s, "kind": self.kind}
+        out: dict[str, object] = {"t_s": self.t_s, "kind": self.kind}
         if self.server is not None:
             out["server"] = self.server
         if self.database is not None:

@@ -57,7 +57,7 @@ def as_json(text: str) -> Any:
     return {"template": text.template, "args": args}
 
 
-def from_json(value: Any) -> Any:
+def from_json(value: object) -> Any:
     """What `as_json` was given."""
     if not isinstance(value, dict):
         return value

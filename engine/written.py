@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, Final
+from typing import Final
 
 AT_ONCE: Final = 64
 """Texts that are joined: all of a long run would be megabytes, and the process would keep room for them. Assumed."""
@@ -13,21 +13,21 @@ class Written:
     """Texts of frozen parts by their place. Any worlds may share one: a part that is another is written anew."""
 
     def __init__(self) -> None:
-        self._known: dict[str, dict[Any, tuple[object, bytes]]] = {}
+        self._known: dict[str, dict[object, tuple[object, bytes]]] = {}
 
     def __reduce__(self) -> tuple[type[Written], tuple[()]]:
         """Whoever stores a world does without."""
         return Written, ()
 
-    def items(self, name: str, parts: Mapping[Any, Any]) -> Iterator[bytes]:
+    def items(self, name: str, parts: Mapping[object, object]) -> Iterator[bytes]:
         """`repr(sorted(parts.items()))` in pieces; *name* tells one dictionary from another."""
         return self._list(name, sorted(parts.items()), "({0!r}, {1!r})")
 
-    def values(self, name: str, parts: Iterable[Any]) -> Iterator[bytes]:
+    def values(self, name: str, parts: Iterable[object]) -> Iterator[bytes]:
         """`repr` of the list of *parts* in pieces."""
         return self._list(name, enumerate(parts), "{1!r}")
 
-    def _list(self, name: str, items: Iterable[tuple[Any, Any]], form: str) -> Iterator[bytes]:
+    def _list(self, name: str, items: Iterable[tuple[object, object]], form: str) -> Iterator[bytes]:
         before, now = self._known.get(name, {}), {}
         for key, value in items:
             said = before.get(key)

@@ -32,7 +32,7 @@ def check_seed(seed: int | None) -> None:
         raise Unusable(f"--seed {seed} is not from 0 to 2**63 - 1")
 
 
-def print_json(value: Any) -> None:
+def print_json(value: object) -> None:
     print(_as_json(value))
 
 
@@ -48,7 +48,7 @@ def _as_json(value: Any) -> str:
     return f"{opening}\n{(',' + chr(10)).join(inside)}\n{closing}"
 
 
-def write_json(value: Any, file: str) -> None:
+def write_json(value: object, file: str) -> None:
     if file == "-":
         print_json(value)
     else:

@@ -77,7 +77,7 @@ def _readings(readings: Mapping[str, Any]) -> str:
     return as_csv(("t_s", "database", *counters), rows)
 
 
-def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table for a spreadsheet, which takes nothing in it for a formula."""
     out = io.StringIO()
     writer = csv.writer(out)
@@ -86,9 +86,9 @@ def as_csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return out.getvalue()
 
 
-def _safe(value: Any) -> Any:
+def _safe(value: object) -> Any:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     return " ".join(f"{part:g}" for part in value) if isinstance(value, list) else value

@@ -48,7 +48,7 @@ def value_in(data: Mapping[str, Any], path: Path) -> Any:
     return place
 
 
-def set_value(text: str, path: Path, value: Any) -> str:
+def set_value(text: str, path: Path, value: object) -> str:
     """*text* with *value* (None: nothing) at *path*. Raises NotChanged."""
     if value is None:
         return remove(text, path)
@@ -62,7 +62,7 @@ def remove(text: str, path: Path) -> str:
     return _in_its_table(text, path, _remove) or _remove(text, path)
 
 
-def _set(text: str, path: Path, value: Any) -> str:
+def _set(text: str, path: Path, value: object) -> str:
     document, place = _parent(text, path)
     if isinstance(value, str) and "\n" in value:
         value = _lines(value)
@@ -74,7 +74,7 @@ def _set(text: str, path: Path, value: Any) -> str:
 
 def _remove(text: str, path: Path) -> str:
     document, place = _parent(text, path)
-    last: Any = path[-1]
+    last: object = path[-1]
     try:
         del place[last]
     except (KeyError, IndexError):
@@ -118,7 +118,7 @@ def _in_its_table(text: str, path: Path, change: Callable[[str, Path], str]) -> 
         return None
 
 
-def add_table(text: str, name: str, values: Mapping[str, Any]) -> str:
+def add_table(text: str, name: str, values: Mapping[str, object]) -> str:
     """*text* with one more [[name]] behind those that there are, or at the end. Raises NotChanged."""
     document = _read(text if text.endswith("\n\n") or not text.strip() else text.rstrip("\n") + "\n\n")
     table = tomlkit.table()
@@ -136,7 +136,7 @@ def add_table(text: str, name: str, values: Mapping[str, Any]) -> str:
     return tomlkit.dumps(document).rstrip("\n") + "\n"
 
 
-def add_inside(text: str, path: Path, values: Mapping[str, Any]) -> str:
+def add_inside(text: str, path: Path, values: Mapping[str, object]) -> str:
     """*text* with one more table in the list at *path* inside of another table. Raises NotChanged."""
     document, place = _parent(text, path)
     found = place.get(path[-1])

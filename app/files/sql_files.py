@@ -74,5 +74,5 @@ def results_as_text(results: Results, messages: Iterable[str]) -> str:
     return "\n\n".join((*tables, *messages)) + "\n"
 
 
-def _cells(row: Sequence[Any]) -> list[str]:
+def _cells(row: Sequence[object]) -> list[str]:
     return [formatting.cell(value) for value in row]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final, TypeVar
+from typing import Final, TypeVar
 
 from app.host.inbox import Answer, Inbox, Request
 from app.host.notice import Notice
@@ -61,7 +61,7 @@ class Host:
         """The speed that is really reached, or 0 when the wished one is."""
         self.progress: Notice[float] = Notice()
         """Share of a search or a replay that is done, 0 to 1; -1 when there is none any more."""
-        self.finished: Notice[dict[str, Any]] = Notice()
+        self.finished: Notice[dict[str, object]] = Notice()
         """The drill is over; its report, which the recorder has by now."""
         self.looking: Notice[bool] = Notice()
         """Whether a past moment is on screen; comes after `drill_changed`."""

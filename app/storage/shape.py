@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Column, Table
 
@@ -60,7 +60,7 @@ def _is_whole(connection: sqlite3.Connection, table: Table) -> bool:
     return {column.name for column in table.columns} <= there
 
 
-def _wrong(column: Column[Any]) -> str:
+def _wrong(column: Column[object]) -> str:
     name, kind = f'"{column.name}"', column.type.python_type
     wrong = _WRONG.get(kind, _NO_DATE).format(name)
     return f"({wrong} AND {name} IS NOT NULL)" if column.nullable else f"({wrong})"

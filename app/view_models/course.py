@@ -213,6 +213,6 @@ def _failed(event: EventRow) -> bool:
     return any(_severity(message) >= _SEVERITY_OF_ERRORS for message in event.get("messages") or ())
 
 
-def _severity(message: Any) -> int:
+def _severity(message: object) -> int:
     found = message.get("severity", 0) if isinstance(message, Mapping) else getattr(message, "severity", 0)
     return int(found or 0)

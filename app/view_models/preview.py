@@ -69,7 +69,7 @@ def preview(world: World, line: str, truth: bool = True) -> Preview:
 
 def _faces(picture: Picture) -> dict[Target, tuple[Any, ...]]:
     """Each thing on the canvas, and what it looks like apart from figures that change by themselves."""
-    found: dict[Target, tuple[Any, ...]] = {}
+    found: dict[Target, tuple[object, ...]] = {}
     for server in picture.servers:
         found[Target("server", (server.name,))] = _content(server)
     for client in picture.clients:

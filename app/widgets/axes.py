@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
 
 from app.words import formatting
 from app.words.counters import MS, SECONDS, Unit
 
-Array = np.ndarray[Any, Any]
+Array = npt.NDArray[np.float64]
 
 HEADROOM: Final = 1.2
 """A linear axis ends so much above its top, where names of networks stand."""
@@ -38,7 +39,7 @@ class FactorAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is not typed
 class ValueAxis(pg.AxisItem):  # type: ignore[misc]
     """Half and top in the words of the unit; on an axis of logarithms the powers of ten."""
 
-    def __init__(self, unit: Unit, logarithmic: bool, **options: Any) -> None:
+    def __init__(self, unit: Unit, logarithmic: bool, **options: object) -> None:
         super().__init__(orientation="left", **options)
         self._unit, self._logarithmic = unit, logarithmic
 

@@ -62,7 +62,7 @@ class EventRows(Sequence[Any]):
         """Events that were looked at."""
         self._counts = np.zeros(0, dtype=np.int64)
         """How many rows events with the same fields become, by the number of these fields; -1: not yet known."""
-        self._made: dict[int, list[Any]] = {}
+        self._made: dict[int, list[object]] = {}
 
     # --- which rows -------------------------------------------------------------------------------------------
 

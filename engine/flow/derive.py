@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.constants import TICKS_PER_S
 from engine.flow import kernel as k
@@ -34,7 +34,7 @@ STEPS_PER_TICK_MAX = 16
 """Quicker loops than 0.6 ms are not told apart."""
 
 
-Array = np.ndarray[Any, Any]
+Array = npt.NDArray[np.float64]
 
 
 def attached(stream: StreamSetup) -> bool:

@@ -477,12 +477,12 @@ def warm_up() -> None:
 _NO_SAMPLES = np.zeros((0, 0, 0))
 
 
-def _free(setups: tuple[Any, ...]) -> int:
+def _free(setups: tuple[object, ...]) -> int:
     """The lowest number that is free."""
     return setups.index(None) if None in setups else len(setups)
 
 
-def _with(setups: tuple[Any, ...], number: int, setup: Any) -> tuple[Any, ...]:
+def _with(setups: tuple[object, ...], number: int, setup: object) -> tuple[Any, ...]:
     return (*setups[:number], setup, *setups[number + 1 :])
 
 

@@ -38,7 +38,7 @@ def entry(function: Function) -> Function:
     PARTS.append((function, {"cache": True, "nogil": True, **OPTIONS}))
 
     @functools.wraps(function)
-    def compiled_at_first(*arguments: Any) -> Any:
+    def compiled_at_first(*arguments: object) -> Any:
         if globals()[function.__name__] is first:
             _compile()
         return globals()[function.__name__](*arguments)

@@ -38,7 +38,7 @@ class Pair:
         return Pair(replace(self.source, **ours), stream if self.stream is not None else None)
 
 
-def pair(site: Site, workload: Workload, mode: Mode, **changes: Any) -> Pair:
+def pair(site: Site, workload: Workload, mode: Mode, **changes: object) -> Pair:
     """The database on instance 0 and, unless *mode* is NONE, its mirror in step on instance 1; other fields by name."""
     stream = StreamSetup(site=site, target_host=1, connected=True, carrying=True, awaited=mode is Mode.FULL)
     return Pair(SourceSetup(site=site, workload=workload), stream if mode else None).changed(**changes)

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from engine.flow import derive
 from engine.flow import kernel as k
 from engine.flow.setup import SourceSetup, StreamSetup, redo_threads, worker_threads
 
-Array = np.ndarray[Any, Any]
+Array = npt.NDArray[np.float64]
+Numbers = npt.NDArray[np.uint64]
 Sources = Sequence[SourceSetup | None]
 Streams = Sequence[tuple[int, StreamSetup] | None]
 """Of each stream the number of its source and its setup."""
@@ -22,8 +23,8 @@ Streams = Sequence[tuple[int, StreamSetup] | None]
 class Layout:
     """Places as arrays, as the compiled step reads them; without a sign, so that it need not look for one."""
 
-    host_of: Array  # instance of each source
-    place: Array  # of each stream: source, receiving instance, link; 0 where there is none
+    host_of: Numbers  # instance of each source
+    place: Numbers  # of each stream: source, receiving instance, link; 0 where there is none
     hosts: Array
     links: Array
 

@@ -6,7 +6,7 @@ mirror the session is suspended meanwhile and goes on by itself. File headers an
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
 from engine.messages import Message, text_of
@@ -192,7 +192,7 @@ def _table_errors(page: int) -> list[tuple[int, tuple[object, ...]]]:
     return [(8928, place), (8939, (*place, "IS_OFF (BUF_IOERR, pBUF->bstat)", 12_716_041, -4))]
 
 
-def _error(number: int, *args: Any) -> Message:
+def _error(number: int, *args: object) -> Message:
     severity, text = text_of(number, *args)
     return Message(number, severity, 1, 0, text)
 

@@ -111,11 +111,11 @@ class World:
         self.counter += 1
         return self.counter
 
-    def at(self, tick: Tick, handler: str, *args: Any) -> None:
+    def at(self, tick: Tick, handler: str, *args: object) -> None:
         """Have *handler* called at *tick* (not before the next tick if that is past)."""
         heapq.heappush(self.timers, (max(tick, self.tick), self.next_id(), handler, args))
 
-    def after(self, seconds: float, handler: str, *args: Any) -> None:
+    def after(self, seconds: float, handler: str, *args: object) -> None:
         self.at(self.tick + ticks(seconds), handler, *args)
 
     def update_copy(self, key: Key, **changes: Any) -> DatabaseCopy:
@@ -163,7 +163,7 @@ class World:
         self.changed.update(self.availability)
 
     def emit(
-        self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: Any
+        self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: object
     ) -> None:
         self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
 
@@ -271,7 +271,7 @@ class World:
         yield f", {self.faults!r})".encode()
 
 
-def _sorted(part: dict[Any, Any]) -> bytes:
+def _sorted(part: dict[object, object]) -> bytes:
     return repr(sorted(part.items())).encode()
 
 

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from engine import arithmetic
 from engine.flow import Mode
 from engine.planning.plan import Plan, pair_of
 from engine.planning.steady import Steady, steady
 
-Array = np.ndarray[Any, Any]
+Array = npt.NDArray[np.float64]
 
 RTT_MS: Final = arithmetic.spaced(0.1, 300.0, 41)
 """Round trips from a local network to the far side of the world."""

@@ -32,7 +32,7 @@ ABANDONED: Final[dict[str, Callable[..., None]]] = {}
 """What becomes of a pending statement whose batch was cancelled or whose connection broke."""
 
 
-def abandon(world: World, server: str, handler: str, args: tuple[Any, ...]) -> None:
+def abandon(world: World, server: str, handler: str, args: tuple[object, ...]) -> None:
     """A pending statement will not be completed; what it had begun is taken back as far as the product does."""
     if handler in ABANDONED:
         ABANDONED[handler](world, server, *args)

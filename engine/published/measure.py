@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.flow import (
@@ -47,7 +47,7 @@ class Means:
     messages_per_s: float
 
 
-def setup_of(workload: Workload, mode: Mode, site: Site = NEC, **changes: Any) -> Pair:
+def setup_of(workload: Workload, mode: Mode, site: Site = NEC, **changes: object) -> Pair:
     """A database alone on its servers, its log file without an end, its mirror attached unless *mode* is NONE."""
     return pair(site, workload, mode, **({"log_max_kb": NO_LIMIT_KB} | changes))
 

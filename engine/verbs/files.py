@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Final
 
 from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Volume, World
@@ -62,7 +62,7 @@ def _copy(world: World, item: Input) -> None:
     world.after(seconds, "chore.copied", a, b, path, found, number)
 
 
-def _copied(world: World, a: str, b: str, path: str, found: Any, number: int) -> None:
+def _copied(world: World, a: str, b: str, path: str, found: object, number: int) -> None:
     """Timer: the copy of a file ends; it has failed if a server or the link between them is gone."""
     world.transfers.pop(number, None)
     world.all_dirty()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import pyqtgraph as pg
 
@@ -39,7 +39,7 @@ def _round_top(value: float, unit: Unit) -> float:
 class ValueAxis(pg.AxisItem):  # type: ignore[misc]
     """Half and top in the words of the unit; nought is the lower edge."""
 
-    def __init__(self, unit: Unit, **options: Any) -> None:
+    def __init__(self, unit: Unit, **options: object) -> None:
         super().__init__(orientation="left", **options)
         self._unit = unit
         self.top = 1.0

@@ -6,7 +6,7 @@ import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QBuffer, QByteArray, QIODevice, QPoint, QRect, QRectF, QSize, Qt
 from PySide6.QtGui import QImage, QImageWriter, QPainter, QRegion
@@ -72,7 +72,7 @@ def save(path: str, sheet: Sheet, values: tuple[CounterHistory, Sequence[str], t
 
 def table(history: CounterHistory, names: Sequence[str], span: tuple[float, float]) -> str:
     """One line a second: time and each counter, with units in the titles; empty where nothing ran."""
-    rows: list[list[Any]] = [["t_s", *(_title(name) for name in names)]]
+    rows: list[list[object]] = [["t_s", *(_title(name) for name in names)]]
     for t_s, *values in history.rows(names, *span):
         rows.append([f"{t_s:g}", *("" if value is None else f"{value:.6g}" for value in values)])
     lines = _Lines()

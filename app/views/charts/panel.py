@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
@@ -46,7 +46,7 @@ class Background(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is not t
         self.prepareGeometryChange()
         super().viewTransformChanged()
 
-    def paint(self, painter: QPainter, option: Any, widget: QWidget | None = None) -> None:
+    def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
         view = self.boundingRect()
         for start_s, end_s, colour in self.shades:
             if end_s > view.left() and start_s < view.right():

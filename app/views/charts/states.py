@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
 from PySide6.QtGui import QBrush, QHelpEvent, QPainter, QPaintEvent, QPen
@@ -14,6 +14,7 @@ from app.view_models.series import Array
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
+from engine.drill.running.state import Standing
 from engine.events import Event
 from engine.model import World
 
@@ -49,7 +50,7 @@ class States:
         self.database = database
         self._changes: dict[str, list[tuple[float, str]]] = {}
         self._runs: dict[str, list[tuple[float, bool]]] = {}
-        self._standing: Any = None
+        self._standing: Standing | None = None
         self._followed = 0
 
     def start(
@@ -75,12 +76,13 @@ class States:
             lane = self._changes.setdefault(str(event.server), [(0.0, before)])
             lane.append((event.t_s, after))
 
-    def follow(self, standings: Sequence[Any], times_s: Array) -> None:
+    def follow(self, standings: Sequence[Standing], times_s: Array) -> None:
         """How the servers were at each sample: where none runs there is no state."""
         for place in range(self._followed, min(len(standings), len(times_s))):
-            if standings[place] is not self._standing:
-                self._standing = standings[place]
-                for name, server in self._standing.instances.items():
+            standing = standings[place]
+            if standing is not self._standing:
+                self._standing = standing
+                for name, server in standing.instances.items():
                     seen = self._runs.setdefault(name, [(0.0, True)])
                     if seen[-1][1] != server.running:
                         seen.append((float(times_s[place]), server.running))

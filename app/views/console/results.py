@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
 from PySide6.QtGui import QAction, QKeyEvent, QMouseEvent, QTextBlock, QTextCharFormat, QTextCursor
@@ -294,7 +294,7 @@ def _grid(result: Rowset, number: int) -> TableView:
     grid = TableView(model, tr("Result set {number}").format(number=number))
     model.setParent(grid)
     grid.as_grid()
-    rows: list[Any] = list(result.rows)
+    rows: list[object] = list(result.rows)
     model.replace(rows)
     return grid
 

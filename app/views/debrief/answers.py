@@ -31,7 +31,7 @@ def question(row: Mapping[str, Any]) -> QWidget:
     return box
 
 
-def commands(report: Mapping[str, Any]) -> QWidget | None:
+def commands(report: Mapping[str, object]) -> QWidget | None:
     """Every batch with what the server said to it; None if nothing was typed."""
     rows = list(_batches(report))
     return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0)) if rows else None

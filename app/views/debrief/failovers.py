@@ -102,7 +102,7 @@ def verdict(failover: Mapping[str, Any], unlike: str = "") -> str:
 class _PhaseBar(QWidget):
     """Phases side by side, as long as they lasted, with name and seconds below."""
 
-    def __init__(self, failover: Mapping[str, Any]) -> None:
+    def __init__(self, failover: Mapping[str, object]) -> None:
         super().__init__()
         self._phases = phases_of(failover)
         self.setAccessibleName(

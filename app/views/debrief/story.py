@@ -94,7 +94,7 @@ def happened(review: Review) -> list[QWidget]:
 
 def _together(outages: Sequence[Outage]) -> list[list[Outage]]:
     """Outages of many databases at the same time and for the same reasons, as one."""
-    groups: dict[Any, list[Outage]] = {}
+    groups: dict[object, list[Outage]] = {}
     for outage in outages:
         why = tuple((guard.name, since) for guard, since in outage.against)
         about = (outage.span.from_tick // TICKS_PER_S, outage.span.to_tick // TICKS_PER_S, outage.told, why)

@@ -40,7 +40,7 @@ class Form(QWidget):
         self._text = ""
         self.text_now: Callable[[], str] = lambda: self._text
         """The text as it stands, which may be newer than what is shown: a change is a change of that one."""
-        self._data: Mapping[str, Any] = {}
+        self._data: Mapping[str, object] = {}
         self._sections = sections()
         self._chosen: dict[str, int] = {}
         """Section: the entry of it that is shown."""
@@ -244,7 +244,7 @@ class Form(QWidget):
         self.finish()
         self._change(lambda text: scenario_edit.remove(text, path))
 
-    def _set(self, path: Path, value: Any) -> None:
+    def _set(self, path: Path, value: object) -> None:
         def edit(text: str) -> str:
             changed = scenario_edit.set_value(text, path, value)
             group = path[:-1]

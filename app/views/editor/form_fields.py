@@ -83,7 +83,7 @@ class Refused(ValueError):
     """What was typed cannot stand there; the text says why."""
 
 
-def shown(field: Field, value: Any) -> str:
+def shown(field: Field, value: object) -> str:
     """*value* as it stands in its field."""
     if value is None:
         return ""
@@ -93,7 +93,7 @@ def shown(field: Field, value: Any) -> str:
     return _said(value)
 
 
-def _said(value: Any) -> str:
+def _said(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
@@ -104,7 +104,7 @@ def read(field: Field, typed: str) -> Any:
     if not typed.strip():
         return None
     if field.kind is Kind.WORDS:
-        value: Any = [_plain(field.item, part) for part in typed.split(",") if part.strip()]
+        value: object = [_plain(field.item, part) for part in typed.split(",") if part.strip()]
     elif field.kind is Kind.LINES:
         value = [line.strip() for line in typed.splitlines() if line.strip()]
     else:
@@ -128,7 +128,7 @@ def _short(typed: str) -> str:
     return f"“{line if len(line) <= QUOTED_MAX else line[: QUOTED_MAX - 1] + '…'}”"
 
 
-def spoken(entry: Mapping[str, Any]) -> str:
+def spoken(entry: Mapping[str, object]) -> str:
     """One line for an entry of a list."""
     for key in ("name", "title", "text", "do", "paper", "goal", "database", "ends"):
         value = entry.get(key)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from app.views.editor.act_words import act_words, condition_words
 from app.views.editor.form_words import ACT, CONDITION
@@ -24,7 +24,7 @@ OF_THE_TEXT: Final = {
 GO_ON: Final = {ACT: act_words, CONDITION: condition_words}
 
 
-def names(data: Mapping[str, Any], of: str) -> list[str]:
+def names(data: Mapping[str, object], of: str) -> list[str]:
     """What may be offered for a field, in the order of the text."""
     if of == "site":
         return list(SITES)
@@ -36,7 +36,7 @@ def names(data: Mapping[str, Any], of: str) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-def words_behind(data: Mapping[str, Any], of: str, before: str) -> list[str]:
+def words_behind(data: Mapping[str, object], of: str, before: str) -> list[str]:
     """What may stand in such a field behind the text *before*: an act and a condition go on word by word."""
     if of in GO_ON:
         return GO_ON[of](before, lambda kind: names(data, kind))
@@ -52,7 +52,7 @@ def names_in(text: str, of: str) -> list[str]:
         return []
 
 
-def _of(data: Mapping[str, Any], table: str) -> list[str]:
+def _of(data: Mapping[str, object], table: str) -> list[str]:
     entries = data.get(table)
     if not isinstance(entries, list):
         return []

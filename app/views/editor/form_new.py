@@ -20,7 +20,7 @@ SPARE: Final = {"database": "Sales", "goal": "goal-1"}
 """Names for what there is not yet."""
 
 
-def new_entry(section: Section, data: Mapping[str, Any]) -> dict[str, Any]:
+def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, Any]:
     """The keys that an entry of *section* must have, with values to begin from; *data* is the scenario so far."""
     made = begun(_model(section, data), section.key, data)
     if section.key == "timeline":
@@ -41,7 +41,7 @@ def new_entry(section: Section, data: Mapping[str, Any]) -> dict[str, Any]:
     return made
 
 
-def _model(section: Section, data: Mapping[str, Any]) -> type[BaseModel]:
+def _model(section: Section, data: Mapping[str, object]) -> type[BaseModel]:
     """Of several kinds the first that there is not yet: one that something in the scenario asks for before others."""
     there = _said(data, section.key, "kind")
     wanted = [kind for kind, table in ASKED_FOR.items() if data.get(table)]
@@ -50,19 +50,19 @@ def _model(section: Section, data: Mapping[str, Any]) -> type[BaseModel]:
     return model_of(section, {"kind": kind})
 
 
-def _without(data: Mapping[str, Any], key: str, of: str) -> list[str]:
+def _without(data: Mapping[str, object], key: str, of: str) -> list[str]:
     """Names of the list *key* for which there is no entry of the list *of*; all of them if there is none such."""
     there = _said(data, of, key)
     found = _names(data, key) or [SPARE[key]]
     return [name for name in found if name not in there] or found
 
 
-def begun(model: type[BaseModel], key: str, data: Mapping[str, Any]) -> dict[str, Any]:
+def begun(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, Any]:
     """The keys that the table *model* at *key* must have, with values to begin from."""
     servers, databases, goals = (_names(data, key) for key in ("server", "database", "goal"))
     server = servers[0] if servers else "SERVER_A"
     database = databases[0] if databases else "Sales"
-    known: dict[str, Any] = {
+    known: dict[str, object] = {
         "principal": server,
         "mirror": servers[1] if len(servers) > 1 else "SERVER_B",
         "ends": [server, servers[1] if len(servers) > 1 else "SERVER_B"],
@@ -86,7 +86,7 @@ def begun(model: type[BaseModel], key: str, data: Mapping[str, Any]) -> dict[str
     }
 
 
-def _beginning(field: Field, key: str, data: Mapping[str, Any]) -> Any:
+def _beginning(field: Field, key: str, data: Mapping[str, object]) -> Any:
     if field.key == "name":
         upper = key in ("server", "database", "client")
         taken, number = _names(data, key), 1
@@ -104,11 +104,11 @@ def _to_write(field: Field) -> str:
     return f"{TO_WRITE}{about[:1].lower()}{about[1:]}"
 
 
-def _names(data: Mapping[str, Any], key: str) -> list[str]:
+def _names(data: Mapping[str, object], key: str) -> list[str]:
     return _said(data, key, "name")
 
 
-def _said(data: Mapping[str, Any], key: str, inner: str) -> list[str]:
+def _said(data: Mapping[str, object], key: str, inner: str) -> list[str]:
     """What the entries of the list *key* say at *inner*, those that say something."""
     entries = data.get(key)
     if not isinstance(entries, list):
@@ -116,5 +116,5 @@ def _said(data: Mapping[str, Any], key: str, inner: str) -> list[str]:
     return [str(entry[inner]) for entry in entries if isinstance(entry, Mapping) and inner in entry]
 
 
-def _numbers(data: Mapping[str, Any], key: str, inner: str) -> list[float]:
+def _numbers(data: Mapping[str, object], key: str, inner: str) -> list[float]:
     return [float(word) for word in _said(data, key, inner) if word.replace(".", "", 1).isdigit()]

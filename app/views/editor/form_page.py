@@ -50,9 +50,9 @@ class FormPage(QScrollArea):
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
         self.rows: dict[Path, Row] = {}
-        self._data: Mapping[str, Any] = {}
+        self._data: Mapping[str, object] = {}
         self._problems: Mapping[Path, str] = {}
-        self._shape: Any = None
+        self._shape: object = None
         """What the fields were made for; as long as it is the same only their values are renewed."""
         self.setFrameShape(QFrame.Shape.NoFrame)
         self.setProperty("plain", "true")
@@ -62,7 +62,7 @@ class FormPage(QScrollArea):
     # --- asked from outside ---------------------------------------------------------------------------------
 
     def show_table(
-        self, data: Mapping[str, Any], section: Section, model: type[BaseModel], path: Path, empty: bool
+        self, data: Mapping[str, object], section: Section, model: type[BaseModel], path: Path, empty: bool
     ) -> bool:
         """The table at *path* of *data*, or (*empty*) that there is none. Whether other fields had to be made."""
         self._data = data

@@ -71,7 +71,7 @@ class Pools(QWidget):
         column.addWidget(self.table, 1)
         column.addLayout(buttons)
 
-    def show_data(self, data: Mapping[str, Any]) -> None:
+    def show_data(self, data: Mapping[str, object]) -> None:
         """The pools in *data*; the chosen cell stays."""
         found = pools(data)
         if found == self._pools and self.table.rowCount() == len(found):

@@ -28,7 +28,7 @@ class Row:
 
     def __init__(self, field: Field, done: Done, refuse: Refuse) -> None:
         self.field = field
-        self.value: Any = None
+        self.value: object = None
         self.closed = False
         """Its page is gone; what a widget says while it goes away does not count."""
         self._done, self._refuse = done, refuse
@@ -38,7 +38,7 @@ class Row:
         self.widget.setAccessibleDescription(tip(field))
         self.widget.setToolTip(tip(field))
 
-    def show(self, value: Any) -> None:
+    def show(self, value: object) -> None:
         """Show *value*, or as if it were not there for None. What is being typed stays if it means the same."""
         self.value = value
         widget, text = self.widget, shown(self.field, value)
@@ -143,11 +143,11 @@ class Row:
         elif isinstance(self.widget, (Words, Lines)):
             self.widget.completion.words = words
 
-    def _take(self, value: Any) -> None:
+    def _take(self, value: object) -> None:
         if value != self.value:
             self._done(value)
 
-    def _choose(self, box: QComboBox, value: Any) -> None:
+    def _choose(self, box: QComboBox, value: object) -> None:
         """A value that is none of the choices (`{version}` of a variant) is shown as one more."""
         while box.count() > self._fixed:
             box.removeItem(self._fixed)

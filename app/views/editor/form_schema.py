@@ -57,7 +57,7 @@ def fields(model: type[BaseModel]) -> tuple[Field, ...]:
     return tuple(sorted(found, key=lambda field: field.key != "kind"))
 
 
-def model_of(section: Section, entry: Mapping[str, Any]) -> type[BaseModel]:
+def model_of(section: Section, entry: Mapping[str, object]) -> type[BaseModel]:
     """The table that *entry* is: where there are several, its `kind` says which."""
     for model in section.models:
         kind = model.model_fields.get("kind")
@@ -106,7 +106,7 @@ def _adapter(info: FieldInfo) -> TypeAdapter[Any]:
     return TypeAdapter(whole)
 
 
-def _kind(bare: Any, info: FieldInfo, key: str) -> tuple[Kind, Kind]:
+def _kind(bare: object, info: FieldInfo, key: str) -> tuple[Kind, Kind]:
     """How a value of the type *bare* is shown; and, of several, how each is read."""
     rules = [*info.metadata, *_rules(info.annotation)]
     if get_origin(bare) is Literal:
@@ -126,7 +126,7 @@ def _kind(bare: Any, info: FieldInfo, key: str) -> tuple[Kind, Kind]:
     raise TypeError(f"no kind of field shows a {bare}")
 
 
-def _several(inner: Any) -> tuple[Kind, Kind]:
+def _several(inner: object) -> tuple[Kind, Kind]:
     bare, rules = _bare(inner), _rules(inner)
     if bare is int:
         return Kind.WORDS, Kind.WHOLE
@@ -142,7 +142,7 @@ def _several(inner: Any) -> tuple[Kind, Kind]:
     raise TypeError(f"no kind of field shows several {bare}")
 
 
-def _bare(annotation: Any) -> Any:
+def _bare(annotation: object) -> Any:
     """The type without `| None` and without rules."""
     while True:
         origin = get_origin(annotation)
@@ -157,7 +157,7 @@ def _bare(annotation: Any) -> Any:
             return annotation
 
 
-def _rules(annotation: Any) -> list[Any]:
+def _rules(annotation: object) -> list[Any]:
     """The rules of a type and of what stands beside its `| None`."""
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -168,7 +168,7 @@ def _rules(annotation: Any) -> list[Any]:
     return []
 
 
-def _flat(rules: Iterable[Any]) -> Iterator[Any]:
+def _flat(rules: Iterable[object]) -> Iterator[Any]:
     """The single rules: those that a Field() holds, one by one."""
     for rule in rules:
         if isinstance(rule, FieldInfo):
@@ -177,15 +177,15 @@ def _flat(rules: Iterable[Any]) -> Iterator[Any]:
             yield rule
 
 
-def _is_duration(rules: list[Any]) -> bool:
+def _is_duration(rules: list[object]) -> bool:
     return _DURATION_RULE in rules
 
 
-def _longest(rules: list[Any]) -> int:
+def _longest(rules: list[object]) -> int:
     return max((getattr(rule, "max_length", None) or 0 for rule in rules), default=0)
 
 
-def tables(annotation: Any) -> tuple[tuple[type[BaseModel], ...], bool]:
+def tables(annotation: object) -> tuple[tuple[type[BaseModel], ...], bool]:
     """The tables that a field of the scenario may hold, and whether it may hold several."""
     bare = _bare(annotation)
     many = get_origin(bare) is tuple

@@ -32,7 +32,7 @@ class Pool:
         return BETWEEN.join(str(entry) for entry in self.entries)
 
 
-def pools(data: Mapping[str, Any]) -> list[Pool]:
+def pools(data: Mapping[str, object]) -> list[Pool]:
     """The pools of a scenario's data, as far as they are pools."""
     found = data.get(VARIANTS)
     made: list[Pool] = []

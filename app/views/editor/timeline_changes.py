@@ -79,7 +79,7 @@ def moved(text: str, entry: Entry, spot: Spot) -> str:
     return text
 
 
-def written(t_s: float, like: Any) -> int | float | str:
+def written(t_s: float, like: object) -> int | float | str:
     """*t_s* in the style of *like*: 95, "95s", "95", "2min" where it is whole minutes."""
     if not isinstance(like, str):
         return int(t_s) if t_s == int(t_s) else round(t_s, 2)
@@ -96,7 +96,7 @@ def _plain(value: float) -> str:
     return f"{value:.2f}".rstrip("0").rstrip(".")
 
 
-def with_fault(text: str, times: Mapping[str, Any], act: str, note: str) -> tuple[str, Path]:
+def with_fault(text: str, times: Mapping[str, object], act: str, note: str) -> tuple[str, Path]:
     """*text* with one more fault behind the others, and its path. Raises NotChanged."""
     values = {**times, "do": act, **({"note": note} if note else {})}
     found = value_at(text, ("timeline",))

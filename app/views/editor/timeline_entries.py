@@ -96,7 +96,7 @@ def read_plan(text: str) -> Plan:
     return Plan(whole, tuple(faults), tuple(_in_order(raw, whole)))
 
 
-def seconds_of(value: Any) -> float | None:
+def seconds_of(value: object) -> float | None:
     """A duration as scenarios write it, in seconds; None for what is none."""
     try:
         return None if value is None else _ANY_DURATION.validate_python(value)
@@ -104,14 +104,14 @@ def seconds_of(value: Any) -> float | None:
         return None
 
 
-def _tables(data: Mapping[str, Any], name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _tables(data: Mapping[str, object], name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
     found = data.get(name)
     for number, table in enumerate(found if isinstance(found, list) else ()):
         if isinstance(table, dict):
             yield number, table
 
 
-def _fault(number: int, table: Mapping[str, Any]) -> Entry:
+def _fault(number: int, table: Mapping[str, object]) -> Entry:
     path: Path = ("timeline", number)
     act, note = _words(table.get("do")), _words(table.get("note"))
     at = seconds_of(table.get("at"))
@@ -129,11 +129,11 @@ def _fault(number: int, table: Mapping[str, Any]) -> Entry:
     return Entry(path, WAIT, act, (delay, delay), said, note, sure=bool(when) and after is not None)
 
 
-def _words(value: Any) -> str:
+def _words(value: object) -> str:
     return " ".join(value.split()) if isinstance(value, str) else ""
 
 
-def _raw_steps(data: Mapping[str, Any]) -> Iterator[Entry]:
+def _raw_steps(data: Mapping[str, object]) -> Iterator[Entry]:
     """Steps with the times that follow from the text alone: a condition takes as long as it takes."""
     before: float | None = 0.0
     for number, table in _tables(data, "solution"):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QKeyEvent, QKeySequence, QResizeEvent
@@ -365,7 +365,7 @@ class TimelineView(QWidget):
         self.adding.begin(min(at_s, self._plan.length_s))
 
     @Slot(object, str, str)
-    def _add(self, times: dict[str, Any], act: str, note: str) -> None:
+    def _add(self, times: dict[str, object], act: str, note: str) -> None:
         try:
             text, path = with_fault(self.text_now(), times, act, note)
         except NotChanged as problem:

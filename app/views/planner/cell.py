@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 import pyqtgraph as pg
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont
@@ -19,7 +20,7 @@ from app.words.language import mark
 from engine.flow import Mode
 from engine.planning import Sweep
 
-Array = np.ndarray[Any, Any]
+Array = npt.NDArray[np.float64]
 
 COUNTERS: Final = {
     counter.name: counter

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
@@ -266,7 +266,7 @@ class Controls(QScrollArea):
             self.version.setCurrentIndex(self.version.findData(version))
             self.ratio.setValue(100.0 * workload.compression_ratio)
 
-    def _on_change(self, _: Any = None) -> None:
+    def _on_change(self, _: object = None) -> None:
         self._show_what_applies()
         self.changed.emit()
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
+import numpy.typing as npt
 
 from app.words.language import mark
 
-Array = np.ndarray[Any, Any]
+Array = npt.NDArray[np.float64]
 Get = Callable[[str], Array]
 """Name of a sampled counter -> its values."""
 

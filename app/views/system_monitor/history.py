@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
 
@@ -38,7 +38,7 @@ class Run(Protocol):
     @property
     def samples(self) -> Samples: ...
     @property
-    def standings(self) -> Sequence[Any]: ...
+    def standings(self) -> Sequence[Standing]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class _Sides:
 
     def __init__(self, key: Key) -> None:
         self._key = key
-        self._seen: Any = None
+        self._seen: Standing | None = None
         self._now = (NOWHERE, Side.AWAY)
         self.columns = Columns()
         self.sides = np.zeros(64, dtype=np.int8)

@@ -80,7 +80,7 @@ class Node(QGraphicsItem, Generic[Face]):
         path.addRect(self.card())
         return path
 
-    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
+    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> Any:
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and self.scene() is not None:
             self.scene().node_moved(self)  # type: ignore[attr-defined]  # a TopologyScene, which imports this module
         return super().itemChange(change, value)

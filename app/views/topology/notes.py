@@ -96,10 +96,10 @@ class NoteItem(QGraphicsTextItem):
         super().focusOutEvent(event)
         self.done()
 
-    def mouseDoubleClickEvent(self, event: Any) -> None:
+    def mouseDoubleClickEvent(self, event: object) -> None:
         self.write()
 
-    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: Any) -> Any:
+    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> Any:
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and self.scene() is not None:
             self._changed(self)
         return super().itemChange(change, value)

@@ -113,7 +113,7 @@ def _shown(scenario: Scenario) -> Iterator[tuple[str, Any]]:
         yield key, kept.get(key)
 
 
-def _texts(value: Any) -> Iterator[str]:
+def _texts(value: object) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

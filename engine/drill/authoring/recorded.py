@@ -173,7 +173,7 @@ def _base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
         data = substituted(data, picked(data[VARIANTS], drill.seed))
-    kept: dict[str, Any] = {key: data[key] for key in KEPT if key in data}
+    kept: dict[str, object] = {key: data[key] for key in KEPT if key in data}
     return {
         "title": f"{TO_WRITE}a title ({name})",
         "summary": f"{TO_WRITE}{SUMMARY}",
@@ -279,7 +279,7 @@ def _rubric(downtime_s: float, lost: int | float) -> list[dict[str, Any]]:
 # --- what is left to write ----------------------------------------------------------------------------------
 
 
-def prompts(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
+def prompts(data: object, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple[str | int, ...], str]]:
     """Each text of a file that an author still has to write: its path, and what is asked for."""
     if isinstance(data, Mapping):
         for key, part in data.items():
@@ -297,7 +297,7 @@ def prompts(data: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[tuple
 # --- TOML ---------------------------------------------------------------------------------------------------
 
 
-def as_toml(data: Mapping[str, Any]) -> str:
+def as_toml(data: Mapping[str, object]) -> str:
     """*data* (texts, numbers, truths, lists, tables) as a TOML file, texts of several lines as such."""
     return "\n".join(_table(data, "")).strip() + "\n"
 
@@ -317,7 +317,7 @@ def _table(data: Mapping[str, Any], path: str) -> Iterator[str]:
             yield from _table(part, f"{name}.")
 
 
-def _is_tables(value: Any) -> bool:
+def _is_tables(value: object) -> bool:
     return isinstance(value, list) and all(isinstance(part, Mapping) for part in value)
 
 
@@ -327,7 +327,7 @@ def _key(key: str) -> str:
     return f'"{_escape(key)}"'.replace("\n", "\\n")  # of one line only
 
 
-def _value(value: Any) -> str:
+def _value(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:

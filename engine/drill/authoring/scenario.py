@@ -82,7 +82,7 @@ def varied(scenario: Scenario, seed: int) -> Scenario:
     return load_scenario(scenario.text, f"{scenario.name}.toml", seed)
 
 
-def _seed(data: dict[str, Any]) -> int:
+def _seed(data: dict[str, object]) -> int:
     """The file's own seed, or any while it is none: that is told when the file is read."""
     seed = data.get("seed", Scenario.model_fields["seed"].default)
     return seed if isinstance(seed, int) else 0
@@ -134,7 +134,7 @@ class _Shifted(Finder):
         return (path[0], number, *path[2:])
 
 
-def _check_the_rest(finder: Finder, data: dict[str, Any], errors: Iterable[ErrorDetails]) -> None:
+def _check_the_rest(finder: Finder, data: dict[str, object], errors: Iterable[ErrorDetails]) -> None:
     """Names, lines and conditions of everything that has the right form, although something else has not.
 
     So a wrong type does not hide a misspelt verb until the next check.
@@ -165,7 +165,7 @@ Sound = tuple[dict[str, Any], dict[str, list[int]]]
 """A file without what is wrong, and the entries of its lists that are left out."""
 
 
-def _without_keys(data: dict[str, Any], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+def _without_keys(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
     """*data* without each wrong key, so that its default stands there; None if names would be missing."""
     sound = copy.deepcopy(data)
     for path, kind in paths:
@@ -180,7 +180,7 @@ def _without_keys(data: dict[str, Any], paths: Iterable[tuple[Path, str]]) -> So
     return sound, {}
 
 
-def _without_entries(data: dict[str, Any], paths: Iterable[tuple[Path, str]]) -> Sound | None:
+def _without_entries(data: dict[str, object], paths: Iterable[tuple[Path, str]]) -> Sound | None:
     """*data* without each entry of a list in which something is wrong."""
     paths, left_out = list(paths), dict[str, list[int]]()
     made = _without_keys(
@@ -218,7 +218,7 @@ def _inner(data: Any, path: Path) -> Any:
 # --- pydantic's errors in words -----------------------------------------------------------------------------
 
 
-def _explain(finder: Finder, data: Any, error: ErrorDetails) -> None:
+def _explain(finder: Finder, data: object, error: ErrorDetails) -> None:
     kind, given = error["type"], error["input"]
     path = _written(error["loc"], data, keep_last=kind == "missing")
     if kind == "extra_forbidden":
@@ -256,7 +256,7 @@ def _written(loc: Iterable[str | int], data: Any, keep_last: bool) -> Path:
     return tuple(path)
 
 
-def _is_place(part: str | int, data: Any) -> bool:
+def _is_place(part: str | int, data: object) -> bool:
     """Of a list: pydantic also names the first place that is missing."""
     return isinstance(part, int) and isinstance(data, list) and part < len(data)
 
@@ -277,7 +277,7 @@ def _keys(path: Path, data: Any) -> list[str]:
     return [field.alias or name for m in candidates for name, field in m.model_fields.items()]
 
 
-def _models_in(annotation: Any) -> list[type[BaseModel]]:
+def _models_in(annotation: object) -> list[type[BaseModel]]:
     if isinstance(annotation, type) and issubclass(annotation, BaseModel):
         return [annotation]
     return [model for part in get_args(annotation) for model in _models_in(part)]
@@ -290,6 +290,6 @@ def _near(word: str, known: list[str]) -> str:
     return say("one of {names}", names=", ".join(known))
 
 
-def _short(given: Any) -> str:
+def _short(given: object) -> str:
     said = repr(given)
     return said if len(said) <= 60 else f"{said[:57]}…"

@@ -44,17 +44,17 @@ def groups(variants: Mapping[str, Any]) -> list[dict[str, list[Any]]]:
     return [dict(pool) if isinstance(pool, dict) else {name: pool} for name, pool in variants.items()]
 
 
-def picked(variants: Mapping[str, Any], seed: int) -> dict[str, Any]:
+def picked(variants: Mapping[str, object], seed: int) -> dict[str, Any]:
     """What *seed* picks from each pool."""
     chance = Chance.from_seed(seed ^ VARIANT_STREAM)
-    picks: dict[str, Any] = {}
+    picks: dict[str, object] = {}
     for group in groups(variants):
         place = chance.integer(0, len(next(iter(group.values()))) - 1)
         picks |= {name: pool[place] for name, pool in group.items()}
     return picks
 
 
-def combinations(variants: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, Any]]:
     """Every combination of picks, or, where they are too many, some that hold every entry at least once."""
     known = groups(variants)
     sizes = [len(next(iter(group.values()))) for group in known]
@@ -68,7 +68,7 @@ def combinations(variants: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         }
 
 
-def substituted(value: Any, picks: Picks) -> Any:
+def substituted(value: object, picks: Picks) -> Any:
     """*value*, of TOML's types, with its placeholders filled in. A text that is one placeholder becomes the pick."""
     if isinstance(value, dict):
         return {key: part if key == VARIANTS else substituted(part, picks) for key, part in value.items()}
@@ -85,7 +85,7 @@ def substituted(value: Any, picks: Picks) -> Any:
 # --- what can be wrong --------------------------------------------------------------------------------------
 
 
-def problems(data: Mapping[str, Any]) -> list[Found]:
+def problems(data: Mapping[str, object]) -> list[Found]:
     """What is wrong with the pools of a file, and placeholders for which there is none."""
     variants = data.get(VARIANTS)
     if variants is None:
@@ -118,7 +118,7 @@ def unused(data: Mapping[str, Any]) -> list[Found]:
     ]
 
 
-def _pool(name: str, pool: Any) -> Iterator[Found]:
+def _pool(name: str, pool: object) -> Iterator[Found]:
     path: Path = (VARIANTS, name)
     if not isinstance(pool, dict):
         yield from _entries(path, name, pool)
@@ -138,7 +138,7 @@ def _pool(name: str, pool: Any) -> Iterator[Found]:
         )
 
 
-def _entries(path: Path, name: str, pool: Any) -> Iterator[Found]:
+def _entries(path: Path, name: str, pool: object) -> Iterator[Found]:
     if not _NAME.match(name):
         yield (
             path,
@@ -157,7 +157,7 @@ def _entries(path: Path, name: str, pool: Any) -> Iterator[Found]:
         )
 
 
-def _placeholders(value: Any, path: Path) -> Iterator[tuple[Path, str]]:
+def _placeholders(value: object, path: Path) -> Iterator[tuple[Path, str]]:
     """Each placeholder outside [variants], with the path of its text."""
     if isinstance(value, dict):
         for key, part in value.items():

@@ -30,7 +30,7 @@ def report(drill: DrillState) -> dict[str, Any]:
 
     A part that cannot be made is empty and named under `failed_parts`: no error of ours may cost a trainee the report.
     """
-    out: dict[str, Any] = {}
+    out: dict[str, object] = {}
     failed: list[dict[str, str]] = []
     for name, (make, empty) in _parts(drill).items():
         try:
@@ -128,7 +128,7 @@ def _score(drill: DrillState) -> dict[str, Any]:
 def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, Any]:
     """A question with its answer; what is right only when the drill is over."""
     answer = drill.answers[inquiry.name]
-    out: dict[str, Any] = {
+    out: dict[str, object] = {
         "name": inquiry.name,
         "prediction": questions.predicts(inquiry),
         "text": inquiry.text,
@@ -149,7 +149,7 @@ def program_version() -> str:
         return "not installed"
 
 
-def plain(value: Any) -> Any:
+def plain(value: object) -> Any:
     """*value* in types that JSON knows."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
@@ -162,7 +162,7 @@ def plain(value: Any) -> Any:
 
 def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, Any]:
     """One failover with its time stamps; *failover_s* runs from detection to the role taken, as in the paper."""
-    out: dict[str, Any] = {
+    out: dict[str, object] = {
         "database": failover.database,
         "kind": failover.kind,
         "cause": failover.cause,

@@ -136,7 +136,7 @@ class Review:
 
     def as_json(self) -> dict[str, Any]:
         """All of it in types that JSON knows; times in ticks of 10 ms where a name says tick."""
-        plain: dict[str, Any] = report.plain(asdict(self))
+        plain: dict[str, object] = report.plain(asdict(self))
         plain["mistakes"] = [mistake.as_json() for mistake in self.mistakes]
         return plain
 

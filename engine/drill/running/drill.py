@@ -234,7 +234,7 @@ class Drill(DrillState):
         inquiry = self._inquiry(name)
         answer = self.answers[name] = questions.given(self.answers[name], choice, event.tick)
         text = say("answered: {choice}", choice=inquiry.texts[choice - 1])
-        data: tuple[tuple[str, Any], ...] = (("question", name), ("choice", choice))
+        data: tuple[tuple[str, object], ...] = (("question", name), ("choice", choice))
         if answer.right and self.terms.answers_at_once:
             text, data = questions.verdict(inquiry, answer), (*data, ("right", answer.correct))
         return replace(event, text=text, data=data)
@@ -256,7 +256,7 @@ class Drill(DrillState):
     def _note_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
 
-    def _tell(self, kind: str, text: str, **data: Any) -> None:
+    def _tell(self, kind: str, text: str, **data: object) -> None:
         self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))
 
     def _look(self) -> None:

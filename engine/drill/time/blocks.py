@@ -30,7 +30,7 @@ class Block:
 
     __slots__ = ("_entries", "_packed")
 
-    def __init__(self, entries: tuple[Any, ...]) -> None:
+    def __init__(self, entries: tuple[object, ...]) -> None:
         self._entries = entries
         self._packed = b""
 
@@ -39,7 +39,7 @@ class Block:
         """The very same objects each time, or equal ones of the same types once they have been packed."""
         if not self._packed:
             return self._entries
-        found: tuple[Any, ...] = pickle.loads(zlib.decompress(self._packed))
+        found: tuple[object, ...] = pickle.loads(zlib.decompress(self._packed))
         return found
 
     def pack(self) -> None:
@@ -49,7 +49,7 @@ class Block:
             self._packed = zlib.compress(written.getvalue(), LEVEL)
             self._entries = ()
 
-    def holds(self, entries: tuple[Any, ...]) -> bool:
+    def holds(self, entries: tuple[object, ...]) -> bool:
         """These objects and no others. Equal would not do, as 1 and 1.0 are, and hash to other states."""
         return (
             not self._packed and len(entries) == len(self._entries) and all(map(is_, entries, self._entries))
@@ -59,10 +59,10 @@ class Block:
 class _Pickler(pickle.Pickler):
     """Writes frozen data as its values alone: read back in a third of the time."""
 
-    def reducer_override(self, one: Any) -> Any:
+    def reducer_override(self, one: object) -> Any:
         if isinstance(one, type) or not is_dataclass(one):
             return NotImplemented
-        kind: Any = type(one)
+        kind: object = type(one)
         return _made, (kind, *(getattr(one, name) for name in _fields_of(kind)))
 
 
@@ -103,7 +103,9 @@ class Blocks:
                 block.pack()
 
 
-def blocks(whole: dict[Any, Any] | list[Any] | tuple[Any, ...], before: Blocks | None = None) -> Blocks:
+def blocks(
+    whole: dict[object, object] | list[object] | tuple[object, ...], before: Blocks | None = None
+) -> Blocks:
     """*whole* in blocks; those that *before*, an earlier moment of the same, has too are the very same objects."""
     keys = _cut(whole, before.keys if before is not None else ()) if isinstance(whole, dict) else ()
     values = _cut(
@@ -114,7 +116,7 @@ def blocks(whole: dict[Any, Any] | list[Any] | tuple[Any, ...], before: Blocks |
     return Blocks(keys, values)
 
 
-def _cut(entries: Iterable[Any], before: tuple[Block, ...]) -> tuple[Block, ...]:
+def _cut(entries: Iterable[object], before: tuple[Block, ...]) -> tuple[Block, ...]:
     every = tuple(entries)
     cut = []
     for number, at in enumerate(range(0, len(every), BLOCK)):

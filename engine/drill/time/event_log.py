@@ -33,7 +33,7 @@ class Words:
 
     def __init__(self) -> None:
         self.texts: list[str | None] = []
-        self.data: list[tuple[tuple[str, Any], ...]] = []
+        self.data: list[tuple[tuple[str, object], ...]] = []
         self._text_places: dict[object, int] = {}
         self._data_places: dict[object, int] = {}
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Final, Generic, TypeVar
+from typing import Final, Generic, TypeVar
 
 import numpy as np
 
@@ -141,7 +141,7 @@ def keep(drill: Taken, before: Kept[Taken] | None = None) -> Kept[Taken]:
     twin.events, twin.samples = NO_EVENTS, NO_SAMPLES
     twin.world.errorlog = {}
     parts, flow = [], twin.world.flow
-    owners: list[tuple[Any, str]] = [(twin.world, name) for name in (*DICTIONARIES, *LISTS)]
+    owners: list[tuple[object, str]] = [(twin.world, name) for name in (*DICTIONARIES, *LISTS)]
     owners += [*((flow, name) for name in SETUPS), *((twin, name) for name in OF_THE_DRILL)]
     for place, (owner, name) in enumerate(owners):
         whole = getattr(owner, name)

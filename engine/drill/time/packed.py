@@ -18,12 +18,12 @@ class Packed(Sequence[Any]):
 
     __slots__ = ("_count", "_packed")
 
-    def __init__(self, values: Sequence[Any]) -> None:
+    def __init__(self, values: Sequence[object]) -> None:
         self._count = len(values)
         self._packed = zlib.compress(pickle.dumps(list(values)), 1)
 
     def _values(self) -> list[Any]:
-        found: list[Any] = pickle.loads(zlib.decompress(self._packed))
+        found: list[object] = pickle.loads(zlib.decompress(self._packed))
         return found
 
     def __len__(self) -> int:

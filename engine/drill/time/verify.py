@@ -79,7 +79,7 @@ def verify(
     return _compare(_replayed(scenario, seed, mode, lines, tick), hashes)
 
 
-def verify_report(scenario: Scenario, report: Mapping[str, Any]) -> Divergence | None:
+def verify_report(scenario: Scenario, report: Mapping[str, object]) -> Divergence | None:
     """The same for a report of `run --json`, whose events then name what differs first."""
     return divergence(played_again(scenario, report), report)
 
@@ -89,7 +89,7 @@ def played_again(scenario: Scenario, report: Mapping[str, Any]) -> Drill:
     return _replayed(scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"]))
 
 
-def divergence(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
+def divergence(drill: Drill, report: Mapping[str, object]) -> Divergence | None:
     """Where *drill*, played again, is no longer the run of *report*; None if it is all the same."""
     return at_once(diverging(drill, report))
 
@@ -149,7 +149,7 @@ REPORTED: Final = (
 """What a report says of its run besides events and states; each of them follows from the inputs."""
 
 
-def _other_report(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
+def _other_report(drill: Drill, report: Mapping[str, object]) -> Divergence | None:
     """The states are the same: whether what the report makes of them is so, too."""
     found = drill.report()
     for name in REPORTED:
@@ -159,7 +159,7 @@ def _other_report(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
     return None
 
 
-def _first_difference(place: str, one: Any, other: Any) -> tuple[str, Any, Any]:
+def _first_difference(place: str, one: object, other: object) -> tuple[str, Any, Any]:
     """Where two values of plain JSON differ first, and what stands there."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in {**other, **one}:

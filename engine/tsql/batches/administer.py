@@ -129,7 +129,7 @@ def _create_login(machine: Machine, statement: s.CreateLogin) -> Outcome:
     )
 
 
-def _sid(value: Any) -> int | None:
+def _sid(value: object) -> int | None:
     """0x0102… as the number by which logins and users are matched."""
     if value is None:
         return None

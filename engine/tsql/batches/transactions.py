@@ -114,9 +114,9 @@ def roll_back(machine: Machine) -> None:
     _hold_log(machine)
 
 
-def _numbers_used(machine: Machine, written: dict[Place, Any]) -> dict[Place, Any]:
+def _numbers_used(machine: Machine, written: dict[Place, object]) -> dict[Place, Any]:
     """Identity values that a rolled-back statement has taken are not given again [DOC: IDENTITY property, Remarks]."""
-    kept: dict[Place, Any] = {}
+    kept: dict[Place, object] = {}
     for place, edit in written.items():
         found = objects.now(machine.context, place, others_too=False)
         table = found.item if found is not None else None
@@ -170,7 +170,7 @@ def after_statement(machine: Machine) -> None:
 def _put_into_log(machine: Machine) -> None:
     """Commit: what was written is in the log of its database; in master and its kind it counts at once."""
     world, context = machine.world, machine.context
-    edits: dict[Key, list[tuple[str, Any]]] = {}
+    edits: dict[Key, list[tuple[str, object]]] = {}
     for (server, database, name), edit in context.writes.items():
         copy = context.copy_named(database)
         if copy is not None:

@@ -137,9 +137,9 @@ class Recall(Generic[T]):
     def __init__(self, characters: int) -> None:
         self._room = characters
         self._used = 0
-        self._kept: OrderedDict[Any, tuple[T, int]] = OrderedDict()
+        self._kept: OrderedDict[object, tuple[T, int]] = OrderedDict()
 
-    def get(self, key: Any, length: int, make: Callable[[], T]) -> T:
+    def get(self, key: object, length: int, make: Callable[[], T]) -> T:
         """What *make* has made, or makes now, for *key*, whose text has *length*."""
         if key in self._kept:
             self._kept.move_to_end(key)

@@ -82,7 +82,7 @@ def _merged(children: Children) -> dict[str, Any]:
     return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
 
 
-def _upper(word: Any) -> str:
+def _upper(word: object) -> str:
     return str(word).upper()
 
 
@@ -148,7 +148,7 @@ def _permission(c: Children) -> s.Statement:
     return s.Permission(_upper(c[0]), permissions, on.get("kind", "SERVER"), on.get("name", ""), grantees)
 
 
-def _backup_kind(word: Any) -> str:
+def _backup_kind(word: object) -> str:
     return "DATABASE" if _upper(word) == "DATABASE" else "LOG"
 
 
@@ -392,7 +392,7 @@ _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
 
 
 class _Builder(Transformer[Token, Any]):
-    def __default__(self, data: Any, children: Children, meta: Any) -> Any:
+    def __default__(self, data: object, children: Children, meta: object) -> Any:
         return _BUILD[str(data)](children)
 
 

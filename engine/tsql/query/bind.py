@@ -7,7 +7,6 @@ aggregates (8120, 147, 130 …), ORDER BY (145, 1033), derived tables (8155, 815
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from sqlglot import exp
 
@@ -88,17 +87,16 @@ class Binder(Grouping):
 
     # --- queries inside queries
 
-    def inner_query(self, node: Any) -> Columns | None:
+    def inner_query(self, node: object) -> Columns | None:
         """The columns of a subquery, which sees the columns around it."""
-        if not isinstance(node, exp.Expr):
-            return None
         while isinstance(node, exp.Subquery):
             node = node.this
-        if not isinstance(node, exp.Query):
+        if isinstance(node, exp.Query):
+            refuse_order(node)
+            return self.query(node)
+        if isinstance(node, exp.Expr):
             self.expr(node)
-            return None
-        refuse_order(node)
-        return self.query(node)
+        return None
 
     def at_most_one_row(self, node: exp.Expr) -> None:
         """Have a query that is a value raise 512 for a second row."""

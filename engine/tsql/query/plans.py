@@ -138,7 +138,7 @@ def references(kind: str, text: str) -> References:
     return found
 
 
-def plan(kind: str, text: str, names: Any = None) -> Plan:
+def plan(kind: str, text: str, names: object = None) -> Plan:
     """The plan of a statement, or of the value of an expression or condition, read against *names* (names.Names).
 
     Raises SyntaxProblem, SqlError, Several or Unsimulated.
@@ -147,7 +147,7 @@ def plan(kind: str, text: str, names: Any = None) -> Plan:
     return made
 
 
-def planning(text: str, names: Any) -> Any:
+def planning(text: str, names: object) -> Any:
     """The plan of a statement in steps (work.Stepwise)."""
     return _translate().planning(text, names)
 

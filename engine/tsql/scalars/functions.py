@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Final
+from typing import Final
 
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values, dates, formats, mathematics, operators, xmltext
@@ -361,7 +361,7 @@ SINCE: Final = {
 
 
 @lru_cache(maxsize=512)
-def arity(function: Callable[..., Any], bound: bool) -> tuple[int, int]:
+def arity(function: Callable[..., object], bound: bool) -> tuple[int, int]:
     """Least and most arguments of a function, without the context if it is *bound* to one; -1 for any number."""
     parameters = list(inspect.signature(function).parameters.values())[int(bound) :]
     least = sum(p.default is p.empty and p.kind is not p.VAR_POSITIONAL for p in parameters)
@@ -369,7 +369,7 @@ def arity(function: Callable[..., Any], bound: bool) -> tuple[int, int]:
     return least, -1 if endless else len(parameters)
 
 
-def check_arity(name: str, function: Callable[..., Any], bound: bool, given: int) -> None:
+def check_arity(name: str, function: Callable[..., object], bound: bool, given: int) -> None:
     """Raises 174 or 189 for a wrong number of arguments."""
     least, most = arity(function, bound)
     if given < least or (most >= 0 and given > most):
