@@ -101,7 +101,9 @@ class KeptBundles(QDialog):
             top.setExpanded(True)
         self._none.setVisible(not bundles)
         if bundles:
-            self.tree.setCurrentItem(self.tree.topLevelItem(0))  # type: ignore[arg-type]  # there is one
+            first = self.tree.topLevelItem(0)
+            assert first is not None
+            self.tree.setCurrentItem(first)
         self._show_buttons()
 
     def _row(self, text: str) -> QTreeWidgetItem:

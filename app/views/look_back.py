@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QPainter, QPaintEvent
 from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushButton, QWidget
@@ -55,12 +57,12 @@ class LookBack(QFrame):
         self._show_theme()
         self.hide()
 
-    def _button(self, text: str, do: object, primary: bool = False) -> QPushButton:
+    def _button(self, text: str, do: Callable[[], object], primary: bool = False) -> QPushButton:
         button = QPushButton(text)
         button.setProperty("small", "true")
         if primary:
             button.setProperty("primary", "true")
-        button.clicked.connect(lambda _=False: do())  # type: ignore[operator]
+        button.clicked.connect(lambda _=False: do())
         return button
 
     # --- what is shown --------------------------------------------------------------------------------------

@@ -7,8 +7,8 @@ from typing import Final
 
 import numpy as np
 import numpy.typing as npt
-import pyqtgraph as pg
 
+from app.widgets.plots import AxisItem
 from app.words import formatting
 from app.words.counters import MS, SECONDS, Unit
 
@@ -21,7 +21,7 @@ PIXELS_PER_LABEL: Final = 18.0
 """Least height for a label of an axis of logarithms."""
 
 
-class FactorAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is not typed
+class FactorAxis(AxisItem):
     """Values on an axis of decimal logarithms: labels at powers of ten, between them lines only."""
 
     def tickValues(self, low: float, high: float, pixels: float) -> list[tuple[float, list[float]]]:
@@ -36,7 +36,7 @@ class FactorAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is not typed
         return [formatting.significant(10.0**value) for value in values]
 
 
-class ValueAxis(pg.AxisItem):  # type: ignore[misc]
+class ValueAxis(AxisItem):
     """Half and top in the words of the unit; on an axis of logarithms the powers of ten."""
 
     def __init__(self, unit: Unit, logarithmic: bool, **options: object) -> None:

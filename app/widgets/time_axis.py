@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import pyqtgraph as pg
-
 from app.view_models.series import time_step_s
+from app.widgets.plots import AxisItem
 from app.words import formatting
 
 
-class TimeAxis(pg.AxisItem):  # type: ignore[misc]  # pyqtgraph is not typed
+class TimeAxis(AxisItem):
     """Time since the start of the run."""
 
     def tickSpacing(self, low: float, high: float, pixels: float) -> list[tuple[float, float]]:

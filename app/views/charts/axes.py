@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-import pyqtgraph as pg
-
 from app.view_models.series import bin_width
+from app.widgets.plots import AxisItem
 from app.words.counters import Counter, Unit
 
 LABEL_PX: Final = 18
@@ -36,7 +35,7 @@ def _round_top(value: float, unit: Unit) -> float:
     return bin_width(value / scale) * scale
 
 
-class ValueAxis(pg.AxisItem):  # type: ignore[misc]
+class ValueAxis(AxisItem):
     """Half and top in the words of the unit; nought is the lower edge."""
 
     def __init__(self, unit: Unit, **options: object) -> None:

@@ -15,6 +15,7 @@ from app.view_models.series import Array
 from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
 from app.views.charts.lane import SHADE_ALPHA
 from app.widgets import theme
+from app.widgets.plots import GraphicsObject
 from app.widgets.theme import Tokens
 from app.words.counters import Counter
 from app.words.language import tr
@@ -24,7 +25,7 @@ FILL_ALPHA: Final = 38
 CHOSEN_ALPHA: Final = 70
 
 
-class Background(pg.GraphicsObject):  # type: ignore[misc]  # pyqtgraph is not typed
+class Background(GraphicsObject):
     """Behind the curve: times without service or protection, lines where something happened, the cursor."""
 
     def __init__(self) -> None:

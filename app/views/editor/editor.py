@@ -94,7 +94,9 @@ class ScenarioEditor(QWidget):
         self.findings.height_changed.connect(self._share_height)
         self.tabs = QTabWidget()
         self._lay_out()
-        QApplication.instance().focusChanged.connect(self._on_focus)  # type: ignore[union-attr]
+        application = QApplication.instance()
+        assert isinstance(application, QApplication)
+        application.focusChanged.connect(self._on_focus)
         self._name.setFont(theme.sized(self.font(), 1.2, bold=True))
         self._show_name()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final, Generic, TypeVar
+from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
@@ -37,6 +37,13 @@ NAMES_SQUEEZED: Final = 1.15
 """A name may be drawn so much narrower before it loses letters."""
 CELL_UNITS: Final = 0.95
 """Side of a cell of the grid that stands for a database."""
+
+
+@runtime_checkable
+class Canvas(Protocol):
+    """What is told that a card was moved: the scene of the topology, which imports this module."""
+
+    def node_moved(self, node: Node[Any]) -> None: ...
 
 
 class Node(QGraphicsItem, Generic[Face]):
@@ -81,8 +88,9 @@ class Node(QGraphicsItem, Generic[Face]):
         return path
 
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> Any:
-        if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and self.scene() is not None:
-            self.scene().node_moved(self)  # type: ignore[attr-defined]  # a TopologyScene, which imports this module
+        scene = self.scene()
+        if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and isinstance(scene, Canvas):
+            scene.node_moved(self)
         return super().itemChange(change, value)
 
     def _draw_frame(self, painter: QPainter, status: Sign) -> None:

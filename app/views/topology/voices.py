@@ -14,6 +14,9 @@ from app.widgets.interfaces import offer
 if TYPE_CHECKING:
     from app.views.topology.scene import Item
 
+NO_INTERFACE: QAccessibleInterface = None  # type: ignore[assignment]
+"""Qt's way of saying that there is none, which the stubs do not know."""
+
 
 class Voice(QObject):
     """Stands for one item, which is no QObject, towards screen readers."""
@@ -35,7 +38,7 @@ class _ItemInterface(QAccessibleObject):
         return QAccessible.queryAccessibleInterface(self._voice.view)
 
     def child(self, index: int) -> QAccessibleInterface:
-        return None  # type: ignore[return-value]  # Qt's way of saying that there is none
+        return NO_INTERFACE
 
     def childCount(self) -> int:
         return 0
@@ -81,7 +84,7 @@ class _ViewInterface(QAccessibleWidget):
     def child(self, index: int) -> QAccessibleInterface:
         voices = self._view.voices()
         if not 0 <= index < len(voices):  # somebody asks for what has just gone
-            return None  # type: ignore[return-value]  # Qt's way of saying that there is none
+            return NO_INTERFACE
         return QAccessible.queryAccessibleInterface(voices[index])
 
     def indexOfChild(self, child: QAccessibleInterface) -> int:

@@ -172,8 +172,6 @@ class EventLog(Sequence[Event]):
             return NotImplemented
         return len(self) == len(other) and all(a == b for a, b in zip(self, other, strict=True))
 
-    __hash__ = None  # type: ignore[assignment]  # it grows
-
     # --- inside -----------------------------------------------------------------------------------------------
 
     def _with(self, columns: Array) -> EventLog:

@@ -44,8 +44,6 @@ class Packed(Sequence[Any]):
             return self._packed == other._packed or self._values() == other._values()
         return self._values() == (list(other) if isinstance(other, tuple) else other)
 
-    __hash__ = None  # type: ignore[assignment]  # as a list
-
     def __repr__(self) -> str:
         return repr(self._values())
 

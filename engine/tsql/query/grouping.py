@@ -144,7 +144,8 @@ class Grouping:
 def value_of(projection: exp.Expr) -> exp.Expr:
     value = projection.unalias()
     if isinstance(value, exp.EQ) and isinstance(value.this, exp.Column | exp.Literal | exp.Parameter):
-        return value.args["expression"]  # type: ignore[no-any-return]
+        expression: exp.Expr = value.args["expression"]
+        return expression
     return value
 
 

@@ -276,7 +276,7 @@ class Scratch:
             try:
                 for value in arguments:
                     finite(value)
-                return finite(function(*arguments))  # type: ignore[no-any-return]
+                return finite(function(*arguments))
             except SqlError as problem:
                 if self.forgiving and problem.number in FORGIVEN:
                     self.warnings.add(FORGIVEN[problem.number])

@@ -13,7 +13,7 @@ import struct
 from collections.abc import Callable
 from datetime import datetime
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values
@@ -33,6 +33,7 @@ from engine.tsql.scalars.types import (
 __all__ = ["MARK", "Scalar"]
 
 Scalar = int | float | str | bytes | None
+Value = TypeVar("Value", bound=Scalar)
 DIGITS_MAX: Final = 40
 """Characters of a text that is read as a whole number; decimal has 38 digits, Python itself refuses 4,301."""
 TEXT_LIMIT: Final = 200_000
@@ -143,7 +144,7 @@ def _whole_of(text: str, name: str) -> int:
     return int(text) if text.strip("+-") else 0
 
 
-def finite(number: Scalar, name: str = "float") -> Any:
+def finite(number: Value, name: str = "float") -> Value:
     """The value, which is as large as a float may be at most. Raises 8115: nothing is infinite in the product."""
     if isinstance(number, float) and not math.isfinite(number):
         raise SqlError(8115, "expression", name)
@@ -169,7 +170,7 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
     if _WHOLE.fullmatch(text) and (text or name not in DECIMALS):
         return _whole_of(text, name)
     if _FLOAT.fullmatch(text) and (name not in DECIMALS or _EXACT.fullmatch(text)):
-        return finite(float(text.lower().replace("d", "e")), name)  # type: ignore[no-any-return]
+        return finite(float(text.lower().replace("d", "e")), name)
     if name in INT_RANGES:
         raise SqlError(245, name_of(value, source), value, name)
     raise SqlError(8114, name_of(value, source), "numeric" if name == "decimal" else name)
