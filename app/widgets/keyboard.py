@@ -9,3 +9,8 @@ def has_keys(view: QWidget) -> bool:
     """The keyboard is in *view*, or was when its window was last in front."""
     focus = view.window().focusWidget()
     return focus is not None and view.isAncestorOf(focus)  # Qt counts a widget as an ancestor of itself
+
+
+def hand_keys(view: QWidget, part: QWidget | None) -> None:
+    """Give the keyboard to *part* whenever *view* gets it; None: *view* keeps it."""
+    view.setFocusProxy(part)  # type: ignore[arg-type]  # the stubs forget None

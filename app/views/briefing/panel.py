@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 from app.views.briefing.page import heading
 from app.views.briefing.questions import QuestionShelf
 from app.widgets import theme
+from app.widgets.keyboard import hand_keys
 from app.widgets.prose import Prose
 from app.widgets.wrap_button import WrapButton
 from app.words import formatting
@@ -192,7 +193,7 @@ class Briefing(QScrollArea):
         self.shelf.show_open(
             waiting, lambda name: self._ends.get(name, tr("The time for an answer is over."))
         )
-        self.setFocusProxy(self.shelf.first_choice)  # type: ignore[arg-type]  # none: none
+        hand_keys(self, self.shelf.first_choice)
         before: QWidget = self
         for card in self.shelf.cards:
             for stop in (*card.choices, card.confirm):

@@ -17,6 +17,7 @@ from app.views.console.query import QueryWindow
 from app.views.console.tabs import Closed, QueryTabs, server_of
 from app.views.console.tools import Act, ToolBar, build_actions, show_icons
 from app.widgets.acts import put_heading
+from app.widgets.keyboard import hand_keys
 from app.words.language import tr
 from engine import tsql
 from engine.drill.time.event_log import of
@@ -401,7 +402,7 @@ class Console(QWidget):
 
     def _refresh_actions(self) -> None:
         window = self.current
-        self.setFocusProxy(window.editor if window is not None else None)  # type: ignore[arg-type]  # none: none
+        hand_keys(self, window.editor if window is not None else None)
         self.tools["run"].setEnabled(window is not None and not window.busy)
         self.tools["parse"].setEnabled(window is not None and not window.busy)
         self.tools["cancel"].setEnabled(window is not None and window.busy)

@@ -98,7 +98,8 @@ class Stepwise(Generic[T]):
         """*refusals*: exceptions with which *steps* may end."""
         self._steps: Generator[int, None, T] | None = steps
         self._refusals = refusals
-        self._result: T | None = None
+        self._result: tuple[T, ...] = ()
+        """What came of it, once it is there."""
         self._problem: Exception | None = None
         self.spent = 0
         """Work done so far; all of it once `reached` has been True."""
@@ -109,7 +110,7 @@ class Stepwise(Generic[T]):
             try:
                 self.spent += next(self._steps)
             except StopIteration as end:
-                self._result, self._steps = end.value, None
+                self._result, self._steps = (end.value,), None
             except self._refusals as problem:
                 self._problem, self._steps = problem, None
         return self._steps is None and self.spent <= work
@@ -128,7 +129,7 @@ class Stepwise(Generic[T]):
             pass
         if self._problem is not None:
             raise self._problem.with_traceback(None)
-        return self._result  # type: ignore[return-value]
+        return self._result[0]
 
 
 class Recall(Generic[T]):

@@ -6,7 +6,7 @@ bytes, bit is 0 or 1. A date or time is text that begins with MARK: MARK + `2005
 
 from __future__ import annotations
 
-import inspect
+import functools
 import math
 import re
 import struct
@@ -535,10 +535,10 @@ def compare_codes(a: str, b: str) -> int:
 def strict(function: Callable[..., Scalar]) -> Callable[..., Scalar]:
     """The function, NULL if any argument is NULL."""
 
+    @functools.wraps(function)
     def call(*values: Scalar) -> Scalar:
         return None if any(value is None for value in values) else function(*values)
 
-    call.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return call
 
 
