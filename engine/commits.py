@@ -14,7 +14,7 @@ USER: Final = "\0user "
 """What the name of a database user begins with among the edits; no object that a script makes can be named so."""
 
 
-def _users_after(users: Mapping[str, Any], edits: tuple[tuple[str, Any], ...]) -> Mapping[str, Any]:
+def _users_after(users: Mapping[str, object], edits: tuple[tuple[str, object], ...]) -> Mapping[str, object]:
     changed = {name.removeprefix(USER): user for name, user in edits if name.startswith(USER)}
     if not changed:
         return users
@@ -43,7 +43,7 @@ class Commit:
         """Short, and different for different pasts: the state's hash reads it."""
         return f"Commit({self.kb!r}, {self.digest.hex()})"
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         """As one flat list: a chain of links would be too deep for pickle and copy."""
         links, link = [], self
         while True:
@@ -53,7 +53,7 @@ class Commit:
             link = link.previous
 
 
-def chain(links: tuple[tuple[float, float, int, tuple[tuple[str, Any], ...]], ...]) -> Commit | None:
+def chain(links: tuple[tuple[float, float, int, tuple[tuple[str, object], ...]], ...]) -> Commit | None:
     """The last of a row of commits given as (kb, log_kb, tick, edits), oldest first."""
     last: Commit | None = None
     for link in links:

@@ -24,7 +24,7 @@ class Sentence(str):
     def __str__(self) -> str:
         return self  # `str(problem)` of an exception is still what was said
 
-    def __reduce__(self) -> tuple[Any, ...]:
+    def __reduce__(self) -> tuple[object, ...]:
         return _made, (self.template, self.args)
 
 

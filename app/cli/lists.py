@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import sys
-from typing import Any
 
 from app.cli.terms import Commands, Unusable, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
@@ -44,7 +43,7 @@ def _list(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if unreadable else AS_ASKED
 
 
-def _listed(scenario: Scenario, shipped: bool) -> dict[str, Any]:
+def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
     return {
         "name": scenario.name,
         "title": scenario.title,

@@ -8,7 +8,7 @@ import tomllib
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from app.cli.live import live
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
@@ -216,7 +216,7 @@ def _told(drill: Drill) -> list[str]:
     return lines
 
 
-def _recorded_run(file: str) -> tuple[dict[str, Any], Drill]:
+def _recorded_run(file: str) -> tuple[dict[str, object], Drill]:
     """The report in *file* and its run, played again."""
     from app.files import run_files
     from engine.drill.time import verify

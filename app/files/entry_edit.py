@@ -61,7 +61,7 @@ def copied(text: str, key: str, at: int) -> str:
     )
 
 
-def added(text: str, key: str, values: Mapping[str, Any]) -> str:
+def added(text: str, key: str, values: Mapping[str, object]) -> str:
     """*text* with one more entry right behind the last; a comment that follows stays with what it is above of.
 
     Raises NotChanged.
@@ -90,7 +90,7 @@ def removed(text: str, key: str, at: int) -> str:
     return _checked("".join(lines).rstrip("\n") + "\n", text, key, lambda entries: entries.pop(at))
 
 
-def _fresh(name: str, taken: list[Any]) -> str:
+def _fresh(name: str, taken: list[object]) -> str:
     """*name* with the first number that makes it another one, joined as its words are."""
     bare = re.sub(r"[ _-]\d+$", "", name)
     joint = " " if " " in bare else "_" if bare.isupper() else "-"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from app.export.sheets import as_csv
 from app.words import formatting
@@ -59,7 +59,7 @@ def _decoded(content: bytes) -> str:
         return content.decode("cp1252", "replace")
 
 
-Results = Sequence[tuple[Sequence[str], Sequence[Sequence[Any]]]]
+Results = Sequence[tuple[Sequence[str], Sequence[Sequence[object]]]]
 """(columns, rows) of every result set."""
 
 

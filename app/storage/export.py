@@ -8,7 +8,7 @@ import sqlite3
 import tempfile
 from contextlib import closing
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from app.files import whole_file
 from app.storage.database import APPLICATION_ID, check
@@ -96,7 +96,7 @@ def _tables(copy: sqlite3.Connection) -> list[str]:
     return [name for name, sql in found if sql and "VIRTUAL" not in sql.upper()[:20]]
 
 
-def _rows(copy: sqlite3.Connection, table: str) -> list[dict[str, Any]]:
+def _rows(copy: sqlite3.Connection, table: str) -> list[dict[str, object]]:
     quoted = table.replace('"', '""')
     cursor = copy.execute(f'SELECT * FROM "{quoted}"')
     names = [column[0] for column in cursor.description]

@@ -67,7 +67,7 @@ def preview(world: World, line: str, truth: bool = True) -> Preview:
     return Preview(tuple(things), tuple(databases))
 
 
-def _faces(picture: Picture) -> dict[Target, tuple[Any, ...]]:
+def _faces(picture: Picture) -> dict[Target, tuple[object, ...]]:
     """Each thing on the canvas, and what it looks like apart from figures that change by themselves."""
     found: dict[Target, tuple[object, ...]] = {}
     for server in picture.servers:

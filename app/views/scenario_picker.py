@@ -126,7 +126,7 @@ class Card(Summary):
         return " ".join(words).lower()
 
 
-ORDERS: Final[tuple[tuple[str, Callable[[Card], Any]], ...]] = (
+ORDERS: Final[tuple[tuple[str, Callable[[Card], object]], ...]] = (
     (mark("By level"), lambda card: ()),
     (mark("Shortest first"), lambda card: card.minutes),
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0)),

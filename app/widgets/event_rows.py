@@ -15,7 +15,7 @@ from engine.model import World
 
 Array = np.ndarray[Any, Any]
 
-RowsOf = Callable[[Event, World], Iterable[Any]]
+RowsOf = Callable[[Event, World], Iterable[object]]
 """The rows that an event becomes; none for most."""
 
 SLICE: Final = 1_000
@@ -44,7 +44,7 @@ class Wanted:
     """Each must stand in the row, in small letters."""
 
 
-class EventRows(Sequence[Any]):
+class EventRows(Sequence[object]):
     """The rows of the events of a run that are wanted.
 
     Another moment of the same run keeps what is known of the past that they share; `look` goes on from there.
@@ -111,10 +111,10 @@ class EventRows(Sequence[Any]):
         return len(self._shown)
 
     @overload
-    def __getitem__(self, place: int) -> Any: ...
+    def __getitem__(self, place: int) -> object: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Any]: ...
-    def __getitem__(self, place: int | slice) -> Any:
+    def __getitem__(self, place: slice) -> list[object]: ...
+    def __getitem__(self, place: int | slice) -> object:
         if isinstance(place, slice):
             return [self[each] for each in range(*place.indices(len(self)))]
         event, part = self._shown[place].tolist()
@@ -152,7 +152,7 @@ class EventRows(Sequence[Any]):
         parts = np.arange(ends[-1]) - np.repeat(ends - counts, counts)
         return np.column_stack([np.repeat(places, counts), parts])
 
-    def _rows_at(self, place: int) -> list[Any]:
+    def _rows_at(self, place: int) -> list[object]:
         rows = self._made.get(place)
         if rows is None:
             assert self._world is not None

@@ -277,7 +277,7 @@ class EventTable(QWidget):
         self.detail.setText(self._text_of(row) if row is not None else "")
         self.detail.setVisible(row is not None)
 
-    def _text_of(self, row: Any) -> str:
+    def _text_of(self, row: object) -> str:
         column = next(column for column in reversed(self.model.columns) if column.tip is not None)
         return column.text(row)
 

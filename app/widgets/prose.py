@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from PySide6.QtCore import QEvent, Qt, QUrl, Signal
 from PySide6.QtGui import QImage, QResizeEvent, QTextCursor, QTextDocument
 from PySide6.QtWidgets import QTextBrowser, QWidget
@@ -48,7 +46,7 @@ class Prose(QTextBrowser):
             self.document().setTextWidth(self.viewport().width())
             self.setFixedHeight(round(self.document().size().height()) + 2)
 
-    def loadResource(self, type: int, name: QUrl | str) -> Any:
+    def loadResource(self, type: int, name: QUrl | str) -> object:
         """A text may not make the program open files: whatever it names is an empty picture.
 
         (No answer at all would not do: the document then reads local files by itself.)

@@ -82,9 +82,9 @@ class TableModel(QAbstractTableModel):
         super().__init__(parent)
         self.columns = tuple(columns)
         self.colours = theme.light()
-        self._all: list[Any] = []
+        self._all: list[object] = []
         self._shown: list[Any] = []
-        self._keep: Callable[[Any], bool] | None = None
+        self._keep: Callable[[object], bool] | None = None
         self._bold = QFont()
         self._bold.setBold(True)
 
@@ -136,7 +136,7 @@ class TableModel(QAbstractTableModel):
         self._keep = wanted
         self.replace(self._all)
 
-    def _kept(self, rows: list[Any]) -> list[Any]:
+    def _kept(self, rows: list[object]) -> list[object]:
         return list(rows) if self._keep is None else [row for row in rows if self._keep(row)]
 
     # --- as Qt asks for it --------------------------------------------------------------------------------
@@ -171,7 +171,7 @@ class TableModel(QAbstractTableModel):
 
     def headerData(
         self, section: int, orientation: Qt.Orientation, role: int = Qt.ItemDataRole.DisplayRole
-    ) -> Any:
+    ) -> object:
         if role == Qt.ItemDataRole.DisplayRole:
             return self.columns[section].heading if orientation is Qt.Orientation.Horizontal else section + 1
         if role == Qt.ItemDataRole.TextAlignmentRole and orientation is Qt.Orientation.Horizontal:

@@ -88,7 +88,7 @@ def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end
         world.update_copy((copy.server, copy.database), **chain)
 
 
-def _files(copy: DatabaseCopy) -> dict[str, Any]:
+def _files(copy: DatabaseCopy) -> dict[str, object]:
     names = ("size_kb", "log_size_kb", "log_max_kb", "extra_files")
     return {name: getattr(copy, name) for name in names}
 

@@ -7,7 +7,7 @@ the door, as the views of a window do, gets it at once.
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.tsql.batches.context import SYSTEM_DATABASES
@@ -42,7 +42,7 @@ _PLACES: Final = {
 """Name -> module of this package that has it."""
 
 
-def __getattr__(name: str) -> Any:
+def __getattr__(name: str) -> object:
     """Called once for each name: from then on it stands here."""
     if name not in _PLACES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel
 from PySide6.QtCore import QEvent, Qt, Signal
@@ -269,7 +269,7 @@ class Form(QWidget):
             self.chosen.emit(self.path if path is None else path)
         return True
 
-    def _entries(self, section: Section) -> list[Mapping[str, Any]]:
+    def _entries(self, section: Section) -> list[Mapping[str, object]]:
         found = self._data.get(section.key)
         if not isinstance(found, list):
             return []

@@ -86,7 +86,7 @@ def begun(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[
     }
 
 
-def _beginning(field: Field, key: str, data: Mapping[str, object]) -> Any:
+def _beginning(field: Field, key: str, data: Mapping[str, object]) -> object:
     if field.key == "name":
         upper = key in ("server", "database", "client")
         taken, number = _names(data, key), 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
@@ -118,7 +118,7 @@ class FormPage(QScrollArea):
 
     # --- made -----------------------------------------------------------------------------------------------
 
-    def _shape_of(self, model: type[BaseModel], path: Path) -> Any:
+    def _shape_of(self, model: type[BaseModel], path: Path) -> object:
         """What decides which fields there are: keys without a field, and how many tables are inside."""
         inside = [
             len(self._inside((*path, field.key))) for field in fields(model) if field.kind is Kind.TABLES
@@ -199,7 +199,7 @@ class FormPage(QScrollArea):
         label.setBuddy(add)
         layout.addRow(label, add)
 
-    def _inside(self, path: Path) -> list[Any]:
+    def _inside(self, path: Path) -> list[object]:
         found = value_in(self._data, path)
         return found if isinstance(found, list) else []
 

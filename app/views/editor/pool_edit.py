@@ -46,7 +46,7 @@ def pools(data: Mapping[str, object]) -> list[Pool]:
     return made
 
 
-def entries_of(typed: str) -> tuple[Any, ...]:
+def entries_of(typed: str) -> tuple[object, ...]:
     """What was typed as entries: numbers if all of them are."""
     words = [word.strip() for word in typed.split(BETWEEN.strip()) if word.strip()]
     for number in (int, float):

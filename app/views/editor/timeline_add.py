@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -208,7 +208,7 @@ class AddFault(QFrame):
                 words.append(text if parameter is not None else f"{name}={text}")
         return " ".join(words)
 
-    def _times(self) -> dict[str, Any] | str:
+    def _times(self) -> dict[str, object] | str:
         """What goes into the file, or what is wrong."""
         kind = self.when.currentData()
         if kind == WAIT:

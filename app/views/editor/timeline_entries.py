@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -104,7 +104,7 @@ def seconds_of(value: object) -> float | None:
         return None
 
 
-def _tables(data: Mapping[str, object], name: str) -> Iterator[tuple[int, Mapping[str, Any]]]:
+def _tables(data: Mapping[str, object], name: str) -> Iterator[tuple[int, Mapping[str, object]]]:
     found = data.get(name)
     for number, table in enumerate(found if isinstance(found, list) else ()):
         if isinstance(table, dict):

@@ -120,7 +120,7 @@ class ServerNode(Node[ServerFace]):
     def target(self) -> Target:
         return Target("server", (self.face.name,))
 
-    _counted: tuple[Any, list[tuple[Sign, int]]] = (None, [])
+    _counted: tuple[object, list[tuple[Sign, int]]] = (None, [])
 
     @property
     def small(self) -> bool:

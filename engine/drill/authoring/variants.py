@@ -54,7 +54,7 @@ def picked(variants: Mapping[str, object], seed: int) -> dict[str, Any]:
     return picks
 
 
-def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, Any]]:
+def combinations(variants: Mapping[str, object]) -> Iterator[dict[str, object]]:
     """Every combination of picks, or, where they are too many, some that hold every entry at least once."""
     known = groups(variants)
     sizes = [len(next(iter(group.values()))) for group in known]

@@ -82,7 +82,7 @@ def _failovers(drill: DrillState) -> list[dict[str, Any]]:
     ]
 
 
-def _attempts(drill: DrillState) -> list[dict[str, Any]]:
+def _attempts(drill: DrillState) -> list[dict[str, object]]:
     """What began as a failover and has not become one, with its reason."""
     return [
         {**failover_json(failover, None), "why": failover.why or UNDECIDED}
@@ -125,7 +125,7 @@ def _score(drill: DrillState) -> dict[str, Any]:
     }
 
 
-def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, Any]:
+def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
     """A question with its answer; what is right only when the drill is over."""
     answer = drill.answers[inquiry.name]
     out: dict[str, object] = {
@@ -160,7 +160,7 @@ def plain(value: object) -> Any:
     return value if value is None or isinstance(value, (bool, int, float, str)) else str(value)
 
 
-def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, Any]:
+def failover_json(failover: Failover, published: tuple[float, str] | None) -> dict[str, object]:
     """One failover with its time stamps; *failover_s* runs from detection to the role taken, as in the paper."""
     out: dict[str, object] = {
         "database": failover.database,

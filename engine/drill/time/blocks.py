@@ -85,7 +85,7 @@ class Blocks:
     keys: tuple[Block, ...]
     values: tuple[Block, ...]
 
-    def as_dict(self) -> dict[Any, Any]:
+    def as_dict(self) -> dict[object, object]:
         """The dictionary, its entries in their old order."""
         return {
             key: value
@@ -93,7 +93,7 @@ class Blocks:
             for key, value in zip(keys.entries, values.entries, strict=True)
         }
 
-    def as_list(self) -> list[Any]:
+    def as_list(self) -> list[object]:
         return [value for values in self.values for value in values.entries]
 
     def pack(self, newest: Blocks) -> None:

@@ -30,10 +30,10 @@ class Packed(Sequence[Any]):
         return self._count
 
     @overload
-    def __getitem__(self, place: int) -> Any: ...
+    def __getitem__(self, place: int) -> object: ...
     @overload
-    def __getitem__(self, place: slice) -> list[Any]: ...
-    def __getitem__(self, place: int | slice) -> Any:
+    def __getitem__(self, place: slice) -> list[object]: ...
+    def __getitem__(self, place: int | slice) -> object:
         return self._values()[place]
 
     def __iter__(self) -> Iterator[Any]:

@@ -159,7 +159,7 @@ def _other_report(drill: Drill, report: Mapping[str, object]) -> Divergence | No
     return None
 
 
-def _first_difference(place: str, one: object, other: object) -> tuple[str, Any, Any]:
+def _first_difference(place: str, one: object, other: object) -> tuple[str, object, object]:
     """Where two values of plain JSON differ first, and what stands there."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in {**other, **one}:

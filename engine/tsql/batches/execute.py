@@ -86,7 +86,7 @@ NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement
 # --- commands of the protocol ----------------------------------------------------------------------------
 
 
-def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Machine, Any], Outcome]:
+def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Machine, object], Outcome]:
     """The command *function*(world, server, database, *fields of the statement*)."""
 
     def run(machine: Machine, statement: Any) -> Outcome:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.model import Key, World
@@ -114,7 +114,7 @@ def roll_back(machine: Machine) -> None:
     _hold_log(machine)
 
 
-def _numbers_used(machine: Machine, written: dict[Place, object]) -> dict[Place, Any]:
+def _numbers_used(machine: Machine, written: dict[Place, object]) -> dict[Place, object]:
     """Identity values that a rolled-back statement has taken are not given again [DOC: IDENTITY property, Remarks]."""
     kept: dict[Place, object] = {}
     for place, edit in written.items():

@@ -28,7 +28,7 @@ PACE_MIN_S: Final = 10.0
 """Shortest interval of a job: what SQL Server Agent's schedules can do. Documented (sp_add_jobschedule)."""
 
 
-def _seconds(value: Any) -> Any:
+def _seconds(value: object) -> object:
     if isinstance(value, str):
         match = _DURATION.match(value)
         if match is None:
