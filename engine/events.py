@@ -21,6 +21,7 @@ KINDS: Final = (
     "availability",  # a database began or ceased to serve
     "log",  # log space: growth, full, freed
     "alert",  # a threshold of the Database Mirroring Monitor was surpassed
+    "session",  # a program logged in over the network, was refused, or is gone
     "sql",  # a batch was sent to a server
     "sql_done",  # a batch ended, with its messages and results
     "chore",  # something done outside SQL: copy a file, enable jobs

@@ -21,6 +21,8 @@ class Message:
     server: str = ""
     above: int = 0
     """Lines of what was submitted above the batch from whose first line *line* counts."""
+    rows: int | None = None
+    """Of `(n rows affected)` the number."""
 
     @property
     def is_error(self) -> bool:

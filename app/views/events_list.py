@@ -31,6 +31,7 @@ LABELS: Final = {
     "availability": mark("Availability"),
     "log": mark("Log space"),
     "alert": mark("Monitor alert"),
+    "session": mark("Session"),
     "sql": mark("T-SQL sent"),
     "sql_done": mark("T-SQL ended"),
     "chore": mark("Manual step"),

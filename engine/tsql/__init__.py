@@ -1,4 +1,5 @@
-"""T-SQL on the simulated instances: `submit` a batch from a window, `cancel` it, check and complete its text.
+"""T-SQL on the simulated instances: `submit` a batch from a window, `cancel` it, check and complete its text;
+`connect`, `batch`, `reset` and `disconnect` of programs that log in over the network.
 
 What is behind this door is a hundred modules, which come with the first world that runs: whoever only needs to know
 the door, as the views of a window do, gets it at once.
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engine.tsql.batches.context import SYSTEM_DATABASES
     from engine.tsql.clients.client import cancel, reachable, submit
+    from engine.tsql.clients.logins import batch, connect, disconnect, reset
     from engine.tsql.clients.upkeep import HANDLERS, check_connections
     from engine.tsql.language.check import parse_only, parsing
     from engine.tsql.language.complete import complete
@@ -19,12 +21,16 @@ if TYPE_CHECKING:
 __all__ = [
     "HANDLERS",
     "SYSTEM_DATABASES",
+    "batch",
     "cancel",
     "check_connections",
     "complete",
+    "connect",
+    "disconnect",
     "parse_only",
     "parsing",
     "reachable",
+    "reset",
     "submit",
 ]
 
@@ -33,6 +39,10 @@ _PLACES: Final = {
     "cancel": "clients.client",
     "reachable": "clients.client",
     "submit": "clients.client",
+    "batch": "clients.logins",
+    "connect": "clients.logins",
+    "disconnect": "clients.logins",
+    "reset": "clients.logins",
     "HANDLERS": "clients.upkeep",
     "check_connections": "clients.upkeep",
     "parse_only": "language.check",

@@ -1,4 +1,4 @@
-"""T-SQL from the window of a console."""
+"""T-SQL from the window of a console, and from programs that log in over the network."""
 
 from __future__ import annotations
 
@@ -24,5 +24,37 @@ VERBS: Final = (
         help=mark("cancel the running batch of a window"),
         group="sql",
         do=lambda world, item: tsql.cancel(world, item.args[0]),
+    ),
+    Verb(
+        name="connect",
+        parameters=(WINDOW, Parameter("login", "rest")),
+        help=mark("log in over the network, as a JSON object says"),
+        group="sql",
+        by_person=True,
+        do=lambda world, item: tsql.connect(world, *item.args),
+    ),
+    Verb(
+        name="batch",
+        parameters=(WINDOW, Parameter("text", "rest", title=mark("T-SQL"))),
+        help=mark("send T-SQL on a connection, as a JSON string"),
+        group="sql",
+        by_person=True,
+        do=lambda world, item: tsql.batch(world, *item.args),
+    ),
+    Verb(
+        name="reset",
+        parameters=(WINDOW,),
+        help=mark("reset a connection for its next use"),
+        group="sql",
+        by_person=True,
+        do=lambda world, item: tsql.reset(world, item.args[0]),
+    ),
+    Verb(
+        name="disconnect",
+        parameters=(WINDOW,),
+        help=mark("close a connection"),
+        group="sql",
+        by_person=True,
+        do=lambda world, item: tsql.disconnect(world, item.args[0]),
     ),
 )

@@ -176,12 +176,30 @@ class Undo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """A program that has logged in over the network, as its login names it."""
+
+    host: str = ""
+    name: str = ""
+    interface: str = ""
+    """The library by which it connects."""
+    database: str = "master"
+    """The one it has logged in to: a reset of the connection returns there."""
+
+
+CONSOLE: Final = Program(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")
+"""What the windows of the simulation are to a server."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """The SQL connection of a window."""
 
     server: str
     spid: int
     login: str
+    program: Program | None = None
+    """At the other end; None for a window of the simulation itself. A program's connection that is lost stays lost."""
     database: str = "master"
     started_tick: int = 0
     """When the instance that holds it had started: a later start means that it is gone."""
@@ -274,3 +292,8 @@ class Window:
     """A connection with an open transaction has broken since: the next batch meets this error, then all is new."""
     queue: tuple[str, ...] = ()
     """Submissions that wait until the running one is done."""
+
+    @property
+    def remote(self) -> bool:
+        """It is the connection of a program: never made anew unseen, and gone with its session."""
+        return self.session is not None and self.session.program is not None

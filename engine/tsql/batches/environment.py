@@ -11,6 +11,7 @@ from engine.protocol import startup
 from engine.tsql import catalog
 from engine.tsql.batches import locks, stored_messages
 from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import SCHEMAS
 from engine.tsql.catalog import security
 from engine.tsql.scalars.date_values import Culture
@@ -301,9 +302,9 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "current_user": lambda context: "dbo",
     "session_user": lambda context: "dbo",
     "user_id": lambda context, name=None: 1,
-    "host_name": lambda context: "CONSOLE",
+    "host_name": lambda context: (context.session.program or CONSOLE).host,
     "host_id": lambda context: "1",
-    "app_name": lambda context: "Mirrordrill",
+    "app_name": lambda context: (context.session.program or CONSOLE).name,
     "is_srvrolemember": _is_role_member,
     "is_member": lambda context, role: int(to_text(role).lower() == "db_owner"),
     "is_rolemember": lambda context, role, user=None: int(to_text(role).lower() == "db_owner"),

@@ -58,11 +58,19 @@ class Output:
         self.session = replace(self.session, **changes)  # type: ignore[arg-type]
         self.context.session = self.session
 
-    def tell(self, text: str, number: int = 0, severity: int = 0, state: int = 0, line: int = 0) -> None:
+    def tell(
+        self,
+        text: str,
+        number: int = 0,
+        severity: int = 0,
+        state: int = 0,
+        line: int = 0,
+        rows: int | None = None,
+    ) -> None:
         self.run = replace(self.run, said=self.run.said + len(text))
         room = self.run.said <= SAID_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
-            said = Message(number, severity, state, line, text, self.session.server, self._above)
+            said = Message(number, severity, state, line, text, self.session.server, self._above, rows)
             self.messages.append(said)
         elif not self.messages or self.messages[-1].text != _TOO_MUCH:
             self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))
@@ -76,7 +84,8 @@ class Output:
         """`(n rows affected)`, unless SET NOCOUNT ON."""
         self.note(rowcount=count, error=0)
         if dict(self.session.options).get("NOCOUNT") != "ON":
-            self.tell(f"({count} row affected)" if count == 1 else f"({count} rows affected)")
+            said = f"({count} row affected)" if count == 1 else f"({count} rows affected)"
+            self.tell(said, rows=count)
 
     def say_messages(self, messages: Iterable[Message]) -> None:
         for message in messages:

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import CONSOLE, Program
 from engine.tsql.catalog import locking
 from engine.tsql.catalog.view import Record, view
 
@@ -50,7 +51,7 @@ class Session:
     """What runs in a window."""
     transactions: int = 0
     rowcount: int = 0
-    interface: str = ".Net SqlClient Data Provider"
+    interface: str = CONSOLE.interface
 
 
 def user_sessions(context: Context) -> Iterator[Session]:
@@ -59,11 +60,13 @@ def user_sessions(context: Context) -> Iterator[Session]:
     own = security.own_ip(server)
     for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
         job = JOB_WINDOW in name
+        program = session.program or (Program(host=server.name, name=JOB_STEP) if job else CONSOLE)
         yield Session(
             spid=session.spid,
             login=session.login,
-            host=server.name if job else "CONSOLE",
-            program=JOB_STEP if job else "Mirrordrill",
+            host=program.host,
+            program=program.name,
+            interface=program.interface or CONSOLE.interface,
             address=own if job else "10.0.0.9",
             database=session.database,
             login_tick=session.login_tick,

@@ -80,7 +80,9 @@ def _start(world: World, name: str, text: str) -> None:
         world.batches[name] = Run(id=number, text=text, steps=(), started_tick=world.tick)
         _finish(world, name, replace(world.batches[name], messages=(full,)))
         return
-    world.batches[name] = Run(id=number, text=text, started_tick=world.tick)
+    kept: Window = world.sessions[name]
+    whole = (script.Batch(text),) if kept.remote else None  # what GO and $(name) mean, a program has settled
+    world.batches[name] = Run(id=number, text=text, steps=whole, started_tick=world.tick)
     _go_on(world, name)
 
 
@@ -271,6 +273,9 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         _finish(world, name, _said(world, name, run, kept.lost))
         return run, False
     session = _connected(world, name, kept, server)
+    if session is None and kept.remote:
+        _lose(world, name, 64)
+        return run, False
     if session is None:
         _finish(world, name, _said(world, name, run, _refusal(world, server), server))
         return run, False
@@ -287,8 +292,13 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
             machine.begin(step.text)
         done = not machine.run.waiting and machine.advance()
     except ConnectionLost as lost:
-        world.sessions[name] = replace(world.sessions[name], session=None)
         ended = _said(world, name, machine.frozen(), *lost.numbers)
+        if kept.remote:
+            world.sessions[name] = replace(world.sessions[name], session=machine.session, queue=())
+            _finish(world, name, ended)
+            part(world, name, "ended by the server")
+            return ended, False
+        world.sessions[name] = replace(world.sessions[name], session=None)
         _finish(world, name, ended)
         return ended, False
     world.sessions[name] = replace(world.sessions[name], session=machine.session)
@@ -331,7 +341,7 @@ def _hang(world: World, name: str, run: Run, connected: bool) -> None:
 
 def _finish(world: World, name: str, run: Run) -> None:
     world.batches.pop(name, None)
-    if not run.messages:
+    if not run.messages and not world.sessions[name].remote:
         done = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
         run = replace(run, messages=(done,))
     _emit_done(world, name, run)
@@ -355,7 +365,7 @@ def _emit_done(world: World, name: str, run: Run) -> None:
         window=name,
         batch=run.text,
         run=run.id,
-        messages=[_as_json(message) for message in run.messages],
+        messages=[as_json(message) for message in run.messages],
         results=[
             {
                 "columns": list(grid.columns),
@@ -370,10 +380,12 @@ def _emit_done(world: World, name: str, run: Run) -> None:
     )
 
 
-def _as_json(message: Message) -> dict[str, Any]:
+def as_json(message: Message) -> dict[str, Any]:
     kept = {name: value for name, value in asdict(message).items() if name != "server"}
     if not message.above:
         del kept["above"]
+    if message.rows is None:
+        del kept["rows"]
     return kept
 
 
@@ -399,22 +411,28 @@ def _connected(world: World, name: str, kept: Window, server: str) -> Session | 
     session = kept.session
     if session is not None and session.server == server and _alive(world, session):
         return session
+    if kept.remote:
+        return None
     there = world.instances[server]
-    taken = {
-        window.session.spid
-        for window in world.sessions.values()
-        if window.session is not None and window.session.server == server
-    }
-    spid = next(number for number in range(FIRST_SPID, FIRST_SPID + len(taken) + 1) if number not in taken)
     return Session(
         server=server,
-        spid=spid,
+        spid=free_spid(world, server),
         login=there.service_account
         if AGENT_MARK in name
         else f"{world.computers[there.computer].domain}\\dba",
         started_tick=there.started_tick,
         login_tick=world.tick,
     )
+
+
+def free_spid(world: World, server: str) -> int:
+    """The lowest session id that no connection to the instance has."""
+    taken = {
+        window.session.spid
+        for window in world.sessions.values()
+        if window.session is not None and window.session.server == server
+    }
+    return next(number for number in range(FIRST_SPID, FIRST_SPID + len(taken) + 1) if number not in taken)
 
 
 def _alive(world: World, session: Session) -> bool:
@@ -485,11 +503,25 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
     run: Run | None = world.batches.get(name)
     if run is not None:
         _abandon(world, name, run)
+    if kept.remote:
+        world.sessions[name] = replace(world.sessions[name], queue=())
+        if run is not None:
+            _finish(world, name, _said(world, name, run, number, *arguments))
+        part(world, name, "lost")
+        return
     open_work = kept.session is not None and kept.session.transactions > 0
     lost = number if run is None and open_work else 0
     world.sessions[name] = replace(kept, session=None, lost=lost)
     if run is not None:
         _finish(world, name, _said(world, name, run, number, *arguments))
+
+
+def part(world: World, name: str, why: str) -> None:
+    """The connection of a program is over; its window is no more."""
+    session = world.sessions.pop(name).session
+    assert session is not None, "the window of a program has its connection as long as it is there"
+    text = say("{login} disconnected: {why}", login=session.login, why=why)
+    world.emit("session", text, server=session.server, window=name, what=why)
 
 
 def _abandon(world: World, name: str, run: Run) -> None:

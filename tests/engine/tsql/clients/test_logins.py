@@ -1,0 +1,169 @@
+"""Programs that log in over the network: what lets them in, what ends them, what they leave behind."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from engine import simulator
+from engine.events import Event
+from engine.inputs import InputProblem
+from engine.model import World, ticks
+from engine.verbs.lines import parse_line
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import DB, M, P, lab
+
+RIGHT = {"login": "sa", "password": "right", "host": "DESK7", "program": "job.py", "database": DB}
+
+
+FATAL = json.dumps("RAISERROR('gone', 20, 1) WITH LOG")
+
+
+def act(world: World, line: str, then_s: float = 0.0) -> list[Event]:
+    """Do *line* now and run on. Raises InputProblem."""
+    simulator.perform(world, parse_line(line, world.tick))
+    return simulator.advance(world, world.tick + ticks(then_s))
+
+
+def connect(world: World, server: str = P, **said: str) -> Event:
+    (event,) = (
+        event
+        for event in act(world, f"connect {server}#c1 {json.dumps({**RIGHT, **said})}")
+        if event.kind == "session"
+    )
+    return event
+
+
+def batch(world: World, text: str, server: str = P) -> Event:
+    events = act(world, f"batch {server}#c1 {json.dumps(text)}", 1)
+    return next(event for event in events if event.kind == "sql_done")
+
+
+def numbers(event: Event) -> list[int]:
+    return [message["number"] for message in event.get("messages")]
+
+
+def test_a_program_is_in_its_database_under_its_own_names() -> None:
+    world = lab()
+    assert connect(world, database=DB.upper()).get("what") == "connected"
+    answer = batch(world, "SELECT DB_NAME(), HOST_NAME(), APP_NAME(), SUSER_SNAME()")
+    assert answer.get("results")[0]["rows"] == [[DB, "DESK7", "job.py", "sa"]]
+    seen = ask(world, P, "SELECT host_name, program_name FROM sys.dm_exec_sessions WHERE host_name = 'DESK7'")
+    assert seen.grids == [[["DESK7", "job.py"]]]
+
+
+def test_a_batch_is_run_as_it_stands() -> None:
+    world = lab()
+    connect(world)
+    answer = batch(world, "\n\n  SELECT '$(a)\n    GO'\nSELECT 1/0")
+    assert answer.get("results")[0]["rows"] == [["$(a)\n    GO"]]
+    assert [(m["number"], m["line"]) for m in answer.get("messages") if m["number"]] == [(8134, 5)]
+
+
+def test_rows_are_counted_in_numbers_and_nothing_is_said_for_a_client() -> None:
+    world = lab()
+    connect(world)
+    answer = batch(world, "CREATE TABLE #t (a int) INSERT #t VALUES (1) PRINT '(7 rows affected)'")
+    assert [message.get("rows") for message in answer.get("messages")] == [1, None]
+    assert batch(world, "DECLARE @a int").get("messages") == []
+
+
+@pytest.mark.parametrize(
+    ("server", "said", "expected"),
+    [
+        (P, {"password": "wrong"}, [18456]),
+        (P, {"login": "nobody"}, [18456]),
+        (P, {"database": "Nowhere"}, [4060, 18456]),
+        (M, {}, [954, 4060, 18456]),
+    ],
+)
+def test_a_login_that_is_refused_stands_in_the_errorlog(
+    server: str, said: dict[str, str], expected: list[int]
+) -> None:
+    world = lab()
+    event = connect(world, server, **said)
+    assert (event.get("what"), numbers(event)) == ("refused", expected)
+    assert world.errorlog[server][-1][1] == 18456
+    with pytest.raises(InputProblem, match="not connected"):
+        act(world, f'batch {server}#c1 "SELECT 1"')
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f"connect {P}#c1 sa",
+        f'connect {P}#c1 {{"login": "sa"}}',
+        f'connect {P}#c1 {{"login": "sa", "password": "x"}}',
+        f'connect {P}#c1 {{"login": "sa", "password": "right", "host": 5}}',
+        f"batch {P}#c1 SELECT 1",
+        f"batch {P}#c1 [1]",
+        f"reset {P}#c2",
+        f"disconnect {P}",
+    ],
+)
+def test_what_no_program_could_send_changes_nothing(line: str) -> None:
+    world = lab()
+    if not line.startswith("connect"):
+        connect(world)
+    before = world.state_hash()
+    with pytest.raises(InputProblem):
+        act(world, line)
+    assert world.state_hash() == before
+
+
+@pytest.mark.parametrize("fault", ["power-off SERVER_A", "stop-service SERVER_A", "pull-cable SERVER_A"])
+def test_a_connection_that_is_lost_stays_lost(fault: str) -> None:
+    world = lab()
+    connect(world)
+    events = act(world, f"batch {P}#c1 \"WAITFOR DELAY '01:00:00'\"") + act(world, fault, 20)
+    assert [e.kind for e in events if e.kind in ("sql_done", "session")] == ["sql_done", "session"]
+    with pytest.raises(InputProblem, match="not connected"):
+        act(world, f'batch {P}#c1 "SELECT 1"')
+    with pytest.raises(InputProblem, match="does not answer"):
+        connect(world)
+
+
+def test_a_failover_drops_who_is_in_the_database() -> None:
+    world = lab()
+    connect(world)
+    act(world, f"connect {P}#c2 {json.dumps({**RIGHT, 'database': 'master'})}")
+    events = act(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER FAILOVER", 30)
+    assert [e.get("window") for e in events if e.kind == "session"] == [f"{P}#c1"]
+    assert f"{P}#c2" in world.sessions
+
+
+def test_kill_ends_a_connection() -> None:
+    world = lab()
+    connect(world)
+    spid = world.sessions[f"{P}#c1"].session.spid
+    events = act(world, f"sql {P} KILL {spid}", 5)
+    assert [e.get("what") for e in events if e.kind == "session"] == ["lost"]
+
+
+def test_an_error_that_ends_the_connection_is_told_before() -> None:
+    world = lab()
+    connect(world)
+    events = act(world, f"batch {P}#c1 {FATAL}")
+    assert [e.kind for e in events if e.kind in ("sql_done", "session")] == ["sql_done", "session"]
+    assert f"{P}#c1" not in world.sessions
+
+
+def test_a_reset_leaves_nothing_of_the_last_user() -> None:
+    world = lab()
+    connect(world)
+    batch(world, "USE master SET NOCOUNT ON CREATE TABLE #t (a int) BEGIN TRAN")
+    act(world, f"reset {P}#c1")
+    answer = batch(world, "SELECT DB_NAME(), @@TRANCOUNT, OBJECT_ID('tempdb..#t')")
+    assert answer.get("results")[0]["rows"] == [[DB, 0, None]]
+    assert answer.get("messages")[0]["rows"] == 1
+
+
+def test_what_a_program_has_not_committed_goes_with_it() -> None:
+    world = lab()
+    connect(world)
+    batch(world, "CREATE TABLE t (a int)")
+    batch(world, "BEGIN TRAN INSERT t VALUES (1)")
+    events = act(world, f"disconnect {P}#c1")
+    assert [e.get("what") for e in events if e.kind == "session"] == ["closed by the program"]
+    assert ask(world, P, f"SELECT COUNT(*) FROM {DB}.dbo.t").value == 0
