@@ -9,7 +9,7 @@ from typing import Final
 from engine.inputs import InputProblem
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.protocol import commands, errorlog, security
+from engine.protocol import errorlog, security, statements
 from engine.tsql.batches.data import Program, Run, Session, Window
 from engine.tsql.clients import client
 from engine.words import say
@@ -108,7 +108,7 @@ def _database(world: World, server: str, database: str) -> str:
     """The database that a login comes to, as the server spells it. Raises SqlError if it is not open there."""
     if not database:
         return "master"
-    commands.use_database(world, server, database)
+    statements.use_database(world, server, database)
     known = ("master", "msdb", "tempdb", "model", *world.databases())
     return next((name for name in known if name.lower() == database.lower()), database)
 
