@@ -60,13 +60,13 @@ def user_sessions(context: Context) -> Iterator[Session]:
     own = security.own_ip(server)
     for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
         job = JOB_WINDOW in name
-        program = session.program or (Program(host=server.name, name=JOB_STEP) if job else CONSOLE)
+        seen = session.program or (Program(host=server.name, name=JOB_STEP) if job else CONSOLE)
         yield Session(
             spid=session.spid,
             login=session.login,
-            host=program.host,
-            program=program.name,
-            interface=program.interface or CONSOLE.interface,
+            host=seen.host,
+            program=seen.name,
+            interface=seen.interface or CONSOLE.interface,
             address=own if job else "10.0.0.9",
             database=session.database,
             login_tick=session.login_tick,
