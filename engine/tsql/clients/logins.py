@@ -18,14 +18,14 @@ SYSTEM_ADMINISTRATOR: Final = "sa"
 """The login that every instance has."""
 
 NAME_MAX: Final = 128
-"""Characters of each name in a login. Documented [MS-TDS 2.2.6.4]."""
+"""Characters of each name in a login. Documented."""
 
 REASONS: Final = {
     "password": (8, "Password did not match that for the login provided."),
     "login": (5, "Could not find a login matching the name provided."),
     "database": (38, "Failed to open the explicitly specified database."),
 }
-"""(state, reason) of 18456 in the ERRORLOG from 2008 on. Documented [DOC: MSSQLSERVER_18456]."""
+"""(state, reason) of 18456 in the ERRORLOG from 2008 on. Documented."""
 
 SAID: Final = ("login", "password", "host", "program", "library", "database")
 """What `connect` may name; the password as right or wrong, so that no journal holds one."""
@@ -142,7 +142,7 @@ def batch(world: World, window: str, text: str) -> None:
 
 
 def reset(world: World, window: str) -> None:
-    """The connection as it was after its login, for the next user of a pool [DOC: sp_reset_connection]."""
+    """The connection as it was after its login, for the next user of a pool (sp_reset_connection)."""
     _check_connected(world, window)
     client.cancel(world, window)
     session = world.sessions[window].session
