@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass, replace
 from time import perf_counter
-from typing import Any, Final
+from typing import Final
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
@@ -59,7 +59,7 @@ class Figure:
     against: str
     ratio: float | None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return asdict(self)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import Any, Final
+from typing import Final
 
 
 class Class(StrEnum):
@@ -47,7 +47,7 @@ class Row:
     note: str | None = None
     reason: str | None = None  # why a row that fails does so
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The row as `fidelity --json` writes it; what is not there is left out."""
         shown = {name: value for name, value in vars(self).items() if value is not None and name != "kind"}
         return {**shown, "class": str(self.kind)}

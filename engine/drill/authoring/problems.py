@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
 from engine.drill.authoring import limits
 from engine.drill.authoring.places import Path, Place, nearest
@@ -32,7 +32,7 @@ class Problem:
             return say("{place}: {problem}", place=where, problem=self.text)
         return say("{place}: {problem}; expected {said}", place=where, problem=self.text, said=self.expected)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return asdict(self)
 
 

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from engine import arithmetic
 from engine.chance import Chance
@@ -282,7 +282,7 @@ class Standing:
         reached_s = math.inf if self.reached_s is None else self.reached_s
         return (not self.finished, -self.total, self.aids, reached_s, self.last_deed_s)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "agent": self.agent,
             "total": self.total,
@@ -307,7 +307,7 @@ class Ranking:
     def of(self, agent: str) -> Standing:
         return next(standing for standing in self.standings if standing.agent == agent)
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "scenario": self.scenario,
             "seed": self.seed,

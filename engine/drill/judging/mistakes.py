@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
@@ -64,7 +64,7 @@ class Mistake:
             return "blunder"
         return "mistake" if self.points >= MISTAKE_POINTS else "slip"
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "at_s": self.tick / TICKS_PER_S,
             "rule": self.rule,

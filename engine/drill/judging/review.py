@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
@@ -134,7 +134,7 @@ class Review:
     mistakes: tuple[Mistake, ...]
     reference: Reference | None
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """All of it in types that JSON knows; times in ticks of 10 ms where a name says tick."""
         plain: dict[str, object] = report.plain(asdict(self))
         plain["mistakes"] = [mistake.as_json() for mistake in self.mistakes]

@@ -47,7 +47,7 @@ class Loss:
     cause: str = ""
     """What brought it about, where that is known at once: the command that was refused."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         at_s = None if self.tick is None else self.tick / TICKS_PER_S
         return {
             "points": self.points,
@@ -73,7 +73,7 @@ class Item:
     counted: bool = True
     """False: the run gave no occasion for it, so it is worth what the rest is worth."""
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         return {
             "name": self.name,
             "points": self.points,
