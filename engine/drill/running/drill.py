@@ -204,6 +204,7 @@ class Drill(DrillState):
         """Do the timeline's inputs that are due."""
         while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
             item = heapq.heappop(self._waiting)[2]
+            self.story_ticks.append(self.world.tick)
             self._take(simulator.advance(self.world, self.world.tick, [item]))
 
     def _take(self, events: Iterable[Event]) -> None:
@@ -261,24 +262,7 @@ class Drill(DrillState):
 
     def _look(self) -> None:
         """Once a second: what has come true, and whether the drill is over."""
-        seen, world = self._standing, self.world
-        if seen is None or world.sources != seen.sources or world.streams != seen.streams:
-            self._log_of = {name: report.log_of(world, name) for name in world.availability}
-            self._places = streams.places(world)
-            seen = None
-        if seen is None or world.instances != seen.instances or world.computers != seen.computers:
-            seen = self._standing = Standing(
-                world.sources.copy(),
-                world.streams.copy(),
-                self._places,
-                world.computers.copy(),
-                world.instances.copy(),
-            )
-        if self.world.tick % self.samples.every == 0:  # one for each sample
-            self.logs.append(self._log_of)
-            self.standings.append(seen)
-            self._sample_less_often()
-        self._compare_failovers()
+        self._record()
         for number, inject in list(self._unfired.items()):
             if inject.when is not None and self.holds(inject.when):
                 del self._unfired[number]
@@ -299,6 +283,27 @@ class Drill(DrillState):
             self._end(End.GOALS)
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
             self._end(End.TIME)
+
+    def _record(self) -> None:
+        """Once a second: what only the report and the charts need."""
+        seen, world = self._standing, self.world
+        if seen is None or world.sources != seen.sources or world.streams != seen.streams:
+            self._log_of = {name: report.log_of(world, name) for name in world.availability}
+            self._places = streams.places(world)
+            seen = None
+        if seen is None or world.instances != seen.instances or world.computers != seen.computers:
+            seen = self._standing = Standing(
+                world.sources.copy(),
+                world.streams.copy(),
+                self._places,
+                world.computers.copy(),
+                world.instances.copy(),
+            )
+        if self.world.tick % self.samples.every == 0:  # one for each sample
+            self.logs.append(self._log_of)
+            self.standings.append(seen)
+            self._sample_less_often()
+        self._compare_failovers()
 
     def _sample_less_often(self) -> None:
         """A run of days, or of many databases, is sampled more coarsely as it goes on; what is sampled stays."""

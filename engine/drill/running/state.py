@@ -35,7 +35,7 @@ divergence, and a few percent of a run at most."""
 
 
 _SMALL: Final = (
-    "goals", "first_held", "hints", "answers", "rewinds", "published", "unlike", "_waiting", "_unfired",
+    "goals", "first_held", "hints", "answers", "rewinds", "story_ticks", "published", "unlike", "_waiting", "_unfired",
 )  # fmt: skip
 """Fields that change in place and are copied with every kept moment."""
 
@@ -133,6 +133,8 @@ class DrillState:
         self.answers = {inquiry.name: Answer() for inquiry in scenario.inquiries}
         self.rewinds: list[tuple[Tick, Tick]] = []
         """(from, to) of each time that somebody went back, oldest first."""
+        self.story_ticks: list[Tick] = []
+        """When each thing of the timeline that has happened did."""
         self.published: dict[int, tuple[float, str]] = {}
         """Place in world.failovers -> published seconds and their reference, where comparable."""
         self.unlike: dict[int, str] = {}

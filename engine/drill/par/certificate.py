@@ -1,0 +1,72 @@
+"""What a search proves of a drill: fair par, the clairvoyant bound, the reference beside them, and their plans."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from engine.drill.authoring.schema import Scenario
+from engine.drill.par.search import Plan, Search, curve
+from engine.drill.running.drill import Drill, play_inputs
+from engine.drill.running.solution import default_end
+
+METHOD: Final = "best-first over plans, one of each length in turn"
+
+SHARES: Final = (0.7, 1.0)
+"""Which share of the time is over when the fair search, and when the clairvoyant one ends. Assumed."""
+
+
+class Certifying:
+    """The fair search, then the clairvoyant one with the fair plan as a seed, so that its bound is never less."""
+
+    def __init__(self, scenario: Scenario, seed: int) -> None:
+        self.fair = Search(scenario, seed)
+        self.clairvoyant = Search(scenario, seed, fair=False)
+        self._enough = False
+
+    def steps(self) -> Iterator[float]:
+        """Go on by a node; yields the share of all the time at which the present search has to end."""
+        for search, share in zip((self.fair, self.clairvoyant), SHARES, strict=True):
+            seeds = [self.fair.best.acts] if search is self.clairvoyant and self.fair.best else []
+            self._enough = False
+            for _ in search.steps(seeds):
+                yield share
+                if self._enough and search.begun_with_all:
+                    break
+
+    def enough(self) -> None:
+        """The present search has had its time: it ends as soon as it has played what it begins with."""
+        self._enough = True
+
+    def certificate(self) -> dict[str, Any]:
+        """As `mirrordrill par --json` writes it; scores and hashes come from whole drills that play the plans again."""
+        par, bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
+        assert par is not None and bound is not None, "doing nothing is a plan, and fair"
+        runs = {"par": self._again(par), "clairvoyant": self._again(bound)}
+        steps, lost_s = curve(self.fair.plans)
+        return {
+            "scenario": self.fair.scenario.name,
+            "seed": self.fair.seed,
+            "method": METHOD,
+            "nodes": self.fair.nodes + self.clairvoyant.nodes,
+            "complete": self.fair.complete and self.clairvoyant.complete,
+            "par": {"score": runs["par"].score().total, "plan": par.lines},
+            "clairvoyant": {"score": runs["clairvoyant"].score().total, "plan": bound.lines},
+            "reference": {
+                "score": None if reference is None else reference.score,
+                "fair": None if reference is None else reference.fair,
+            },
+            "point_of_no_return_s": lost_s,
+            "curve": {"t_s": [t_s for t_s, _ in steps], "best": [best for _, best in steps]},
+            "blunder_share": self.fair.blunders / self.fair.tried if self.fair.tried else None,
+            "hashes": {name: run.state_hash() for name, run in runs.items()},
+        }
+
+    def _again(self, plan: Plan) -> Drill:
+        drill = Drill(self.fair.scenario, self.fair.seed)
+        play_inputs(drill, plan.acts)
+        drill.advance_to(default_end(drill, plan.acts[-1].tick if plan.acts else 0))
+        assert drill.score().total == plan.score, (
+            "a lean drill that is worth something else than the whole one"
+        )
+        return drill

@@ -1,0 +1,65 @@
+"""What the seat could have seen by a moment of a run, from its own events alone: never from what is broken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from engine.drill.authoring import facts
+from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.counterfactual import looks
+from engine.events import Event
+from engine.inputs import Input
+from engine.model import Tick, ticks
+
+SEEN: Final = frozenset(
+    {"detected", "failover", "state", "role", "witness", "trace", "errorlog", "client", "alert", "question"}
+)
+"""Kinds of events that reach the DBA by themselves: in a window, a log, the monitor or from a client."""
+
+MONITOR_S: Final = 60.0
+"""What no event tells, the Database Mirroring Monitor shows after this time: its job runs once a minute by default
+(sp_dbmmonitoraddmonitoring, update_period)."""
+
+
+def seen(event: Event) -> bool:
+    """Whether the seat notices *event*; what a server answered counts as well."""
+    if event.kind == "sql_done":
+        return not facts.in_story(str(event.get("window", "")))
+    return event.kind in SEEN
+
+
+def free(item: Input) -> bool:
+    """An act that gives nothing away of what is still unseen: an answer to what is asked, or a look."""
+    return item.verb in ("answer", "note") or looks(item)
+
+
+def blind(scenario: Scenario, story: Sequence[Tick], events: Iterable[Event], tick: Tick) -> bool:
+    """Whether an act at *tick* would react to what the seat cannot have seen yet.
+
+    Before anything of the *story* (the ticks at which something of the timeline happened) there is nothing to react
+    to, unless the brief gives the task at once; after each thing of it the seat waits for a symptom.
+    """
+    if not scenario.timeline:
+        return False
+    past = [each for each in story if each <= tick]
+    if not past:
+        return not scenario.early
+    since = past[-1]
+    return tick < since + ticks(MONITOR_S) and not any(since < e.tick <= tick and seen(e) for e in events)
+
+
+def too_early(
+    scenario: Scenario, story: Sequence[Tick], events: Sequence[Event], journal: Iterable[Input]
+) -> list[Input]:
+    """Acts of a run that came before their symptom; none in a fair one."""
+    return [
+        item
+        for item in journal
+        if not free(item) and blind(scenario, story, (e for e in events if _before(e, item)), item.tick)
+    ]
+
+
+def _before(event: Event, item: Input) -> bool:
+    """What happened at the very tick of an act may come from it: only a message of the story is as old."""
+    return event.tick < item.tick or (event.tick == item.tick and event.kind == "question")

@@ -1,0 +1,145 @@
+"""Par: what the search finds, that its plans are plans of the whole drill, and that a fair one waits for a symptom."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import pytest
+
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.agents import acts
+from engine.drill.par.certificate import Certifying
+from engine.drill.par.lean import Lean, what_matters
+from engine.drill.par.search import Plan, Search, curve
+from engine.drill.par.sight import blind, too_early
+from engine.drill.running.drill import Drill, play_inputs, replay
+from engine.drill.running.solution import default_end
+from engine.inputs import Input, InputProblem
+from engine.model import ticks
+from tests.engine.drill import texts
+
+NODES = 12
+
+
+@pytest.fixture(scope="module")
+def small() -> Scenario:
+    return texts.small()
+
+
+@pytest.fixture(scope="module")
+def fair(small: Scenario) -> Search:
+    return Search(small, small.seed).run(NODES)
+
+
+def test_a_lean_drill_is_worth_what_the_whole_one_is(small: Scenario) -> None:
+    lines = [line for line in acts(small) if not line.startswith(("revert", "hint"))]
+    whole, lean = Drill(small), Lean(small)
+    for number, line in enumerate(lines[::3]):
+        for drill in (whole, lean):
+            drill.advance_to(ticks(5.0 + 7 * number))
+            try:
+                drill.do(line)
+            except InputProblem:
+                continue
+    for drill in (whole, lean):
+        drill.advance_to(default_end(drill))
+    assert whole.journal == lean.journal
+    assert len(whole.journal) > 5
+    assert whole.score() == lean.score()
+    assert whole.state_hash() == lean.state_hash()
+
+
+def test_equal_states_are_one_and_others_are_not(small: Scenario) -> None:
+    drill = Lean(small)
+    drill.advance_to(ticks(30.0))
+    twin = drill.fork()
+    assert what_matters(drill) == what_matters(twin)
+    twin.do("power-on SERVER_A")
+    assert what_matters(drill) != what_matters(twin)
+
+
+def test_par_is_at_least_the_reference_and_plays_again(small: Scenario) -> None:
+    work = Certifying(small, small.seed)
+    for _ in work.steps():
+        if max(work.fair.nodes % NODES, work.clairvoyant.nodes) >= NODES - 1:
+            work.enough()
+    found = work.certificate()
+    assert found["reference"]["fair"]
+    assert found["clairvoyant"]["score"] >= found["par"]["score"] >= found["reference"]["score"] > 0
+    drill = replay(small, small.seed, "practice", found["par"]["plan"])
+    drill.advance_to(default_end(drill, drill.tick))
+    assert drill.score().total == found["par"]["score"]
+    assert drill.state_hash() == found["hashes"]["par"]
+
+
+def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair: Search) -> None:
+    assert any(plan.acts for plan in fair.plans)
+    for plan in fair.plans:
+        drill = Drill(small)
+        play_inputs(drill, plan.acts)
+        drill.advance_to(default_end(drill))
+        first = next(e.tick for e in drill.events if e.kind in ("errorlog", "detected", "client"))
+        assert all(item.tick > first or item.verb == "answer" for item in plan.acts)
+
+
+def test_an_act_between_fault_and_symptom_is_too_early(small: Scenario) -> None:
+    drill = Drill(small)
+    drill.advance_to(ticks(20.0))
+    item = drill.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    drill.advance_to(ticks(40.0))
+    assert too_early(small, drill.story_ticks, drill.events, drill.journal) == [item]
+    assert blind(small, [], [], ticks(5.0)), "before anything has happened"
+    assert not blind(small, drill.story_ticks, drill.events, ticks(40.0))
+
+
+def test_the_search_finds_what_trying_everything_finds(small: Scenario) -> None:
+    """Two acts at most, of two lines, at few moments: all plans are counted out by hand."""
+    lines = ("power-on SERVER_A", "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
+    search = Search(small, small.seed, fair=False, deeds_max=2, points_max=2, offered=lines)
+    for _ in search.steps():
+        pass
+    assert search.complete
+    assert search.best is not None
+    moments = sorted({point for plan in search.plans for point in plan.points})
+    scores = [_score(small, ())]
+    for count in (1, 2):
+        for times in product(moments, repeat=count):
+            if list(times) == sorted(times):
+                scores += [
+                    _score(small, tuple(zip(times, chosen, strict=True)))
+                    for chosen in product(lines, repeat=count)
+                ]
+    assert search.best.score >= max(scores)
+    assert search.best.score == max([*scores, search.reference.score if search.reference else 0.0])
+
+
+def _score(scenario: Scenario, deeds: tuple[tuple[int, str], ...]) -> float:
+    drill = Drill(scenario)
+    for tick, line in deeds:
+        drill.advance_to(tick)
+        try:
+            drill.do(line)
+        except InputProblem:
+            continue
+    drill.advance_to(default_end(drill, drill.tick))
+    return drill.score().total
+
+
+def test_the_value_of_waiting_never_rises(fair: Search) -> None:
+    steps, lost_s = curve(fair.plans)
+    best = [value for _, value in steps]
+    assert best == sorted(best, reverse=True)
+    assert fair.best is not None
+    assert best[0] == fair.best.score
+    assert lost_s is not None
+    assert lost_s > 20.0, "after the failure it can still be mended"
+
+
+def test_the_point_of_no_return_is_the_last_begin_that_reaches_all() -> None:
+    def plan(tick: int, score: float, reached: bool) -> Plan:
+        return Plan((Input(tick, "finish"),), score, reached, True)
+
+    idle = Plan((), 5.0, False, True)
+    steps, lost_s = curve([plan(1000, 90.0, True), plan(3000, 70.0, True), plan(4000, 30.0, False), idle])
+    assert lost_s == 30.0
+    assert steps == [(0.0, 90.0), (10.0, 90.0), (30.0, 70.0), (40.0, 30.0), (40.01, 5.0)]
