@@ -455,3 +455,24 @@ def test_a_run_becomes_a_scenario_that_its_solution_solves(call: Any, recorded: 
     assert call("run", str(made), "--solution")[0] == 0
     assert call("check", str(made))[0] == 1  # the texts that an author has to write
     assert call("record", str(recorded), "--as", str(tmp_path / "My Drill.toml"))[0] == 2
+
+
+# --- par ----------------------------------------------------------------------------------------------------
+
+
+def test_the_plan_of_par_is_played_again_to_the_same_total_and_state(call: Any, tmp_path: Path) -> None:
+    file, plan = tmp_path / "small.toml", tmp_path / "plan.txt"
+    file.write_text(changed(), encoding="utf-8")
+    code, out, err = call("par", str(file), "--seconds", "0", "--json", "-")
+    assert (code, err) == (0, "")
+    found = json.loads(out)
+    plan.write_text("\n".join(found["par"]["plan"]), encoding="utf-8")
+    report = json.loads(call("run", str(file), "--inputs", str(plan), "--json", "-")[1])
+    assert report["score"]["total"] == found["par"]["score"] > 0
+    assert report["state_hash"] == found["hashes"]["par"]
+
+
+def test_par_needs_a_score(call: Any) -> None:
+    code, _, err = call("par", "lab")
+    assert code == 2
+    assert "not scored" in err
