@@ -36,7 +36,7 @@ def stops(page: DeskPage, act_line: ActLine) -> list[Stop]:
 
     return [
         Stop(tr("Time"), tr(
-            "Simulated time runs only when you start it, and is paused during this tour. Run and pause, step,"
+            "Simulated time runs only when you start it, and waits while you look round. Run and pause, step,"
             " or run to the next event; the slider sets the speed from 0.1× to 1000×."
             " Every panel works while the clock is paused."),
             lambda: page.transport),

@@ -56,6 +56,17 @@ def test_it_is_offered_once_and_leaves_the_keyboard_alone(
     assert not again.tour.isVisible()
 
 
+def test_who_clicks_on_it_ends_it_with_escape(qtbot: Any, toured: OpenWindow) -> None:
+    tour = toured.tour
+    assert toured.console.current is not None
+    toured.console.current.editor.setFocus()
+    qtbot.mouseClick(tour.title, Qt.MouseButton.LeftButton)
+    assert tour.next.hasFocus()
+    qtbot.keyClick(QApplication.focusWidget(), Qt.Key.Key_Escape)
+    assert not tour.isVisible()
+    assert toured.console.current.editor.hasFocus()
+
+
 class Layouts(QObject):
     """Counts the layouts that are asked of what it watches."""
 
