@@ -38,6 +38,8 @@ from app.words import formatting
 from app.words.language import tr
 
 TAB_SPACES: Final = 4
+LINES_MIN: Final = 2
+"""Lines of the text that stay in sight in the smallest room: less than Qt asks for, so that results fit below."""
 LINES_BESIDE_BAR: Final = 3
 """Lines of the text that stay in sight above the bar for finding."""
 WORD_MAX: Final = 200
@@ -296,7 +298,8 @@ class CodeEdit(QPlainTextEdit):
         """Line numbers to the left of the text, the bar for finding below it."""
         width = self._margin.sizeHint().width()
         below = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
-        self.setMinimumHeight(below + LINES_BESIDE_BAR * self.fontMetrics().height() if below else 0)
+        lines = LINES_BESIDE_BAR if below else LINES_MIN
+        self.setMinimumHeight(below + lines * self.fontMetrics().height())
         self.setViewportMargins(width, 0, 0, below)
         inside = self.contentsRect()
         self._margin.setGeometry(QRect(inside.left(), inside.top(), width, inside.height() - below))

@@ -448,3 +448,17 @@ def test_every_icon_of_the_desk_is_seen_after_a_change_of_theme(
         and max(abs(each - ground) for each in found) < 60
     ]  # fmt: skip
     assert hidden == []
+
+
+@pytest.mark.usefixtures("styled")
+def test_results_fit_below_a_query_on_a_small_screen(qtbot: QtBot, lab: OpenWindow) -> None:
+    lab.resize(1366, 680)  # 768 less title bar, task bar and the room for a notice
+    window = lab.console.current
+    assert window is not None
+    window.editor.setPlainText("SELECT 1")
+    qtbot.keyClick(window.editor, Qt.Key.Key_F5)
+    qtbot.waitUntil(lambda: window.results.isVisible())
+    frame = lab.console.parentWidget()
+    assert frame is not None
+    QApplication.processEvents()
+    assert lab.console.minimumSizeHint().height() <= frame.height()
