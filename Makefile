@@ -6,9 +6,11 @@
 # make words          brings the catalogues of other languages up to date with the program (assets/languages)
 # run, test, test-slow, screenshots and bench-window first install what is missing, see .ci/prepare.
 # make matrix         a minute of some drills on the other Pythons, SQLites and locales here; matrix-all: all of all
+# make mutants        changes the engine in places chosen at random and shows what no test notices (hours for SHARE=1);
+#                     SHARE=0.02 SEED=1, OPTIONS="--quick --package engine/flow": python -m tests.mutants --help
 # make hashes         renews assets/golden.json, the outcome that `doctor` expects, after a change of behaviour
 
-.PHONY: run test test-slow format lint types matrix matrix-all hashes pytest prepare lock screenshots bench-window words
+.PHONY: run test test-slow format lint types matrix matrix-all hashes mutants pytest prepare lock screenshots bench-window words
 
 run:
 	@sh .ci/prepare xcb
@@ -36,6 +38,14 @@ matrix-all:
 	.venv/bin/python -m tests.matrix
 hashes:
 	.venv/bin/mirrordrill doctor --renew-replay assets/golden.json
+
+SHARE = 0.02
+SEED = 1
+# Not in the lock: only this command needs cosmic-ray, which stands behind the packages of .venv on the path.
+mutants: prepare
+	@test -d build/cosmic-ray/cosmic_ray || .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+		--target build/cosmic-ray cosmic-ray==8.7.0
+	nice .venv/bin/python -m tests.mutants --share $(SHARE) --seed $(SEED) $(OPTIONS)
 
 screenshots: prepare
 	QT_QPA_PLATFORM=offscreen .venv/bin/python -m tests.screenshots screenshots

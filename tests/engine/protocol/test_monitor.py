@@ -60,6 +60,18 @@ def test_an_update_on_reading_waits_for_15_s() -> None:
     assert monitor.results(world, P, DB, 0, update_table=True)[0].tick == world.tick
 
 
+@pytest.mark.parametrize(("mode", "hours"), [(1, 2), (2, 4), (3, 8), (4, 24), (5, 48)])
+def test_a_mode_shows_the_rows_of_its_hours(mode: int, hours: int) -> None:
+    world = monitored()
+    wait(world, 60.5)
+    row, rows = monitor.rows_of(world, PRINCIPAL)[-1], MonitorRows()
+    for age_min in range(60 * 60 - 30, 0, -60):  # half past each of the last 60 hours
+        tick = world.tick - age_min * 60 * 100
+        rows = rows.and_one(replace(row, tick=tick), tick - 10**9)
+    world.monitor[PRINCIPAL] = rows
+    assert len(monitor.results(world, P, DB, mode)) == hours
+
+
 def test_modes() -> None:
     world = monitored()
     for server in (P,):

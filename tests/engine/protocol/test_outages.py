@@ -1,0 +1,36 @@
+"""What an outage leaves, and how long until others notice it."""
+
+from __future__ import annotations
+
+from engine.model import Safety
+from engine.protocol import errorlog, startup, streams
+from tests.engine.worlds import PRINCIPAL, M, P, do, lab, texts
+
+
+def test_log_that_was_not_written_is_gone_with_the_power() -> None:
+    world = lab(witness=False, safety=Safety.OFF)
+    do(world, f"black-hole {P} {M}", then_s=1.0)
+    do(world, f"power-off {P}", then_s=1.0)
+    principal = world.copies[PRINCIPAL]
+    assert streams.redone_kb(world, principal) == streams.end_of_log_kb(world, principal)
+
+
+def test_a_client_waits_for_a_hung_server_before_it_gives_the_connection_up() -> None:
+    world = lab(witness=False)
+    events = do(world, f"hang {P}", then_s=12.0)
+    assert texts(events, "client") == []
+    assert texts(do(world, "note still hung", then_s=20.0), "client")
+
+
+def test_a_server_is_off_soon_after_its_service_has_stopped() -> None:
+    events = do(lab(witness=False), f"shutdown-server {P}", then_s=120.0)
+    at = {event.text: event.t_s for event in events if event.kind == "service" and event.server == P}
+    assert 0.0 < at["server is shut down"] - at["SQL Server has stopped"] < 15.0
+
+
+def test_servers_that_run_from_the_beginning_have_told_which_copy_is_theirs() -> None:
+    world = lab(witness=False)
+    startup.healthy(world)
+    told = {server: {line[1] for line in errorlog.logs(world, server)[0]} for server in (P, M)}
+    assert told[P] & {1440, 1441, 1444} == {1440}
+    assert told[M] & {1440, 1441, 1444} == {1441, 1444}

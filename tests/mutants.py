@@ -1,0 +1,217 @@
+"""Mutants: change one place of the engine and see whether a test notices. `make mutants SHARE=0.02 SEED=1`.
+
+cosmic-ray knows the changes (see the Makefile for its version); no file is written. A child of this process imports
+the changed module and runs the tests that fit its package until one fails. `--quick` leaves out the dearest tests,
+so that a survivor of it may still be noticed by them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import difflib
+import gc
+import os
+import random
+import resource
+import shutil
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType
+
+ROOT = Path(__file__).parents[1]
+CHECKER = ROOT / "build" / "cosmic-ray"
+WORLD = ["tests/test_transcripts.py", "tests/engine/protocol"]
+TESTS = {
+    "by hand": WORLD,
+    "engine/protocol": WORLD,
+    "engine/mirroring": WORLD,
+    "engine/flow": ["tests/engine/flow"],
+}
+PACKAGES = list(TESTS)[1:]
+DEAR = [
+    f"tests/engine/protocol/test_{name}.py" for name in ("exploration", "odd_sequences", "quorum_patterns")
+]
+ALIKE = ("Decorator", "NoOp", "_Is_Eq", "_IsNot_NotEq", "_Eq_Is")
+"""Ends of cosmic-ray's names for changes that change nothing here: members of an enumeration are equal if the same."""
+LIMIT_CPU_S = 300
+"""Far more than all tests of a package take (1 minute); a mutant that takes longer runs without end: noticed."""
+BY_HAND = [  # each once survived every test: (file, text, text of the mutant)
+    ("engine/mirroring/failover.py", 'if kind == "manual" or failover.decided_tick is None:',
+     'if kind != "manual" and failover.decided_tick is None:'),
+    ("engine/protocol/streams.py", "generated_kb=max([world.flow.positions(source).flushed_kb, *received])",
+     "generated_kb=world.flow.positions(source).generated_kb"),
+    ("engine/protocol/clients.py", "delay = CLIENT_LOGIN_TIMEOUT_S if hung else", "delay = 0.0 if hung else"),
+    ("engine/constants.py", "SHUTDOWN_AFTER_SERVICE_S: Final = 5.0", "SHUTDOWN_AFTER_SERVICE_S: Final = 50.0"),
+]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Mutant:
+    package: str
+    path: str
+    line: int
+    source: str
+
+    def change(self) -> str:
+        """The lines that differ, old and new."""
+        before = (ROOT / self.path).read_text(encoding="utf-8").splitlines()
+        lines = list(difflib.unified_diff(before, self.source.splitlines(), lineterm="", n=0))[2:]
+        return " ".join(" ".join(line.split()) for line in lines if not line.startswith("@@"))
+
+
+def untold_places(source: str) -> set[tuple[int, int]]:
+    """Places (line, column) that no test can tell apart: annotations, texts, `__repr__`."""
+    spans: list[ast.expr | ast.stmt] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            spans += [node] if node.name == "__repr__" else [node.returns] if node.returns else []
+        elif isinstance(node, (ast.arg, ast.AnnAssign)):
+            spans += [node.annotation] if node.annotation else []
+        elif isinstance(node, ast.JoinedStr) or (
+            isinstance(node, ast.Constant) and isinstance(node.value, str)
+        ):
+            spans.append(node)
+    lines = source.splitlines()
+    return {
+        (line, column)
+        for span in spans
+        for line in range(span.lineno, (span.end_lineno or span.lineno) + 1)
+        for column in range(
+            span.col_offset if line == span.lineno else 0,
+            (span.end_col_offset or 0) if line == span.end_lineno else len(lines[line - 1]) + 1,
+        )
+    }
+
+
+def mutants_of(path: str) -> Iterator[list[tuple[int, type, int]]]:
+    """The places of a file that can be changed, each a list of its mutants (line, operator, occurrence)."""
+    from cosmic_ray.ast import ast_nodes, get_ast_from_path
+    from cosmic_ray.plugins import get_operator, operator_names
+
+    nodes = list(ast_nodes(get_ast_from_path(ROOT / path)))
+    left_out = untold_places((ROOT / path).read_text(encoding="utf-8"))
+    places: dict[tuple[int, int], list[tuple[int, type, int]]] = {}
+    for name in operator_names():
+        operator = get_operator(name)
+        if operator.arguments() or name.endswith(ALIKE):
+            continue
+        starts = (start for node in nodes for start, _ in operator().mutation_positions(node))
+        for occurrence, start in enumerate(starts):
+            if start not in left_out:
+                places.setdefault(start, []).append((start[0], operator, occurrence))
+    yield from (places[start] for start in sorted(places))
+
+
+def sample(package: str, share: float, chance: random.Random) -> Iterator[Mutant]:
+    """One mutant in each of a *share* of the places of *package*."""
+    from cosmic_ray.mutating import MutationVisitor
+
+    files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / package).glob("*.py"))
+    places = [(path, mutants) for path in files for mutants in mutants_of(path)]
+    for path, mutants in chance.sample(places, max(1, round(share * len(places)))):
+        line, operator, occurrence = chance.choice(mutants)
+        source = (ROOT / path).read_text(encoding="utf-8")
+        changed = MutationVisitor.mutate_code(source, operator(), occurrence)
+        assert changed is not None
+        yield Mutant(package, path, line, changed)
+
+
+def by_hand() -> Iterator[Mutant]:
+    for path, text, changed in BY_HAND:
+        source = (ROOT / path).read_text(encoding="utf-8")
+        if source.count(text) != 1:
+            raise SystemExit(f"{path}: expected {text!r} once; bring BY_HAND in tests/mutants.py up to date")
+        line = source[: source.index(text)].count("\n") + 1
+        yield Mutant("by hand", path, line, source.replace(text, changed))
+
+
+def noticed(mutant: Mutant | None, tests: list[str], output: Path) -> bool:
+    """Whether a test fails, or there is no end, in a child that imports *mutant*."""
+    child = os.fork()
+    if child:
+        return os.waitpid(child, 0)[1] != 0
+    code = 1
+    try:
+        with output.open("w", encoding="utf-8") as stream:
+            os.dup2(stream.fileno(), 1)
+            os.dup2(stream.fileno(), 2)
+            resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_CPU_S, LIMIT_CPU_S))
+            if mutant is not None:
+                put_in_place(mutant)
+            import pytest
+
+            code = pytest.main(["-x", "-q", "-p", "no:cacheprovider", "-p", "no:xdist", *tests])
+            sys.stdout.flush()
+    finally:
+        os._exit(int(code))
+
+
+def put_in_place(mutant: Mutant) -> None:
+    """From now on the import of the module gives the mutant, compiled anew where numba compiles."""
+    load = SourceFileLoader.get_code
+
+    def get_code(loader: SourceFileLoader, name: str) -> CodeType | None:
+        if Path(loader.path) == ROOT / mutant.path:
+            return compile(mutant.source, loader.path, "exec")
+        return load(loader, name)
+
+    SourceFileLoader.get_code = get_code  # type: ignore[method-assign, assignment]
+    if mutant.path.endswith("flow/kernel.py"):
+        from numba.core import config
+
+        config.CACHE_DIR = tempfile.mkdtemp(dir=ROOT / "build" / "mutants")  # type: ignore[attr-defined]
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(prog="python -m tests.mutants", description=__doc__)
+    arguments.add_argument(
+        "--share", type=float, default=0.02, help="of the places that can be changed, 0 to 1"
+    )
+    arguments.add_argument("--seed", type=int, default=1)
+    arguments.add_argument("--quick", action="store_true", help="leave out the dearest tests")
+    arguments.add_argument("--by-hand", action="store_true", help="only the mutants made by hand")
+    arguments.add_argument("--package", choices=PACKAGES, action="append", help="one or more; without: all")
+    arguments.add_argument(
+        "--deselect", action="append", default=[], help="a test that fails without a mutant"
+    )
+    chosen = arguments.parse_args()
+    sys.path.append(str(CHECKER))
+    build = ROOT / "build" / "mutants"
+    shutil.rmtree(build, ignore_errors=True)
+    build.mkdir(parents=True)
+    os.environ |= {"HYPOTHESIS_STORAGE_DIRECTORY": str(build / "hypothesis"), "QT_QPA_PLATFORM": "offscreen"}
+    leave_out = [f"--deselect={name}" for name in chosen.deselect]
+    leave_out += [f"--ignore={path}" for path in DEAR] if chosen.quick else []
+    mutants = list(by_hand())
+    if not chosen.by_hand:
+        for package in chosen.package or PACKAGES:
+            mutants += sample(package, chosen.share, random.Random(f"{chosen.seed} {package}"))
+
+    import lark, numba, numpy, pydantic, sqlglot  # noqa: E401, F401, I001  # once, for all children
+
+    gc.freeze()
+    for tests in [WORLD, TESTS["engine/flow"]]:
+        if tests in [TESTS[mutant.package] for mutant in mutants] and noticed(
+            None, tests + leave_out, build / "none.txt"
+        ):
+            raise SystemExit(f"{' '.join(tests)} fails without a mutant: see {build / 'none.txt'}")
+    counts: Counter[tuple[str, bool]] = Counter()
+    for number, mutant in enumerate(mutants):
+        killed = noticed(mutant, TESTS[mutant.package] + leave_out, build / f"{number}.txt")
+        counts[mutant.package, killed] += 1
+        if not killed:
+            print(f"survived: {mutant.path}:{mutant.line}: {mutant.change()}", flush=True)
+    print(f"{'package':<20}{'killed':>8}{'survived':>10}{'score':>8}")
+    for package in dict.fromkeys(mutant.package for mutant in mutants):
+        noted, unnoted = counts[package, True], counts[package, False]
+        print(f"{package:<20}{noted:>8}{unnoted:>10}{noted / (noted + unnoted):>8.0%}")
+
+
+if __name__ == "__main__":
+    main()
