@@ -290,6 +290,7 @@ def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> T
     font = app.font()
     growth = BASE_POINTS * font_scale / font.pointSizeF()
     chosen = _with_fonts_of_their_own(app)
+    app.setStyleSheet("")  # a sheet over another takes Qt four times as long as none and then the new one
     font.setPointSizeF(BASE_POINTS * font_scale)
     app.setFont(font)
     app.setPalette(palette(colours))

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+import time
+from collections.abc import Callable
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
@@ -462,3 +464,18 @@ def test_results_fit_below_a_query_on_a_small_screen(qtbot: Any, lab: OpenWindow
     qtbot.keyClick(window.editor, Qt.Key.Key_F5)
     qtbot.waitUntil(lambda: window.results.isVisible())
     assert lab.console.minimumSizeHint().height() <= CONSOLE_PX
+
+
+@pytest.mark.usefixtures("styled")
+def test_a_theme_costs_less_than_a_sheet_over_another(qapp: QApplication, lab: OpenWindow) -> None:
+    """Icons and plots included: Qt polishes every widget of the desk several times for a sheet over another."""
+
+    def cost_s(do: Callable[[], object]) -> float:
+        before = time.process_time()
+        do()
+        return time.process_time() - before
+
+    lab.appearance.set_theme(theme.DARK)
+    over = cost_s(lambda: qapp.setStyleSheet(theme.style_sheet(theme.light())))
+    ours = cost_s(lambda: lab.appearance.set_theme(theme.LIGHT))
+    assert ours < over
