@@ -157,7 +157,7 @@ def _print_head(found: Bundle) -> None:
 
 def _add(options: argparse.Namespace) -> int:
     found = bundle.read(Path(options.file))
-    offers = bundle_store.offers(found)
+    offers = list(bundle_store.offers(found))
     unknown = sorted(set(options.only or ()) - {offer.name for offer in offers})
     if unknown:
         raise NoScenario(f"mirrordrill: {options.file} holds no {', '.join(map(visible, unknown))}")

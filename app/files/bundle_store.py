@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -74,10 +74,11 @@ class TakenIn:
 # --- looking ------------------------------------------------------------------------------------------------
 
 
-def offers(found: Bundle) -> list[Offer]:
-    """Each drill of the bundle, read and checked, none of it run."""
+def offers(found: Bundle) -> Iterator[Offer]:
+    """Each drill of the bundle, read and checked as it is asked for, none of it run."""
     present = {file.name: file for file in scenario_files.all_files()[0]}
-    return [_offer(found, name, text, present) for name, text in found.scenarios.items()]
+    for name, text in found.scenarios.items():
+        yield _offer(found, name, text, present)
 
 
 def _offer(found: Bundle, name: str, text: str, present: Mapping[str, ScenarioFile]) -> Offer:
@@ -105,9 +106,10 @@ def _short(problem: Problem) -> str:
     return f"{problem.line}:{problem.column}: {where}{problem.text}"
 
 
-def run_offers(found: Bundle) -> list[RunOffer]:
+def run_offers(found: Bundle) -> Iterator[RunOffer]:
     """Each run of the bundle as it says of itself; none is played."""
-    return [_run_offer(name, raw) for name, raw in found.runs.items()]
+    for name, raw in found.runs.items():
+        yield _run_offer(name, raw)
 
 
 def _run_offer(name: str, raw: bytes) -> RunOffer:

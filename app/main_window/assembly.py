@@ -192,7 +192,7 @@ class Assembly(QObject):
     def _make_pages(self) -> None:
         """What is opened beside a run or after it."""
         window, navigation, notice = self._window, self._navigation, self._notice
-        self._gate = Gate(self._profile, navigation, self._picker, notice, window)
+        self._gate = Gate(self._profile, navigation, self._session, self._picker, notice, window)
         self._branches = BranchViews(navigation, self._session, self._play, notice, window)
         self._debriefing = Debriefing(
             self._debrief, self._profile, navigation, self._session, self._play, self._library,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from itertools import chain
 from typing import Any, Final
 
 from PySide6.QtCore import QObject
@@ -15,6 +16,7 @@ from app.files.bundle import Bundle
 from app.files.bundle_store import CannotKeep, Offer, RunOffer
 from app.files.run_files import NoRun
 from app.main_window.navigation import Navigation
+from app.main_window.session import Session
 from app.storage import Profile, StorageProblem
 from app.views.accepted import AcceptedFile, AcceptedFiles
 from app.views.quarantine import Fact, Item, Quarantine, facts_of
@@ -25,6 +27,7 @@ from app.words.language import tr, trn
 from app.words.sentences import said
 from engine.drill.authoring.contents import contents, sha256, verbs_of, visible
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.time.slices import Slices
 from engine.inputs import InputProblem
 
 RUN_SHOWN: Final = 200_000
@@ -40,6 +43,7 @@ class Gate(QObject):
         self,
         profile: Profile | None,
         navigation: Navigation,
+        session: Session,
         picker: ScenarioPicker,
         notice: Notice,
         parent: QWidget,
@@ -47,7 +51,7 @@ class Gate(QObject):
         """*picker*: there the drills of a bundle are found after it was taken in."""
         super().__init__(parent)
         self._profile, self._navigation, self._picker = profile, navigation, picker
-        self._notice, self._parent = notice, parent
+        self._session, self._notice, self._parent = session, notice, parent
         self._page: Quarantine | None = None
         self._accepted = self._remembered()
         self._asked: tuple[Accepted, Callable[[], None]] | None = None
@@ -90,17 +94,18 @@ class Gate(QObject):
         self._ask(file, facts, "\n".join((*lines, "", scenario.text)), one, then)
 
     def admit_bundle(self, found: Bundle) -> None:
-        """Show what a bundle holds, to be taken in."""
-        self._asked, self._bundle = None, found
-        drills, runs = bundle_store.offers(found), bundle_store.run_offers(found)
-        items = [
-            *(_drill_item(found, offer) for offer in drills),
-            *(_run_item(found, offer) for offer in runs),
-        ]
-        page = self._show_page()
-        page.show_bundle(found.file, found.manifest.title, items)
-        self._navigation.go_to(page, tr("A bundle from another source"))
-        page.take_focus()
+        """Show what a bundle holds, to be taken in; a large one is read in slices, which can be cancelled."""
+        self._navigation.leave_run()
+        self._asked = self._bundle = None
+
+        def show(items: list[Item]) -> None:
+            page = self._show_page()
+            self._bundle = found
+            page.show_bundle(found.file, found.manifest.title, items)
+            self._navigation.go_to(page, tr("A bundle from another source"))
+            page.take_focus()
+
+        self._session.work(_items(found), show, stopped=self._navigation.show_home)
 
     def _take_in(self, found: Bundle, names: list[str]) -> None:
         """What was chosen: into the profile, known from now on, on the start page."""
@@ -276,6 +281,17 @@ def _of_bundle(found: Bundle) -> list[Fact]:
         Fact(tr("SHA-256 of the bundle"), found.sha256),
     ]
     return [Fact(fact.what, visible(fact.value).replace("\n", " ")) for fact in facts]
+
+
+def _items(found: Bundle) -> Slices[list[Item]]:
+    """What a bundle holds, an item in each slice."""
+    drills = (_drill_item(found, offer) for offer in bundle_store.offers(found))
+    runs = (_run_item(found, offer) for offer in bundle_store.run_offers(found))
+    items: list[Item] = []
+    for item in chain(drills, runs):
+        items.append(item)
+        yield len(items) / (len(found.scenarios) + len(found.runs))
+    return items
 
 
 def _drill_item(found: Bundle, offer: Offer) -> Item:

@@ -19,7 +19,7 @@ class Loading(QWidget):
     def __init__(self, session: Session) -> None:
         super().__init__()
         self._session = session
-        self.words = words = QLabel(tr("Replaying the run"))
+        self.words = words = QLabel(tr("Working…"))
         self.bar = QProgressBar()
         self.bar.setRange(0, 1000)
         self.bar.setTextVisible(False)

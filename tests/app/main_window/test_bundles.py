@@ -196,3 +196,23 @@ def test_own_drills_are_handed_on(
     assert found.manifest.title == "Week 1"
     assert list(found.scenarios) == [name]
     assert "Saved" in window.notice.text
+
+
+def test_a_large_one_is_read_with_a_bar_and_can_be_cancelled(window: OpenWindow, tmp_path: Path) -> None:
+    large = tmp_path / "large.mirrordrill"
+    bundle.write(large, "Many", {f"one-{number}": WORLD for number in range(60)})
+    session = window.session
+    session.host.at_once_s = 0.0
+    window.open_file(str(large))
+    session.on_frame(16.0)
+    assert session.busy
+    assert window.loading.isVisible()
+    assert 0 < window.loading.bar.value() < 1000
+    window.loading.stop.click()
+    assert not session.busy
+    assert not window.loading.isVisible()
+    assert window.pages.currentWidget() is window.picker
+    window.open_file(str(large))
+    while session.busy:
+        session.on_frame(16.0)
+    assert len(listed(window)) == 60
