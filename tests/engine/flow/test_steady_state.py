@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from engine.flow import Mode, Workload
-from tests.engine.flow.pairs import W1, W2, means, one, reading
+from tests.engine.flow.pairs import W1, W2, means, one, reading, run_s
 
 NONE, FULL, OFF = Mode.NONE, Mode.FULL, Mode.OFF
 
@@ -81,3 +81,9 @@ def test_encryption_costs_next_to_nothing() -> None:
     assert 0 < secret.response_s - plain.response_s < 0.0001
     assert 0 < secret.cpu_percent - plain.cpu_percent < 0.1
     assert secret.transactions_per_s == pytest.approx(plain.transactions_per_s, rel=1e-4)
+
+
+def test_a_mirror_that_receives_log_uses_its_processors() -> None:
+    flow = one(W1, Mode.FULL)
+    run_s(flow, 10.0)
+    assert 0.0 < reading(flow).mirror_cpu_percent < 100.0
