@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Final, TypeVar
 
-from app.host.inbox import Answer, Inbox, Request
+from app.host.inbox import ENDS, Answer, Inbox, Request
 from app.host.notice import Notice
 from app.host.pace import Pace
 from app.host.past import Past
@@ -368,8 +368,8 @@ class Host:
             self._take_back(history)
             return str(problem)
         if request is not None:
-            if item.verb == "sql":
-                self.inbox.await_batch(request, item)
+            if item.verb in ENDS:
+                self.inbox.await_end(request, item)
             else:
                 request.answer.set_result(Answer(item))
         self._show(drill.events[known:])

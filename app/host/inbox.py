@@ -8,9 +8,13 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import count
 from queue import Empty, SimpleQueue
+from typing import Final
 
 from engine.events import Event
 from engine.inputs import Input
+
+ENDS: Final = {"sql": "sql_done", "batch": "sql_done", "connect": "session"}
+"""Verbs whose answer is an event of their window that may come later, and its kind; all others are done at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +24,7 @@ class Answer:
     item: Input | None = None
     """The input as it stands in the journal; None if it was refused."""
     done: Event | None = None
-    """Of T-SQL its `sql_done`, with messages and results; None for any other input, and if the batch was lost."""
+    """The event that ENDS names: of T-SQL its `sql_done`, with messages and results. None if the batch was lost."""
     refused: str = ""
     """Why it could not be done; one sentence."""
 
@@ -43,8 +47,8 @@ class Inbox:
         """Tells the host's thread that a request waits; must be safe to call from any thread."""
         self._numbers = count(1)  # next() of it is atomic
         self._posted: SimpleQueue[Request] = SimpleQueue()
-        self._batches: dict[str, deque[tuple[Request, Input]]] = {}
-        """T-SQL whose end is awaited, by window, oldest first: a window runs one batch after another."""
+        self._waiting: dict[tuple[str, str], deque[tuple[Request, Input]]] = {}
+        """Requests whose end is awaited, by its kind and window, oldest first: a window runs batch after batch."""
 
     def post(self, line: str) -> Request:
         """Ask for *line* to be done as soon as the host looks."""
@@ -61,14 +65,14 @@ class Inbox:
             except Empty:
                 return
 
-    def await_batch(self, request: Request, item: Input) -> None:
-        """The answer to *request* comes with the next `sql_done` of its window that is still to come."""
-        self._batches.setdefault(item.args[0], deque()).append((request, item))
+    def await_end(self, request: Request, item: Input) -> None:
+        """The answer to *request* comes with the next event of the kind in ENDS of its window."""
+        self._waiting.setdefault((ENDS[item.verb], item.args[0]), deque()).append((request, item))
 
     def happened(self, events: list[Event]) -> None:
-        """Answer the requests whose batches are over."""
+        """Answer the requests that are over."""
         for event in events:
-            waiting = self._batches.get(str(event.get("window"))) if event.kind == "sql_done" else None
+            waiting = self._waiting.get((event.kind, str(event.get("window"))))
             if waiting:
                 # what was not sent (run 0) is said at once, whatever runs before it
                 request, item = waiting.popleft() if event.get("run") else waiting.pop()
@@ -78,7 +82,7 @@ class Inbox:
         """The run is no more: every request that waits is refused, as a broken connection is."""
         for request in self.taken():
             request.answer.set_result(Answer(refused=why))
-        for waiting in self._batches.values():
+        for waiting in self._waiting.values():
             for request, item in waiting:
                 request.answer.set_result(Answer(item, refused=why))
-        self._batches.clear()
+        self._waiting.clear()

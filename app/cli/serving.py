@@ -1,0 +1,57 @@
+"""`mirrordrill serve`: a world for real SQL clients on this computer."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import partial
+from typing import Final
+
+from app.cli.terms import Commands, Unusable, check_seed, loaded, write_json
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.host.pace import SPEED_MAX, SPEED_MIN
+from engine.drill.running.drill import Drill
+
+PORT_BASE: Final = 14_331
+"""Port of the first instance: beside 1433, which a real one may have. Assumed."""
+
+
+def add_to(command: Commands) -> None:
+    serve = command("serve", "a world for real SQL clients, on 127.0.0.1")
+    serve.set_defaults(do=_serve)
+    serve.add_argument("scenario", metavar="NAME|FILE")
+    serve.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenario's own")
+    serve.add_argument(
+        "--port-base",
+        type=int,
+        default=PORT_BASE,
+        metavar="N",
+        help=f"port of the first instance, the others have those after it ({PORT_BASE}); 0: any free ones",
+    )
+    serve.add_argument(
+        "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (1)"
+    )
+    serve.add_argument("--record", metavar="FILE", help="write the run at its end, for `mirrordrill replay`")
+
+
+def _serve(options: argparse.Namespace) -> int:
+    from app.serve.listener import NoPort
+    from app.serve.service import serve
+
+    scenario = loaded(options.scenario)
+    check_seed(options.seed)
+    drill = Drill(scenario, options.seed)
+    last = 65_535 - len(drill.world.instances)
+    if not (options.port_base == 0 or 1024 <= options.port_base <= last):
+        raise Unusable(f"--port-base {options.port_base} is not from 1024 to {last}, nor 0")
+    if not SPEED_MIN <= options.speed <= SPEED_MAX:
+        raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+    try:
+        serve(drill, options.speed, options.port_base, sys.stdin, partial(print, flush=True))
+    except NoPort as problem:
+        raise Unusable(f"{problem}; choose another --port-base") from problem
+    finally:
+        if options.record is not None:
+            write_json(drill.report(), options.record)
+    goals_missed = any(not state.met for state in drill.goals.values())
+    return ANSWER_IS_NO if goals_missed else AS_ASKED

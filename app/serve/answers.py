@@ -1,0 +1,80 @@
+"""The answer to a request as one stream of tokens, in the order in which the batch has said it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from app.serve import tokens
+from app.serve.requests import OUTPUT, Asked
+from engine.messages import wording
+
+Said = Mapping[str, Any]
+"""A message or a result as the event `sql_done` has it."""
+
+
+def answer(
+    asked: Asked, messages: Sequence[Said], results: Sequence[Said], server: str, tds: int, changes: bytes
+) -> bytes:
+    """All that goes back for a request; *changes* of the connection (ENVCHANGE) stand before the last DONE."""
+    inner = tokens.DONE_IN_PROC if asked.call else tokens.DONE
+    back: Said | None = None
+    if (asked.outputs or asked.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
+        back = results[-1]
+        messages = [*messages[: back["after_messages"]], *messages[back["after_messages"] + 1 :]]
+        results = results[:-1]
+    out, failed, waiting = bytearray(), False, False
+    for said in in_order(messages, results):
+        if "columns" in said:
+            if waiting:
+                out += tokens.done(inner, tokens.MORE, None, tds)
+            out += tokens.grid(said, tds)
+            waiting = True
+        elif said.get("rows") is not None:
+            out += tokens.done(inner, tokens.MORE | (tokens.ERROR if failed else 0), said["rows"], tds)
+            failed = waiting = False
+        elif not _of_the_client(said):
+            if waiting:
+                out += tokens.done(inner, tokens.MORE, None, tds)
+                waiting = False
+            out += tokens.message(said, server, tds)
+            failed = failed or said["severity"] > 10
+    if waiting:
+        out += tokens.done(inner, tokens.MORE, None, tds)
+    out += changes
+    if asked.call:
+        out += _returned(asked, back, tds)
+    status = tokens.ERROR if failed else 0
+    return bytes(out + tokens.done(tokens.DONE_PROC if asked.call else tokens.DONE, status, None, tds))
+
+
+def _returned(asked: Asked, back: Said | None, tds: int) -> bytes:
+    values = list(back["rows"][0]) if back is not None else []
+    status = values.pop(0) if asked.returns and values else 0
+    out = tokens.return_status(status or 0)
+    if asked.handle is not None:
+        out += tokens.return_value(0, "", "int", asked.handle, tds)
+    for (place, name, written), value in zip(asked.outputs, values, strict=False):
+        out += tokens.return_value(place, name, written, value, tds)
+    return out
+
+
+def in_order(messages: Sequence[Said], results: Sequence[Said]) -> Iterator[Said]:
+    """Messages and grids are one stream, see `Result.after_messages`."""
+    told = 0
+    for result in results:
+        yield from messages[told : result["after_messages"]]
+        told = max(told, result["after_messages"])
+        yield result
+    yield from messages[told:]
+
+
+def _of_the_client(said: Said) -> bool:
+    """What a client would say itself when its connection breaks or its user cancels; no server says it."""
+    number = said["number"]
+    if number == 0:
+        return bool(said["severity"] > 10)
+    try:
+        return wording(number).source == "client"
+    except KeyError:
+        return False

@@ -1,0 +1,156 @@
+"""The ports of the instances, on this computer alone: open, closed or silent, as each instance is."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+from enum import Enum
+from typing import Final
+
+from app.host import Answer, Host
+from app.serve.session import Session
+from engine.events import Event
+from engine.model import Role, World
+
+HOST: Final = "127.0.0.1"
+CONNECTIONS_MAX: Final = 250
+"""Connections to all instances together. Assumed: a pool of a hundred, twice and some."""
+
+
+class State(Enum):
+    """What an instance's port does."""
+
+    ANSWERS = "answers"
+    REFUSES = "refuses"
+    SILENT = "silent"
+    """Connections are taken by the system, and nothing is ever said: as near as it gets to packets that vanish."""
+
+
+class NoPort(Exception):
+    """A port cannot be had; the text says which."""
+
+
+def state(world: World, server: str) -> State:
+    """As clients meet the instance now."""
+    there = world.instances[server]
+    computer = world.computers[there.computer]
+    if not (computer.powered and computer.nic_up):
+        return State.SILENT
+    if not (there.running and there.tcp_listening):
+        return State.REFUSES
+    return State.SILENT if there.hung else State.ANSWERS
+
+
+class Listener:
+    """All ports of a run, and who is connected to them."""
+
+    def __init__(self, host: Host) -> None:
+        self.password = secrets.token_urlsafe(12)
+        self.ports: dict[str, int] = {}
+        self._host = host
+        self._last = 0
+        self._open: dict[str, asyncio.Server] = {}
+        self._states: dict[str, State] = {}
+        self._changed = asyncio.Condition()
+        self._sessions: dict[str, Session] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        host.happened.connect(self._hear)
+
+    # --- ports
+
+    async def open(self, base: int) -> None:
+        """Open a port for each instance, *base* and those after it; 0: any that are free. Raises NoPort."""
+        for place, server in enumerate(self.world.instances):
+            self.ports[server] = base + place if base else 0
+            await self._listen(server)
+        await self.follow()
+
+    async def _listen(self, server: str) -> None:
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            await self._accept(server, reader, writer)
+
+        try:
+            opened = await asyncio.start_server(accept, HOST, self.ports[server])
+        except OSError as problem:
+            raise NoPort(
+                f"port {self.ports[server]} on {HOST} cannot be opened: {problem.strerror}"
+            ) from problem
+        self.ports[server] = opened.sockets[0].getsockname()[1]
+        self._open[server] = opened
+
+    async def follow(self) -> None:
+        """Have every port do as its instance does now."""
+        for server in self.world.instances:
+            now = state(self.world, server)
+            if now is self._states.get(server):
+                continue
+            self._states[server] = now
+            if now is State.REFUSES and server in self._open:
+                self._open.pop(server).close()
+                for session in [one for one in self._sessions.values() if one.server == server]:
+                    session.reset()
+            elif now is not State.REFUSES and server not in self._open:
+                await self._listen(server)
+            async with self._changed:
+                self._changed.notify_all()
+
+    async def close(self) -> None:
+        """Close all ports, and end all connections."""
+        for opened in self._open.values():
+            opened.close()
+        for session in list(self._sessions.values()):
+            session.reset()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    # --- connections
+
+    async def _accept(self, server: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if len(self._sessions) >= CONNECTIONS_MAX:
+            writer.transport.abort()
+            return
+        self._last += 1
+        window = f"{server}#tds{self._last}"
+        session = self._sessions[window] = Session(self, server, window, reader, writer)
+        task = asyncio.current_task()
+        assert task is not None
+        self._tasks.add(task)
+        try:
+            await session.run()
+        finally:
+            self._tasks.discard(task)
+            self._sessions.pop(window, None)
+
+    def _hear(self, events: list[Event]) -> None:
+        for event in events:
+            session = self._sessions.get(str(event.get("window"))) if event.kind == "session" else None
+            if session is not None and event.get("what") in ("lost", "ended by the server"):
+                session.end(event.get("what"))
+
+    # --- what a connection needs
+
+    @property
+    def world(self) -> World:
+        assert self._host.live is not None
+        return self._host.live.world
+
+    async def ask(self, line: str) -> Answer:
+        """Have *line* done by the run."""
+        return await asyncio.wrap_future(self._host.inbox.post(line).answer)
+
+    async def answering(self, server: str) -> None:
+        async with self._changed:
+            await self._changed.wait_for(lambda: state(self.world, server) is not State.SILENT)
+
+    def partner(self, server: str, database: str) -> str:
+        """`127.0.0.1,14332`, as a driver on this computer reaches the mirror; empty where there is none to tell
+        [MS-TDS 2.2.7.9]."""
+        copy = self.world.copies.get((server, database))
+        if (
+            copy is None
+            or copy.mirroring.role is not Role.PRINCIPAL
+            or copy.mirroring.partner not in self.ports
+        ):
+            return ""
+        return f"{HOST},{self.ports[copy.mirroring.partner]}"

@@ -1,0 +1,118 @@
+"""What comes before the first batch: PRELOGIN [MS-TDS 2.2.6.5] and LOGIN7 [MS-TDS 2.2.6.4]."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import Final
+
+from app.serve.packets import SIZE, SIZE_MAX, SIZE_MIN, Malformed, Reader
+
+VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
+"""Options of a PRELOGIN."""
+NO_ENCRYPTION: Final = 0x02
+"""ENCRYPT_NOT_SUP: who must have TLS leaves, all others go on without."""
+
+TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004
+"""Versions as LOGINACK tells them [MS-TDS 2.2.7.14]."""
+NEWEST: Final = {2005: TDS_7_2, 2008: TDS_7_3}
+"""What a version of the product speaks at most; later ones 7.4 [MS-TDS Appendix A]."""
+
+NAME_MAX: Final = 128
+"""Characters of a name [MS-TDS 2.2.6.4]."""
+
+
+def negotiated(asked: int, product: int) -> int:
+    """The TDS version for a client that asks for one and a product of the version 2005, 2008 …"""
+    newest = NEWEST.get(product, TDS_7_4)
+    return max(
+        (one for one in (TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4) if one <= min(asked, newest)), default=TDS_7_1
+    )
+
+
+def prelogin_answer(body: bytes, build: str) -> bytes:
+    """The answer to a PRELOGIN of a server whose product version is *build* (9.00.5000.00). Raises Malformed."""
+    reader = Reader(body)
+    while reader.number("B") != 0xFF:
+        offset, length = struct.unpack(">HH", reader.take(4))
+        Reader(body, offset).take(length)
+    major, minor, number = build_of(build)
+    options = (
+        (VERSION, struct.pack(">BBHH", major, minor, number, 0)),
+        (ENCRYPTION, bytes([NO_ENCRYPTION])),
+        (INSTANCE, b"\0"),
+        (THREAD, b""),
+        (MARS, b"\0"),
+    )
+    head, data = b"", b""
+    for option, value in options:
+        head += struct.pack(">BHH", option, 5 * len(options) + 1 + len(data), len(value))
+        data += value
+    return head + b"\xff" + data
+
+
+def build_of(product: str) -> tuple[int, int, int]:
+    """Major, minor and build number of a product version such as 9.00.5000.00."""
+    major, minor, number = (int(part) for part in product.split(".")[:3])
+    return major, minor, number
+
+
+@dataclass(frozen=True, slots=True)
+class Login:
+    """A LOGIN7, as far as the simulation heeds it."""
+
+    tds: int
+    """The version that is asked for."""
+    packet_size: int = SIZE
+    host: str = ""
+    user: str = ""
+    password: str = field(default="", repr=False)
+    program: str = ""
+    server: str = ""
+    library: str = ""
+    database: str = ""
+    windows: bool = False
+    """Windows authentication is asked for, which is never done here."""
+
+
+_LENGTHS: Final = (
+    "host",
+    "user",
+    "password",
+    "program",
+    "server",
+    "extension",
+    "library",
+    "language",
+    "database",
+)
+"""Texts in the order of their offsets."""
+
+
+def read_login(body: bytes) -> Login:
+    """Raises Malformed."""
+    reader = Reader(body)
+    length, tds, size = reader.number("I"), reader.number("I"), reader.number("I")
+    if length != len(body) or length < 86:
+        raise Malformed(f"a login of {length} bytes in {len(body)}")
+    flags = body[25]
+    texts: dict[str, str] = {}
+    for place, name in enumerate(_LENGTHS):
+        offset, count = struct.unpack_from("<HH", body, 36 + 4 * place)
+        if name == "extension" or not count:
+            continue
+        if count > NAME_MAX:
+            raise Malformed(f"{count} characters of {name} in a login")
+        raw = Reader(body, offset).take(2 * count)
+        if name == "password":
+            raw = bytes(_unscrambled(byte) for byte in raw)
+        texts[name] = raw.decode("utf-16-le", "replace")
+    texts.pop("language", None)
+    wanted = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
+    return Login(tds=tds, packet_size=wanted, windows=bool(flags & 0x80), **texts)
+
+
+def _unscrambled(byte: int) -> int:
+    """A byte of the password, which is hidden by swapped halves and 0xA5; that is no encryption."""
+    byte ^= 0xA5
+    return (byte << 4 | byte >> 4) & 0xFF

@@ -1,0 +1,122 @@
+"""Packets and the messages that are cut into them [MS-TDS 2.2.3]."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+
+class Kind(IntEnum):
+    """What a message is [MS-TDS 2.2.3.1.1]."""
+
+    BATCH = 0x01
+    RPC = 0x03
+    RESPONSE = 0x04
+    ATTENTION = 0x06
+    TRANSACTION = 0x0E
+    LOGIN = 0x10
+    PRELOGIN = 0x12
+
+
+HEADER: Final = struct.Struct(">BBHHBB")
+"""Type, status, length with the header, session id, number of the packet, window."""
+END: Final = 0x01
+RESETS: Final = 0x08 | 0x10
+"""Bits of the status [MS-TDS 2.2.3.1.2]: last packet of its message; reset the connection before (0x10: all of it but
+its transaction, which is reset here as well)."""
+
+SIZE: Final = 4096
+SIZE_MIN, SIZE_MAX = 512, 32767
+"""Bytes of a packet: at first, and what a login may ask for [MS-TDS 2.2.6.4]."""
+MESSAGE_MAX: Final = 4_000_000
+"""Bytes of a message: a batch of a million characters and a login are far below. Assumed."""
+
+
+class Malformed(ValueError):
+    """Bytes that are no TDS; the text says where."""
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    kind: Kind
+    body: bytes
+    resets: bool = False
+    """The connection is to be reset before it is carried out."""
+
+
+def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
+    """A response in packets of *size* bytes at most."""
+    step = size - HEADER.size
+    parts = [body[at : at + step] for at in range(0, len(body), step)] or [b""]
+    out = bytearray()
+    for number, part in enumerate(parts, start=1):
+        last = END if number == len(parts) else 0
+        out += HEADER.pack(Kind.RESPONSE, last, HEADER.size + len(part), spid & 0xFFFF, number & 0xFF, 0)
+        out += part
+    return bytes(out)
+
+
+class Assembler:
+    """Puts messages together from the bytes as they come."""
+
+    def __init__(self) -> None:
+        self._waiting = bytearray()
+        self._body = bytearray()
+        self._kind: int | None = None
+        self._resets = False
+
+    def feed(self, data: bytes) -> list[Message]:
+        """The messages that are whole with *data*. Raises Malformed."""
+        self._waiting += data
+        whole: list[Message] = []
+        while len(self._waiting) >= HEADER.size:
+            kind, status, length, *_ = HEADER.unpack_from(self._waiting)
+            if kind not in Kind.__members__.values() or kind == Kind.RESPONSE:
+                raise Malformed(f"a packet of type {kind:#04x}")
+            if length < HEADER.size or self._kind not in (None, kind):
+                raise Malformed(f"a packet of {length} bytes and type {kind:#04x}")
+            if len(self._body) + length > MESSAGE_MAX:
+                raise Malformed(f"a message of more than {MESSAGE_MAX} bytes")
+            if len(self._waiting) < length:
+                break
+            if self._kind is None:
+                self._kind, self._resets = kind, bool(status & RESETS)
+            self._body += self._waiting[HEADER.size : length]
+            del self._waiting[:length]
+            if status & END:
+                whole.append(Message(Kind(kind), bytes(self._body), self._resets))
+                self._body.clear()
+                self._kind = None
+        return whole
+
+
+class Reader:
+    """Goes over the bytes of one message."""
+
+    def __init__(self, data: bytes, at: int = 0) -> None:
+        self.data, self.at = data, at
+
+    @property
+    def left(self) -> int:
+        return len(self.data) - self.at
+
+    def take(self, count: int) -> bytes:
+        """The next *count* bytes. Raises Malformed if there are fewer."""
+        if count < 0 or count > self.left:
+            raise Malformed(f"{count} bytes expected at {self.at} of {len(self.data)}")
+        self.at += count
+        return self.data[self.at - count : self.at]
+
+    def number(self, form: str) -> int:
+        """One number in the notation of struct, little-endian."""
+        (value,) = struct.unpack(f"<{form}", self.take(struct.calcsize(f"<{form}")))
+        return int(value)
+
+    def text(self, characters: int) -> str:
+        return self.take(2 * characters).decode("utf-16-le", "replace")
+
+    def short_text(self) -> str:
+        """B_VARCHAR [MS-TDS 2.2.5.1.2]."""
+        return self.text(self.number("B"))

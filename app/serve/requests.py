@@ -1,0 +1,221 @@
+"""What a client asks for, as T-SQL: batches, calls of procedures, transactions [MS-TDS 2.2.6.6, 2.2.6.7, 2.2.6.9].
+
+A call becomes the text that a trace of a server shows for it: `EXEC sp_executesql N'…', N'@p int', @p = 5`.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any, Final
+
+from app.serve.login import TDS_7_2
+from app.serve.packets import Malformed, Reader
+from app.serve.types import Typed, quoted, read_typed
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """T-SQL to be run for a request."""
+
+    text: str
+    outputs: tuple[tuple[int, str, str], ...] = ()
+    """(place, name, type) of the parameters whose values are asked back: the last grid has them, see `OUTPUT`."""
+    returns: bool = False
+    """That grid begins with what the procedure returns."""
+    call: bool = False
+    handle: int | None = None
+    """Of a statement that was prepared by the way."""
+    resets: bool = False
+    """It is sp_reset_connection: nothing is run."""
+
+
+OUTPUT: Final = "@tds"
+"""Beginning of the names of the variables that take what a procedure hands back, and of the columns that show them."""
+
+_PROCEDURES: Final = {
+    10: "sp_executesql", 11: "sp_prepare", 12: "sp_execute", 13: "sp_prepexec", 15: "sp_unprepare",
+}  # fmt: skip
+"""Procedures that are called by number [MS-TDS 2.2.6.6]; cursors (1 to 9) are not simulated on the wire."""
+
+
+class NotSimulated(Exception):
+    """A request that is understood and not simulated; the text says which."""
+
+
+def _past_headers(reader: Reader, tds: int) -> None:
+    """ALL_HEADERS [MS-TDS 2.2.5.3], which TDS 7.2 brought in: nothing in them is needed here."""
+    if tds >= TDS_7_2:
+        length = reader.number("I")
+        reader.take(length - 4)
+
+
+def read_batch(body: bytes, tds: int) -> Asked:
+    """SQLBatch. Raises Malformed."""
+    reader = Reader(body)
+    _past_headers(reader, tds)
+    return Asked(reader.text(reader.left // 2))
+
+
+_ISOLATION: Final = {
+    1: "READ UNCOMMITTED",
+    2: "READ COMMITTED",
+    3: "REPEATABLE READ",
+    4: "SERIALIZABLE",
+    5: "SNAPSHOT",
+}
+_BEGIN, _COMMIT, _ROLLBACK, _SAVE = 5, 7, 8, 9
+
+
+def read_transaction(body: bytes, tds: int) -> Asked:
+    """A transaction manager request. Raises Malformed, NotSimulated."""
+    reader = Reader(body)
+    _past_headers(reader, tds)
+    what = reader.number("H")
+    if what == _BEGIN:
+        return Asked(_begun(reader))
+    if what not in (_COMMIT, _ROLLBACK, _SAVE):
+        raise NotSimulated("distributed transactions")
+    name = reader.text(reader.number("B") // 2)
+    if what == _SAVE:
+        return Asked(f"SAVE TRANSACTION {_name(name)}")
+    text = "COMMIT TRANSACTION" if what == _COMMIT else f"ROLLBACK TRANSACTION {_name(name)}".rstrip()
+    if reader.left and reader.number("B") & 1:
+        text += f"; {_begun(reader)}"
+    return Asked(f"IF @@TRANCOUNT > 0 {text}" if what == _ROLLBACK and not name and ";" not in text else text)
+
+
+def _begun(reader: Reader) -> str:
+    level = _ISOLATION.get(reader.number("B"), "")
+    name = reader.text(reader.number("B") // 2) if reader.left else ""
+    set_level = f"SET TRANSACTION ISOLATION LEVEL {level}; " if level else ""
+    return f"{set_level}BEGIN TRANSACTION {_name(name)}".rstrip()
+
+
+def _name(name: str) -> str:
+    return f"[{name.replace(']', ']]')}]" if name else ""
+
+
+# --- calls ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    name: str
+    given: Typed
+    output: bool
+
+
+class Prepared:
+    """Statements that a connection has prepared: (declaration, text) by handle."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[str, str]] = {}
+        self._last = 0
+
+    def keep(self, declared: str, text: str) -> int:
+        self._last += 1
+        self._known[self._last] = (declared, text)
+        return self._last
+
+    def find(self, handle: Any) -> tuple[str, str] | None:
+        return self._known.get(handle)
+
+    def forget(self, handle: Any) -> None:
+        self._known.pop(handle, None)
+
+    def clear(self) -> None:
+        self._known.clear()
+
+
+def read_call(body: bytes, tds: int, prepared: Prepared) -> Asked:
+    """RPC. Raises Malformed, NotSimulated."""
+    reader = Reader(body)
+    _past_headers(reader, tds)
+    length = reader.number("H")
+    if length == 0xFFFF:
+        number = reader.number("H")
+        name = _PROCEDURES.get(number, "")
+        if not name:
+            raise NotSimulated(f"the procedure with number {number}: cursors of a driver are not simulated")
+    else:
+        name = reader.text(length)
+    reader.take(2)
+    given: list[Parameter] = []
+    while reader.left:
+        if reader.data[reader.at] in (0x80, 0xFF):
+            raise NotSimulated("several calls in one message")
+        called = reader.short_text()
+        status = reader.number("B")
+        given.append(Parameter(called, read_typed(reader), bool(status & 1)))
+    return _asked(name, given, prepared)
+
+
+def _asked(name: str, given: list[Parameter], prepared: Prepared) -> Asked:
+    plain = re.sub(r"^(?:\[?(?:sys|master)\]?\.+)*", "", name, flags=re.IGNORECASE).strip("[]").lower()
+    try:
+        match plain:
+            case "sp_executesql":
+                declared = _text(given[1]) if len(given) > 1 else ""
+                return _executed(_text(given[0]), declared, given[2:])
+            case "sp_prepare":
+                handle = prepared.keep(_text(given[1]), _text(given[2]))
+                return Asked("", call=True, handle=handle)
+            case "sp_prepexec":
+                handle = prepared.keep(_text(given[1]), _text(given[2]))
+                return _executed(_text(given[2]), _text(given[1]), given[3:], handle)
+            case "sp_execute":
+                known = prepared.find(given[0].given.value)
+                if known is None:
+                    shown = given[0].given.literal
+                    return Asked(
+                        f"RAISERROR('Could not find prepared statement with handle {shown}.', 16, 1)",
+                        call=True,
+                    )
+                return _executed(known[1], known[0], given[1:])
+            case "sp_unprepare":
+                prepared.forget(given[0].given.value)
+                return Asked("", call=True)
+            case "sp_reset_connection":
+                return Asked("", call=True, resets=True)
+    except IndexError:
+        raise Malformed(f"{plain} without its parameters") from None
+    return _called(name, given)
+
+
+def _text(parameter: Parameter) -> str:
+    value = parameter.given.value
+    return value if isinstance(value, str) else ""
+
+
+def _executed(text: str, declared: str, given: list[Parameter], handle: int | None = None) -> Asked:
+    if not declared:
+        return Asked(f"EXEC sp_executesql {quoted(text)}", call=True, handle=handle)
+    before, arguments, outputs = _arguments(given)
+    call = ", ".join((f"EXEC sp_executesql {quoted(text)}", quoted(declared), *arguments))
+    return Asked(before + call + _shown(outputs), tuple(outputs), call=True, handle=handle)
+
+
+def _called(name: str, given: list[Parameter]) -> Asked:
+    before, arguments, outputs = _arguments(given)
+    call = f"DECLARE {OUTPUT}r int; {before}EXEC {OUTPUT}r = {name} {', '.join(arguments)}".rstrip()
+    return Asked(call + _shown(outputs, f"{OUTPUT}r AS [{OUTPUT}r]"), tuple(outputs), returns=True, call=True)
+
+
+def _arguments(given: list[Parameter]) -> tuple[str, list[str], list[tuple[int, str, str]]]:
+    """What declares the variables of the outputs; the arguments; the outputs."""
+    before, arguments, outputs = "", [], []
+    for place, one in enumerate(given):
+        value = one.given.literal
+        if one.output:
+            variable = f"{OUTPUT}{place}"
+            before += f"DECLARE {variable} {one.given.type}; SET {variable} = {value}; "
+            outputs.append((place, one.name, one.given.type))
+            value = f"{variable} OUTPUT"
+        arguments.append(f"{one.name} = {value}" if one.name else value)
+    return before, arguments, outputs
+
+
+def _shown(outputs: list[tuple[int, str, str]], first: str = "") -> str:
+    shown = [first] * bool(first) + [f"{OUTPUT}{place} AS [{OUTPUT}{place}]" for place, _, _ in outputs]
+    return f"; SELECT {', '.join(shown)}" if shown else ""

@@ -1,0 +1,105 @@
+"""`mirrordrill serve`: a run against the clock, with a port for each instance, until its input ends."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import signal
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from functools import partial
+from typing import Any, Final, TextIO
+
+from app.host import Answer, Host, NoRecorder
+from app.serve.listener import HOST, Listener
+from engine.drill.judging.report import plain
+from engine.drill.running.drill import Drill
+from engine.events import Event
+
+FRAME_S: Final = 0.01
+"""Wall time between two frames while nothing is asked: a tick."""
+LOGIN: Final = "sa"
+
+
+def serve(drill: Drill, speed: float, port_base: int, lines: TextIO, show: Callable[[str], object]) -> None:
+    """Play *drill* at *speed* until it is over or *lines* end. First its addresses, then each event go to *show*,
+    as a line of JSON. Raises NoPort."""
+    asyncio.run(_serve(drill, speed, port_base, lines, show))
+
+
+async def _serve(
+    drill: Drill, speed: float, port_base: int, lines: TextIO, show: Callable[[str], object]
+) -> None:
+    loop, asked, over = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
+    host = Host()
+    host.inbox.wake = lambda: loop.call_soon_threadsafe(asked.set)
+    host.happened.connect(lambda events: [show(_line(event)) for event in events])
+    host.open(drill, NoRecorder())
+    host.set_speed(speed)
+    listener = Listener(host)
+    await listener.open(port_base)
+    show(json.dumps(addresses(listener)))
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(over.set))
+    threading.Thread(target=_read, args=(host, lines, show, loop, over), daemon=True).start()
+    host.play()
+    last = time.perf_counter()
+    while not drill.finished and not over.is_set():
+        await _first_of(asked, FRAME_S)
+        asked.clear()
+        now = time.perf_counter()
+        host.on_frame((now - last) * 1000.0)
+        last = now
+        await listener.follow()
+    closing = asyncio.ensure_future(listener.close())
+    while not closing.done():  # each connection that is open has its end in the record
+        await _first_of(asked, FRAME_S)
+        asked.clear()
+        host.on_frame(0.0)
+    host.close()
+
+
+async def _first_of(event: asyncio.Event, seconds: float) -> None:
+    try:
+        async with asyncio.timeout(seconds):
+            await event.wait()
+    except TimeoutError:
+        pass
+
+
+def addresses(listener: Listener) -> dict[str, Any]:
+    """Where each instance is to be found; groups with a listener of their own there are none yet."""
+    there = {"host": HOST, "login": LOGIN, "password": listener.password}
+    return {
+        "servers": {server: {**there, "port": port} for server, port in listener.ports.items()},
+        "listeners": {},
+    }
+
+
+def _read(
+    host: Host,
+    lines: TextIO,
+    show: Callable[[str], object],
+    loop: asyncio.AbstractEventLoop,
+    over: asyncio.Event,
+) -> None:
+    """Post each line; at the last one the run is over."""
+
+    def say(line: str, done: Future[Answer]) -> None:
+        if done.result().refused:
+            show(json.dumps({"kind": "refused", "line": line, "text": done.result().refused}))
+
+    for line in map(str.strip, lines):
+        if line:
+            host.inbox.post(line).answer.add_done_callback(partial(say, line))
+    loop.call_soon_threadsafe(over.set)
+
+
+def _line(event: Event) -> str:
+    """An event as the report has it; the rows of a batch are in the record alone."""
+    told = event.as_json()
+    if event.kind == "sql_done":
+        told["results"] = [{**one, "rows": len(one["rows"])} for one in told["results"]]
+    return json.dumps(plain(told), ensure_ascii=False)

@@ -1,0 +1,292 @@
+"""One connection: bytes of a client in, inputs of the run out, and the answers back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import struct
+from typing import Final, Protocol
+
+from app.host import Answer
+from app.serve import login as logins
+from app.serve import tokens
+from app.serve.answers import answer
+from app.serve.login import Login
+from app.serve.packets import SIZE, Assembler, Kind, Malformed, Message, packets
+from app.serve.requests import Asked, NotSimulated, Prepared, read_batch, read_call, read_transaction
+from engine.constants import PRODUCT
+from engine.messages import text_of
+from engine.model import World
+from engine.tsql.batches.data import Session as SqlSession
+
+HANDSHAKE_S: Final = 15.0
+"""Wall time from the first byte to the end of the login: the time-out of most clients. Assumed."""
+READ: Final = 65_536
+
+
+class Door(Protocol):
+    """What a connection needs of the world behind it."""
+
+    password: str
+
+    @property
+    def world(self) -> World: ...
+    async def ask(self, line: str) -> Answer: ...
+    async def answering(self, server: str) -> None:
+        """Returns as soon as packets of this instance's clients get an answer."""
+
+    def partner(self, server: str, database: str) -> str:
+        """The address of the mirror of a principal; empty for none."""
+
+
+class Gone(Exception):
+    """The connection is over; nothing more is to be said."""
+
+
+class Session:
+    """A client's connection, from its first byte to its last."""
+
+    def __init__(
+        self, door: Door, server: str, window: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        self.door, self.server, self.window = door, server, window
+        self.ended = ""
+        """Why the instance has ended the session, as the event says it."""
+        self._reader, self._writer = reader, writer
+        self._assembler = Assembler()
+        self._messages: list[Message] = []
+        self._reading: asyncio.Task[Message] | None = None
+        self._prepared = Prepared()
+        self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
+        self._database, self._open = "master", False
+
+    # --- the way through
+
+    async def run(self) -> None:
+        """Serve the client until either side ends it."""
+        try:
+            async with asyncio.timeout(HANDSHAKE_S):
+                let_in = await self._log_in()
+            while let_in:
+                await self._serve(await self._next())
+        except (Gone, ConnectionError, Malformed, TimeoutError):
+            pass
+        finally:
+            if self._reading is not None:
+                self._reading.cancel()
+            if self.window in self.door.world.sessions:
+                await self.door.ask(f"disconnect {self.window}")
+            self._writer.close()
+
+    def end(self, why: str) -> None:
+        """The instance has ended the session: what waits here for a packet need not wait any longer."""
+        self.ended = why
+        if self._reading is not None:
+            self._reading.cancel()
+
+    def reset(self) -> None:
+        """Break the connection so that the client is told by its own system."""
+        wire = self._writer.get_extra_info("socket")
+        if wire is not None and not self._writer.transport.is_closing():
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._writer.transport.abort()
+
+    async def _next(self) -> Message:
+        """The next message. Raises Gone at the end of the connection, from whichever side."""
+        reading = self._reading or asyncio.ensure_future(self._read())
+        self._reading = reading
+        try:
+            message = await reading
+        except asyncio.CancelledError:
+            if not self.ended:
+                raise
+            await self._fade()
+        self._reading = None
+        return message
+
+    async def _read(self) -> Message:
+        while not self._messages:
+            data = await self._reader.read(READ)
+            if not data:
+                raise Gone
+            self._messages += self._assembler.feed(data)
+        return self._messages.pop(0)
+
+    async def _fade(self) -> None:
+        """The session is lost: at once where the instance still answers, else as soon as it does. Raises Gone."""
+        await self.door.answering(self.server)
+        self.reset()
+        raise Gone
+
+    async def _send(self, body: bytes) -> None:
+        await self.door.answering(self.server)
+        self._writer.write(packets(body, self._size, self._spid))
+        await self._writer.drain()
+
+    # --- login
+
+    async def _log_in(self) -> bool:
+        message = await self._next()
+        await self.door.answering(self.server)
+        build = PRODUCT[self.door.world.instances[self.server].version][0]
+        if message.kind is Kind.PRELOGIN:
+            await self._send(logins.prelogin_answer(message.body, build))
+            message = await self._next()
+        if message.kind is not Kind.LOGIN:
+            raise Malformed(f"a login was expected, not a message of type {message.kind:#04x}")
+        login = logins.read_login(message.body)
+        self._tds = logins.negotiated(login.tds, self.door.world.instances[self.server].version)
+        if login.windows:
+            await self._refuse(18452)
+            return False
+        done = await self.door.ask(f"connect {self.window} {self._as_line(login)}")
+        if done.done is None:
+            raise Gone
+        if done.done.get("what") != "connected":
+            said = done.done.get("messages")
+            out = b"".join(tokens.message(one, self.server, self._tds) for one in said)
+            await self._send(out + tokens.done(status=tokens.ERROR, tds=self._tds))
+            return False
+        await self._welcome(login, build)
+        return True
+
+    def _as_line(self, login: Login) -> str:
+        """What the journal has of a login: names, and whether the password is right."""
+        right = login.password == self.door.password
+        said = {
+            "login": login.user,
+            "password": "right" if right else "wrong",
+            "host": login.host,
+            "program": login.program,
+            "library": login.library,
+            "database": login.database,
+        }
+        return json.dumps({name: value for name, value in said.items() if value or name == "login"})
+
+    async def _refuse(self, number: int) -> None:
+        severity, text = text_of(number, version=self.door.world.instances[self.server].version)
+        said = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
+        await self._send(
+            tokens.message(said, self.server, self._tds) + tokens.done(status=tokens.ERROR, tds=self._tds)
+        )
+
+    async def _welcome(self, login: Login, build: str) -> None:
+        session = self._session()
+        self._database, self._spid = session.database, session.spid
+        partner = self.door.partner(self.server, session.database)
+        out = tokens.environment(tokens.DATABASE, session.database, "master")
+        out += self._told(5701, f"Changed database context to '{session.database}'.")
+        out += tokens.collation()
+        out += tokens.environment(tokens.LANGUAGE, "us_english")
+        out += self._told(5703, "Changed language setting to us_english.")
+        out += tokens.login_ack(self._tds, logins.build_of(build))
+        out += tokens.environment(tokens.PACKET_SIZE, str(login.packet_size), str(SIZE))
+        out += tokens.environment(tokens.PARTNER, partner) if partner else b""
+        await self._send(out + tokens.done(tds=self._tds))
+        self._size = login.packet_size
+
+    def _told(self, number: int, text: str) -> bytes:
+        said = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}
+        return tokens.message(said, self.server, self._tds)
+
+    def _session(self) -> SqlSession:
+        """The session in the world. Raises Gone if it is no longer there."""
+        kept = self.door.world.sessions.get(self.window)
+        if kept is None or kept.session is None:
+            raise Gone
+        session: SqlSession = kept.session
+        return session
+
+    # --- requests
+
+    async def _serve(self, message: Message) -> None:
+        if message.kind is Kind.ATTENTION:  # too late: what it was to stop is over
+            await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
+            return
+        out = b""
+        if message.resets:
+            await self._reset()
+            out = tokens.environment(tokens.RESET_DONE, b"", b"")
+        try:
+            asked = self._understood(message)
+        except NotSimulated as problem:
+            said = {
+                "number": 50000,
+                "severity": 16,
+                "state": 1,
+                "line": 1,
+                "text": f"Not simulated: {problem}.",
+            }
+            out += tokens.message(said, self.server, self._tds)
+            await self._send(out + tokens.done(status=tokens.ERROR, tds=self._tds))
+            return
+        if asked.resets:
+            await self._reset()
+        await self._carry_out(asked, out)
+
+    def _understood(self, message: Message) -> Asked:
+        if message.kind is Kind.BATCH:
+            return read_batch(message.body, self._tds)
+        if message.kind is Kind.RPC:
+            return read_call(message.body, self._tds, self._prepared)
+        if message.kind is Kind.TRANSACTION:
+            return read_transaction(message.body, self._tds)
+        raise Malformed(f"a message of type {message.kind:#04x} after the login")
+
+    async def _reset(self) -> None:
+        self._prepared.clear()
+        await self.door.ask(f"reset {self.window}")
+
+    async def _carry_out(self, asked: Asked, out: bytes) -> None:
+        if not asked.text.strip():
+            out += self._changes(asked) + answer(asked, (), (), self.server, self._tds, b"")
+            await self._send(out)
+            return
+        running = asyncio.ensure_future(self.door.ask(f"batch {self.window} {json.dumps(asked.text)}"))
+        stopped = await self._stopped(running)
+        done = (await running).done
+        if self.ended == "lost" or done is None:
+            await self._fade()
+            return
+        fatal = bool(self.ended)
+        changes = b"" if fatal else self._changes(asked)
+        if stopped:
+            await self._send(out + changes + tokens.done(status=tokens.ERROR, tds=self._tds))
+            await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
+            return
+        said = answer(asked, done.get("messages"), done.get("results"), self.server, self._tds, changes)
+        await self._send(out + said)
+        if fatal:
+            raise Gone
+
+    async def _stopped(self, running: asyncio.Future[Answer]) -> bool:
+        """Wait for a batch; True if the client has asked for its end before. Raises Gone if it has gone."""
+        self._reading = self._reading or asyncio.ensure_future(self._read())
+        await asyncio.wait({running, self._reading}, return_when=asyncio.FIRST_COMPLETED)
+        if running.done() or self._reading.cancelled():
+            return False
+        message = await self._next()
+        if message.kind is not Kind.ATTENTION:
+            raise Malformed("a request before the answer to the one before")
+        await self.door.ask(f"cancel {self.window}")
+        return True
+
+    def _changes(self, asked: Asked) -> bytes:
+        """What a request has changed in the connection: its database, and whether a transaction is open."""
+        session, out = self._session(), b""
+        if session.database != self._database:
+            out += tokens.environment(tokens.DATABASE, session.database, self._database)
+            out += self._told(5701, f"Changed database context to '{session.database}'.")
+            self._database = session.database
+        is_open = session.transactions > 0
+        if is_open != self._open:
+            number = struct.pack("<Q", max(1, session.transaction_id))
+            kind = tokens.ROLLBACK if "ROLLBACK" in asked.text.upper() else tokens.COMMIT
+            out += (
+                tokens.environment(tokens.BEGIN, number, b"")
+                if is_open
+                else tokens.environment(kind, b"", number)
+            )
+            self._open = is_open
+        return out

@@ -1,0 +1,120 @@
+"""What a server says, as tokens [MS-TDS 2.2.7]: each function gives the bytes of one."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from app.serve.login import TDS_7_2
+from app.serve.types import COLLATION, Column, column
+
+DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF
+MORE, ERROR, COUNT, ATTENTION = 0x01, 0x02, 0x10, 0x20
+"""Bits of the status of the three [MS-TDS 2.2.7.6]."""
+
+DATABASE, LANGUAGE, PACKET_SIZE, SQL_COLLATION = 1, 2, 4, 7
+BEGIN, COMMIT, ROLLBACK = 8, 9, 10
+PARTNER: Final = 13
+RESET_DONE: Final = 18
+"""Types of ENVCHANGE [MS-TDS 2.2.7.9]."""
+
+NULLABLE: Final = 0x0009
+"""Flags of a column: may be null, whether it can be updated is not known."""
+TEXT_MAX: Final = 8000
+"""Characters of a message on the wire: a token has 65,535 bytes."""
+
+
+def short(text: str) -> bytes:
+    """B_VARCHAR [MS-TDS 2.2.5.1.2]."""
+    raw = text[:255].encode("utf-16-le", "surrogatepass")
+    return bytes([len(raw) // 2]) + raw
+
+
+def _long(text: str) -> bytes:
+    raw = text[:TEXT_MAX].encode("utf-16-le", "surrogatepass")
+    return struct.pack("<H", len(raw) // 2) + raw
+
+
+def done(kind: int = DONE, status: int = 0, count: int | None = None, tds: int = TDS_7_2) -> bytes:
+    """DONE and its kin [MS-TDS 2.2.7.6 to 2.2.7.8]."""
+    status |= 0 if count is None else COUNT
+    command = 0 if count is None else 0xC1
+    return struct.pack("<BHH" + ("Q" if tds >= TDS_7_2 else "I"), kind, status, command, count or 0)
+
+
+def message(said: Mapping[str, Any], server: str, tds: int) -> bytes:
+    """ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13] of a message as `sql_done` has it."""
+    error = said["severity"] > 10
+    number = said["number"] or (50000 if error else 0)
+    body = struct.pack("<iBB", number, said["state"] or 1, said["severity"])
+    body += _long(said["text"]) + short(server) + short(said.get("procedure", ""))
+    body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(said["line"] or 1, 65_535))
+    return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body
+
+
+def environment(kind: int, new: str | bytes, old: str | bytes = "") -> bytes:
+    """ENVCHANGE [MS-TDS 2.2.7.9]; bytes are values of B_VARBYTE, text of B_VARCHAR."""
+    body = bytes([kind])
+    for value in (new, old):
+        body += short(value) if isinstance(value, str) else bytes([len(value)]) + value
+    return struct.pack("<BH", 0xE3, len(body)) + body
+
+
+def login_ack(tds: int, build: tuple[int, int, int]) -> bytes:
+    """LOGINACK [MS-TDS 2.2.7.14]."""
+    body = b"\x01" + struct.pack(">I", tds) + short("Microsoft SQL Server") + struct.pack(">BBH", *build)
+    return struct.pack("<BH", 0xAD, len(body)) + body
+
+
+def collation() -> bytes:
+    return environment(SQL_COLLATION, COLLATION, b"")
+
+
+def columns_of(result: Mapping[str, Any], tds: int) -> list[Column]:
+    """The columns of a result as `sql_done` has it."""
+    rows: Sequence[Sequence[Any]] = result["rows"]
+    types = result["types"] or [""] * len(result["columns"])
+    return [column(written, [row[place] for row in rows], tds) for place, written in enumerate(types)]
+
+
+def grid(result: Mapping[str, Any], tds: int) -> bytes:
+    """COLMETADATA [MS-TDS 2.2.7.4] and its rows, each as ROW [2.2.7.20] or NBCROW [2.2.7.15], which is shorter."""
+    columns = columns_of(result, tds)
+    out = bytearray(struct.pack("<BH", 0x81, len(columns)))
+    for name, one in zip(result["columns"], columns, strict=True):
+        out += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, NULLABLE) + one.info
+        out += short("" if name == NAMELESS else name)
+    for row in result["rows"]:
+        nulls = sum(value is None for value in row)
+        if tds >= NBCROW_SINCE and nulls > 1 and nulls * 8 > len(row):
+            out += b"\xd2" + _bits(row)
+            out += b"".join(
+                one.value(value) for one, value in zip(columns, row, strict=True) if value is not None
+            )
+        else:
+            out += b"\xd1" + b"".join(one.value(value) for one, value in zip(columns, row, strict=True))
+    return bytes(out)
+
+
+NAMELESS: Final = "(No column name)"
+"""What a window shows for a column without a name."""
+NBCROW_SINCE: Final = 0x730B0003
+
+
+def _bits(row: Sequence[Any]) -> bytes:
+    """One bit a column, the lowest first: set where the value is NULL."""
+    number = sum(1 << place for place, value in enumerate(row) if value is None)
+    return number.to_bytes(-(-len(row) // 8), "little")
+
+
+def return_status(status: int) -> bytes:
+    """RETURNSTATUS [MS-TDS 2.2.7.18]."""
+    return struct.pack("<Bi", 0x79, status)
+
+
+def return_value(ordinal: int, name: str, written: str, value: Any, tds: int) -> bytes:
+    """RETURNVALUE [MS-TDS 2.2.7.19] of an output parameter."""
+    one = column(written, [value], tds)
+    head = struct.pack("<BH", 0xAC, ordinal) + short(name) + b"\x01"
+    return head + struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, 0) + one.info + one.value(value)

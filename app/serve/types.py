@@ -1,0 +1,351 @@
+"""Types and values of T-SQL as bytes, in both directions [MS-TDS 2.2.5.4, 2.2.5.5].
+
+A result's values come as they are shown: binary as 0x…, dates and decimals as text. Its types say what they were.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime, timedelta
+from decimal import Decimal, InvalidOperation
+from typing import Any, Final
+from uuid import UUID
+
+from app.serve.login import TDS_7_2, TDS_7_3
+from app.serve.packets import Malformed, Reader
+from engine.tsql.scalars.types import MAX, SqlType, type_of
+
+COLLATION: Final = bytes.fromhex("0904d00034")
+"""SQL_Latin1_General_CP1_CI_AS: language 0x0409, ignoring case, kana and width; sort order 52 [MS-TDS 2.2.5.1.2]."""
+CODE_PAGE: Final = "cp1252"
+"""Of that collation."""
+
+_WHOLE: Final = {"tinyint": 1, "smallint": 2, "int": 4, "bigint": 8}
+_TEXTS: Final = {
+    "char": 0xAF,
+    "varchar": 0xA7,
+    "nchar": 0xEF,
+    "nvarchar": 0xE7,
+    "binary": 0xAD,
+    "varbinary": 0xA5,
+}
+_AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary", "xml": "nvarchar"}
+"""Types of great values go as those with max: the same to a program, and without text pointers."""
+_TIMES: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
+_TIME_TEXT: Final = {"date": 10, "time": 16, "datetime2": 27, "datetimeoffset": 34}
+"""Characters of those for a client of before TDS 7.3, which gets text [DOC: data type support for date and time]."""
+_DAY_ONE: Final = date(1, 1, 1)
+_OLD_EPOCH: Final = datetime(1900, 1, 1)
+_BYTES_MAX: Final = 8000
+_NULL_LONG: Final = b"\xff" * 8
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a result: its type on the wire for one version of TDS."""
+
+    kind: SqlType
+    long: bool = False
+    """Its values are partially length-prefixed [MS-TDS 2.2.5.2.3]: those of the types with max."""
+
+    @property
+    def info(self) -> bytes:
+        """TYPE_INFO [MS-TDS 2.2.5.6]."""
+        kind, name = self.kind, self.kind.name
+        if name in _WHOLE:
+            return bytes([0x26, _WHOLE[name]])
+        if name in _TEXTS:
+            wide = 2 if name in ("nchar", "nvarchar") else 1
+            size = 0xFFFF if self.long else min(kind.length * wide, _BYTES_MAX)
+            return struct.pack("<BH", _TEXTS[name], size) + (b"" if "binary" in name else COLLATION)
+        if name in _TIMES:
+            return bytes([_TIMES[name]]) + (b"" if name == "date" else bytes([kind.scale]))
+        if name == "numeric":
+            return bytes([0x6C, 17, kind.precision, kind.scale])
+        return _FIXED[name]
+
+    def value(self, value: Any) -> bytes:
+        """A value as it follows its type. Raises ValueError for one that is not of this type."""
+        name = self.kind.name
+        if name in _TEXTS:
+            return self._of_text(value)
+        if value is None:
+            return b"\0"
+        if name in _WHOLE:
+            return struct.pack("B", _WHOLE[name]) + int(value).to_bytes(
+                _WHOLE[name], "little", signed=name != "tinyint"
+            )
+        raw = _written(self.kind, value)
+        return bytes([len(raw)]) + raw
+
+    def _of_text(self, value: Any) -> bytes:
+        if value is None:
+            return _NULL_LONG if self.long else b"\xff\xff"
+        if "binary" in self.kind.name:
+            raw = bytes.fromhex(str(value).removeprefix("0x"))
+        elif self.kind.name.startswith("n"):
+            raw = str(value).encode("utf-16-le", "surrogatepass")
+        else:
+            raw = str(value).encode(CODE_PAGE, "replace")
+        if self.long:
+            return (
+                struct.pack("<Q", len(raw)) + (struct.pack("<I", len(raw)) + raw if raw else b"") + bytes(4)
+            )
+        return struct.pack("<H", len(raw[:_BYTES_MAX])) + raw[:_BYTES_MAX]
+
+
+_FIXED: Final = {
+    "bit": b"\x68\x01", "float": b"\x6d\x08", "real": b"\x6d\x04", "money": b"\x6e\x08", "smallmoney": b"\x6e\x04",
+    "datetime": b"\x6f\x08", "smalldatetime": b"\x6f\x04", "uniqueidentifier": b"\x24\x10",
+}  # fmt: skip
+
+
+def _written(kind: SqlType, value: Any) -> bytes:
+    name = kind.name
+    if name == "bit":
+        return b"\1" if int(value) else b"\0"
+    if name in ("float", "real"):
+        return struct.pack("<d" if name == "float" else "<f", float(value))
+    if name in ("money", "smallmoney"):
+        units = int(_decimal(value).scaleb(4).to_integral_value())
+        return (
+            struct.pack("<iI", units >> 32, units & 0xFFFFFFFF)
+            if name == "money"
+            else struct.pack("<i", units)
+        )
+    if name == "numeric":
+        units = int(_decimal(value).scaleb(kind.scale).to_integral_value())
+        return (b"\1" if units >= 0 else b"\0") + abs(units).to_bytes(16, "little")
+    if name == "uniqueidentifier":
+        return UUID(str(value)).bytes_le
+    return _moment(kind, str(value))
+
+
+def _decimal(value: Any) -> Decimal:
+    try:
+        return Decimal(str(value))
+    except InvalidOperation:
+        raise ValueError(f"{value!r} is no number") from None
+
+
+def _moment(kind: SqlType, text: str) -> bytes:
+    """A date or time [MS-TDS 2.2.5.5.1.7 to 2.2.5.5.1.11]: the old ones from 1900, the new ones from the year 1."""
+    name = kind.name
+    if name in ("datetime", "smalldatetime"):
+        since = datetime.fromisoformat(text[:26]) - _OLD_EPOCH
+        if name == "smalldatetime":
+            return struct.pack("<HH", since.days, round(since.seconds / 60))
+        return struct.pack("<iI", since.days, round((since.seconds + since.microseconds / 1e6) * 300))
+    offset = 0
+    if name == "datetimeoffset":
+        text, _, zone = text.rpartition(" ")
+        hours, minutes = zone[1:].split(":")
+        offset = (-1 if zone[0] == "-" else 1) * (60 * int(hours) + int(minutes))
+    day, _, clock = text.partition(" ") if name != "time" else ("0001-01-01", "", text)
+    whole, _, fraction = (clock or "00:00:00").partition(".")
+    moment = datetime.fromisoformat(f"{day} {whole}") - timedelta(minutes=offset)
+    out = b""
+    if name != "date":
+        seconds = moment.hour * 3600 + moment.minute * 60 + moment.second
+        units = seconds * 10**kind.scale + int((fraction + "0" * 7)[: kind.scale] or 0)
+        out += units.to_bytes(3 if kind.scale < 3 else 4 if kind.scale < 5 else 5, "little")
+    if name != "time":
+        out += (moment.date() - _DAY_ONE).days.to_bytes(3, "little")
+    return out + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
+
+
+def column(written: str, values: Sequence[Any], tds: int) -> Column:
+    """The column of a type as T-SQL writes it, or as its *values* look if it is not known, for a version of TDS."""
+    kind = type_of(written) if written and written != "null" else _guessed(values)
+    if kind.name in ("decimal", "numeric"):
+        kind = SqlType("numeric", precision=kind.precision, scale=kind.scale)
+    if kind.name == "timestamp":
+        kind = SqlType("binary", 8)
+    if kind.name == "sql_variant":
+        kind = SqlType("nvarchar", 4000)
+    if kind.name in _TIMES and tds < TDS_7_3:
+        kind = SqlType("nvarchar", _TIME_TEXT[kind.name])
+    kind = SqlType(_AS[kind.name], MAX) if kind.name in _AS else kind
+    long = kind.length == MAX and kind.name in _TEXTS
+    if long and tds < TDS_7_2:
+        kind, long = SqlType(kind.name, _BYTES_MAX), False
+    found = Column(kind, long)
+    try:
+        for value in values:
+            found.value(value)
+    except (
+        ValueError,
+        OverflowError,
+        struct.error,
+    ):  # shown otherwise than its type has it: as it is shown, then
+        return Column(SqlType("nvarchar", 4000))
+    return found
+
+
+def _guessed(values: Sequence[Any]) -> SqlType:
+    known = [value for value in values if value is not None]
+    if known and all(isinstance(value, int) for value in known):
+        return SqlType("int" if all(-(2**31) <= value < 2**31 for value in known) else "bigint")
+    if known and all(isinstance(value, (int, float)) for value in known):
+        return SqlType("float")
+    return SqlType("nvarchar", MAX if any(len(str(value)) > 4000 for value in known) else 4000)
+
+
+# --- parameters -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """A value that came with its type, both as T-SQL writes them."""
+
+    type: str
+    literal: str
+    value: Any = None
+    """Texts and whole numbers as Python has them."""
+
+
+class Unread(Malformed):
+    """A type that no parameter may have here."""
+
+
+def quoted(text: str) -> str:
+    return "N'" + text.replace("'", "''") + "'"
+
+
+def read_typed(reader: Reader) -> Typed:
+    """TYPE_INFO and value of a parameter. Raises Malformed."""
+    token = reader.number("B")
+    if token in _FIXED_READ:
+        name, form = _FIXED_READ[token]
+        return _number(name, struct.unpack(f"<{form}", reader.take(struct.calcsize(f"<{form}")))[0])
+    if token == 0x1F:
+        return Typed("int", "NULL")
+    if token in (0x26, 0x68, 0x6D, 0x6E, 0x6F, 0x24):
+        return _read_short(token, reader)
+    if token in (0x6A, 0x6C):
+        reader.take(1)
+        precision, scale = reader.take(2)
+        raw = reader.take(reader.number("B"))
+        units = int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1)
+        return Typed(f"decimal({precision},{scale})", f"{Decimal(units).scaleb(-scale):f}" if raw else "NULL")
+    if token in (0x28, 0x29, 0x2A, 0x2B):
+        return _read_moment(token, reader)
+    if token in _BY_TOKEN:
+        return _read_text(_BY_TOKEN[token], reader)
+    if token in (0x23, 0x63, 0x22):
+        reader.take(4 if token == 0x22 else 9)
+        size = reader.number("i")
+        name = {0x23: "varchar", 0x63: "nvarchar", 0x22: "varbinary"}[token]
+        return _text(name, "max", None if size < 0 else reader.take(size))
+    if token == 0xF1:
+        if reader.number("B"):
+            raise Unread("XML with a schema as a parameter")
+        return _text("nvarchar", "max", _long(reader))
+    raise Unread(f"a parameter of type {token:#04x}")
+
+
+_FIXED_READ: Final = {
+    0x30: ("tinyint", "B"), 0x32: ("bit", "B"), 0x34: ("smallint", "h"), 0x38: ("int", "i"), 0x7F: ("bigint", "q"),
+    0x3E: ("float", "d"), 0x3B: ("real", "f"),
+}  # fmt: skip
+_BY_TOKEN: Final = {token: name for name, token in _TEXTS.items()}
+
+
+def _number(name: str, value: float) -> Typed:
+    literal = f"{value:.17e}" if name in ("float", "real") else str(value)
+    return Typed(name, literal, value)
+
+
+def _read_short(token: int, reader: Reader) -> Typed:
+    most, size = reader.number("B"), reader.number("B")
+    raw = reader.take(size)
+    if token == 0x26:
+        name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(most, "bigint")
+        return _number(name, int.from_bytes(raw, "little", signed=most > 1)) if raw else Typed(name, "NULL")
+    if token == 0x68:
+        return _number("bit", raw[0]) if raw else Typed("bit", "NULL")
+    if token == 0x6D:
+        name = "real" if most == 4 else "float"
+        return (
+            _number(name, struct.unpack("<d" if size == 8 else "<f", raw)[0]) if raw else Typed(name, "NULL")
+        )
+    if token == 0x24:
+        return Typed("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
+    if token == 0x6E:
+        name = "smallmoney" if most == 4 else "money"
+        if not raw:
+            return Typed(name, "NULL")
+        units = struct.unpack("<i", raw)[0] if size == 4 else (
+            struct.unpack("<i", raw[:4])[0] << 32 | struct.unpack("<I", raw[4:])[0]
+        )  # fmt: skip
+        return Typed(name, f"{Decimal(units).scaleb(-4):f}")
+    name = "smalldatetime" if most == 4 else "datetime"
+    if not raw:
+        return Typed(name, "NULL")
+    days, rest = struct.unpack("<HH" if size == 4 else "<iI", raw)
+    moment = _OLD_EPOCH + timedelta(days=days, seconds=rest * 60 if size == 4 else rest / 300)
+    return Typed(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
+
+
+def _read_moment(token: int, reader: Reader) -> Typed:
+    name = next(known for known, code in _TIMES.items() if code == token)
+    scale = reader.number("B") if name != "date" else 0
+    written = name if name == "date" else f"{name}({scale})"
+    raw = Reader(reader.take(reader.number("B")))
+    if not raw.left:
+        return Typed(written, "NULL")
+    units = int.from_bytes(
+        raw.take({"date": 0}.get(name, 3 if scale < 3 else 4 if scale < 5 else 5)), "little"
+    )
+    days = int.from_bytes(raw.take(0 if name == "time" else 3), "little")
+    offset = raw.number("h") if name == "datetimeoffset" else 0
+    seconds, fraction = divmod(units, 10**scale)
+    if days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
+        raise Malformed(f"a {name} out of range")
+    moment = datetime.combine(_DAY_ONE + timedelta(days=days), datetime.min.time()) + timedelta(
+        seconds=seconds
+    )
+    moment += timedelta(minutes=offset)
+    digits = f".{fraction:0{scale}d}" if scale else ""
+    text = {"date": f"{moment:%Y-%m-%d}", "time": f"{moment:%H:%M:%S}{digits}"}.get(
+        name, f"{moment:%Y-%m-%d %H:%M:%S}{digits}"
+    )
+    zone = (
+        f" {'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}"
+        if name == "datetimeoffset"
+        else ""
+    )
+    return Typed(written, f"'{text}{zone}'")
+
+
+def _read_text(name: str, reader: Reader) -> Typed:
+    most = reader.number("H")
+    if "binary" not in name:
+        reader.take(len(COLLATION))
+    if most == 0xFFFF:
+        return _text(name, "max", _long(reader))
+    size = reader.number("H")
+    wide = 2 if name in ("nchar", "nvarchar") else 1
+    return _text(name, str(max(1, most // wide)), None if size == 0xFFFF else reader.take(size))
+
+
+def _long(reader: Reader) -> bytes | None:
+    """A value in parts [MS-TDS 2.2.5.2.3]."""
+    if reader.number("Q") == 0xFFFFFFFFFFFFFFFF:
+        return None
+    out = bytearray()
+    while size := reader.number("I"):
+        out += reader.take(size)
+    return bytes(out)
+
+
+def _text(name: str, length: str, raw: bytes | None) -> Typed:
+    written = f"{name}({length})"
+    if raw is None:
+        return Typed(written, "NULL")
+    if "binary" in name:
+        return Typed(written, f"0x{raw.hex()}", raw)
+    text = raw.decode("utf-16-le" if name.startswith("n") else CODE_PAGE, "replace")
+    return Typed(written, quoted(text), text)

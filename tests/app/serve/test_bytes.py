@@ -1,0 +1,97 @@
+"""What goes over the wire, byte by byte, without a wire."""
+
+from __future__ import annotations
+
+import struct
+
+import pytest
+
+from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiated, prelogin_answer
+from app.serve.packets import Assembler, Kind, Malformed, Reader, packets
+from app.serve.requests import Prepared, read_batch, read_call
+from app.serve.types import column, read_typed
+
+
+def test_a_message_is_whole_with_its_last_packet_and_not_before() -> None:
+    first = struct.pack(">BBHHBB", Kind.BATCH, 0, 10, 0, 1, 0) + b"ab"
+    last = struct.pack(">BBHHBB", Kind.BATCH, 9, 10, 0, 2, 0) + b"cd"
+    taken = Assembler()
+    assert taken.feed(first + last[:5]) == []
+    (message,) = taken.feed(last[5:])
+    assert (message.kind, message.body, message.resets) == (Kind.BATCH, b"abcd", False)
+
+
+@pytest.mark.parametrize(
+    "data", [b"GET / HTTP/1.1\r\n", b"\x01\x01\x00\x03\0\0\0\0", b"\x04\x01\x00\x08\0\0\0\0"]
+)
+def test_what_is_no_packet_is_refused(data: bytes) -> None:
+    with pytest.raises(Malformed):
+        Assembler().feed(data)
+
+
+def test_an_answer_is_cut_into_packets_of_the_size_agreed_on() -> None:
+    out = packets(bytes(1000), 512)
+    assert [struct.unpack(">H", out[at + 2 : at + 4])[0] for at in (0, 512)] == [512, 504]
+    assert (out[1], out[513]) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "product", "expected"),
+    [
+        (0x74000004, 2005, TDS_7_2),
+        (0x74000004, 2008, TDS_7_3),
+        (0x74000004, 2014, TDS_7_4),
+        (0x71000001, 2014, TDS_7_1),
+    ],
+)
+def test_the_version_is_the_newest_that_both_know(asked: int, product: int, expected: int) -> None:
+    assert negotiated(asked, product) == expected
+
+
+def test_a_prelogin_that_points_outside_is_refused() -> None:
+    with pytest.raises(Malformed):
+        prelogin_answer(b"\0\xff\xff\0\x06\xff", "9.00.5000.00")
+
+
+@pytest.mark.parametrize(
+    ("written", "value", "expected"),
+    [
+        ("int", -2, b"\x04\xfe\xff\xff\xff"),
+        ("bit", 1, b"\x01\x01"),
+        ("numeric(5,2)", "-1.50", b"\x11\x00\x96" + bytes(15)),
+        ("money", "1.25", b"\x08\0\0\0\0\xd4\x30\0\0"),
+        ("varbinary(4)", "0x12AB", b"\x02\0\x12\xab"),
+        ("nvarchar(5)", "ü", b"\x02\0\xfc\0"),
+        ("date", "0001-01-02", b"\x03\x01\0\0"),
+        ("int", None, b"\0"),
+        ("nvarchar(5)", None, b"\xff\xff"),
+        ("varchar(max)", None, b"\xff" * 8),
+    ],
+)
+def test_values_are_written_as_their_types_have_them(written: str, value: object, expected: bytes) -> None:
+    assert column(written, [value], TDS_7_4).value(value) == expected
+
+
+def test_a_value_that_is_not_of_its_type_goes_as_it_is_shown() -> None:
+    assert column("int", ["many"], TDS_7_4).kind.name == "nvarchar"
+
+
+def test_parameters_become_literals() -> None:
+    assert read_typed(Reader(b"\x26\x04\x04\x05\0\0\0")).literal == "5"
+    text = "a'b".encode("utf-16-le")
+    raw = b"\xe7\x0a\0" + bytes(5) + struct.pack("<H", len(text)) + text
+    assert (read_typed(Reader(raw)).literal, read_typed(Reader(raw)).type) == ("N'a''b'", "nvarchar(5)")
+
+
+def test_a_batch_is_what_stands_behind_its_headers() -> None:
+    assert read_batch(b"\x04\0\0\0" + "SELECT 1".encode("utf-16-le"), TDS_7_4).text == "SELECT 1"
+
+
+def test_a_call_is_the_text_that_a_trace_shows() -> None:
+    def text(said: str) -> bytes:
+        raw = said.encode("utf-16-le")
+        return b"\0\0\xe7\x40\x1f" + bytes(5) + struct.pack("<H", len(raw)) + raw
+
+    body = b"\x04\0\0\0\xff\xff\x0a\0\0\0" + text("SELECT @p") + text("@p int")
+    body += b"\x02" + "@p".encode("utf-16-le") + b"\0\x26\x04\x04\x07\0\0\0"
+    assert read_call(body, TDS_7_4, Prepared()).text == "EXEC sp_executesql N'SELECT @p', N'@p int', @p = 7"
