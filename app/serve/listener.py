@@ -118,6 +118,8 @@ class Listener:
         self._tasks.add(task)
         try:
             await session.run()
+        except asyncio.CancelledError:
+            pass  # the run is over; asyncio's streams would print a connection's end as an error
         finally:
             self._tasks.discard(task)
             self._sessions.pop(window, None)
