@@ -27,7 +27,7 @@ VERBS: Final = (
     ),
     Verb(
         name="connect",
-        parameters=(WINDOW, Parameter("login", "rest")),
+        parameters=(WINDOW, Parameter(mark("login"), "rest")),
         help=mark("log in over the network, as a JSON object says"),
         group="sql",
         by_person=True,

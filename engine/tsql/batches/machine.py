@@ -209,9 +209,14 @@ class Machine(Output):
                 f"more than {HELD_CHARACTERS_MAX} characters in all tables and cursors of a connection"
             )
 
+    @property
+    def may_act(self) -> bool:
+        """The submission may carry out one more command."""
+        return self.run.acts < ACTS_MAX
+
     def count_act(self) -> None:
         """One more statement does something to the world. Unsimulated if the submission has done enough."""
-        if self.run.acts >= ACTS_MAX:
+        if not self.may_act:
             raise Unsimulated(f"more than {ACTS_MAX} commands of one submission")
         self.run = replace(self.run, acts=self.run.acts + 1)
 

@@ -31,7 +31,7 @@ from engine.tsql.batches.data import (
     Session,
 )
 from engine.tsql.batches.environment import GLOBALS
-from engine.tsql.batches.machine import ACTS_MAX, Machine
+from engine.tsql.batches.machine import Machine
 from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
@@ -284,7 +284,7 @@ class Runner(Machine):
         """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
         errors = self.errors(problem, self.line if line is None else line)
         for error in errors:
-            if self.run.acts < ACTS_MAX and stored_messages.is_logged(
+            if self.may_act and stored_messages.is_logged(
                 self.world, self.session.server, error.number
             ):
                 self.log(error.number, error.severity, error.state, error.text)
