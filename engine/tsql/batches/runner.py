@@ -284,9 +284,7 @@ class Runner(Machine):
         """An error of the statement that runs: to the CATCH block around it, or said; it may end the batch."""
         errors = self.errors(problem, self.line if line is None else line)
         for error in errors:
-            if self.may_act and stored_messages.is_logged(
-                self.world, self.session.server, error.number
-            ):
+            if self.may_act and stored_messages.is_logged(self.world, self.session.server, error.number):
                 self.log(error.number, error.severity, error.state, error.text)
         self.fail_with(errors, ends_batch)
 
