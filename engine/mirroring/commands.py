@@ -68,8 +68,10 @@ def _key(copy: DatabaseCopy) -> Key:
 
 
 def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
+    """The partner's copy; 1447 if the partner has left the session, which is not known here yet."""
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
-    assert partner is not None, f"{_key(copy)} is connected to a partner without a session"
+    if partner is None:
+        raise SqlError(1447, copy.database)
     return partner
 
 
@@ -368,11 +370,10 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
 
 
 def _both(world: World, copy: DatabaseCopy) -> list[Key]:
-    """The copy itself, and its partner's if the two are connected."""
-    keys = [_key(copy)]
-    if quorum.sees_partner(world, copy):
-        keys.append(_key(_partner_of(world, copy)))
-    return keys
+    """The copy itself, and its partner's if the two are connected and the partner is still in the session."""
+    partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
+    both = [copy, partner] if partner is not None and quorum.sees_partner(world, copy) else [copy]
+    return [_key(one) for one in both]
 
 
 def _tell(world: World, copy: DatabaseCopy) -> None:

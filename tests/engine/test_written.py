@@ -5,7 +5,8 @@ from __future__ import annotations
 import pickle
 from dataclasses import replace
 
-from engine.model import LASTING, Job
+from engine.model import Job
+from engine.model.world import LASTING
 from engine.written import AT_ONCE, Written
 from tests.engine.drill.texts import drill, run
 

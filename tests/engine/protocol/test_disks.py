@@ -160,3 +160,16 @@ def test_drives_that_cannot_fail_or_grow_are_refused_in_words() -> None:
     assert fault.effect == f"{DB} on {P} has I/O errors"
     do(world, "revert-all")
     assert not world.computers[P].failed_drives
+
+
+@pytest.mark.parametrize(
+    ("clause", "state"), [("SUSPEND", MirrorState.SUSPENDED), ("RESUME", MirrorState.SYNCHRONIZED)]
+)
+def test_a_partner_that_has_left_with_its_volume_is_not_told(clause: str, state: MirrorState) -> None:
+    """The mirror does not know yet that the principal has left the session: it acts alone, or waits for the loss."""
+    world = lab()
+    do(world, f"fail-disk {P} {DB}", then_s=0.0)
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=0.0)
+    do(world, f"sql {M} ALTER DATABASE {DB} SET PARTNER {clause}", then_s=0.0)
+    assert world.copies[P, DB].mirroring.guid is None
+    assert world.copies[M, DB].mirroring.state is state
