@@ -93,3 +93,12 @@ def test_conditions_over_what_was_run_do_not_read_it_all_each_second() -> None:
         drill.do("sql SERVER_B " + f"/*{number}" + "/*x*/x" * 3_000 + "*/ SELECT 1")
     with soon():
         drill.advance_to(1500)
+
+
+def test_conditions_over_comments_without_end_are_read_once() -> None:
+    drill = Drill(load_scenario(SMALL, "small"))
+    drill.advance_to(100)
+    for number in range(5):
+        drill.do("sql SERVER_B " + f"SELECT {number} " + "/*x" * 15_000)
+    with soon():
+        drill.advance_to(300)
