@@ -48,10 +48,16 @@ def _serve(options: argparse.Namespace) -> int:
         raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     try:
         serve(drill, options.speed, options.port_base, sys.stdin, partial(print, flush=True))
-    except NoPort as problem:
+    except NoPort as problem:  # nothing was played: a record that stands under that name is left as it is
         raise Unusable(f"{problem}; choose another --port-base") from problem
-    finally:
-        if options.record is not None:
-            write_json(drill.report(), options.record)
+    except BaseException:
+        _keep(drill, options.record)
+        raise
+    _keep(drill, options.record)
     goals_missed = any(not state.met for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
+
+
+def _keep(drill: Drill, file: str | None) -> None:
+    if file is not None:
+        write_json(drill.report(), file)

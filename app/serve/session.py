@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import socket
 import struct
 from typing import Any, Final, Protocol
@@ -153,7 +154,7 @@ class Session:
 
     def _as_line(self, login: Login) -> str:
         """What the journal has of a login: names, and whether the password is right."""
-        right = login.password == self.door.password
+        right = secrets.compare_digest(login.password.encode(), self.door.password.encode())
         said = {
             "login": login.user,
             "password": "right" if right else "wrong",

@@ -10,10 +10,10 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+import pymssql
+import pytds
 import pytest
 
-pytds = pytest.importorskip("pytds")
-pymssql = pytest.importorskip("pymssql")
 ROOT = Path(__file__).parents[3]
 
 
