@@ -58,13 +58,16 @@ class Appearance(QObject):
         self._motion.setChecked(store.get(settings.REDUCED_MOTION))
         self._motion.toggled.connect(self._set_reduced_motion)
 
-    def fill_menu(self, menu: QMenu) -> None:
-        """Put the choices into the View menu."""
+    def fill_layout(self, menu: QMenu) -> None:
+        """Put the choice of a layout into the View menu."""
         self._choices(menu, "layout", tr("&Layout"), LAYOUTS, self.set_layout)
+        self._tick("layout", self.layout)
+
+    def fill_looks(self, menu: QMenu) -> None:
+        """Put the other choices into its part on appearance."""
         self._choices(menu, "theme", tr("&Theme"), THEMES, self.set_theme)
         self._choices(menu, "language", tr("Lan&guage (from the next start)"), TONGUES, self.set_language)
         menu.addAction(self._motion)
-        self._tick("layout", self.layout)
         self._tick("theme", self._store.get(settings.THEME))
         self._tick("language", self._store.get(settings.LANGUAGE))
 

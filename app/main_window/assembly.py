@@ -262,13 +262,14 @@ class Assembly(QObject):
     def _fill_menus(self) -> None:
         others: dict[str, Callable[[QMenu], object]] = {
             menus.RECENT: lambda menu: menu.addMenu(self._recent.menu),
-            menus.LOOKS: self._appearance.fill_menu,
+            menus.LAYOUT: self._appearance.fill_layout,
+            menus.LOOKS: self._appearance.fill_looks,
             menus.PLANNER: partial(_put, text=mark("&Link planner"), do=self._tools.show_planner),
             menus.FIDELITY: partial(_put, text=mark("&Fidelity to the papers"), do=self._tools.show_fidelity),
             menus.PROGRESS: partial(_put, text=mark("&Progress"), do=self._progress.show),
         }
-        menus.fill_bar(self._window.menus, self._actions.by_name, others)
-        self._window.menus["&Query"].addActions(list(self._console.tools.values()))
+        queries = {f"query.{name}": action for name, action in self._console.tools.items()}
+        menus.fill_bar(self._window.menus, self._actions.by_name | queries, others)
         acts = self._acts_on_runs() | self._acts_on_time() | self._acts_on_views() | self._acts_of_help()
         self._actions.connect_to({name: self._irrevocable.guarded(name, do) for name, do in acts.items()})
 

@@ -12,10 +12,11 @@ from app.widgets.docks import DOCKS
 from app.widgets.reader import close_when_chosen
 from app.words.language import mark, tr
 
-RECENT, LOOKS, FIDELITY, PLANNER, PROGRESS = "recent", "looks", "fidelity", "planner", "progress"
+RECENT, LAYOUT, LOOKS = "recent", "layout", "looks"
+FIDELITY, PLANNER, PROGRESS = "fidelity", "planner", "progress"
 """Entries that are no action of the table of keys."""
 
-Entry = str | None | tuple[str, tuple[str, ...]]
+Entry = str | None | tuple[str, tuple["Entry", ...]]
 """An action by its name, or one of the above; None is a line; a submenu has its title and its entries."""
 
 MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
@@ -33,15 +34,23 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "time.back", "time.forward", "time.now", "time.go_on",
     ),
     mark("&Faults"): (),
-    mark("&Query"): (),
+    mark("&Query"): (
+        "query.run", "query.cancel", "query.parse", None,
+        "query.new", "query.open", "query.save", "query.connection", "query.database", None,
+        (mark("Resu&lts"), ("query.text", "query.grid", "query.file", "query.results")), None,
+        "query.places", "query.snippets", "query.history", "query.who", "query.about", None,
+        (mark("P&anes and windows"), ("query.zoom", "query.focus", "query.focus_back", "query.next", "query.before")),
+        "query.close",
+    ),
     mark("&View"): (
         *(f"view.{dock.name}" for dock in DOCKS if not dock.more),
         (mark("&More panels"), tuple(f"view.{dock.name}" for dock in DOCKS if dock.more)), None,
-        LOOKS, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), None,
-        "view.zoom", "view.full_screen", "view.reset_layout", None,
+        LAYOUT, "view.reset_layout", "view.zoom", "view.full_screen", None,
+        (mark("&Appearance"), (
+            LOOKS, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), "view.contrast")), None,
         "time.all", "view.save_charts", None,
         (mark("Teachin&g tools"), ("teach.note", "teach.spotlight", "teach.bright", "teach.find")),
-        "view.present", "view.contrast",
+        "view.present",
     ),
     mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, "drill.editor", "drill.edit_copy"),
     mark("&Help"): (
@@ -49,7 +58,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "help.check", "help.bundle", "view.say",
     ),
 }  # fmt: skip
-"""Menu -> what stands in it; those of faults and queries are filled by the desk."""
+"""Menu -> what stands in it; that of faults is filled by the desk. At 150 % text each fits a screen of 768 pixels."""
 
 
 def fill_bar(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import QEvent
-from PySide6.QtWidgets import QApplication, QLabel, QLineEdit
+from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu
 
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets import theme
@@ -90,6 +90,17 @@ def test_start_page_and_brief_have_room_for_their_words(
         if t.box.right() > window.width() and "Qt" not in type(t.widget).__name__
     ]
     assert not faults
+
+
+def test_menus_fit_a_small_screen_with_larger_text(stage: OpenWindow) -> None:
+    """Below the title bar and the menu bar; the words are of any language, as they only make them wider."""
+    stage.appearance.set_font_scale(1.5)
+    settle()
+    for menu in stage.menuBar().findChildren(QMenu):
+        menu.aboutToShow.emit()
+    heights = {menu.title(): menu.sizeHint().height() for menu in stage.menuBar().findChildren(QMenu)}
+    assert "&Query" in heights
+    assert not {title: height for title, height in heights.items() if height > 768 - 30 - 40}
 
 
 def test_looking_back_takes_no_more_than_its_strip_from_the_desk(stage: OpenWindow) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from PySide6.QtCore import QTranslator
 from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QApplication, QDialogButtonBox
+from PySide6.QtWidgets import QApplication, QDialogButtonBox, QMenu
 
 from app import settings
 from app.main_window.speech import speak
@@ -28,7 +28,7 @@ def _english_again(qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Itera
 
 
 def entry(window: OpenWindow, text: str) -> QAction:
-    menus = [action.menu() for action in window.menus["&View"].actions() if action.menu() is not None]
+    menus = window.menus["&View"].findChildren(QMenu)
     return next(action for menu in menus for action in menu.actions() if action.text() == text)
 
 
