@@ -7,7 +7,18 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any, Final
 
-from PySide6.QtCore import QAbstractTableModel, QEvent, QModelIndex, QObject, QPersistentModelIndex, QSize, Qt
+from PySide6.QtCore import (
+    QAbstractTableModel,
+    QEvent,
+    QItemSelection,
+    QItemSelectionModel,
+    QKeyCombination,
+    QModelIndex,
+    QObject,
+    QPersistentModelIndex,
+    QSize,
+    Qt,
+)
 from PySide6.QtGui import (
     QAction,
     QFocusEvent,
@@ -33,6 +44,9 @@ EMPTY_MARGIN_PX: Final = 16
 BY_KEY: Final = frozenset(
     {Qt.FocusReason.TabFocusReason, Qt.FocusReason.BacktabFocusReason, Qt.FocusReason.ShortcutFocusReason}
 )
+_CTRL_SHIFT = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+TO_THE_END: Final = tuple(QKeyCombination(_CTRL_SHIFT, key) for key in (Qt.Key.Key_Home, Qt.Key.Key_End))
+"""Qt goes there and selects nothing."""
 
 Index = QModelIndex | QPersistentModelIndex
 NOWHERE = QModelIndex()
@@ -264,6 +278,9 @@ class TableView(QTableView):
         if event.key() == Qt.Key.Key_Space and not event.modifiers():
             event.ignore()
             return
+        if event.keyCombination() in TO_THE_END and self.currentIndex().isValid():
+            self._select_to(last=event.key() == Qt.Key.Key_End)
+            return
         super().keyPressEvent(event)
         here, selection = self.currentIndex(), self.selectionModel()
         if (
@@ -271,10 +288,22 @@ class TableView(QTableView):
             and here.isValid()
             and not selection.hasSelection()
         ):
-            flags = selection.SelectionFlag.Select
-            if self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows:
-                flags |= selection.SelectionFlag.Rows
-            selection.select(here, flags)
+            selection.select(here, selection.SelectionFlag.Select | self._whole_rows())
+
+    def _select_to(self, last: bool) -> None:
+        """Select from the current cell to the first or last one, as in the grids of Management Studio."""
+        here, selection = self.currentIndex(), self.selectionModel()
+        row, column = (self.table.rowCount() - 1, self.table.columnCount() - 1) if last else (0, 0)
+        end = self.table.index(row, column)
+        between = QItemSelection(here, end) if last else QItemSelection(end, here)
+        selection.select(between, selection.SelectionFlag.ClearAndSelect | self._whole_rows())
+        self.scrollTo(end)
+
+    def _whole_rows(self) -> QItemSelectionModel.SelectionFlag:
+        """What selects whole rows where nothing less can be selected."""
+        rows = self.selectionBehavior() == QAbstractItemView.SelectionBehavior.SelectRows
+        flag = QItemSelectionModel.SelectionFlag
+        return flag.Rows if rows else flag.NoUpdate
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)

@@ -220,3 +220,28 @@ def test_rows_follow_the_text_up_and_down_again(qtbot: Any) -> None:
         view.setFont(theme.sized(QApplication.font(), scale))
         assert view.rowHeight(0) == view.fontMetrics().height() + 6
     assert view.rowHeight(1) == before
+
+
+@pytest.mark.parametrize(
+    ("key", "cells"), [(Qt.Key.Key_End, {(1, 0), (1, 1), (2, 0), (2, 1)}), (Qt.Key.Key_Home, {(0, 0), (1, 0)})]
+)
+def test_the_keys_that_select_to_the_ends_do(qtbot: Any, key: Qt.Key, cells: set[tuple[int, int]]) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    view.as_grid()
+    qtbot.addWidget(view)
+    model.replace([("a", 1), ("b", 2), ("c", 3)])
+    view.setCurrentIndex(model.index(1, 0))
+    qtbot.keyClick(view, key, Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier)
+    assert {(index.row(), index.column()) for index in view.selectedIndexes()} == cells
+
+
+def test_where_rows_are_selected_whole_rows_are_to_the_end(qtbot: Any) -> None:
+    model = TableModel(COLUMNS)
+    view = TableView(model, "values")
+    qtbot.addWidget(view)
+    model.replace([("a", 1), ("b", 2), ("c", 3)])
+    view.setCurrentIndex(model.index(1, 1))
+    modifiers = Qt.KeyboardModifier.ControlModifier | Qt.KeyboardModifier.ShiftModifier
+    qtbot.keyClick(view, Qt.Key.Key_End, modifiers)
+    assert [index.row() for index in view.selectionModel().selectedRows()] == [1, 2]
