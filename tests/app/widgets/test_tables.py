@@ -223,7 +223,8 @@ def test_rows_follow_the_text_up_and_down_again(qtbot: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "cells"), [(Qt.Key.Key_End, {(1, 0), (1, 1), (2, 0), (2, 1)}), (Qt.Key.Key_Home, {(0, 0), (1, 0)})]
+    ("key", "cells"),
+    [(Qt.Key.Key_End, {(1, 0), (1, 1), (2, 0), (2, 1)}), (Qt.Key.Key_Home, {(0, 0), (1, 0)})],
 )
 def test_the_keys_that_select_to_the_ends_do(qtbot: Any, key: Qt.Key, cells: set[tuple[int, int]]) -> None:
     model = TableModel(COLUMNS)
