@@ -27,10 +27,12 @@ lint:
 	.venv/bin/vulture
 types:
 	.venv/bin/mypy
+# Bytecode is kept even where the surroundings forbid it: the tests start hundreds of processes of the program.
+PYTEST = QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= .venv/bin/pytest --numprocesses auto --dist worksteal
 pytest:
-	QT_QPA_PLATFORM=offscreen .venv/bin/pytest --numprocesses auto --dist worksteal
+	$(PYTEST)
 test-slow:
-	QT_QPA_PLATFORM=offscreen .venv/bin/pytest --numprocesses auto --dist worksteal -m slow
+	$(PYTEST) -m slow
 
 matrix:
 	nice .venv/bin/python -m tests.matrix --together --sample --until 60

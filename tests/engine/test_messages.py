@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ FIRST_ARGUMENT = {"SqlError": 0, "SyntaxProblem": 1, "write": 2, "text_of": 0, "
 """Calls that take a message number, and at which place; its arguments follow."""
 
 
+@cache
 def uses() -> list[tuple[str, int, int]]:
     """(place in the source, number, arguments) of every call with a number in it."""
     found = []

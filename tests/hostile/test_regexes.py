@@ -11,6 +11,7 @@ import ast
 import itertools
 import re
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 
@@ -42,15 +43,18 @@ def _patterns() -> Iterator[tuple[str, str, int, frozenset[str]]]:
         path: path.read_text(encoding="utf-8")
         for path in sorted([*(ROOT / "engine").rglob("*.py"), *(ROOT / "app").rglob("*.py")])
     }
-    everything = "\n".join(sources.values())
+    everywhere = _uses(sources.values())
     for path, source in sources.items():
-        tree = ast.parse(source)
+        if not re.search(r"\bre\b", source):
+            continue  # to parse every module would take seconds, before the first test
+        nodes = list(ast.walk(ast.parse(source)))
         names = {
             id(node.value): ast.unparse(node.target if isinstance(node, ast.AnnAssign) else node.targets[0])
-            for node in ast.walk(tree)
-            if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None
+            for node in nodes
+            if isinstance(node, ast.Assign | ast.AnnAssign) and isinstance(node.value, ast.Call)
         }
-        for node in ast.walk(tree):
+        here = _uses([source])
+        for node in nodes:
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
                 continue
             owner = node.func.value
@@ -61,14 +65,19 @@ def _patterns() -> Iterator[tuple[str, str, int, frozenset[str]]]:
             for word in ("IGNORECASE", "DOTALL", "MULTILINE", "VERBOSE", "ASCII"):
                 flags |= getattr(re, word) if f"re.{word}" in ast.unparse(node) else 0
             name = names.get(id(node), "")
-            used = (
-                re.findall(rf"\b{name}\.(\w+)\(", source if name[:1] == "_" else everything) if name else []
-            )
+            used = (here if name[:1] == "_" else everywhere)[name]
             if pattern is not None:
-                functions = (
-                    {node.func.attr} if node.func.attr != "compile" else set(used) & set(CALLS) or {"search"}
-                )
+                functions = {node.func.attr} if node.func.attr != "compile" else used or {"search"}
                 yield f"{path.relative_to(ROOT)}:{node.lineno}", pattern, int(flags), frozenset(functions)
+
+
+def _uses(sources: Iterable[str]) -> defaultdict[str, set[str]]:
+    """Functions of CALLS that are called on each name."""
+    found = defaultdict(set)
+    for source in sources:
+        for name, function in re.findall(rf"\b(\w+)\.({'|'.join(CALLS)})\(", source):
+            found[name].add(function)
+    return found
 
 
 def _literal(node: ast.expr) -> str | None:

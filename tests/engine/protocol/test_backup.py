@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -292,7 +293,9 @@ def unused(world: World) -> None:
     world.clients["APP"] = replace(world.clients["APP"], connected_to=None)
 
 
+@cache
 def with_backups() -> World:
+    """The lab with a full and a log backup on all servers; to be forked."""
     world = alone()
     full(world)
     log(world)
@@ -302,12 +305,9 @@ def with_backups() -> World:
     return world
 
 
-READY = with_backups()
-
-
 @pytest.mark.parametrize("what", RESTORE_REFUSED)
 def test_restore_refused(what: str) -> None:
-    world = READY.fork()
+    world = with_backups().fork()
     prepare, act, number = RESTORE_REFUSED[what]
     prepare(world)
     assert refusal(act, world) == number

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from itertools import permutations
 from typing import Final
 
@@ -25,7 +26,9 @@ KINDS: Final = {
 STATES: Final = ("SUSPENDED", "SYNCHRONIZING", "SYNCHRONIZED")
 
 
+@cache
 def ready(kind: str, state: str) -> World:
+    """A session of this *kind* in this *state*; to be forked."""
     safety, witness = KINDS[kind]
     world = lab(safety=safety, witness=witness)
     if state == "SUSPENDED":
@@ -37,9 +40,6 @@ def ready(kind: str, state: str) -> World:
     return world
 
 
-READY: Final = {(kind, state): ready(kind, state) for kind in KINDS for state in STATES}
-
-
 def orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
     """(lost in this order, returned in this order): one or two of the servers of the session."""
     servers = (P, M, W) if KINDS[kind][1] else (P, M)
@@ -49,7 +49,9 @@ def orders(kind: str) -> Iterator[tuple[tuple[str, ...], tuple[str, ...]]]:
                 yield lost, returned
 
 
-CASES: Final = [(kind, state, lost, returned) for kind, state in READY for lost, returned in orders(kind)]
+CASES: Final = [
+    (kind, state, lost, returned) for kind in KINDS for state in STATES for lost, returned in orders(kind)
+]
 
 
 def follows(world: World, copy: DatabaseCopy) -> bool:
@@ -61,7 +63,7 @@ def follows(world: World, copy: DatabaseCopy) -> bool:
 
 @pytest.mark.parametrize(("kind", "state", "lost", "returned"), CASES)
 def test_order(kind: str, state: str, lost: tuple[str, ...], returned: tuple[str, ...]) -> None:
-    world, witness = READY[kind, state].fork(), KINDS[kind][1]
+    world, witness = ready(kind, state).fork(), KINDS[kind][1]
     for server in lost:
         do(world, f"power-off {server}", then_s=20.0)
     was = world.copies[MIRROR].mirroring.role

@@ -3,21 +3,45 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import engine.published
+from engine.published import whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
 from engine.published.rows import Class, Row, explain, number, statement
 from engine.published.table6 import FAILOVER_S
+from engine.published.whitepaper_failover import SEEDS
 
 EXCEPTIONS_MAX = 8
+FEW = 40
+"""Runs of each failure in every run of the suite, SEEDS in `make test-slow`."""
+ERROR_MAX = {True: 15.0, False: 10.0}
+"""Percent, of few runs and of all."""
 
 
-@pytest.fixture(scope="module")
-def rows() -> list[Row]:
-    return fidelity_rows()
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(FEW, id="few runs"), pytest.param(SEEDS, id="all runs", marks=pytest.mark.slow)],
+)
+def rows(request: pytest.FixtureRequest) -> Iterator[list[Row]]:
+    """All rows, those of table 6 from so many runs of each failure."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(whitepaper_failover, "SEEDS", request.param)
+        whitepaper_failover.failovers.cache_clear()
+        yield fidelity_rows()
+        whitepaper_failover.failovers.cache_clear()
+
+
+def off(rows: list[Row]) -> set[str]:
+    """Rows that fail; the median of few runs may be a little further away."""
+    few = whitepaper_failover.SEEDS == FEW
+    near = {
+        row.id for row in rows if row.id.startswith("T6.") and abs(row.error_percent or 0.0) <= ERROR_MAX[few]
+    }
+    return {row.id for row in rows if row.verdict == "fail"} - (near if few else set())
 
 
 def test_all_sections_are_there_with_rows_enough(rows: list[Row]) -> None:
@@ -27,14 +51,13 @@ def test_all_sections_are_there_with_rows_enough(rows: list[Row]) -> None:
 
 
 def test_whatever_fails_has_a_reason_and_is_on_the_list(rows: list[Row]) -> None:
-    failed = {row.id for row in rows if row.verdict == "fail"}
-    assert failed == set(EXCEPTIONS)
+    assert off(rows) == set(EXCEPTIONS)
     assert len(EXCEPTIONS) <= EXCEPTIONS_MAX
-    assert all(row.reason for row in rows if row.verdict == "fail")
+    assert all(row.reason for row in rows if row.id in off(rows))
     assert not any(row.reason for row in rows if row.verdict == "pass")
 
 
-def test_table_6_is_in_the_band_of_200_runs_and_slower_under_load(rows: list[Row]) -> None:
+def test_table_6_is_in_the_band_of_the_runs_and_slower_under_load(rows: list[Row]) -> None:
     cells = {row.id: row for row in rows if row.id.startswith("T6.") and row.band is not None}
     assert len(cells) == 12
     for cause in FAILOVER_S:
@@ -43,7 +66,7 @@ def test_table_6_is_in_the_band_of_200_runs_and_slower_under_load(rows: list[Row
             assert row.band is not None
             assert isinstance(row.published, float)
             assert row.band[0] <= row.published <= row.band[1]
-            assert abs(row.error_percent or 0.0) <= 10.0
+            assert abs(row.error_percent or 0.0) <= ERROR_MAX[whitepaper_failover.SEEDS == FEW]
             assert row.note, "what is calibrated is said"
         assert idle.ours < loaded.ours  # type: ignore[operator]
 
@@ -69,8 +92,8 @@ def test_the_text_shows_rows_reasons_and_the_count(rows: list[Row]) -> None:
     text = render(rows)
     counts = summary(rows)
     assert f"{counts['rows']} rows: {counts['pass']} pass" in text
-    assert counts["unexplained"] == 0
-    assert text.count("\nFAIL ") == counts["fail"] == len(EXCEPTIONS)
+    assert text.count("\nFAIL ") == counts["fail"]
+    assert counts["fail"] - counts["unexplained"] == len(EXCEPTIONS)
     assert "four fifths of 1,500" in " ".join(text.split())
     assert all(section in text for section in SECTIONS)
 
