@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from tests.test_architecture import CODE, ENGINE_LAYERS, imports, within
+from tests.test_architecture import CODE, ENGINE_LAYERS, imports, parsed, within
 
 PICTURE: Final = Path(__file__).parents[1] / "assets" / "pictures" / "architecture.svg"
 
@@ -55,13 +55,18 @@ NAMES_ALONE: Final = 4
 @cache
 def docstring(name: str) -> str:
     """First sentence of the docstring of *name*."""
-    text = (ast.get_docstring(CODE[name]) or "").partition("\n")[0]
+    text = (ast.get_docstring(parsed(CODE[name])) or "").partition("\n")[0]
     return text.removesuffix(" No Qt.").replace("`", "")
 
 
 @cache
+def imported(name: str) -> tuple[str, ...]:
+    return tuple(imports(parsed(CODE[name])))
+
+
+@cache
 def libraries(room: str) -> list[str]:
-    used = {found.partition(".")[0] for name in CODE if within(name, [room]) for found in imports(CODE[name])}
+    used = {found.partition(".")[0] for name in CODE if within(name, [room]) for found in imported(name)}
     return [shown for name, shown in LIBRARIES.items() if name in used]
 
 
@@ -76,7 +81,7 @@ def below() -> dict[str, frozenset[str]]:
             other
             for name in CODE
             if within(name, [room])
-            for found in imports(CODE[name])
+            for found in imported(name)
             for other in rooms
             if other != room and within(found, [other])
         }
