@@ -52,6 +52,7 @@ MUST_NOT_IMPORT = (
         "a run has guests other than a window, and any recorder",
     ),
     ("app.serve", (*QT, *DATABASE, "app.storage"), (), "SQL clients are guests of a run without a window"),
+    ("app.classroom", QT, (), "a class is held and attended without a window"),
     (
         "app.widgets",
         ("app.host", "app.storage", "app.views", "app.main_window", "app.cli", "app.__main__", *DATABASE),

@@ -21,7 +21,7 @@ from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
 from engine.model import ticks
 from engine.verbs.lines import parse_script
-from engine.words import say
+from engine.words import Sentence, say
 
 INPUTS_MAX: Final = 4_000_000
 """Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""
@@ -111,13 +111,7 @@ def _inputs(file: str | None, drill: Drill) -> list[Input]:
     """The input lines of *file*; every line that cannot be understood or names what is not there is told."""
     if file is None:
         return []
-    try:
-        text = _read_lines(file)
-    except OSError as error:
-        raise Unusable(f"{file} cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise Unusable(f"{file} is not text in UTF-8 (byte {error.start + 1})") from error
-    inputs, problems = parse_script(text)
+    inputs, problems = input_lines(file)
     for item in inputs:
         try:
             simulator.resolve(drill.world, item)
@@ -126,6 +120,16 @@ def _inputs(file: str | None, drill: Drill) -> list[Input]:
     if problems:
         raise Unusable("\n".join(f"{file}: {problem}" for problem in problems))
     return inputs
+
+
+def input_lines(file: str) -> tuple[list[Input], list[Sentence]]:
+    """The input lines of *file*, and what is wrong with the others. Raises Unusable."""
+    try:
+        return parse_script(_read_lines(file))
+    except OSError as error:
+        raise Unusable(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise Unusable(f"{file} is not text in UTF-8 (byte {error.start + 1})") from error
 
 
 def _read_lines(file: str) -> str:

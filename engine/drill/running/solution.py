@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.schema import Scenario
+from engine.drill.authoring.schema import Scenario, Step
 from engine.drill.running.drill import Drill
-from engine.drill.time.slices import Slices, passing
+from engine.drill.running.state import DrillState
+from engine.drill.time.slices import Run, Slices, passing
 from engine.model import Tick, ticks
 from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
-
-if TYPE_CHECKING:
-    from engine.drill.time.history import History
 
 SETTLE_S: Final = 120.0
 """How long a run without an end of its own goes on after its last input: boot, start, resynchronize."""
@@ -26,7 +24,7 @@ Begin = Callable[[Scenario, int | None], Drill]
 """Begins a drill of a scenario with a seed; a program with a window begins one that can be stopped."""
 
 
-def default_end(drill: Drill, last: Tick = 0) -> Tick:
+def default_end(drill: DrillState, last: Tick = 0) -> Tick:
     """When a headless run ends unless told: the scenario's length, or some time after the *last* input."""
     if drill.end_tick is not None:
         return drill.end_tick
@@ -43,11 +41,11 @@ def play_solution(drill: Drill) -> None:
     at_once(solving(drill))
 
 
-def solving(run: Drill | History) -> Slices[None]:
-    """`play_solution` in slices, in a drill or in a history that keeps the way back."""
-    drill = run if isinstance(run, Drill) else run.drill
+def solving(run: Run, steps: Sequence[Step] | None = None) -> Slices[None]:
+    """`play_solution` in slices, in whatever holds a drill. *steps*: those that are left of it, or of another one."""
+    drill = run.drill
     expected = default_end(drill) if drill.end_tick is not None else ticks(PATIENCE_S)
-    for step in drill.scenario.solution:
+    for step in drill.scenario.solution if steps is None else steps:
         (item,), _ = parse_script(step.do.strip())
         if step.when is not None:
             for _ in _waiting_for(run, drill, step.when):
@@ -62,7 +60,7 @@ def solving(run: Drill | History) -> Slices[None]:
         yield min(1.0, drill.tick / expected)
 
 
-def _waiting_for(run: Drill | History, drill: Drill, condition: str) -> Iterator[None]:
+def _waiting_for(run: Run, drill: DrillState, condition: str) -> Iterator[None]:
     give_up = drill.tick + ticks(PATIENCE_S) if drill.end_tick is None else drill.end_tick
     while not drill.finished and not drill.holds(condition) and drill.tick < give_up:
         yield from passing(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)

@@ -1,0 +1,84 @@
+"""A seat's log: acts numbered from 1, none earlier than the one before. The seat writes it, the host keeps it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Final, NamedTuple
+
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.model import Tick
+
+LINE_MAX: Final = 65_536
+"""Characters of an input line: a script in one batch. Assumed."""
+ACTS_MAX: Final = 20_000
+"""Acts of one seat: one every two seconds of the longest drill. Assumed."""
+TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
+"""Eight hours, the longest drill: what the host has to play again at most."""
+_DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")
+
+
+class Act(NamedTuple):
+    """One entry of a log, and as such one line of JSON."""
+
+    number: int
+    tick: Tick
+    line: str
+    """Input line without its time; empty: nothing was done, the run has come as far as *tick*."""
+    digest: str
+    """The seat's hash of its world after it; empty: none was taken."""
+    instruction: int
+    """Number of the instruction that it carries out or has read; 0: the seat's own act."""
+
+
+class BadLog(Exception):
+    """What was sent does not go on with the log; the text says why, and nothing of it is kept."""
+
+
+def act(entry: object) -> Act:
+    """An entry of JSON as an act. Raises BadLog."""
+    if not (isinstance(entry, list) and [type(part) for part in entry] == [int, int, str, str, int]):
+        raise BadLog(tr("an act is [number, tick, line, hash, instruction]"))
+    found = Act(*entry)
+    if not (1 <= found.number <= ACTS_MAX and 0 <= found.tick <= TICK_MAX and found.instruction >= 0):
+        raise BadLog(tr("act {number} has a number or a time that cannot be").format(number=found.number))
+    if len(found.line) > LINE_MAX or "\0" in found.line or not _DIGEST.fullmatch(found.digest):
+        raise BadLog(tr("act {number} has a line or a hash that cannot be").format(number=found.number))
+    return found
+
+
+def as_line(one: Act) -> str:
+    return json.dumps(one)
+
+
+def new_of(
+    offered: Iterable[Act], acknowledged: int, last_tick: Tick, kept: Callable[[int, int], Sequence[Act]]
+) -> list[Act]:
+    """Those of *offered* that are not kept yet; what is sent twice counts once.
+
+    *acknowledged*, *last_tick*: of the last act that is kept. *kept*: the acts from a number to another one. Raises
+    BadLog for a gap, a step back in time, and an act that stands otherwise in what is kept.
+    """
+    offered = list(offered)
+    known = [one for one in offered if one.number <= acknowledged]
+    if known:
+        there = {one.number: one for one in kept(known[0].number, known[-1].number)}
+        for one in known:
+            if there.get(one.number) != one:
+                raise BadLog(
+                    tr("act {number} is not the one that was acknowledged").format(number=one.number)
+                )
+    new = offered[len(known) :]
+    for number, one in enumerate(new, acknowledged + 1):
+        if one.number != number:
+            raise BadLog(
+                tr("act {number} is missing; act {found} came instead").format(
+                    number=number, found=one.number
+                )
+            )
+        if one.tick < last_tick:
+            raise BadLog(tr("act {number} is earlier than the one before").format(number=number))
+        last_tick = one.tick
+    return new

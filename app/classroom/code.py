@@ -1,0 +1,74 @@
+"""The join code: how a seat knows the host that it dials, and the host knows that a seat was invited."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import secrets
+from dataclasses import dataclass
+from typing import Final
+
+from app.words.language import tr
+
+LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+"""Five bits each; without I, L, O and U, which are misread [Crockford's Base32]."""
+SECRET_LETTERS: Final = 6
+"""30 bits that only those who were invited know. At the pace at which a host examines codes (app/classroom/gate.py)
+half of them take eight years."""
+FINGERPRINT_LETTERS: Final = 14
+"""70 bits of the SHA-256 of the host's certificate: what somebody who stands between would have to hit."""
+GROUP: Final = 5
+"""Letters between two dashes."""
+_MISREAD: Final = str.maketrans("ILO", "110", "- ")
+
+
+class NoCode(Exception):
+    """What was typed is no join code with an address; the text says what was expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """Where a class is, and what opens its door."""
+
+    secret: str
+    fingerprint: str
+    host: str
+    port: int
+
+    def __str__(self) -> str:
+        host = f"[{self.host}]" if ":" in self.host else self.host
+        return f"{grouped(self.secret + self.fingerprint)}@{host}:{self.port}"
+
+
+def fingerprint(certificate: bytes) -> str:
+    """FINGERPRINT_LETTERS of the *certificate* in DER."""
+    bits = int.from_bytes(hashlib.sha256(certificate).digest())
+    return _letters(bits >> (256 - 5 * FINGERPRINT_LETTERS), FINGERPRINT_LETTERS)
+
+
+def new_secret() -> str:
+    return _letters(secrets.randbits(5 * SECRET_LETTERS), SECRET_LETTERS)
+
+
+def _letters(bits: int, count: int) -> str:
+    return "".join(LETTERS[bits >> 5 * place & 31] for place in reversed(range(count)))
+
+
+def grouped(code: str) -> str:
+    return "-".join(code[start : start + GROUP] for start in range(0, len(code), GROUP))
+
+
+def invitation(text: str) -> Invitation:
+    """`CODE@HOST:PORT` as somebody has typed it. Raises NoCode."""
+    typed, _, address = text.strip().rpartition("@")
+    code = typed.upper().translate(_MISREAD)
+    host, _, port = address.rpartition(":")
+    if len(code) != SECRET_LETTERS + FINGERPRINT_LETTERS or not set(code) <= set(LETTERS):
+        raise NoCode(
+            tr(
+                "{text!r} is not a join code with its address; expected XXXXX-XXXXX-XXXXX-XXXXX@HOST:PORT"
+            ).format(text=text)
+        )
+    if not host or not re.fullmatch(r"\d{1,5}", port) or not 0 < int(port) < 65_536:
+        raise NoCode(tr("{address!r} is not an address; expected HOST:PORT").format(address=address))
+    return Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host.strip("[]"), int(port))

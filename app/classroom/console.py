@@ -1,0 +1,130 @@
+"""The instructor's console as lines: what is typed goes to the host, the board and its answers come back."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any, Final, TextIO
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import WebSocketException
+
+from app.classroom import certificate
+from app.classroom.code import SECRET_LETTERS, Invitation
+from app.classroom.models import Class
+from app.classroom.wire import WELCOME_BYTES_MAX
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+
+_INSTRUCTION: Final = re.compile(r"(message|inject)\s+(all|\d{1,9})\s+(?:at\s+(\d{1,6}(?:\.\d+)?)\s+)?(\S.*)")
+WORDS: Final = ("freeze", "go", "finish")
+
+
+class NoHost(Exception):
+    """The host of the class does not answer; the text says why."""
+
+
+class NotUnderstood(Exception):
+    """A line that asks for nothing known; the text says what was expected."""
+
+
+def request(line: str) -> dict[str, Any]:
+    """What a line of the instructor asks the host for. Raises NotUnderstood."""
+    if line in WORDS:
+        return {"kind": line}
+    found = _INSTRUCTION.fullmatch(line)
+    if found is None:
+        raise NotUnderstood(
+            tr("{line!r} is not understood; expected freeze, go, finish, or message or inject, then all or a "
+               "seat's number, if need be at SECONDS, then the text").format(line=line)
+        )  # fmt: skip
+    what, seat, at, text = found.groups()
+    return {
+        "kind": "instruct",
+        "what": what,
+        "seat": None if seat == "all" else int(seat),
+        "tick": None if at is None else round(float(at) * TICKS_PER_S),
+        "text": text,
+    }
+
+
+@asynccontextmanager
+async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
+    """A console's connection to the host of *the_class*, on this computer or where it was last. Raises NoHost."""
+    host, _, port = the_class.address.rpartition(":")
+    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
+    code = the_class.code
+    try:
+        async with connect(
+            f"wss://{f'[{host}]' if ':' in host else host}:{port}/",
+            ssl=certificate.of_seat(),
+            proxy=None,
+            compression=None,
+            max_size=WELCOME_BYTES_MAX,
+        ) as socket:
+            own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
+            if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
+                raise NoHost(
+                    tr("Who answers at {address} is not the host").format(address=the_class.address)
+                )
+            await socket.send(json.dumps({"kind": "steer", "key": the_class.secret}))
+            yield socket
+    except (OSError, ValueError, TimeoutError, WebSocketException) as problem:
+        raise NoHost(
+            tr("The host of the class does not answer at {address}: {why}").format(
+                address=the_class.address, why=problem
+            )
+        ) from problem
+
+
+def steer(the_class: Class, lines: TextIO, show: Callable[[str], object]) -> None:
+    """Send each of *lines*; what the host says goes to *show* as lines of JSON, until *lines* end. Raises NoHost."""
+    asyncio.run(_steer(the_class, lines, show))
+
+
+async def _steer(the_class: Class, lines: TextIO, show: Callable[[str], object]) -> None:
+    async with dialled(the_class) as socket:
+        await _talk(socket, lines, show)
+
+
+async def _talk(socket: ClientConnection, lines: TextIO, show: Callable[[str], object]) -> None:
+    loop, typed = asyncio.get_running_loop(), asyncio.Queue[str | None]()
+
+    def listen() -> None:
+        for line in lines:
+            loop.call_soon_threadsafe(typed.put_nowait, line.strip())
+        loop.call_soon_threadsafe(typed.put_nowait, None)
+
+    open_requests, answered = 0, asyncio.Condition()
+
+    async def hear() -> None:
+        nonlocal open_requests
+        async for raw in socket:
+            show(str(raw))
+            if json.loads(raw)["kind"] != "board":
+                async with answered:
+                    open_requests -= 1
+                    answered.notify_all()
+
+    hearing = asyncio.create_task(hear())
+    threading.Thread(target=listen, daemon=True).start()
+    try:
+        while (line := await typed.get()) is not None:
+            if not line:
+                continue
+            try:
+                said = request(line)
+            except NotUnderstood as problem:
+                show(json.dumps({"kind": "refused", "of": line, "text": str(problem)}))
+                continue
+            open_requests += 1
+            await socket.send(json.dumps(said))
+        async with answered:
+            await answered.wait_for(lambda: open_requests == 0 or hearing.done())
+    finally:
+        await socket.close()
+        await asyncio.gather(hearing, return_exceptions=True)

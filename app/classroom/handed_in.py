@@ -1,0 +1,203 @@
+"""What was handed in of a class: archive, seats' logs, files of runs; each is played again before it is believed."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from app.classroom import kept
+from app.classroom.acts import Act
+from app.classroom.kept import Given, NoLog
+from app.classroom.models import Instruction
+from app.classroom.record import Record
+from app.classroom.scenario import loaded
+from app.classroom.verdict import Verdict, verdict
+from app.files import run_files
+from app.words.language import tr
+from app.words.sentences import said
+from engine.drill.authoring.contents import sha256
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.time import verify
+from engine.inputs import InputProblem
+
+ARCHIVE: Final = "class.json"
+BOARD: Final = "board.json"
+SEATS: Final = "seats/"
+BYTES_MAX: Final = 500_000_000
+"""Of an archive, and of all that it holds."""
+MEMBERS_MAX: Final = 10_000
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A seat of which everything was played again."""
+
+    file: str
+    seat: int | None
+    name: str
+    verdict: dict[str, Any] | None
+    """As of the board; None where nothing could be played."""
+    problem: str
+    """What does not follow from the inputs; empty: all of it does."""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+# --- writing ------------------------------------------------------------------------------------------------
+
+
+def archive(record: Record) -> bytes:
+    """Everything of a class but its keys: what was played, every log, and the board that they come to. Raises NoLog."""
+    the_class = record.the_class()
+    if the_class is None:
+        raise NoLog(tr("the database holds no class"))
+    scenario = loaded(the_class.scenario_text, the_class.scenario_name)
+    shared = {
+        "scenario": the_class.scenario_name,
+        "text": the_class.scenario_text,
+        "hash": the_class.scenario_hash,
+        "seed": the_class.seed,
+        "mode": the_class.mode,
+        "plan": the_class.plan,
+        "state": the_class.state,
+        "instructions": [_instruction(one) for one in record.instructions()],
+    }
+    board = []
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as out:
+        out.writestr(ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
+        for seat in record.seats():
+            acts = record.acts(seat.id)
+            found = verdict(scenario, the_class.seed, the_class.mode, acts)
+            board.append({"seat": seat.id, "name": seat.name, "verdict": found.as_json()})
+            told = {"seat": seat.id, "name": seat.name, "consent": seat.consent}
+            lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
+            out.writestr(f"{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
+        out.writestr(BOARD, json.dumps(board, ensure_ascii=False, indent=1))
+    return written.getvalue()
+
+
+def _instruction(one: Instruction) -> dict[str, Any]:
+    return {
+        "number": one.number,
+        "seat": one.seat_id,
+        "tick": one.tick,
+        "kind": one.kind,
+        "text": one.text,
+    }
+
+
+# --- checking -----------------------------------------------------------------------------------------------
+
+
+def checked(file: Path) -> Iterator[Checked]:
+    """Every run in *file*, played again. Raises NoLog, NoRun for a file that holds none."""
+    try:
+        with file.open("rb") as opened:
+            raw = opened.read(BYTES_MAX + 1)
+    except (OSError, ValueError) as problem:
+        raise NoLog(tr("{file} cannot be read: {why}").format(file=file, why=problem)) from problem
+    if len(raw) > BYTES_MAX:
+        raise NoLog(tr("{file} is too large").format(file=file))
+    if raw[:4] == b"PK\x03\x04":
+        yield from _of_archive(raw, str(file))
+    elif raw.startswith(b'{"seat"'):
+        what, acts = kept.parse(raw, str(file))
+        yield _of_log(str(file), what, acts)
+    else:
+        yield _of_run(raw, str(file))
+
+
+def _of_archive(raw: bytes, file: str) -> Iterator[Checked]:
+    try:
+        with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+            members = archive.infolist()
+            if len(members) > MEMBERS_MAX or sum(one.file_size for one in members) > BYTES_MAX:
+                raise NoLog(tr("{file} is too large").format(file=file))
+            texts = {one.filename: _member(archive, one) for one in members}
+        shared, board = json.loads(texts[ARCHIVE]), json.loads(texts.get(BOARD, b"[]"))
+        claims = {one["seat"]: one for one in board}
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, RecursionError, NotImplementedError) as why:
+        raise NoLog(tr("{file} is not the archive of a class: {why}").format(file=file, why=why)) from why
+    if not isinstance(shared, dict) or shared.get("hash") != sha256(str(shared.get("text"))):
+        raise NoLog(tr("{file}: its scenario is not the one that was played").format(file=file))
+    for name in sorted(name for name in texts if name.startswith(SEATS)):
+        head, _, log = texts[name].partition(b"\n")
+        told = _object(head)
+        given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
+        what, acts = kept.parse(given + b"\n" + log, f"{file}/{name}")
+        found = _of_log(f"{file}/{name}", what, acts)
+        claim = claims.pop(what.seat, None)
+        yield found if found.problem else _compared(found, claim)
+    for seat, claim in claims.items():
+        problem = tr("it stands on the board, and there is no log of it")
+        yield Checked(file, seat, str(claim.get("name")), None, problem)
+
+
+def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
+    with archive.open(member) as opened:
+        return opened.read(member.file_size)  # no more than it says, whatever is in it
+
+
+def _object(raw: bytes) -> dict[str, Any]:
+    try:
+        found = json.loads(raw)
+    except (ValueError, RecursionError):
+        found = None
+    return found if isinstance(found, dict) else {}
+
+
+def _compared(found: Checked, claim: dict[str, Any] | None) -> Checked:
+    """*found* beside what the board in the same archive says of it."""
+    said = claim.get("verdict") if claim is not None else None
+    if not isinstance(said, dict) or found.verdict is None:
+        return Checked(found.file, found.seat, found.name, found.verdict, tr("it is missing on the board"))
+    other = [name for name, value in found.verdict.items() if said.get(name) != value]
+    if not other:
+        return found
+    problem = tr("{what} is {said} on the board, and {found} follows from the log").format(
+        what=other[0], said=said.get(other[0]), found=found.verdict[other[0]]
+    )
+    return Checked(found.file, found.seat, found.name, found.verdict, problem)
+
+
+def _of_log(file: str, what: Given, acts: list[Act]) -> Checked:
+    try:
+        found = verdict(loaded(what.text, what.scenario), what.seed, what.mode, acts)
+    except ScenarioProblems as problems:
+        return Checked(file, what.seat, what.name, None, str(problems))
+    return Checked(file, what.seat, what.name, found.as_json(), _parted(found))
+
+
+def _parted(found: Verdict) -> str:
+    if found.parted_t_s is None:
+        return ""
+    return tr("from {t_s:g} s on it is not what its acts lead to: {why}").format(
+        t_s=found.parted_t_s, why=found.parted
+    )
+
+
+def _of_run(raw: bytes, file: str) -> Checked:
+    """A file of `run --json`, of the debrief or of `class join`. Raises NoRun."""
+    report, text = run_files.parse(raw, file)
+    told = report.get("class") or {}
+    seat, name = told.get("seat"), str(told.get("name") or report["scenario"])
+    try:
+        drill = verify.played_again(load_scenario(text, f"{report['scenario']}.toml"), report)
+    except (InputProblem, ScenarioProblems) as problem:
+        return Checked(file, seat, name, None, said(str(problem)))
+    claimed = dict(report)
+    if not report["score"].get("scored"):  # what claims no score claims no false one
+        claimed.pop("score")
+    parted = verify.divergence(drill, claimed)
+    acts = [Act(number, item.tick, item.words, "", 0) for number, item in enumerate(drill.journal, 1)]
+    end = Act(len(acts) + 1, drill.tick, "", "", 0)
+    found = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end])
+    return Checked(file, seat, name, found.as_json(), "" if parted is None else said(str(parted)))

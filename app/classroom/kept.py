@@ -1,0 +1,164 @@
+"""A seat's log on its own computer: a file that goes on after a break, and can be handed in without any network. No Qt.
+
+The first line says what is played, each further one is an act; all of it is JSON. The seat's token lies beside it.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import secrets
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import BinaryIO, Final
+
+from app.classroom.acts import Act, BadLog, act, as_line, new_of
+from app.files.folders import default_folder
+from app.words.language import tr
+from engine.drill.running.modes import Mode
+from engine.model import Tick
+
+SUFFIX: Final = ".seat"
+BYTES_MAX: Final = 100_000_000
+"""More is not read."""
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
+
+
+class NoLog(Exception):
+    """The file is no seat's log, or cannot be used; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What the host has given a seat to play."""
+
+    seat: int
+    name: str
+    scenario: str
+    text: str
+    """Of the scenario; in an exam without what tells what is right."""
+    seed: int
+    mode: str
+
+
+def given(said: object) -> Given:
+    """Raises NoLog."""
+    if isinstance(said, dict):
+        found = {field.name: said.get(field.name) for field in fields(Given)}
+        kinds = {"seat": int, "seed": int}
+        if all(type(part) is kinds.get(name, str) for name, part in found.items()):
+            made = Given(**found)  # type: ignore[arg-type]
+            if _NAME.fullmatch(made.scenario) and made.mode in set(Mode) and 0 <= made.seed < 2**63:
+                return made
+    raise NoLog(tr("it does not begin with seat, name, scenario, text, seed and mode"))
+
+
+def parse(raw: bytes, file: str) -> tuple[Given, list[Act]]:
+    """A log as it was handed in; *file* is its name in messages. Raises NoLog."""
+    lines = raw.split(b"\n")
+    if lines[-1]:
+        lines[-1] = b""  # torn by a kill: its act was never acknowledged
+    try:
+        made = given(_json(lines[0]))
+        acts = [act(_json(line)) for line in lines[1:] if line]
+        return made, new_of(acts, 0, 0, lambda first, last: ())
+    except (NoLog, BadLog) as problem:
+        raise NoLog(
+            tr("{file} is not a seat's log: {problem}").format(file=file, problem=problem)
+        ) from problem
+
+
+def _json(line: bytes) -> object:
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as problem:
+        raise NoLog(str(problem)) from problem
+
+
+def folder_of(fingerprint: str) -> Path:
+    """Where this computer keeps its seats of the class whose host has that fingerprint."""
+    return default_folder() / "classes" / fingerprint.lower()
+
+
+class Kept:
+    """The files of one seat, held by this process alone."""
+
+    def __init__(self, folder: Path, name: str) -> None:
+        """Take up the seat that *name* has in *folder*, or begin one. Raises NoLog."""
+        stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
+        self.file = folder / f"{stem}{SUFFIX}"
+        self.name = name
+        self.given: Given | None = None
+        self.acts: list[Act] = []
+        try:
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+            self._held = _hold(folder / f"{stem}.lock")
+            self.token = _token(folder / f"{stem}.token")
+            if self.file.exists():
+                raw = self.file.read_bytes()[:BYTES_MAX]
+                self.given, self.acts = parse(raw, str(self.file))
+                self._open: BinaryIO = self.file.open("r+b")
+                self._open.truncate(raw.rfind(b"\n") + 1)
+                self._open.seek(0, os.SEEK_END)
+        except OSError as problem:
+            raise NoLog(
+                tr("{file} cannot be used: {why}").format(file=self.file, why=problem.strerror)
+            ) from problem
+
+    def begin(self, what: Given) -> None:
+        """The host has said what is played."""
+        self.given = what
+        self._open = self.file.open("wb")
+        self._write(json.dumps(asdict(what)))
+
+    def append(self, tick: Tick, line: str, digest: str, instruction: int = 0) -> None:
+        """One act more; on disk when this returns."""
+        made = Act(len(self.acts) + 1, tick, line, digest, instruction)
+        self._write(as_line(made))
+        self.acts.append(made)
+
+    def after(self, number: int) -> Sequence[Act]:
+        """The acts after *number*."""
+        return self.acts[number:]
+
+    def close(self) -> None:
+        if self.given is not None:
+            self._open.close()
+        self._held.close()
+
+    def _write(self, line: str) -> None:
+        self._open.write(line.encode() + b"\n")
+        self._open.flush()
+        os.fsync(self._open.fileno())
+
+
+def _token(file: Path) -> str:
+    """The seat's token, made where there is none; nobody else on the computer reads it."""
+    if not file.exists():
+        made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(made, "w") as opened:
+            opened.write(secrets.token_urlsafe(32))
+            opened.flush()
+            os.fsync(opened.fileno())
+    return file.read_text()
+
+
+def _hold(file: Path) -> BinaryIO:
+    """A lock until the process ends. Raises NoLog where another process has it."""
+    opened = file.open("ab")
+    try:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(opened.fileno(), msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as problem:
+        opened.close()
+        raise NoLog(tr("this name has a seat already that is running here: choose another name")) from problem
+    return opened

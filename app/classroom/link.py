@@ -1,0 +1,176 @@
+"""A seat's connection to its host, in a thread of its own: dials again after every break, and sends what is missing."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import threading
+import time
+from collections.abc import Sequence
+from queue import SimpleQueue
+from typing import Any, Final
+
+from websockets.asyncio.client import ClientConnection, connect
+from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from app.classroom import certificate
+from app.classroom.acts import Act
+from app.classroom.code import Invitation
+from app.classroom.kept import Kept
+from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX
+from app.words.language import tr
+
+AGAIN_S: Final = (0.2, 5.0)
+"""Wall time between two tries to dial, at first and at last."""
+AT_S: Final = 1.0
+"""Wall time between two words on how far the run has come."""
+ACTS_AT_ONCE: Final = 100
+LETTERS_AT_ONCE: Final = 100_000
+"""Of acts in one message, unless a single one has more."""
+
+
+class Link(threading.Thread):
+    """Sends the acts of *kept* and brings what the host says; the seat's thread reads `incoming` and sets the rest."""
+
+    def __init__(self, invitation: Invitation, kept: Kept, consent: bool = False) -> None:
+        super().__init__(daemon=True)
+        self.incoming: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self.acknowledged = 0
+        """Acts that the host has on disk."""
+        self.refused = ""
+        """Why the host will have nothing to do with this seat."""
+        self.tick, self.frozen, self.over = 0, False, False
+        """How the seat is; `wake` has it told at once."""
+        self._invitation = invitation
+        self._kept = kept
+        self._consent = consent
+        self._loop = asyncio.new_event_loop()
+        self._news = asyncio.Event()
+        self._ended = False
+
+    def wake(self) -> None:
+        """There is something to tell. Safe from any thread."""
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._news.set)
+
+    def end(self) -> None:
+        """Hang up."""
+        self._ended = True
+        self.wake()
+        self.join(5.0)
+
+    def run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._keep())
+
+    async def _keep(self) -> None:
+        wait_s = AGAIN_S[0]
+        while not (self._ended or self.refused):
+            self._welcome_came = False
+            try:
+                async with self._dialling() as socket:
+                    if not certificate.matches(
+                        socket.transport.get_extra_info("ssl_object"), self._invitation
+                    ):
+                        self._refuse(tr("who answers at this address is not the host of the code"))
+                        return
+                    await self._talk(socket)
+            except ConnectionClosed as end:
+                if end.rcvd is not None and end.rcvd.code == REFUSED:
+                    self._refuse(end.rcvd.reason)
+            except (OSError, TimeoutError, WebSocketException):
+                pass
+            if self._welcome_came:
+                wait_s = AGAIN_S[0]
+            if not self._ended:
+                await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
+                wait_s = min(2.0 * wait_s, AGAIN_S[1])
+
+    def _dialling(self) -> connect:
+        host = self._invitation.host
+        where = f"[{host}]" if ":" in host else host
+        return connect(
+            f"wss://{where}:{self._invitation.port}/",
+            ssl=certificate.of_seat(),
+            proxy=None,  # a class is on the own network
+            compression=None,
+            max_size=WELCOME_BYTES_MAX,
+            ping_interval=PINGS_S,
+            ping_timeout=PINGS_S,
+            open_timeout=10.0,
+            close_timeout=1.0,
+        )
+
+    def _refuse(self, why: str) -> None:
+        self.refused = why
+        self.incoming.put({"kind": "refused", "text": why})
+
+    def _hello(self) -> dict[str, Any]:
+        kept = self._kept
+        if kept.given is not None:
+            return {"kind": "resume", "seat": kept.given.seat, "token": kept.token}
+        return {
+            "kind": "join",
+            "secret": self._invitation.secret,
+            "name": kept.name,
+            "token": kept.token,
+            "consent": self._consent,
+        }
+
+    async def _talk(self, socket: ClientConnection) -> None:
+        await socket.send(json.dumps(self._hello()))
+        sending: asyncio.Task[None] | None = None
+        try:
+            async for raw in socket:
+                said = json.loads(raw)
+                if said["kind"] == "welcome":
+                    self._welcome_came = True
+                    self.acknowledged = said["acknowledged"]
+                    self.incoming.put(said)
+                    sending = asyncio.create_task(self._send(socket))
+                elif said["kind"] == "acknowledged":
+                    self.acknowledged = said["number"]
+                else:
+                    self.incoming.put(said)
+                if self._ended:
+                    return
+        finally:
+            if sending is not None:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)
+
+    async def _send(self, socket: ClientConnection) -> None:
+        """What the host lacks, and how the seat is."""
+        sent, told, told_at = self.acknowledged, (-1, False, False), 0.0
+        while not self._ended:
+            self._news.clear()
+            acts = _some(self._kept.after(sent))
+            if acts:
+                await socket.send(json.dumps({"kind": "acts", "acts": acts}))
+                sent = acts[-1].number
+            now, is_at = time.monotonic(), (self.tick, self.frozen, self.over)
+            if is_at[1:] != told[1:] or (is_at != told and now - told_at >= AT_S):
+                await socket.send(
+                    json.dumps({"kind": "at", "tick": self.tick, "frozen": self.frozen, "over": self.over})
+                )
+                told, told_at = is_at, now
+            if not acts:
+                try:
+                    async with asyncio.timeout(AT_S):
+                        await self._news.wait()
+                except TimeoutError:
+                    pass
+        await socket.close()
+
+
+def _some(acts: Sequence[Act]) -> list[Act]:
+    """As many as go into one message; one at least."""
+    found: list[Act] = []
+    letters = 0
+    for act in acts[:ACTS_AT_ONCE]:
+        letters += len(act.line)
+        if found and letters > LETTERS_AT_ONCE:
+            break
+        found.append(act)
+    return found

@@ -1,0 +1,71 @@
+"""The tables of a class. Change them only together with a new numbered migration."""
+
+from __future__ import annotations
+
+from sqlalchemy import BigInteger, ForeignKey
+from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
+
+RUNNING, FROZEN, OVER = "running", "frozen", "over"
+MESSAGE, INJECT = "message", "inject"
+
+
+class Base(DeclarativeBase):
+    pass
+
+
+class Class(Base):
+    """What all seats share. A database holds one class."""
+
+    __tablename__ = "class"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    code: Mapped[str]  # as it is written on the board, without the address
+    secret: Mapped[str]  # what an instructor's console shows that it may steer
+    certificate: Mapped[str]  # PEM; the code holds its fingerprint
+    key: Mapped[str]  # PEM
+    address: Mapped[str]  # HOST:PORT on which the host listens; a restarted one listens there again
+    scenario_name: Mapped[str]
+    scenario_text: Mapped[str]  # the whole file
+    scenario_hash: Mapped[str]
+    mode: Mapped[str]
+    seed: Mapped[int] = mapped_column(BigInteger)
+    plan: Mapped[str]  # TOML, as it was given
+    state: Mapped[str] = mapped_column(default=RUNNING)
+
+
+class Seat(Base):
+    """A person or a program that takes part. The last two columns repeat what its acts say."""
+
+    __tablename__ = "seat"
+
+    id: Mapped[int] = mapped_column(primary_key=True)
+    token_hash: Mapped[str] = mapped_column(unique=True)  # SHA-256; the token itself is the seat's alone
+    name: Mapped[str]
+    consent: Mapped[bool] = mapped_column(default=False)  # to be looked at live
+    acknowledged: Mapped[int] = mapped_column(default=0)
+    tick: Mapped[int] = mapped_column(default=0)
+
+
+class KeptAct(Base):
+    """An act of a seat's log, as app/classroom/acts.py has it."""
+
+    __tablename__ = "act"
+
+    seat_id: Mapped[int] = mapped_column(ForeignKey("seat.id"), primary_key=True)
+    number: Mapped[int] = mapped_column(primary_key=True)
+    tick: Mapped[int]
+    line: Mapped[str]
+    digest: Mapped[str]
+    instruction: Mapped[int]
+
+
+class Instruction(Base):
+    """What the instructor sends: a text to read, or an input line that happens at the seat."""
+
+    __tablename__ = "instruction"
+
+    number: Mapped[int] = mapped_column(primary_key=True)
+    seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))  # None: every seat, later ones as well
+    tick: Mapped[int | None]  # None: as soon as it comes
+    kind: Mapped[str]
+    text: Mapped[str]

@@ -1,0 +1,166 @@
+"""A class that is opened on a port of this computer: a new one, or the one that its database holds."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import signal
+import socket
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Final
+
+import uvicorn
+
+from app.classroom import certificate
+from app.classroom.code import SECRET_LETTERS, Invitation, fingerprint, new_secret
+from app.classroom.host import Host
+from app.classroom.models import FROZEN, RUNNING, Class
+from app.classroom.plan import Plan
+from app.classroom.record import Record
+from app.classroom.wire import BYTES_MAX, PINGS_S
+from app.words.language import tr
+from engine.drill.authoring.contents import sha256
+from engine.drill.authoring.scenario import Scenario
+
+LISTEN: Final = "0.0.0.0:7443"
+"""All addresses of this computer; beside 443, which needs an administrator. Assumed."""
+GRACE_S: Final = 3
+"""Connections have this long to end when the host does."""
+BACKLOG: Final = 2_048
+
+
+class NoPort(Exception):
+    """The address cannot be listened on; the text says why."""
+
+
+class AnotherClass(Exception):
+    """The database holds a class that is not the one asked for."""
+
+
+def new_class(scenario: Scenario, plan: Plan, text: str) -> Class:
+    """A class that nobody has joined, with a code and a certificate of its own. *text*: the plan as it was given."""
+    shown, key = certificate.new()
+    return Class(
+        id=1,
+        code=new_secret() + fingerprint(certificate.in_der(shown)),
+        secret=secrets.token_urlsafe(32),
+        certificate=shown,
+        key=key,
+        address="",
+        scenario_name=scenario.name,
+        scenario_text=scenario.text,
+        scenario_hash=sha256(scenario.text),
+        mode=plan.mode,
+        seed=scenario.seed if plan.seed is None else plan.seed,
+        plan=text,
+        state=FROZEN if plan.frozen else RUNNING,
+    )
+
+
+def taken_up(record: Record, wanted: Class | None, plan: Plan | None) -> Class | None:
+    """The class of *record*: begun as *wanted* if there is none. Raises AnotherClass; None: there is none at all."""
+    there = record.the_class()
+    if there is None:
+        if wanted is not None:
+            record.begin(wanted, plan.instructions() if plan is not None else ())
+        return wanted
+    if wanted is not None and _what(wanted) != _what(there):
+        raise AnotherClass(
+            tr(
+                "the database holds a class on {scenario} ({mode}): name another database for a new class"
+            ).format(scenario=there.scenario_name, mode=there.mode)
+        )
+    return there
+
+
+def _what(one: Class) -> tuple[str, str, int]:
+    return one.scenario_hash, one.mode, one.seed
+
+
+def serve(record: Record, the_class: Class, listen: str | None, show: Callable[[str], object]) -> None:
+    """Hold the class until SIGTERM or SIGINT. *show* gets one line with the invitation. Raises NoPort."""
+    listening = _listening(listen, the_class.address)
+    address, port = listening.getsockname()[:2]
+    record.change(address=f"{address}:{port}")
+    code = the_class.code
+    invited = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], _reachable(address), port)
+    asyncio.run(_serve(Host(record, the_class), the_class, listening, lambda: show(str(invited))))
+
+
+async def _serve(host: Host, the_class: Class, listening: socket.socket, ready: Callable[[], object]) -> None:
+    context = certificate.of_host(the_class.certificate, the_class.key)
+    server = _Server(
+        uvicorn.Config(
+            host.app,
+            ssl_context_factory=lambda config, default: context,
+            http="h11",
+            ws="websockets-sansio",
+            ws_max_size=BYTES_MAX,
+            ws_ping_interval=PINGS_S,
+            ws_ping_timeout=PINGS_S,
+            ws_per_message_deflate=False,  # 50 kB of memory for each connection
+            lifespan="off",
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,  # a seat's address is its own, whatever it says
+            timeout_graceful_shutdown=GRACE_S,
+            backlog=BACKLOG,
+        )
+    )
+    loop = asyncio.get_running_loop()
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
+    host.begin()
+    ready()  # the port is open: who dials now waits for the loop
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        await host.end()
+
+
+class _Server(uvicorn.Server):
+    """Ends when it is told to, without the signal that told it being raised once more."""
+
+    def stop(self) -> None:
+        self.should_exit = True
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None, None, None]:
+        yield
+
+
+def _listening(listen: str | None, before: str) -> socket.socket:
+    """A socket that listens at *listen*, or where the class was *before*. Raises NoPort."""
+    host, _, port = (listen or before or LISTEN).rpartition(":")
+    if port == "0" and before.rpartition(":")[0] == host:  # any free one: best the one that the seats know
+        try:
+            return _bound(host, int(before.rpartition(":")[2]))
+        except OSError:
+            pass
+    try:
+        return _bound(host.strip("[]"), int(port))
+    except (OSError, ValueError, OverflowError) as problem:
+        why = problem.strerror if isinstance(problem, OSError) else tr("expected ADDRESS:PORT")
+        raise NoPort(
+            tr("{address} cannot be listened on: {why}").format(address=f"{host}:{port}", why=why)
+        ) from problem
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    return socket.create_server(
+        (host, port), family=socket.AF_INET6 if ":" in host else socket.AF_INET, backlog=BACKLOG
+    )
+
+
+def _reachable(address: str) -> str:
+    """The address by which others reach this computer, where it listens on all it has."""
+    if address not in ("0.0.0.0", "::"):
+        return address
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))  # nothing is sent: the system only chooses the way [RFC 5737]
+            return str(probe.getsockname()[0])
+        except OSError:
+            return "127.0.0.1"

@@ -1,0 +1,94 @@
+"""Who plays a seat without a window: a file of input lines, the reference solution, or lines as they are typed."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Final, TextIO
+
+from app.classroom.seat import SeatRun
+from app.files import scenario_files
+from app.files.scenario_files import NoScenario
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import varied
+from engine.drill.running.solution import default_end, solving
+from engine.drill.time.slices import playing
+from engine.inputs import Input, InputProblem
+from engine.stepwise import at_once
+
+LOOK_TICKS: Final = TICKS_PER_S // 10
+"""Between two looks at what was typed."""
+
+
+class NoSolution(Exception):
+    """There is no reference solution to play; the text says so."""
+
+
+def inputs(lines: Sequence[Input]) -> Callable[[SeatRun, int], None]:
+    """Those of *lines* that the run has not had, then on to its end; what cannot be done is passed over."""
+
+    def play(run: SeatRun, done: int) -> None:
+        drill = run.drill
+        here = {item.words for item in drill.journal if item.tick == drill.tick}
+        left = [
+            item
+            for item in lines
+            if item.tick > drill.tick or (item.tick == drill.tick and item.words not in here)
+        ]
+        end = default_end(drill, max((item.tick for item in lines), default=0))
+        at_once(playing(run, left, end, lenient=True))
+
+    return play
+
+
+def reference(run: SeatRun, done: int) -> None:
+    """The steps of the drill's own solution that the run has not had, then on to its end. Raises NoSolution.
+
+    A seat of an exam is not given the solution; then it is that of the drill of this name on this computer.
+    """
+    drill = run.drill
+    steps = drill.scenario.solution
+    if not steps:
+        with suppress(NoScenario, ScenarioProblems):
+            steps = varied(scenario_files.find(drill.scenario.name).load(), drill.seed).solution
+    if not steps:
+        raise NoSolution(
+            tr("the reference solution of {name} is not on this computer").format(name=drill.scenario.name)
+        )
+    try:
+        at_once(solving(run, steps[done:]))
+    except InputProblem:  # an inject has changed what the solution was made for
+        at_once(playing(run, [], default_end(drill, drill.tick)))
+
+
+def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
+    """Each of *lines* as it comes, until the run is over or they end."""
+
+    def play(run: SeatRun, done: int) -> None:
+        read: SimpleQueue[str | None] = SimpleQueue()
+
+        def listen() -> None:
+            for line in lines:
+                read.put(line)
+            read.put(None)
+
+        threading.Thread(target=listen, daemon=True).start()
+        while not run.drill.finished:
+            try:
+                line = read.get_nowait()
+            except Empty:
+                run.advance_to(run.drill.tick + LOOK_TICKS)
+                continue
+            if line is None:
+                return
+            if line.strip():
+                try:
+                    run.do(line.strip())
+                except InputProblem as problem:
+                    refuse(str(problem))
+
+    return play

@@ -1,0 +1,142 @@
+"""The record of a class in a database: SQLite unless told otherwise. What it has acknowledged survives any kill."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from sqlalchemy import Connection, Engine, create_engine, event, insert, select, update
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.orm import Session
+
+from app.classroom.acts import Act
+from app.classroom.models import Class, Instruction, KeptAct, Seat
+from app.words.language import tr
+
+MIGRATIONS: Final = Path(__file__).with_name("migrations")
+BUSY_TIMEOUT_S: Final = 5.0
+"""How long one who reads waits for the one who writes, and the other way round."""
+
+
+class NoRecord(Exception):
+    """The database cannot be used; the text says why."""
+
+
+def url_of(place: str) -> str:
+    """A URL as SQLAlchemy has them; what is none is the path of an SQLite file."""
+    return place if "://" in place else f"sqlite:///{place}"
+
+
+class Record:
+    """One class in one database. Only its host writes; whoever exports reads."""
+
+    def __init__(self, place: str, new: bool = True) -> None:
+        """Open or, unless it must not be *new*, make the database at *place*. Raises NoRecord."""
+        try:
+            self._engine = _engine(url_of(place), new)
+            with self._engine.connect() as connection:
+                _migrate(connection)
+        except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
+            why = str(problem).splitlines()[0]
+            raise NoRecord(
+                tr("The database {place} cannot be used: {why}").format(place=place, why=why)
+            ) from problem
+
+    def close(self) -> None:
+        self._engine.dispose()
+
+    # --- the class
+
+    def the_class(self) -> Class | None:
+        with Session(self._engine) as session:
+            return session.scalar(select(Class))
+
+    def begin(self, made: Class, instructions: Iterable[Instruction] = ()) -> None:
+        with Session(self._engine, expire_on_commit=False) as session, session.begin():
+            session.add(made)
+            session.add_all(instructions)
+
+    def change(self, **columns: Any) -> None:
+        """New values in columns of the class."""
+        with self._engine.begin() as connection:
+            connection.execute(update(Class).values(columns))
+
+    # --- seats and their acts
+
+    def seats(self) -> list[Seat]:
+        with Session(self._engine) as session:
+            return list(session.scalars(select(Seat).order_by(Seat.id)))
+
+    def add_seat(self, name: str, token_hash: str, consent: bool) -> Seat:
+        with Session(self._engine, expire_on_commit=False) as session, session.begin():
+            seat = Seat(name=name, token_hash=token_hash, consent=consent, acknowledged=0, tick=0)
+            session.add(seat)
+        return seat
+
+    def append(self, logs: Mapping[int, Sequence[Act]]) -> None:
+        """New acts of each seat, all of them or none; on disk when this returns."""
+        rows = [{"seat_id": seat, **act._asdict()} for seat, acts in logs.items() for act in acts]
+        if not rows:
+            return
+        with self._engine.begin() as connection:
+            connection.execute(insert(KeptAct), rows)
+            for seat, acts in logs.items():
+                last = acts[-1]
+                connection.execute(
+                    update(Seat).where(Seat.id == seat).values(acknowledged=last.number, tick=last.tick)
+                )
+
+    def acts(self, seat: int, first: int = 1, last: int | None = None) -> list[Act]:
+        """The acts of a seat from number *first* to *last*."""
+        columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
+        wanted = select(*columns).where(KeptAct.seat_id == seat, KeptAct.number >= first)
+        if last is not None:
+            wanted = wanted.where(KeptAct.number <= last)
+        with self._engine.connect() as connection:
+            return [Act(*row) for row in connection.execute(wanted.order_by(KeptAct.number))]
+
+    # --- instructions
+
+    def instructions(self) -> list[Instruction]:
+        with Session(self._engine) as session:
+            return list(session.scalars(select(Instruction).order_by(Instruction.number)))
+
+    def instruct(self, made: Sequence[Instruction]) -> list[Instruction]:
+        """Keep what the instructor sends; numbers are given here."""
+        with Session(self._engine, expire_on_commit=False) as session, session.begin():
+            session.add_all(made)
+        return list(made)
+
+
+def _engine(url: str, new: bool) -> Engine:
+    try:
+        engine = create_engine(url)
+    except (ArgumentError, NoSuchModuleError) as problem:
+        raise NoRecord(
+            tr("{url} is not the URL of a database: {why}").format(url=url, why=problem)
+        ) from problem
+    if engine.dialect.name == "sqlite":
+        file = engine.url.database
+        if not new and not (file and Path(file).is_file()):
+            raise NoRecord(tr("There is no database {file}").format(file=file))
+
+        @event.listens_for(engine, "connect")
+        def settle(connection: sqlite3.Connection, _: object) -> None:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")  # what was acknowledged survives a power cut
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
+
+    return engine
+
+
+def _migrate(connection: Connection) -> None:
+    from alembic import command
+    from alembic.config import Config
+
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS))
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

@@ -1,0 +1,54 @@
+"""What a seat of an exam gets of its scenario: all that its run needs, and nothing that tells what is right. No Qt.
+
+The story's timeline, the conditions of goals and of what may be predicted stay, as the run would be another without
+them; no view of the program shows them in an exam (engine/drill/running/seat.py). Comments go with the text.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from typing import Any, Final
+
+import tomlkit
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.modes import Mode
+
+LEFT_OUT: Final = ("solution", "hint", "facilitator", "source", "fidelity", "early")
+"""Tables and keys of a scenario that no run needs."""
+HIDDEN: Final = "-"
+EARNS: Final = {"goal": "goals", "question": "diagnosis", "predict": "prediction"}
+"""Tables -> the kind of rule without which they are refused. That something is scored decides what may be done."""
+
+
+def text_for_seat(scenario: Scenario, mode: Mode) -> str:
+    """The text of *scenario* that a seat is sent."""
+    return scenario.text if mode is not Mode.EXAM else tomlkit.dumps(_without_answers(scenario))
+
+
+def _without_answers(scenario: Scenario) -> dict[str, Any]:
+    data = {key: part for key, part in tomllib.loads(scenario.text).items() if key not in LEFT_OUT}
+    for inject in data.get("timeline", ()):
+        inject.pop("note", None)
+    for question in data.get("question", ()):
+        question.pop("instead", None)
+        question |= {"right": [1], "why": HIDDEN}
+    for prediction in data.get("predict", ()):
+        prediction["why"] = HIDDEN
+    ending = [forbidden for forbidden in data.pop("forbidden", ()) if forbidden.get("ends")]
+    if ending:
+        data["forbidden"] = [{**one, "text": HIDDEN, "better": HIDDEN} for one in ending]
+    if data.pop("rubric", None):
+        kinds = [kind for table, kind in EARNS.items() if table in data]
+        points = [100 - 10 * (len(kinds) - 1), *[10] * (len(kinds) - 1)]  # any do that add up to 100
+        data["rubric"] = [
+            {"kind": kind, "name": kind, "points": each, "better": HIDDEN}
+            for kind, each in zip(kinds, points, strict=True)
+        ]
+    return data
+
+
+def loaded(text: str, name: str) -> Scenario:
+    """A scenario as it was sent or kept. Raises ScenarioProblems."""
+    return load_scenario(text, f"{name}.toml")

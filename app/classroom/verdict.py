@@ -1,0 +1,135 @@
+"""What a seat's log comes to when its run is played again: the only source of a score, a time or a goal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from app.classroom.acts import Act
+from app.words.sentences import said
+from engine import arithmetic
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.report import availability_json
+from engine.drill.running.drill import Drill
+from engine.inputs import InputProblem
+
+STUCK_S: Final = 120.0
+"""Simulated seconds without an act and without a goal reached after which a seat counts as stuck. Assumed."""
+NOT_IN_A_CLASS: Final = frozenset({"rewind"})
+"""Verbs that would shorten a log."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """A seat's run as far as its log goes, of plain JSON types."""
+
+    acts: int
+    """Entries of the log."""
+    t_s: float
+    """How far the run has come."""
+    done: int
+    """The seat's own acts among them."""
+    last_act_t_s: float | None
+    last_act: str
+    stuck_since_s: float | None
+    """Since when nothing was done and nothing reached, if that is longer than STUCK_S."""
+    goals: dict[str, float | None]
+    """Name -> when it was reached."""
+    progress: float | None
+    """Percent of the goals' weights that are reached."""
+    score: float | None
+    """So far; final when the run is over. None where nothing is scored."""
+    downtime_s: float
+    ended_by: str | None
+    state_hash: str
+    parted_t_s: float | None
+    """The first moment at which the seat's run is not what follows from its log."""
+    parted: str
+    """What was different there."""
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+class Rerun:
+    """A seat's run, played again act by act; acts may come in any portions."""
+
+    def __init__(self, scenario: Scenario, seed: int, mode: str) -> None:
+        self.drill = Drill(scenario, seed, mode)
+        self.acts = 0
+        self._done = 0
+        self._last: Act | None = None
+        self._parted: tuple[float, str] | None = None
+
+    def play(self, acts: Iterable[Act]) -> None:
+        """Go on with *acts*, those after the ones that were played."""
+        for act in acts:
+            self._play(act)
+            self.acts = act.number
+
+    def _play(self, act: Act) -> None:
+        drill = self.drill
+        drill.advance_to(act.tick)
+        if drill.tick < act.tick:
+            self._part(act, "the run was over before")
+            return
+        if act.line:
+            try:
+                if act.line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
+                    raise InputProblem("nobody goes back in time in a class")
+                drill.do(act.line)
+            except InputProblem as problem:
+                self._part(act, f"{act.line.splitlines()[0]}: {said(str(problem))}")
+            if not act.instruction:
+                self._done += 1
+                self._last = act
+        if act.digest and act.digest != drill.state_hash():
+            self._part(act, "another state")
+
+    def _part(self, act: Act, why: str) -> None:
+        if self._parted is None:
+            self._parted = (act.tick / TICKS_PER_S, why)
+
+    def verdict(self) -> Verdict:
+        drill, last = self.drill, self._last
+        score = drill.score()
+        goals = {name: _s(state.met_tick) for name, state in drill.goals.items()}
+        moved = max([last.tick if last else 0, *(state.met_tick or 0 for state in drill.goals.values())])
+        still = not drill.finished and drill.tick - moved > STUCK_S * TICKS_PER_S
+        return Verdict(
+            acts=self.acts,
+            t_s=drill.world.t_s,
+            done=self._done,
+            last_act_t_s=_s(last.tick if last else None),
+            last_act=last.line.splitlines()[0] if last else "",
+            stuck_since_s=_s(moved) if still else None,
+            goals=goals,
+            progress=_progress(drill),
+            score=score.total if score.scored else None,
+            downtime_s=availability_json(drill.world)["downtime_s"],
+            ended_by=drill.ended_by.name.lower() if drill.ended_by else None,
+            state_hash=drill.state_hash(),
+            parted_t_s=self._parted[0] if self._parted else None,
+            parted=self._parted[1] if self._parted else "",
+        )
+
+
+def _s(tick: int | None) -> float | None:
+    return None if tick is None else tick / TICKS_PER_S
+
+
+def _progress(drill: Drill) -> float | None:
+    goals = drill.scenario.goals
+    if not goals:
+        return None
+    met = arithmetic.total(goal.weight for goal in goals if drill.goals[goal.name].met)
+    return 100.0 * met / arithmetic.total(goal.weight for goal in goals)
+
+
+def verdict(scenario: Scenario, seed: int, mode: str, acts: Iterable[Act]) -> Verdict:
+    """The whole log at once."""
+    run = Rerun(scenario, seed, mode)
+    run.play(acts)
+    return run.verdict()

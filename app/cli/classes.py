@@ -1,0 +1,215 @@
+"""`mirrordrill class`: hold a class, take part in one, check and keep what came of it."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any, Final
+
+from app.cli.terms import Commands, Unusable, loaded, write_json
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.files import whole_file
+from app.files.folders import default_folder
+from app.host.pace import SPEED_MAX, SPEED_MIN
+
+DATABASE: Final = "class.sqlite"
+
+
+def add_to(command: Commands) -> None:
+    parser = command("class", "a class: hold one, take part in one, check what came of it")
+    does = parser.add_subparsers(
+        dest="class_command", metavar="host|join|console|verify|export", required=True
+    )
+
+    def add(name: str, help: str) -> argparse.ArgumentParser:
+        return does.add_parser(name, help=help, description=help)
+
+    host = add("host", "hold a class, until SIGTERM; prints the code with which seats join")
+    host.set_defaults(do=_host)
+    host.add_argument("scenario", nargs="?", metavar="NAME|FILE", help="what is played, without a plan")
+    host.add_argument("--mode", choices=("guided", "practice", "exam", "lab"), help="how (practice)")
+    host.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenario's own")
+    host.add_argument("--plan", metavar="FILE", help="TOML with scenario, mode and what was prepared")
+    host.add_argument("--listen", metavar="ADDRESS:PORT", help="where seats dial in (0.0.0.0:7443)")
+
+    join = add("join", "a seat without a window")
+    join.set_defaults(do=_join)
+    join.add_argument("code", metavar="CODE@ADDRESS")
+    join.add_argument("--name", default="seat", metavar="NAME", help="what the instructor sees")
+    played = join.add_mutually_exclusive_group()
+    played.add_argument("--inputs", metavar="FILE", help="input lines to play; without it, standard input")
+    played.add_argument("--player", choices=("reference",), help="who plays: the drill's own solution")
+    join.add_argument(
+        "--speed", type=float, metavar="X", help="simulated seconds per second; otherwise as fast as it goes"
+    )
+    join.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
+
+    console = add("console", "steer a class: freeze, go, message, inject, finish, one a line")
+    console.set_defaults(do=_console)
+
+    verify = add("verify", "play handed-in runs again, and name what does not follow from their inputs")
+    verify.set_defaults(do=_verify)
+    verify.add_argument("files", nargs="+", metavar="FILE", help="runs, seats' logs, an exported class")
+    verify.add_argument("--json", metavar="FILE", help="write the board; - is standard output")
+
+    export = add("export", "everything of a class in one file")
+    export.set_defaults(do=_export)
+    export.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
+    for one in (host, console, export):
+        one.add_argument(
+            "--database",
+            metavar="URL",
+            default=None,
+            help=f"where the class is kept: a file of SQLite or a URL ({DATABASE} in the profile's folder)",
+        )
+
+
+def _place(options: argparse.Namespace) -> str:
+    if options.database is not None:
+        return str(options.database)
+    folder = default_folder()
+    folder.mkdir(parents=True, exist_ok=True)
+    return str(folder / DATABASE)
+
+
+def _host(options: argparse.Namespace) -> int:
+    from app.classroom import opened
+    from app.classroom.plan import NoPlan, Plan, read
+    from app.classroom.record import NoRecord, Record
+
+    plan: Plan | None = None
+    text = ""
+    try:
+        if options.plan is not None:
+            if options.scenario is not None or options.mode is not None or options.seed is not None:
+                raise Unusable("a plan names scenario, mode and seed; leave them out beside --plan")
+            plan, text = read(Path(options.plan))
+        elif options.scenario is not None:
+            plan = Plan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
+        wanted = opened.new_class(loaded(plan.scenario), plan, text) if plan is not None else None
+        record = Record(_place(options))
+        the_class = opened.taken_up(record, wanted, plan)
+        if the_class is None:
+            raise Unusable("what is played? Name a scenario, or a plan with --plan FILE")
+        opened.serve(record, the_class, options.listen, partial(print, flush=True))
+    except (NoPlan, NoRecord, opened.NoPort, opened.AnotherClass, ValueError) as problem:
+        raise Unusable(str(problem)) from problem
+    record.close()
+    return AS_ASKED
+
+
+def _join(options: argparse.Namespace) -> int:
+    from app.classroom.code import NoCode, invitation
+    from app.classroom.join import NotJoined, take_part
+    from app.classroom.kept import NoLog
+    from app.classroom.players import NoSolution
+
+    if options.speed is not None and not SPEED_MIN <= options.speed <= SPEED_MAX:
+        raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+    shown = sys.stderr if options.json == "-" else sys.stdout
+    speed = options.speed if options.speed or options.inputs or options.player else 1.0
+    try:
+        attended = take_part(
+            invitation(options.code),
+            options.name,
+            _player(options),
+            speed,
+            lambda message: print(message["text"], file=shown, flush=True),
+        )
+    except (NoCode, NotJoined, NoLog, NoSolution) as problem:
+        raise Unusable(str(problem)) from problem
+    if options.json is not None:
+        write_json(attended.report, options.json)
+    else:
+        print("\n".join(_told(attended.report)))
+    if attended.refused:
+        print(f"mirrordrill: the host has refused this seat: {attended.refused}", file=sys.stderr)
+    if attended.left:
+        print(
+            f"mirrordrill: {attended.left} acts did not reach the host; hand in {attended.file}",
+            file=sys.stderr,
+        )
+    return ANSWER_IS_NO if attended.left or attended.refused else AS_ASKED
+
+
+def _player(options: argparse.Namespace) -> Any:
+    from app.classroom import players
+    from app.cli.runs import input_lines
+
+    if options.inputs is not None:
+        inputs, problems = input_lines(options.inputs)
+        if problems:
+            raise Unusable("\n".join(f"{options.inputs}: {problem}" for problem in problems))
+        return players.inputs(inputs)
+    if options.player is not None:
+        return players.reference
+    return players.typed(sys.stdin, lambda why: print(why, file=sys.stderr, flush=True))
+
+
+def _told(report: dict[str, Any]) -> list[str]:
+    verdict = report["class"]["verdict"]
+    lines = [f"{report['scenario']}, seed {report['seed']}: ended at {report['ended_at_s']:g} s"]
+    if verdict is not None and verdict["score"] is not None:
+        lines.append(f"score {verdict['score']:g} of 100, as the host has computed it")
+    return lines
+
+
+def _verify(options: argparse.Namespace) -> int:
+    from app.classroom.handed_in import checked
+    from app.classroom.kept import NoLog
+    from app.files.run_files import NoRun
+
+    found = []
+    for file in options.files:
+        try:
+            found += list(checked(Path(file)))
+        except (NoLog, NoRun) as problem:
+            raise Unusable(str(problem)) from problem
+    if options.json is not None:
+        write_json([one.as_json() for one in found], options.json)
+    if options.json != "-":
+        for one in found:
+            print(f"{one.file}: {one.name}: {one.problem or _verified(one.verdict)}")
+    return ANSWER_IS_NO if any(one.problem for one in found) else AS_ASKED
+
+
+def _verified(verdict: dict[str, Any] | None) -> str:
+    if verdict is None:
+        return "nothing was played"
+    score = "" if verdict["score"] is None else f", score {verdict['score']:g} of 100"
+    return f"follows from its inputs, to {verdict['t_s']:g} s{score}"
+
+
+def _export(options: argparse.Namespace) -> int:
+    from app.classroom.handed_in import archive
+    from app.classroom.kept import NoLog
+    from app.classroom.record import NoRecord, Record
+
+    try:
+        record = Record(_place(options), new=False)
+        content = archive(record)
+        record.close()
+        whole_file.write(Path(options.out), content)
+    except (NoRecord, NoLog) as problem:
+        raise Unusable(str(problem)) from problem
+    except OSError as problem:
+        raise Unusable(f"{options.out} cannot be written: {problem.strerror}") from problem
+    return AS_ASKED
+
+
+def _console(options: argparse.Namespace) -> int:
+    from app.classroom.console import NoHost, steer
+    from app.classroom.record import NoRecord, Record
+
+    try:
+        record = Record(_place(options), new=False)
+        the_class = record.the_class()
+        record.close()
+        if the_class is None:
+            raise Unusable("the database holds no class")
+        steer(the_class, sys.stdin, partial(print, flush=True))
+    except (NoRecord, NoHost) as problem:
+        raise Unusable(str(problem)) from problem
+    return AS_ASKED

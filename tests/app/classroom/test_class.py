@@ -1,0 +1,198 @@
+"""A class through its door: a real host, real seats, and strangers who say what they like."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.classroom import console
+from app.classroom.models import Class
+from app.classroom.record import Record
+from tests.class_process import ROOT, HostProcess, Stranger, command, hosted, join
+from tests.hostile import class_kills
+
+SCENARIO = "planned-failover"
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("class")
+
+
+@pytest.fixture(scope="module")
+def host(folder: Path) -> Iterator[HostProcess]:
+    """A class that several tests attack, each with seats of its own."""
+    with hosted(folder / "class.sqlite", SCENARIO, "--mode", "exam") as host:
+        yield host
+
+
+def the_class(folder: Path) -> Class:
+    record = Record(str(folder / "class.sqlite"), new=False)
+    found = record.the_class()
+    record.close()
+    assert found is not None
+    return found
+
+
+def act(number: int, tick: int, line: str = "", digest: str = "", instruction: int = 0) -> list[Any]:
+    return [number, tick, line, digest, instruction]
+
+
+def acts(*entries: list[Any]) -> dict[str, Any]:
+    return {"kind": "acts", "acts": entries}
+
+
+def steer(folder: Path, *lines: str) -> list[dict[str, Any]]:
+    """What the host says to an instructor who types *lines*."""
+    command_line = command("console", "--database", folder / "class.sqlite")
+    done = subprocess.run(
+        command_line, cwd=ROOT, input="\n".join(lines), capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def board(folder: Path) -> dict[str, dict[str, Any]]:
+    """The tiles by name."""
+
+    async def ask() -> dict[str, Any]:
+        async with console.dialled(the_class(folder)) as socket:
+            said: dict[str, Any] = json.loads(await socket.recv())
+            return said
+
+    return {tile["name"]: tile for tile in asyncio.run(ask())["tiles"]}
+
+
+def test_a_seat_that_comes_back_goes_on_from_what_was_acknowledged(host: HostProcess, folder: Path) -> None:
+    hello = join(host.invited, "Ann", "a" * 32)
+    with Stranger(host.invited) as seat:
+        number = seat.asks(hello, "welcome")["seat"]
+        assert seat.asks(acts(act(1, 100, "note one"), act(2, 200)), "acknowledged")["number"] == 2
+    with Stranger(host.invited) as seat:
+        again = seat.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
+        assert again["acknowledged"] == 2
+        assert seat.asks(acts(act(2, 200), act(3, 300)), "acknowledged")["number"] == 3
+    with Stranger(host.invited) as seat:  # killed before it knew its number: the token is the same
+        assert seat.asks(hello, "welcome")["seat"] == number
+    assert board(folder)["Ann"]["acknowledged"] == 3
+
+
+def test_an_exam_sends_no_answer(host: HostProcess) -> None:
+    with Stranger(host.invited) as seat:
+        text = seat.asks(join(host.invited, "Eve", "e" * 32), "welcome")["text"]
+    assert "solution" not in text
+    assert "facilitator" not in text
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"kind": "resume", "seat": 1, "token": "x" * 32}, "this is not the token of seat 1"),
+        ({"kind": "resume", "seat": 99, "token": "x" * 32}, "this is not the token of seat 99"),
+        ({"kind": "join", "secret": "000000", "name": "Eve", "token": "x" * 32}, "not the code of the class"),
+        ({"kind": "steer", "key": "x" * 32}, "this is not the key of the class"),
+        ({"kind": "freeze"}, "say first who you are"),
+        ({"kind": "acts", "acts": []}, "say first who you are"),
+        ("garbage", "Invalid JSON"),
+        (b"\xff\x00", "Invalid JSON"),
+        ("x" * 500_000, ""),  # too long: the connection ends
+    ],
+)
+def test_a_stranger_is_turned_away(host: HostProcess, said: object, why: str) -> None:
+    with Stranger(host.invited) as stranger:
+        assert why in stranger.turned_away(said)
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        ({"kind": "freeze"}, "a seat may not ask for freeze"),
+        ({"kind": "instruct", "what": "inject", "text": "power-off SERVER_A"}, "a seat may not ask for instruct"),
+        (acts(act(2, 100)), "act 1 is missing"),
+        (acts([1, "x"]), "an act is [number, tick, line, hash, instruction]"),
+        (acts(act(1, 100, "power-off SERVER_A", "", 77)), "act 1 answers what nobody has asked"),
+        ({"kind": "score", "total": 100}, "Input tag 'score'"),
+    ],
+)
+def test_a_hostile_seat_is_turned_away_and_the_class_goes_on(
+    host: HostProcess, said: object, why: str
+) -> None:
+    with Stranger(host.invited) as good, Stranger(host.invited) as bad:
+        number = good.asks(join(host.invited, "Good", "g" * 32), "welcome")["acknowledged"]
+        bad.asks(join(host.invited, "Bad", "b" * 32), "welcome")
+        assert why in bad.turned_away(said)
+        assert good.asks(acts(act(number + 1, 5 * number)), "acknowledged")["number"] == number + 1
+
+
+def test_instructions_reach_one_or_all_and_are_sent_again_until_they_are_answered(
+    host: HostProcess, folder: Path
+) -> None:
+    with Stranger(host.invited) as one, Stranger(host.invited) as other:
+        number = one.asks(join(host.invited, "One", "1" * 32), "welcome")["seat"]
+        other.asks(join(host.invited, "Two", "2" * 32), "welcome")
+        said = steer(
+            folder, f"inject {number} at 90 power-off SERVER_A", "message all hello", "inject all nonsense"
+        )
+        assert [each["kind"] for each in said if each["kind"] != "board"] == ["done", "done", "refused"]
+        inject, message = one.hears("instruction"), one.hears("instruction")
+        assert (inject["what"], inject["tick"], inject["text"]) == ("inject", 9000, "power-off SERVER_A")
+        assert (message["what"], message["text"]) == ("message", "hello")
+        assert other.hears("instruction")["text"] == "hello"
+        one.asks(acts(act(1, 10, "", "", message["number"])), "acknowledged")
+    with Stranger(host.invited) as one:
+        one.asks(join(host.invited, "One", "1" * 32), "welcome")
+        assert one.hears("instruction")["number"] == inject["number"]
+        forged = acts(act(2, 9000, "power-on SERVER_A", "", inject["number"]))
+        assert "act 2 is not the inject that it answers" in one.turned_away(forged)
+
+
+def test_freeze_is_acknowledged_and_the_board_names_who_is_not_frozen(
+    host: HostProcess, folder: Path
+) -> None:
+    with Stranger(host.invited) as quick, Stranger(host.invited) as slow:
+        quick.asks(join(host.invited, "Quick", "q" * 32), "welcome")
+        slow.asks(join(host.invited, "Slow", "s" * 32), "welcome")
+        assert steer(folder, "freeze")[-1] == {"kind": "done", "of": "freeze"}
+        assert quick.hears("state")["state"] == "frozen"
+        assert slow.hears("state")["state"] == "frozen"
+        quick.says({"kind": "at", "tick": 0, "frozen": True})
+        quick.asks(acts(act(1, 0)), "acknowledged")
+        steered = steer(folder, "go")
+        assert "Slow" in steered[0]["not_frozen"]
+        assert "Quick" not in steered[0]["not_frozen"]
+        assert quick.hears("state")["state"] == "running"
+
+
+def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostProcess, folder: Path) -> None:
+    report = folder / "report.json"
+    played = command("join", host.code, "--name", "Rae", "--player", "reference", "--json", report)
+    subprocess.run(played, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    told = json.loads(report.read_text())
+    tile = board(folder)["Rae"]
+    assert told["score"]["total"] == tile["verdict"]["score"] == 100.0
+    assert tile["verdict"]["state_hash"] == told["state_hash"]
+    assert tile["verdict"]["parted_t_s"] is None
+    assert tile["over"]
+    assert subprocess.run(command("verify", report), cwd=ROOT, capture_output=True).returncode == 0
+
+
+def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path) -> None:
+    """Who stands in between has another certificate, whatever code he was told."""
+    mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
+    done = subprocess.run(
+        command("join", mine, "--player", "reference"), cwd=ROOT, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 2
+    assert "is not the host of the code" in done.stderr
+
+
+def test_kills_at_random_lose_nothing(tmp_path: Path) -> None:
+    seed = int.from_bytes(os.urandom(4))
+    class_kills.run(tmp_path, kills=4, seats=2, seed=seed)

@@ -1,0 +1,64 @@
+"""The join code, and how often one may try it."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.classroom import certificate
+from app.classroom.code import Invitation, NoCode, fingerprint, invitation, new_secret
+from app.classroom.gate import BURST, Gate
+from app.classroom.wire import Garbage, read
+
+
+def test_a_code_is_read_as_it_is_typed() -> None:
+    shown, _ = certificate.new()
+    invited = Invitation(new_secret(), fingerprint(certificate.in_der(shown)), "10.0.0.5", 7443)
+    assert invitation(str(invited)) == invited
+    code, _, address = str(invited).partition("@")
+    sloppy = code.replace("-", " ").lower().replace("0", "o").replace("1", "l")
+    assert invitation(f"  {sloppy}@{address} ") == invited
+
+
+def test_another_certificate_has_another_code() -> None:
+    found = {fingerprint(certificate.in_der(certificate.new()[0])) for _ in range(3)}
+    assert len(found) == 3
+
+
+@pytest.mark.parametrize("text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA", "AAAAA@host:1", "A" * 20 + "@h:0"])
+def test_what_is_no_code_is_refused_with_a_sentence(text: str) -> None:
+    with pytest.raises(NoCode, match="expected"):
+        invitation(text)
+
+
+def test_ten_thousand_wrong_codes_are_hardly_looked_at_and_nobody_else_waits() -> None:
+    now = [0.0]
+    gate = Gate(lambda: now[0])
+    looked_at = 0
+    for _ in range(10_000):  # ten seconds long
+        now[0] += 0.001
+        looked_at += gate.knock("attacker")
+    assert BURST + 15 <= looked_at <= BURST + 20
+    assert gate.knock("somebody else")
+    now[0] += 1.0
+    assert gate.knock("attacker"), "who waits is heard again"
+
+
+def test_a_class_behind_one_router_is_let_in() -> None:
+    gate = Gate(lambda: 0.0)
+    for _ in range(1_000):
+        assert gate.knock("router")
+        gate.welcome("router")
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"", b"\xff", b"[]", b"null", b'{"kind": "conquer"}', b'{"kind": "at"}', b'{"kind": "at", "tick": -1}',
+        b'{"kind": "at", "tick": 1, "frozen": 0}', b'{"kind": "freeze", "more": 1}', b"[" * 100_000,
+        b'{"kind": "join", "secret": "x", "name": "", "token": "tttttttttttttttt"}',
+        b'{"kind": "instruct", "what": "shell", "text": "x"}',
+    ],
+)  # fmt: skip
+def test_garbage_is_refused(raw: bytes) -> None:
+    with pytest.raises(Garbage):
+        read(raw)

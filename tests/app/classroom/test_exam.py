@@ -1,0 +1,53 @@
+"""What a seat of an exam is sent: the same run, without what tells what is right."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.classroom.scenario import loaded, text_for_seat
+from app.files import scenario_files
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.drill import Drill, Mode, play_inputs
+from engine.drill.running.solution import play_solution
+
+SCORED = [file.name for file in scenario_files.all_files()[0] if file.load().scored]
+
+
+def secrets_of(scenario: Scenario) -> list[str]:
+    """Texts that tell what is right, or what will happen and why."""
+    found = [scenario.facilitator or ""]
+    found += [step.why for step in scenario.solution]
+    found += [inquiry.why for inquiry in scenario.inquiries]
+    found += [rule.better for rule in scenario.rubric]
+    found += [text for hint in scenario.hints for text in (hint.look, hint.means, hint.type)]
+    found += [inject.note or "" for inject in scenario.timeline]
+    return [text.strip() for text in found if len(text) > 3]
+
+
+@pytest.mark.parametrize("name", SCORED[::9])
+def test_an_exam_gives_no_answer_away_and_is_the_same_run(name: str) -> None:
+    scenario = scenario_files.find(name).load()
+    text = text_for_seat(scenario, Mode.EXAM)
+    seats = loaded(text, name)
+    secrets = secrets_of(scenario)
+    assert secrets
+    left = [
+        secret
+        for secret in secrets
+        if secret in text or secret in seats.model_dump_json().encode().decode("unicode-escape")
+    ]
+    assert left == []
+    assert not seats.solution
+    assert {question.right for question in seats.questions} <= {(1,)}
+    whole = Drill(scenario, None, Mode.EXAM)
+    play_solution(whole)
+    again = Drill(seats, whole.seed, Mode.EXAM)
+    play_inputs(again, whole.journal)
+    again.advance_to(whole.tick)
+    assert again.hashes == whole.hashes
+    assert again.ended_by is whole.ended_by
+
+
+def test_outside_of_an_exam_a_seat_has_the_whole_scenario() -> None:
+    scenario = scenario_files.find("planned-failover").load()
+    assert text_for_seat(scenario, Mode.PRACTICE) == scenario.text

@@ -1,0 +1,91 @@
+"""A seat's log: what goes on with it, what counts once, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.classroom.acts import ACTS_MAX, TICK_MAX, Act, BadLog, act, new_of
+from app.classroom.kept import Given, Kept, NoLog, parse
+
+KEPT = [Act(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
+
+
+def kept(first: int, last: int) -> list[Act]:
+    return KEPT[first - 1 : last]
+
+
+def offered(*acts: Act) -> list[Act]:
+    return new_of(acts, acknowledged=5, last_tick=500, kept=kept)
+
+
+def test_what_is_sent_twice_counts_once() -> None:
+    new = Act(6, 600, "note 6", "", 0)
+    assert offered(*KEPT[2:], new) == [new]
+    assert offered(*KEPT) == []
+
+
+@pytest.mark.parametrize(
+    ("acts", "why"),
+    [
+        ([Act(7, 700, "", "", 0)], "act 6 is missing; act 7 came instead"),
+        ([Act(6, 499, "", "", 0)], "act 6 is earlier than the one before"),
+        ([Act(6, 600, "", "", 0), Act(6, 600, "", "", 0)], "act 7 is missing; act 6 came instead"),
+        ([Act(6, 600, "", "", 0), Act(7, 599, "", "", 0)], "act 7 is earlier"),
+        ([Act(3, 300, "note 4", "", 0)], "act 3 is not the one that was acknowledged"),
+        ([Act(3, 301, "note 3", "", 0)], "act 3 is not the one"),
+    ],
+)
+def test_what_does_not_go_on_is_refused(acts: list[Act], why: str) -> None:
+    with pytest.raises(BadLog, match=why):
+        offered(*acts)
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        None, [], {}, "1", [1, 2, "", ""], [1, 2, "", "", "0"], [True, 2, "", "", 0], [1, 2.0, "", "", 0],
+        [0, 2, "", "", 0], [ACTS_MAX + 1, 2, "", "", 0], [1, TICK_MAX + 1, "", "", 0], [1, -1, "", "", 0],
+        [1, 2, "x" * 70_000, "", 0], [1, 2, "a\0b", "", 0], [1, 2, "", "not a hash", 0], [1, 2, "", "", -1],
+    ],
+)  # fmt: skip
+def test_garbage_is_no_act(entry: object) -> None:
+    with pytest.raises(BadLog):
+        act(entry)
+
+
+GIVEN = Given(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
+
+
+def test_a_log_on_disk_goes_on_after_a_kill(tmp_path: Path) -> None:
+    first = Kept(tmp_path, "Ann")
+    first.begin(GIVEN)
+    first.append(100, "note one", "")
+    first.append(200, "note two", "")
+    with pytest.raises(NoLog, match="running here"):
+        Kept(tmp_path, "Ann")
+    token = first.token
+    first.close()
+    first.file.write_bytes(first.file.read_bytes() + b'[3, 300, "no')  # killed in the middle of a line
+    again = Kept(tmp_path, "Ann")
+    assert (again.given, again.token) == (GIVEN, token)
+    assert [one.line for one in again.after(1)] == ["note two"]
+    again.append(300, "note three", "")
+    again.close()
+    assert [one.number for one in parse(again.file.read_bytes(), "x")[1]] == [1, 2, 3]
+    assert "note three" in again.file.read_text()
+    assert token not in again.file.read_text(), "who hands in the log does not hand in the token"
+
+
+def test_a_log_with_a_gap_is_none(tmp_path: Path) -> None:
+    mine = Kept(tmp_path, "Ann")
+    mine.begin(GIVEN)
+    for number in range(3):
+        mine.append(number, "note", "")
+    mine.close()
+    lines = mine.file.read_bytes().splitlines(keepends=True)
+    with pytest.raises(NoLog, match="act 2 is missing"):
+        parse(b"".join([*lines[:2], lines[3]]), "Ann.seat")
+    with pytest.raises(NoLog, match="does not begin with"):
+        parse(b"".join(lines[1:]), "Ann.seat")

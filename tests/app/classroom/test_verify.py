@@ -1,0 +1,222 @@
+"""What was handed in is believed only after it was played again."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli
+from app.classroom import handed_in
+from app.classroom.acts import Act
+from app.classroom.handed_in import Checked, checked
+from app.classroom.kept import Given, Kept, NoLog
+from app.classroom.models import Instruction
+from app.classroom.opened import AnotherClass, new_class, taken_up
+from app.classroom.plan import Plan
+from app.classroom.record import NoRecord, Record
+from app.classroom.verdict import Rerun, verdict
+from app.files import scenario_files
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import played
+
+NAME = "planned-failover"
+
+
+@pytest.fixture(scope="module")
+def scenario() -> Scenario:
+    return scenario_files.find(NAME).load()
+
+
+@pytest.fixture(scope="module")
+def log(scenario: Scenario) -> list[Act]:
+    """The reference solution as a seat's log."""
+    drill = played(scenario)
+    again = Drill(scenario, drill.seed, drill.mode)
+    acts = []
+    for item in drill.journal:
+        again.advance_to(item.tick)
+        again.do(item.words)
+        acts.append(Act(len(acts) + 1, item.tick, item.words, again.state_hash(), 0))
+    again.advance_to(drill.tick)
+    return [*acts, Act(len(acts) + 1, again.tick, "", again.state_hash(), 0)]
+
+
+@pytest.fixture
+def record(tmp_path: Path, scenario: Scenario, log: list[Act]) -> Record:
+    """A class of two: one has played the solution, the other nothing."""
+    kept = Record(str(tmp_path / "class.sqlite"))
+    kept.begin(new_class(scenario, Plan(scenario=NAME, mode="practice"), ""))
+    kept.append({kept.add_seat("Ann", "a", False).id: log})
+    kept.append({kept.add_seat("Bob", "b", False).id: [Act(1, 500, "", "", 0)]})
+    return kept
+
+
+def archive_of(record: Record, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None) -> Path:
+    """The exported class, its members changed."""
+    raw = handed_in.archive(record)
+    record.close()
+    with zipfile.ZipFile(io.BytesIO(raw)) as archive:
+        texts = {name: archive.read(name).decode() for name in archive.namelist()}
+    if change is not None:
+        change(texts)
+    file = tmp_path / "class.zip"
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, text in texts.items():
+            archive.writestr(name, text)
+    return file
+
+
+def found_in(file: Path) -> dict[str, Checked]:
+    return {one.name: one for one in checked(file)}
+
+
+def test_a_class_as_it_was_exported_follows_from_its_logs(record: Record, tmp_path: Path) -> None:
+    found = found_in(archive_of(record, tmp_path))
+    assert {name: one.problem for name, one in found.items()} == {"Ann": "", "Bob": ""}
+    ann, bob = found["Ann"].verdict, found["Bob"].verdict
+    assert ann is not None
+    assert bob is not None
+    assert ann["ended_by"] == "goals"
+    assert (ann["score"], bob["t_s"], bob["last_act"]) == (100.0, 5.0, "")
+
+
+def test_nothing_secret_leaves_with_it(record: Record, tmp_path: Path) -> None:
+    the_class = record.the_class()
+    assert the_class is not None
+    texts: dict[str, str] = {}
+    archive_of(record, tmp_path, texts.update)
+    whole = "".join(texts.values())
+    for secret in (the_class.secret, the_class.key, the_class.code):
+        assert secret not in whole
+
+
+def changed_score(texts: dict[str, str]) -> None:
+    board = json.loads(texts["board.json"])
+    board[1]["verdict"]["score"] = 100.0
+    texts["board.json"] = json.dumps(board)
+
+
+def other_act(texts: dict[str, str]) -> None:
+    text = texts["seats/0001.jsonl"]
+    assert "SET PARTNER FAILOVER" in text
+    texts["seats/0001.jsonl"] = text.replace("SET PARTNER FAILOVER", "SET PARTNER SUSPEND", 1)
+
+
+def lost_log(texts: dict[str, str]) -> None:
+    del texts["seats/0002.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("change", "who", "why"),
+    [
+        (changed_score, "Bob", "score is 100.0 on the board, and"),
+        (other_act, "Ann", "is not what its acts lead to"),
+        (lost_log, "Bob", "there is no log of it"),
+    ],
+)
+def test_what_does_not_follow_is_named(
+    record: Record, tmp_path: Path, change: Callable[[dict[str, str]], None], who: str, why: str
+) -> None:
+    found = found_in(archive_of(record, tmp_path, change))
+    assert why in found[who].problem
+    assert [one.name for one in found.values() if one.problem] == [who]
+
+
+def test_another_scenario_is_refused(record: Record, tmp_path: Path) -> None:
+    def easier(texts: dict[str, str]) -> None:
+        shared = json.loads(texts["class.json"])
+        shared["text"] = shared["text"].replace("length", "# length")
+        texts["class.json"] = json.dumps(shared)
+
+    file = archive_of(record, tmp_path, easier)
+    with pytest.raises(NoLog, match="not the one that was played"):
+        list(checked(file))
+
+
+def test_the_first_moment_at_which_a_seat_differs_is_named(scenario: Scenario, log: list[Act]) -> None:
+    forged = [log[0], *(act._replace(digest="0" * 32) for act in log[1:])]
+    found = verdict(scenario, scenario.seed, "practice", forged)
+    assert found.parted_t_s == log[1].tick / 100
+    assert found.score == verdict(scenario, scenario.seed, "practice", log).score, "the score is the host's own"
+
+
+def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[Act]) -> None:
+    run = Rerun(scenario, scenario.seed, "practice")
+    for act in log:
+        run.play([act])
+        run.verdict()
+    assert run.verdict() == verdict(scenario, scenario.seed, "practice", log)
+
+
+def test_nobody_goes_back_in_time(scenario: Scenario, log: list[Act]) -> None:
+    back = [log[0], Act(2, log[0].tick, "rewind 0", "", 0)]
+    assert "back in time" in verdict(scenario, scenario.seed, "practice", back).parted
+
+
+def test_logs_by_file_come_to_the_same_board_as_the_record(
+    record: Record, scenario: Scenario, log: list[Act], tmp_path: Path
+) -> None:
+    mine = Kept(tmp_path / "seats", "Ann")
+    mine.begin(Given(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
+    for act in log:
+        mine.append(act.tick, act.line, act.digest)
+    mine.close()
+    (by_file,) = checked(mine.file)
+    assert by_file.verdict == found_in(archive_of(record, tmp_path))["Ann"].verdict
+
+
+def run_file(tmp_path: Path, change: Callable[[dict[str, Any]], None] = lambda report: None) -> Path:
+    report = played(scenario_files.find(NAME).load()).report()
+    change(report)
+    file = tmp_path / "run.json"
+    file.write_text(json.dumps(report))
+    return file
+
+
+def test_run_files_are_verified_by_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert cli.main(["class", "verify", str(run_file(tmp_path))], lambda _: 0) == 0
+    assert "follows from its inputs" in capsys.readouterr().out
+
+    def forge(report: dict[str, Any]) -> None:
+        report["score"]["total"] = 101
+
+    assert cli.main(["class", "verify", str(run_file(tmp_path, forge))], lambda _: 0) == 1
+    assert "score.total is recorded as 101" in capsys.readouterr().out
+    assert cli.main(["class", "verify", str(tmp_path)], lambda _: 0) == 2
+
+
+def test_a_database_holds_one_class_which_goes_on(record: Record, scenario: Scenario) -> None:
+    there = record.the_class()
+    assert there is not None
+    for wanted in (None, new_class(scenario, Plan(scenario=NAME, mode="practice"), "")):
+        found = taken_up(record, wanted, None)
+        assert found is not None
+        assert found.code == there.code
+    with pytest.raises(AnotherClass, match="another database"):
+        taken_up(record, new_class(scenario, Plan(scenario=NAME, mode="exam"), ""), None)
+    record.close()
+
+
+def test_what_was_prepared_is_kept_with_the_class(tmp_path: Path, scenario: Scenario) -> None:
+    plan = Plan.model_validate(
+        {"scenario": NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
+    )
+    kept = Record(str(tmp_path / "class.sqlite"))
+    taken_up(kept, new_class(scenario, plan, ""), plan)
+    (prepared,) = kept.instructions()
+    assert isinstance(prepared, Instruction)
+    assert (prepared.tick, prepared.kind, prepared.text) == (6000, "inject", "power-off SERVER_A")
+    kept.close()
+
+
+@pytest.mark.parametrize("place", ["nowhere://x", "/no/folder/class.sqlite", "sqlite:///"])
+def test_a_database_that_cannot_be_used_is_said_so(place: str) -> None:
+    with pytest.raises(NoRecord):
+        Record(place, new=False)

@@ -1,0 +1,108 @@
+"""A class in processes of its own, for tests: a host, seats, and a connection that says whatever a test likes."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from websockets.exceptions import ConnectionClosed
+from websockets.sync.client import ClientConnection, connect
+
+from app.classroom import certificate
+from app.classroom.code import Invitation, invitation
+
+ROOT = Path(__file__).parents[1]
+WAIT_S = 60.0
+
+
+def command(*words: object) -> list[str]:
+    return [sys.executable, "-m", "app", "class", *map(str, words)]
+
+
+class HostProcess:
+    """`mirrordrill class host` on *database*, started again whenever it was killed."""
+
+    def __init__(self, database: Path, *words: object) -> None:
+        self._words = ("host", *words, "--listen", "127.0.0.1:0", "--database", database)
+        self.invited = self.start()
+
+    def start(self) -> Invitation:
+        self._running = subprocess.Popen(command(*self._words), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        assert self._running.stdout is not None
+        self.code = self._running.stdout.readline().strip()
+        return invitation(self.code)
+
+    def kill(self) -> None:
+        self._running.kill()
+        self._running.communicate(timeout=WAIT_S)
+
+    def end(self) -> int:
+        """Its exit code after SIGTERM."""
+        self._running.terminate()
+        self._running.communicate(timeout=WAIT_S)
+        return self._running.returncode
+
+
+@contextmanager
+def hosted(database: Path, *words: object) -> Iterator[HostProcess]:
+    host = HostProcess(database, *words)
+    try:
+        yield host
+    finally:
+        with suppress(subprocess.TimeoutExpired):
+            if host.end() != 0:
+                raise AssertionError("the host did not end in good order")
+
+
+class Stranger:
+    """A connection to the host over which anything can be said."""
+
+    def __init__(self, invited: Invitation) -> None:
+        self._open = ExitStack()
+        self.socket: ClientConnection = self._open.enter_context(
+            connect(
+                f"wss://{invited.host}:{invited.port}/",
+                ssl=certificate.of_seat(),
+                proxy=None,
+                compression=None,
+            )
+        )
+
+    def says(self, said: object) -> None:
+        self.socket.send(said if isinstance(said, str | bytes) else json.dumps(said))
+
+    def hears(self, kind: str = "") -> dict[str, Any]:
+        """The next thing that the host says, of that kind."""
+        while True:
+            said: dict[str, Any] = json.loads(self.socket.recv(timeout=WAIT_S))
+            if said["kind"] == kind or not kind:
+                return said
+
+    def asks(self, said: object, kind: str = "") -> dict[str, Any]:
+        self.says(said)
+        return self.hears(kind)
+
+    def turned_away(self, said: object) -> str:
+        """Why the host hangs up when it hears this; all the rest is passed over."""
+        try:
+            self.says(said)
+            while True:
+                self.socket.recv(timeout=WAIT_S)
+        except ConnectionClosed as end:
+            assert end.rcvd is not None
+            return end.rcvd.reason
+
+    def __enter__(self) -> Stranger:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._open.close()
+
+
+def join(invited: Invitation, name: str = "Ann", token: str = "t" * 32) -> dict[str, Any]:
+    return {"kind": "join", "secret": invited.secret, "name": name, "token": token}
