@@ -98,8 +98,6 @@ class Instruct(Said):
 Request = Join | Resume | Acts | At | Steer | Freeze | Go | Finish | Instruct
 _REQUEST: Final[TypeAdapter[Request]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
-FIRST: Final = (Join, Resume, Steer)
-"""What somebody may say whom the host does not know yet."""
 MAY: Final[dict[str, tuple[type[Said], ...]]] = {
     "seat": (Acts, At),
     "instructor": (Freeze, Go, Finish, Instruct),
