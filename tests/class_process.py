@@ -89,13 +89,11 @@ class Stranger:
 
     def turned_away(self, said: object) -> str:
         """Why the host hangs up when it hears this; all the rest is passed over."""
-        try:
+        with suppress(ConnectionClosed):
             self.says(said)
             while True:
                 self.socket.recv(timeout=WAIT_S)
-        except ConnectionClosed as end:
-            assert end.rcvd is not None
-            return end.rcvd.reason
+        return self.socket.close_reason or ""
 
     def __enter__(self) -> Stranger:
         return self

@@ -68,9 +68,7 @@ async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
         ) as socket:
             own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
             if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
-                raise NoHost(
-                    tr("Who answers at {address} is not the host").format(address=the_class.address)
-                )
+                raise NoHost(tr("Who answers at {address} is not the host").format(address=the_class.address))
             await socket.send(json.dumps({"kind": "steer", "key": the_class.secret}))
             yield socket
     except (OSError, ValueError, TimeoutError, WebSocketException) as problem:

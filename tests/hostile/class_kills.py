@@ -70,7 +70,9 @@ def run(folder: Path, kills: int, seats: int, seed: int) -> str:
                 killed_seats += 1
                 running[name] = seat(code, name, profile)
         now = _acknowledged(database)
-        assert all(now[name] >= number for name, number in acknowledged.items()), "an acknowledged act is lost"
+        assert all(now[name] >= number for name, number in acknowledged.items()), (
+            "an acknowledged act is lost"
+        )
     for name, one in running.items():
         _, errors = one.communicate(timeout=END_S)
         assert one.returncode == 0, (seed, name, errors)

@@ -114,7 +114,10 @@ def test_a_stranger_is_turned_away(host: HostProcess, said: object, why: str) ->
     ("said", "why"),
     [
         ({"kind": "freeze"}, "a seat may not ask for freeze"),
-        ({"kind": "instruct", "what": "inject", "text": "power-off SERVER_A"}, "a seat may not ask for instruct"),
+        (
+            {"kind": "instruct", "what": "inject", "text": "power-off SERVER_A"},
+            "a seat may not ask for instruct",
+        ),
         (acts(act(2, 100)), "act 1 is missing"),
         (acts([1, "x"]), "an act is [number, tick, line, hash, instruction]"),
         (acts(act(1, 100, "power-off SERVER_A", "", 77)), "act 1 answers what nobody has asked"),

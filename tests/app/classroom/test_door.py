@@ -24,7 +24,9 @@ def test_another_certificate_has_another_code() -> None:
     assert len(found) == 3
 
 
-@pytest.mark.parametrize("text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA", "AAAAA@host:1", "A" * 20 + "@h:0"])
+@pytest.mark.parametrize(
+    "text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA", "AAAAA@host:1", "A" * 20 + "@h:0"]
+)
 def test_what_is_no_code_is_refused_with_a_sentence(text: str) -> None:
     with pytest.raises(NoCode, match="expected"):
         invitation(text)

@@ -58,7 +58,9 @@ def record(tmp_path: Path, scenario: Scenario, log: list[Act]) -> Record:
     return kept
 
 
-def archive_of(record: Record, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None) -> Path:
+def archive_of(
+    record: Record, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None
+) -> Path:
     """The exported class, its members changed."""
     raw = handed_in.archive(record)
     record.close()
@@ -144,7 +146,9 @@ def test_the_first_moment_at_which_a_seat_differs_is_named(scenario: Scenario, l
     forged = [log[0], *(act._replace(digest="0" * 32) for act in log[1:])]
     found = verdict(scenario, scenario.seed, "practice", forged)
     assert found.parted_t_s == log[1].tick / 100
-    assert found.score == verdict(scenario, scenario.seed, "practice", log).score, "the score is the host's own"
+    assert found.score == verdict(scenario, scenario.seed, "practice", log).score, (
+        "the score is the host's own"
+    )
 
 
 def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[Act]) -> None:
