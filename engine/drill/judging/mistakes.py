@@ -10,7 +10,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
 from engine.drill.judging.counterfactual import Deed, looks, told
-from engine.drill.judging.score import Item, Loss
+from engine.drill.judging.score import DISARMED, Item, Loss
 from engine.drill.judging.watch import DOWN, EXPOSED, Lanes, Span
 from engine.drill.running.drill import Drill
 from engine.inputs import Input
@@ -87,11 +87,14 @@ def mistakes(
     """
     rules = {rule.name: rule for rule in drill.scenario.rubric}
     by_place = {deed.place: deed for deed in deeds}
+    items = drill.score().items
+    advice = {loss.cause: loss.better for item in items if item.name == DISARMED for loss in item.losses}
     found = []
-    for item in drill.score().items:
+    for item in items:
         for loss in item.losses:
             if loss.points > 0.0:
-                found.append(_mistake(drill, item, loss, rules.get(item.name), lanes, plan, by_place))
+                mistake = _mistake(drill, item, loss, rules.get(item.name), lanes, plan, by_place)
+                found.append(_advised(mistake, rules.get(item.name), advice))
     explained = {mistake.without.place for mistake in found if mistake.without is not None}
     found += [
         Mistake(
@@ -117,6 +120,8 @@ def _mistake(
     if isinstance(rule, LostRule):
         at = next((event.tick for event in drill.events if event.get("lost_transactions")), at)
     place = _dearest(item.name, deeds) if longest is not None or loss.tick is None else _deed(drill, at)
+    if place is None and isinstance(rule, DowntimeRule):
+        place = _longest_outage(deeds)
     if isinstance(rule, LostRule):
         place = _deed(drill, at)
     mistake = Mistake(at, item.name, loss.why, loss.cause, loss.points, loss.better, at)
@@ -144,6 +149,27 @@ def _dearest(item: str, deeds: Mapping[int, Deed]) -> int | None:
     """The deed without which this part of the score has most; None: with each it is as it is."""
     best = max(deeds.values(), key=lambda deed: (deed.more(item), deed.points, -deed.place), default=None)
     return best.place if best is not None and best.more(item) >= DIFFERENCE_MIN else None
+
+
+def _longest_outage(deeds: Mapping[int, Deed]) -> int | None:
+    """The deed without which service would have been down less than half as long; None: there is none."""
+    best = min(deeds.values(), key=lambda deed: (_down_s(deed)[1], deed.place), default=None)
+    if best is None:
+        return None
+    mine, theirs = _down_s(best)
+    return best.place if theirs < mine / 2.0 else None
+
+
+def _down_s(deed: Deed) -> tuple[float, float]:
+    """Downtime with and without it."""
+    return next(((row.left, row.right) for row in deed.outcomes if row.name == "downtime_s"), (0.0, 0.0))
+
+
+def _advised(mistake: Mistake, rule: AnyRule | None, advice: Mapping[str, str]) -> Mistake:
+    """An outage after automatic failover was disabled: nobody was there to leave the failover to."""
+    if isinstance(rule, DowntimeRule) and mistake.without is not None:
+        return replace(mistake, better=advice.get(mistake.without.what, mistake.better))
+    return mistake
 
 
 def _deed(drill: Drill, tick: Tick) -> int | None:

@@ -37,6 +37,17 @@ def test_the_blunder_that_made_the_difference_comes_first() -> None:
     assert figures(first.without)["score"][1] == taken.score().total + first.without.points
 
 
+def test_an_outage_is_told_as_what_disabled_failover_and_what_would_have_kept_it() -> None:
+    """The rule's own advice, to leave the failover to the witness, is none after SET WITNESS OFF."""
+    taken = Drill(sabotaged()[0].scenario)
+    run(taken, 2).do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
+    run(taken, 900)
+    (outage,) = [m for m in review(taken).mistakes if m.rule == "Downtime"]
+    assert outage.cause.startswith("ALTER DATABASE Sales SET WITNESS OFF on SERVER_A")
+    assert outage.better.startswith("keep witness, safety FULL")
+    assert outage.retry_tick == 0
+
+
 def test_what_the_run_without_it_scores_is_what_playing_it_scores() -> None:
     """The other run, played by hand: without the deed, and without what only followed from it."""
     (deed,) = weigh(sabotaged()[0], [0])
