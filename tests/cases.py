@@ -1,0 +1,15 @@
+"""Cases of a test of which a part is in every run of the suite, and the rest in `make test-slow`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import pytest
+
+
+def one_in(every: int, cases: Iterable[object]) -> list[object]:
+    """The first of *every* so many cases as it is, the others marked slow."""
+    return [
+        case if number % every == 0 else pytest.param(case, marks=pytest.mark.slow)
+        for number, case in enumerate(cases)
+    ]
