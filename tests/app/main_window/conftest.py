@@ -23,6 +23,8 @@ from app.widgets import theme
 from engine.drill.running.drill import Drill
 from tests.open_window import OpenWindow, furnished
 
+FRAME_MS = 200.0
+"""At the speed of time: shorter ones would only take longer."""
 LOOK_S = 0.001
 """What a look at the session's clock costs here: a frame does as much on a busy machine as on an idle one."""
 WAITED_FOR_S = 3600.0
@@ -49,7 +51,7 @@ class Hands:
             if until is not None and until():
                 return
             before = session.drill.tick
-            session.on_frame(50.0)
+            session.on_frame(FRAME_MS)
             assert session.drill is None or session.drill.finished or session.drill.tick > before, (
                 "time stands still"
             )
