@@ -8,10 +8,13 @@ from collections.abc import Callable, Container, Sequence
 from typing import Final
 
 from engine import tsql
+from engine.availability import failover as group_failover
+from engine.availability import movement
+from engine.cluster import instances, membership, roles
 from engine.events import Event
 from engine.flow import Crossing, Samples
 from engine.inputs import Input, InputProblem, but_there_are
-from engine.mirroring import failover, monitor, pages, redo, session, sync
+from engine.mirroring import failover, monitor, pages, redo, session
 from engine.model import World
 from engine.protocol import (
     availability,
@@ -31,6 +34,11 @@ from engine.words import mark, say
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **groups.HANDLERS,
+    **membership.HANDLERS,
+    **roles.HANDLERS,
+    **instances.HANDLERS,
+    **movement.HANDLERS,
+    **group_failover.HANDLERS,
     "database.recovered": service.recovered,
     "session.meet": session.meet,
     "failover.ask": failover.ask,
@@ -65,8 +73,8 @@ CROSSINGS: Final[Crossings] = (
 """What each crossing of a source of the flow model does, in order."""
 
 STREAM_CROSSINGS: Final[Crossings] = (
-    (Crossing.SEND_DONE.value, sync.caught_up),
-    (Crossing.REDO_DONE.value, failover.redo_done),
+    (Crossing.SEND_DONE.value, groups.caught_up),
+    (Crossing.REDO_DONE.value, groups.redone),
 )
 """What each crossing of a stream does, in order."""
 
@@ -76,15 +84,20 @@ def resolve(world: World, item: Input) -> Input:
     known = {
         "server": list(world.instances),
         "client": list(world.clients),
+        "node": list(world.nodes),
+        "role": [role.name for _, role in roles.each(world)],
         "database": world.databases(),
-        "name": [*world.instances, *world.clients],
+        "name": list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
         "window": list(world.instances),
     }
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
         if parameter.kind in known:
             name, sign, window = args[index].partition("#")
-            args[index] = _spelled(parameter.kind, name, known[parameter.kind]) + sign + window
+            names = known[parameter.kind]
+            if parameter.computer:
+                names = list(dict.fromkeys([*names, *world.computers]))
+            args[index] = _spelled(parameter.kind, name, names) + sign + window
     if verb.has_ends and args[0] == args[1]:
         raise InputProblem(
             say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
@@ -105,6 +118,8 @@ def _spelled(kind: str, name: str, known: Sequence[str]) -> str:
 
 ABSENT: Final = {
     "server": mark("there is no server {name!r}"),
+    "node": mark("there is no cluster node {name!r}"),
+    "role": mark("there is no cluster role {name!r}"),
     "window": mark("there is no server {name!r}"),
     "client": mark("there is no client {name!r}"),
     "database": mark("there is no database {name!r}"),
@@ -181,6 +196,10 @@ def _settle(world: World) -> None:
     """After anything has happened: clients, accounts, ledger, flow and SQL connections take note."""
     logspace.check_room(world)
     session.ask_witnesses(world)
+    if world.clusters and world.changed:
+        membership.watch(world)
+        roles.watch(world)
+        movement.watch(world)
     clients.reassess(world)
     tsql.check_connections(world)
     availability.account(world)

@@ -27,7 +27,8 @@ ENGINE_LAYERS = (
     ("engine.events", "engine.inputs", "engine.flow"),
     ("engine.model",),  # the world holds the flow's arrays and the events to come
     ("engine.protocol",),  # knows that databases are in groups, never of which kind
-    ("engine.mirroring",),
+    ("engine.mirroring", "engine.cluster"),
+    ("engine.availability",),  # an availability group is a role of its cluster
     ("engine.tsql",),  # asks the protocol for what a statement does
     ("engine.verbs",),  # each does its act through the two above
     ("engine.simulator",),

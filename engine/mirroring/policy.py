@@ -5,7 +5,7 @@ from __future__ import annotations
 from engine.constants import PARTNER_TIMEOUT_S
 from engine.flow import Crossing
 from engine.messages import SqlError
-from engine.mirroring import failover, quorum, redo, roles, session
+from engine.mirroring import failover, quorum, redo, roles, session, sync
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol import errorlog, groups, streams
 from engine.protocol.groups import StreamTerms
@@ -52,6 +52,12 @@ class Mirroring(groups.Policy):
         if running is not None and running.redo_done_tick is None:
             wanted |= Crossing.REDO_DONE
         return wanted
+
+    def caught_up(self, world: World, stream: int) -> None:
+        sync.caught_up(world, stream)
+
+    def redone(self, world: World, stream: int) -> None:
+        failover.redo_done(world, stream)
 
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float]:
         return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _partner_end_kb(world, copy)

@@ -1,6 +1,29 @@
 """The world as plain data: computers, instances, copies of databases, groups, clients, and all of them together."""
 
+from engine.model.availability import (
+    NO_AVAILABILITY,
+    AvailabilityGroup,
+    AvailabilityListener,
+    AvailabilityMembership,
+    CommitMode,
+    FailoverMode,
+    Replica,
+    ReplicaRole,
+    ReplicaState,
+    ReplicaWord,
+    SuspendReason,
+    SyncState,
+)
 from engine.model.clients import Availability, Client, Fault
+from engine.model.clusters import (
+    Cluster,
+    ClusterConfig,
+    ClusterRole,
+    Node,
+    Resource,
+    ResourceState,
+    Witness,
+)
 from engine.model.computers import Computer, Link, Volume
 from engine.model.databases import NO_MEMBERSHIP, DatabaseCopy, DbFile, Membership, PageRepair
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
@@ -26,12 +49,15 @@ from engine.model.states import (
     WitnessState,
 )
 from engine.model.times import Key, Tick, ticks
-from engine.model.world import LogLine, Settings, Timer, World
+from engine.model.world import ClusterLine, LogLine, Settings, Timer, World
 
 __all__ = [
-    "NO_MEMBERSHIP", "Alert", "Availability", "Certificate", "Client", "Computer", "Contact",
-    "DatabaseCopy", "DbFile", "DbState", "Endpoint", "EndpointState", "Failover", "Fault", "Group",
-    "Instance", "Job", "Key", "Link", "LogLine", "Login", "Membership", "MirrorState", "PageRepair",
-    "RecoveryModel", "Restored", "Role", "Safety", "Service", "Settings", "Snapshot", "Tick", "Timer",
-    "User", "Volume", "WitnessRecord", "WitnessState", "World", "ticks",
+    "NO_AVAILABILITY", "NO_MEMBERSHIP", "Alert", "Availability", "AvailabilityGroup",
+    "AvailabilityListener", "AvailabilityMembership", "Certificate", "Client", "Cluster", "ClusterConfig",
+    "ClusterLine", "ClusterRole", "CommitMode", "Computer", "Contact", "DatabaseCopy", "DbFile", "DbState",
+    "Endpoint", "EndpointState", "Failover", "FailoverMode", "Fault", "Group", "Instance", "Job", "Key",
+    "Link", "LogLine", "Login", "Membership", "MirrorState", "Node", "PageRepair", "RecoveryModel",
+    "Replica", "ReplicaRole", "ReplicaState", "ReplicaWord", "Resource", "ResourceState", "Restored",
+    "Role", "Safety", "Service", "Settings", "Snapshot", "SuspendReason", "SyncState", "Tick", "Timer",
+    "User", "Volume", "Witness", "WitnessRecord", "WitnessState", "World", "ticks",
 ]  # fmt: skip

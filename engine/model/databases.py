@@ -7,6 +7,7 @@ from typing import Final
 
 from engine.constants import PARTNER_TIMEOUT_S
 from engine.flow import Operation
+from engine.model.availability import NO_AVAILABILITY, AvailabilityMembership
 from engine.model.states import DbState, MirrorState, RecoveryModel, Role, Safety, WitnessState
 from engine.model.times import Tick
 
@@ -69,7 +70,7 @@ NO_MEMBERSHIP: Final = Membership()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseCopy:
-    """The files and the log of one database on one server, and what that server knows of its mirroring session."""
+    """The files and the log of one database on one server, and what that server knows of its group."""
 
     server: str
     database: str
@@ -144,6 +145,7 @@ class DatabaseCopy:
     delayed_durability: int = 0
     """0 DISABLED, 1 ALLOWED, 2 FORCED."""
     mirroring: Membership = field(default=NO_MEMBERSHIP)
+    availability: AvailabilityMembership = field(default=NO_AVAILABILITY)
     log_full: bool = False
     """No room is left for log: every change fails with 9002 and the database stands still."""
     disk_failed: bool = False
@@ -158,9 +160,11 @@ class DatabaseCopy:
     @property
     def group(self) -> int | None:
         """The number of the group to which it belongs, as its server knows; None for none."""
-        return self.mirroring.guid
+        return self.availability.guid if self.mirroring.guid is None else self.mirroring.guid
 
     @property
     def group_kind(self) -> str:
         """The kind of the group to which it belongs, as its server knows; "" for none."""
-        return "" if self.mirroring.guid is None else "mirroring"
+        if self.mirroring.guid is not None:
+            return "mirroring"
+        return "" if self.availability.guid is None else "availability"

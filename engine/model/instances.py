@@ -130,6 +130,8 @@ class Instance:
     """Dense index of the instance in the flow model."""
     version: int = 2005
     edition: str = "Enterprise"
+    clustered: bool = False
+    """A failover cluster instance: the cluster starts its service, on the node that owns its role."""
     service: Service = Service.RUNNING
     hung: bool = False
     """The service runs and nothing answers."""

@@ -17,7 +17,9 @@ from engine.commits import Commit
 from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow import Flow
+from engine.model.availability import ReplicaState
 from engine.model.clients import Availability, Client, Fault
+from engine.model.clusters import Cluster, Node
 from engine.model.computers import Computer, Link
 from engine.model.databases import DatabaseCopy
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
@@ -47,6 +49,9 @@ Timer = tuple[Tick, int, str, tuple[Any, ...]]
 LogLine = tuple[Tick, int, int, int, str]
 """A line of an ERRORLOG: (tick, number, severity, state, text)."""
 
+ClusterLine = tuple[Tick, str, str, str]
+"""A line of a cluster log: (tick, level, component, text)."""
+
 
 @dataclass(slots=True)
 class World:
@@ -66,9 +71,16 @@ class World:
     clients: dict[str, Client] = field(default_factory=dict)
     groups: dict[int, Group] = field(default_factory=dict)
     """Mirroring sessions and availability groups by number; kept when they are gone."""
+    clusters: dict[str, Cluster] = field(default_factory=dict)
+    nodes: dict[str, Node] = field(default_factory=dict)
+    """Cluster services, by computer."""
+    replicas: dict[tuple[str, int], ReplicaState] = field(default_factory=dict)
+    """(server, group) -> what the server knows of its replica."""
+    listeners: dict[str, str | None] = field(default_factory=dict)
+    """Network name of a listener -> the server that answers there; None while it is offline."""
     failovers: list[Failover] = field(default_factory=list)
     latest_failover: dict[int, int] = field(default_factory=dict)
-    """Session -> place of its latest failover in *failovers*."""
+    """Mirroring session, or database of an availability group -> place of its latest failover in *failovers*."""
     faults: list[Fault] = field(default_factory=list)
     availability: dict[str, Availability] = field(default_factory=dict)
     files: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -89,6 +101,8 @@ class World:
     """(family, stretch of log) -> the latest commit of a T-SQL window in it: what user databases hold."""
     errorlog: dict[str, tuple[LogLine, ...]] = field(default_factory=dict)
     """Server -> latest lines of its ERRORLOG; xp_readerrorlog reads them. Each is told as an event too."""
+    clusterlog: dict[str, tuple[ClusterLine, ...]] = field(default_factory=dict)
+    """Node -> latest lines of its cluster log."""
     sources: dict[int, Key] = field(default_factory=dict)
     """Source of the flow model -> the copy that writes this log."""
     streams: dict[int, Key | None] = field(default_factory=dict)
@@ -130,6 +144,10 @@ class World:
         """Change what the server of the copy knows of its mirroring session."""
         return self.update_copy(key, mirroring=replace(self.copies[key].mirroring, **changes))
 
+    def update_availability(self, key: Key, **changes: Any) -> DatabaseCopy:
+        """Change what the server of the copy knows of its availability group."""
+        return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
+
     def touch_log(self, copy: DatabaseCopy) -> None:
         """The circumstances of the log that *copy* writes or receives may have changed."""
         source = self.source_of(copy)
@@ -155,7 +173,7 @@ class World:
     def touch(self, guid: int) -> None:
         """The circumstances of the log of session *guid* may have changed."""
         self.changed.update(self.groups[guid].databases)
-        for copy in self.session_copies(guid):
+        for copy in self.group_copies(guid):
             self.touch_log(copy)
 
     def all_dirty(self) -> None:
@@ -177,6 +195,13 @@ class World:
         """The computer on which *instance* runs."""
         return self.computers[self.instances[instance].computer]
 
+    def computer_named(self, name: str) -> Computer:
+        """The computer of that name, or the one on which the instance of that name runs."""
+        return self.computers.get(name) or self.computer_of(name)
+
+    def instances_on(self, computer: str) -> list[str]:
+        return [name for name, instance in self.instances.items() if instance.computer == computer]
+
     def copies_of(self, database: str) -> list[DatabaseCopy]:
         keys = ((server, database) for server in self.instances)
         return [self.copies[key] for key in keys if key in self.copies]
@@ -189,7 +214,7 @@ class World:
 
     def copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
         """The copy on *server* that belongs to session *guid*, as that server believes."""
-        if guid is None or guid not in self.groups:
+        if guid is None or guid not in self.groups or self.groups[guid].kind != "mirroring":
             return None
         (database,) = self.groups[guid].databases
         copy = self.copies.get((server or "", database))
@@ -199,6 +224,11 @@ class World:
         """The copies whose servers believe that they belong to session *guid*."""
         (database,) = self.groups[guid].databases
         return [copy for copy in self.copies_of(database) if copy.mirroring.guid == guid]
+
+    def group_copies(self, guid: int) -> list[DatabaseCopy]:
+        """The copies whose servers believe that they belong to group *guid*, of all its databases."""
+        each = (copy for database in self.groups[guid].databases for copy in self.copies_of(database))
+        return [copy for copy in each if copy.group == guid]
 
     def failover_under_way(self, guid: int | None) -> Failover | None:
         """The failover of session *guid* that has begun and has neither ended nor come to nothing."""
@@ -229,6 +259,10 @@ class World:
             contacts=self.contacts.copy(),
             clients=self.clients.copy(),
             groups=self.groups.copy(),
+            clusters=self.clusters.copy(),
+            nodes=self.nodes.copy(),
+            replicas=self.replicas.copy(),
+            listeners=self.listeners.copy(),
             failovers=self.failovers.copy(),
             latest_failover=self.latest_failover.copy(),
             faults=self.faults.copy(),
@@ -242,6 +276,7 @@ class World:
             objects=self.objects.copy(),
             commits=self.commits.copy(),
             errorlog=self.errorlog.copy(),
+            clusterlog=self.clusterlog.copy(),
             sources=self.sources.copy(),
             streams=self.streams.copy(),
             timers=self.timers.copy(),
@@ -278,6 +313,7 @@ def _sorted(part: dict[object, object]) -> bytes:
 HASHED: Final = (
     "computers", "instances", "links", "copies", "witnesses", "contacts", "clients", "availability", "files",
     "sessions", "batches", "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
+    "groups", "clusters", "nodes", "replicas", "listeners", "clusterlog",
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
 

@@ -11,7 +11,7 @@ from engine.words import say
 
 def reachable(world: World, copy: DatabaseCopy) -> bool:
     """Some client of the database can reach the copy's server over the network (or no client is known)."""
-    users = [client for client in world.clients.values() if copy.database in client.databases]
+    users = [c for c in world.clients.values() if copy.database in c.databases and not c.read_only]
     if not users:
         return world.computer_of(copy.server).nic_up
     return any(network.passing(world, client.name, copy.server) for client in users)

@@ -34,7 +34,7 @@ def of_loss(world: World, server: str, peer: str | None) -> tuple[str, Tick]:
         if fault.reverted_tick is not None:
             continue
         loses = LOSES.get(fault.verb)
-        hits_server = loses == "server" and fault.args[0] == server
+        hits_server = loses == "server" and fault.args[0] in (server, world.instances[server].computer)
         hits_link = loses == "link" and peer is not None and {server, peer} == set(fault.args[:2])
         if hits_server or hits_link:
             found = fault

@@ -15,7 +15,7 @@ from engine.constants import (
 )
 from engine.messages import SqlError, text_of
 from engine.model import Client, Service, World, ticks
-from engine.protocol import accounts, errorlog, network, serving
+from engine.protocol import accounts, errorlog, groups, network, serving
 from engine.words import say
 
 REFUSED_LOGIN: Final = {
@@ -25,6 +25,20 @@ REFUSED_LOGIN: Final = {
 """Reason that 18456 gives in the ERRORLOG from 2008 on, by what the client is told. Seen in public logs."""
 
 Answer = Literal["serves", "refused", "silence"]
+
+
+def behind(world: World, client: Client, name: str) -> str | None:
+    """The server that answers under *name*: the one of that name, or the one where a listener is online now.
+
+    A login with read intent that comes through a listener is sent on to the server that the routing list names
+    [DOC: read-only routing].
+    """
+    if name not in world.listeners:
+        return name
+    server = world.listeners[name]
+    copy = world.copies.get((server or "", client.databases[0]))
+    routed = groups.policy(copy).route(world, copy) if client.read_only and copy is not None else None
+    return routed or server
 
 
 def address(world: World, name: str) -> str:
@@ -45,7 +59,8 @@ def answer(world: World, client: Client, server: str) -> Answer:
     if state.service is not Service.RUNNING or not state.tcp_listening:
         return "refused"
     copies = [world.copies.get((server, database)) for database in client.databases]
-    serves = all(copy is not None and serving.opens(world, (server, copy.database)) for copy in copies)
+    lets_in = serving.reads if client.read_only else serving.opens
+    serves = all(copy is not None and lets_in(world, (server, copy.database)) for copy in copies)
     return "serves" if serves else "refused"
 
 
@@ -94,16 +109,17 @@ def attempt(world: World, name: str, epoch: int) -> None:
     if client.epoch != epoch or client.connected_to is not None:
         return
     names = [client.data_source, client.failover_partner or client.known_partner or client.data_source]
-    server = names[client.attempt % 2]
-    met = answer(world, client, server)
-    refusal = accounts.login_refusal(world, client, server) if met == "serves" else None
-    if met == "serves" and refusal is None:
-        if _names_no_partner(world, client, server):
+    name_used = names[client.attempt % 2]
+    server = behind(world, client, name_used)
+    met = answer(world, client, server) if server is not None else "silence"
+    refusal = accounts.login_refusal(world, client, server) if server and met == "serves" else None
+    if server is not None and met == "serves" and refusal is None:
+        if name_used != client.data_source and _names_no_partner(world, client, server):
             _refuse_partner(world, client, server)
         else:
             _connected(world, client, server)
         return
-    if refusal is not None:
+    if refusal is not None and server is not None:
         met = "refused"
         if client.attempt < 2:
             _note_refused_login(world, client, server, refusal)
@@ -125,7 +141,7 @@ def _names_no_partner(world: World, client: Client, server: str) -> bool:
 
     SqlClient (`LoginWithFailover`) and the JDBC driver (`R_invalidPartnerConfiguration`) then close the connection.
     """
-    return server != client.data_source and world.copies[server, client.databases[0]].mirroring.guid is None
+    return world.copies[server, client.databases[0]].mirroring.guid is None
 
 
 def _refuse_partner(world: World, client: Client, server: str) -> None:

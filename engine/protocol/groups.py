@@ -41,6 +41,14 @@ class Policy:
         """Another copy could take over from this one without loss."""
         return False
 
+    def reads(self, copy: DatabaseCopy, read_intent: bool) -> bool:
+        """The role of the copy lets clients read in it, with ApplicationIntent=ReadOnly or without."""
+        return self.writes(copy)
+
+    def route(self, world: World, copy: DatabaseCopy) -> str | None:
+        """The server to which a login with read intent is sent on from the one that writes; None: it stays."""
+        return None
+
     def refusal(self, copy: DatabaseCopy) -> SqlError | None:
         """What a client is told that wants to use the database here; None: it may, as far as role and files decide."""
         return SqlError(945, copy.database) if copy.disk_failed else None
@@ -52,6 +60,12 @@ class Policy:
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
         """What the flow model has to report of a stream that *copy* sends."""
         return Crossing(0)
+
+    def caught_up(self, world: World, stream: int) -> None:
+        """The receiver of *stream* has hardened all there is."""
+
+    def redone(self, world: World, stream: int) -> None:
+        """The receiver of *stream* has applied all the log that it has."""
 
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
         """What the group keeps in the log, under its log_reuse_wait_desc, and from where on.
@@ -115,6 +129,16 @@ def policy(copy: DatabaseCopy) -> Policy:
 
 def policy_of(world: World, group: int) -> Policy:
     return POLICIES[world.groups[group].kind]
+
+
+def caught_up(world: World, stream: int) -> None:
+    """Crossing: the receiver of *stream* has hardened all there is."""
+    policy(world.copies[world.sources[world.flow.source_of(stream)]]).caught_up(world, stream)
+
+
+def redone(world: World, stream: int) -> None:
+    """Crossing: the receiver of *stream* has applied all the log that it has."""
+    policy(world.copies[world.sources[world.flow.source_of(stream)]]).redone(world, stream)
 
 
 def on_lost(world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:

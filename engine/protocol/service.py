@@ -13,26 +13,51 @@ def _announce(world: World, server: str, text: str) -> None:
     world.emit("service", text, server=server)
 
 
-def power_off(world: World, server: str) -> None:
-    """The power goes: nothing is written, nobody is told."""
-    world.update_computer(world.computer_of(server).name, powered=False, shutting_down=False)
-    world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
-    _announce(world, server, say("power off"))
-    _gone(world, server)
+def power_off(world: World, name: str) -> None:
+    """The power of a computer goes, its own name or that of an instance on it: nothing is written, nobody is told."""
+    computer = world.computer_named(name).name
+    world.update_computer(computer, powered=False, shutting_down=False)
+    for server in world.instances_on(computer):
+        world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
+    _announce(world, name, say("power off"))
+    for server in world.instances_on(computer):
+        _gone(world, server)
+    network.reassess(world)
 
 
-def power_on(world: World, server: str) -> None:
-    """The server boots; SQL Server starts with it. While it is shutting down, it boots afterwards."""
-    computer = world.computer_of(server)
+def power_on(world: World, name: str) -> None:
+    """The computer boots; its instances start with it. While it is shutting down, it boots afterwards."""
+    computer = world.computer_named(name)
+    local = [server for server in world.instances_on(computer.name) if not world.instances[server].clustered]
     if computer.shutting_down:
-        world.update_instance(server, start_wanted=True)
+        for server in local:
+            world.update_instance(server, start_wanted=True)
     if computer.powered:
         return
     world.update_computer(computer.name, powered=True)
-    world.update_instance(server, service=Service.STOPPED)
-    _announce(world, server, say("power on, booting"))
+    _announce(world, name, say("power on, booting"))
     boot = ticks(world.settings.boot_s)
-    world.at(world.tick + boot, "service.start", server, world.instances[server].started_tick)
+    for server in local:
+        world.update_instance(server, service=Service.STOPPED)
+        world.at(world.tick + boot, "service.start", server, world.instances[server].started_tick)
+    network.reassess(world)
+
+
+def shut_down(world: World, name: str) -> None:
+    """The operating system of a computer shuts down: its services stop, then it is off."""
+    computer = world.computer_named(name).name
+    running = [server for server in world.instances_on(computer) if world.instances[server].running]
+    if not running:
+        power_off(world, name)
+    for server in running:
+        stop(world, server, Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
+
+
+def kill(world: World, server: str) -> None:
+    """The process of an instance ends at once, without a word."""
+    world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
+    _announce(world, server, say("SQL Server has stopped"))
+    _gone(world, server)
 
 
 def stop(
@@ -156,7 +181,7 @@ def unhang(world: World, server: str) -> None:
 
 def set_cables(world: World, server: str, plugged: bool) -> None:
     """Pull or plug all network cables of a server."""
-    world.update_computer(world.computer_of(server).name, nic_up=plugged)
+    world.update_computer(world.computer_named(server).name, nic_up=plugged)
     _announce(world, server, say("network cables plugged") if plugged else say("network cables pulled"))
     network.reassess(world)
 

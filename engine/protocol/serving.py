@@ -23,6 +23,17 @@ def opens(world: World, key: Key) -> bool:
     )
 
 
+def reads(world: World, key: Key) -> bool:
+    """Clients with read intent that reach this copy are let in."""
+    copy = world.copies[key]
+    return (
+        world.instances[key[0]].answering
+        and copy.db_state is DbState.ONLINE
+        and not copy.recovering
+        and groups.policy(copy).reads(copy, True)
+    )
+
+
 def first(world: World, database: str) -> Key | None:
     """The first copy of *database* that serves."""
     keys = ((copy.server, database) for copy in world.copies_of(database))

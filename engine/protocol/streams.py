@@ -375,7 +375,7 @@ def _site(name: str, cores: int, worker_threads: int) -> Site:
 
 def _has_clients(world: World, copy: DatabaseCopy) -> bool:
     """Some application is connected, or nobody has said which applications there are."""
-    users = [client for client in world.clients.values() if copy.database in client.databases]
+    users = [c for c in world.clients.values() if copy.database in c.databases and not c.read_only]
     return not users or any(client.connected_to == copy.server for client in users)
 
 

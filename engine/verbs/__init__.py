@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Final
 
 from engine.protocol import causes
-from engine.verbs import clients, disks, files, installation, jobs, links, network, remarks, servers, sql
+from engine.verbs import clients, cluster, disks, files, installation, jobs, links, network, remarks, servers, sql
 from engine.verbs.verb import Verb
 
-FAMILIES: Final = (servers, links, disks, network, jobs, clients, files, installation, sql, remarks)
+FAMILIES: Final = (servers, cluster, links, disks, network, jobs, clients, files, installation, sql, remarks)
 
 VERBS: Final[dict[str, Verb]] = {verb.name: verb for family in FAMILIES for verb in family.VERBS}
 """Every verb by its name, in the order in which menus offer them."""

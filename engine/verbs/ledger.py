@@ -33,7 +33,8 @@ def perform(world: World, item: Input) -> None:
 
 def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
     """Do a fault or its reverse, with its line in the ledger."""
-    server = item.args[0] if item.args and item.args[0] in world.instances else None
+    known = (world.instances, world.computers)
+    server = item.args[0] if item.args and any(item.args[0] in names for names in known) else None
     pointless = verb.pointless(world, item)
     if pointless:
         text = say("{input}: {why}", input=item.words, why=pointless)

@@ -8,17 +8,13 @@ from engine.flow.recovery import Cause
 from engine.inputs import Input
 from engine.model import Service, World
 from engine.protocol import service
-from engine.verbs.verb import SERVER, Verb, void, void_computer
+from engine.verbs.verb import COMPUTER, SERVER, Verb, void, void_computer
 from engine.words import mark, say
 
 
 def stop_service(world: World, server: str, then: str = "") -> None:
     """Stop the service as the service control manager does; *then* as of `service.stop`."""
     service.stop(world, server, Cause.STOP_SERVICE, then, ((17148, ()),))
-
-
-def _shut_down(world: World, item: Input) -> None:
-    service.stop(world, item.args[0], Cause.SHUTDOWN_SERVER, "power-off", ((17147, ()),))
 
 
 def _up_or_off(world: World, item: Input) -> str:
@@ -30,7 +26,7 @@ def _up_or_off(world: World, item: Input) -> str:
 VERBS: Final = (
     Verb(
         name="power-off",
-        parameters=(SERVER,),
+        parameters=(COMPUTER,),
         help=mark("cut the power of a server"),
         group="fault",
         do=lambda world, item: service.power_off(world, item.args[0]),
@@ -43,7 +39,7 @@ VERBS: Final = (
     ),
     Verb(
         name="power-on",
-        parameters=(SERVER,),
+        parameters=(COMPUTER,),
         help=mark("switch a server on; it boots and starts SQL Server"),
         group="repair",
         do=lambda world, item: service.power_on(world, item.args[0]),
@@ -56,12 +52,14 @@ VERBS: Final = (
     ),
     Verb(
         name="shutdown-server",
-        parameters=(SERVER,),
+        parameters=(COMPUTER,),
         help=mark("shut the operating system down"),
         group="fault",
-        do=_shut_down,
+        do=lambda world, item: service.shut_down(world, item.args[0]),
         reverse="power-on",
-        pointless=void(say("SQL Server is not running there"), lambda server: not server.running),
+        pointless=void_computer(
+            say("the server is off"), lambda computer: not computer.powered or computer.shutting_down
+        ),
         loses="server",
         mechanism=Cause.SHUTDOWN_SERVER,
         label=mark("Shut the operating system down"),
@@ -132,7 +130,7 @@ VERBS: Final = (
     ),
     Verb(
         name="pull-cable",
-        parameters=(SERVER,),
+        parameters=(COMPUTER,),
         help=mark("pull all network cables of a server"),
         group="fault",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=False),
@@ -145,7 +143,7 @@ VERBS: Final = (
     ),
     Verb(
         name="plug-cable",
-        parameters=(SERVER,),
+        parameters=(COMPUTER,),
         help=mark("plug all network cables of a server"),
         group="repair",
         do=lambda world, item: service.set_cables(world, item.args[0], plugged=True),

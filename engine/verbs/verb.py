@@ -29,8 +29,11 @@ class Parameter:
 
     name: str
     kind: str = "word"
-    """server, database, client, name (server or client), window, workload, word, number, rest (of the line)."""
+    """server, node, role, database, client, name (server or client), window, workload,
+    word, number, rest (of the line)."""
     optional: bool = False
+    computer: bool = False
+    """A server's computer is meant: one without an instance will do."""
     choices: tuple[str, ...] = ()
     title: str = ""
     """What the editor calls it, where that is not its name."""
@@ -136,6 +139,9 @@ class Verb:
 # --- parameters that many have ----------------------------------------------------------------------------
 
 SERVER: Final = Parameter(mark("server"), "server")
+COMPUTER: Final = Parameter(mark("server"), "server", computer=True)
+NODE: Final = Parameter(mark("node"), "node")
+ROLE: Final = Parameter(mark("role"), "role")
 DATABASE: Final = Parameter(mark("database"), "database")
 CLIENT: Final = Parameter(mark("client"), "client")
 LINK: Final = (Parameter(mark("from"), "name"), Parameter(mark("to"), "name"))
@@ -157,7 +163,7 @@ def void(why: str, when: Callable[[Instance], bool]) -> Callable[[World, Input],
 
 def void_computer(why: str, when: Callable[[Computer], bool]) -> Callable[[World, Input], str]:
     """Pointless where the computer of the server of the first argument is so."""
-    return lambda world, item: why if when(world.computer_of(item.args[0])) else ""
+    return lambda world, item: why if when(world.computer_named(item.args[0])) else ""
 
 
 def other_servers(world: World, name: str, truth: bool) -> Iterable[str]:

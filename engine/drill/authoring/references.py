@@ -10,6 +10,7 @@ from engine import arithmetic, simulator
 from engine.chance import Chance
 from engine.constants import WITNESS_ONLY
 from engine.drill.authoring import conditions
+from engine.drill.authoring.cluster_references import add_names, check_clusters
 from engine.drill.authoring.conditions import ConditionProblem
 from engine.drill.authoring.facts import Names
 from engine.drill.authoring.places import Path
@@ -40,7 +41,7 @@ def names_of(scenario: Scenario) -> Names:
     """What conditions of the scenario may name."""
     return Names(
         tuple(name for database in scenario.databases for name in database.names),
-        tuple(server.name for server in scenario.servers),
+        scenario.server_names,
         tuple(client.name for client in scenario.clients),
     )
 
@@ -53,6 +54,7 @@ def check_references(scenario: Scenario, finder: Finder) -> None:
     _check_databases(scenario, finder, names)
     _check_editions(scenario, finder)
     _check_sessions(scenario, finder, names)
+    check_clusters(scenario, finder, _known)
     _check_clients(scenario, finder, names)
     _check_lines(scenario, finder)
     _check_conditions(scenario, finder, names)
@@ -79,6 +81,8 @@ def _known(finder: Finder, path: Path, name: str | None, known: Sequence[str], w
 ABSENT: Final = {
     "site": mark("there is no site {name!r}"),
     "server": mark("there is no server {name!r}"),
+    "server or listener": mark("there is no server or listener {name!r}"),
+    "node": mark("there is no node {name!r}"),
     "server or client": mark("there is no server or client {name!r}"),
     "database": mark("there is no database {name!r}"),
     "workload": mark("there is no workload {name!r}"),
@@ -88,8 +92,18 @@ ABSENT: Final = {
 
 
 def _check_unique(scenario: Scenario, finder: Finder) -> None:
-    both = [("server", s.name) for s in scenario.servers] + [("client", c.name) for c in scenario.clients]
-    counts = {"server": 0, "client": 0}
+    both = [
+        (table, part.name)
+        for table, parts in (
+            ("server", scenario.servers),
+            ("instance", scenario.instances),
+            ("client", scenario.clients),
+            ("cluster", scenario.clusters),
+            ("availability_group", scenario.groups),
+        )
+        for part in parts
+    ]
+    counts = dict.fromkeys(("server", "instance", "client", "cluster", "availability_group"), 0)
     placed: list[tuple[Path, str]] = []
     for table, name in both:
         placed.append(((table, counts[table], "name"), name))
@@ -137,6 +151,7 @@ def _check_servers(scenario: Scenario, finder: Finder) -> None:
 
 def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
     mirrored = {session.database: session for session in scenario.sessions}
+    grouped = {database for group in scenario.groups for database in group.databases}
     for i, database in enumerate(scenario.databases):
         path: Path = ("database", i)
         _known(finder, (*path, "workload"), database.workload, list(WORKLOADS), "workload")
@@ -163,11 +178,11 @@ def _check_databases(scenario: Scenario, finder: Finder, names: Names) -> None:
                 say("other servers"),
                 0,
             )
-        if session is None and database.server is None:
+        if session is None and database.server is None and database.name not in grouped:
             finder.add(
                 path,
                 say("no server is named for {database}", database=database.name),
-                say("server = … or a [[session]]"),
+                say("server = …, a [[session]] or an [[availability_group]]"),
             )
         if session is not None and database.server not in (None, session.principal):
             finder.add(
@@ -235,7 +250,8 @@ def _check_clients(scenario: Scenario, finder: Finder, names: Names) -> None:
     for i, client in enumerate(scenario.clients):
         for j, database in enumerate(client.databases):
             _known(finder, ("client", i, "databases", j), database, names.databases, "database")
-        _known(finder, ("client", i, "data_source"), client.data_source, names.servers, "server")
+        sources = [*names.servers, *(group.listener for group in scenario.groups if group.listener)]
+        _known(finder, ("client", i, "data_source"), client.data_source, sources, "server or listener")
         _known(finder, ("client", i, "failover_partner"), client.failover_partner, names.servers, "server")
 
 
@@ -307,7 +323,9 @@ def _named(scenario: Scenario) -> World:
     world = World(seed=0, chance=Chance.from_seed(0), flow=Flow.empty())
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = Computer(name=server.name)
-        world.instances[server.name] = Instance(name=server.name, computer=server.name, host=host)
+        if server.sql:
+            world.instances[server.name] = Instance(name=server.name, computer=server.name, host=host)
+    add_names(world, scenario)
     for client in scenario.clients:
         world.clients[client.name] = Client(
             name=client.name, databases=client.databases, data_source=client.data_source

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 from engine import model, simulator
 from engine.chance import Chance
 from engine.drill.authoring.schema import Database, Scenario, Server, Session
+from engine.drill.running import build_cluster
 from engine.drill.running.preparation import prepare
 from engine.flow import Flow
 from engine.flow.sites import SITES
 from engine.mirroring import roles, sync
 from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
-from engine.protocol import clients, jobs, network, serving, startup, streams
+from engine.protocol import clients, jobs, network, startup, streams
 
 START_LOG_KB: Final = 1_000_000.0
 """Where the log of every database stands at the start. Assumed; only differences matter."""
@@ -45,25 +47,31 @@ def start_world(scenario: Scenario, seed: int) -> World:
     )
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = _computer(server)
-        world.instances[server.name] = _instance(server, host)
+        if server.sql:
+            world.instances[server.name] = _instance(server, host)
+    build_cluster.add_clusters(world, scenario)
     for link in scenario.links:
         path = model.Link(**link.model_dump(exclude={"ends"}))
         a, b = link.ends
         world.links[a, b] = world.links[b, a] = path
     sessions = {session.database: session for session in scenario.sessions}
+    grouped = build_cluster.add_groups(world, scenario)
     each = [(database, name) for database in scenario.databases for name in database.names]
     for number, (database, name) in enumerate(each):
         world.availability[name] = model.Availability(database=name)
         session = sessions.get(database.name)
         named = database.model_copy(update={"name": name})
-        if session is None:
+        if database.name in grouped:
+            build_cluster.add_grouped(world, grouped[database.name], partial(_copy, named, number), name)
+        elif session is None:
             _add_alone(world, named, number)
         else:
             _add_mirrored(world, named, number, session)
     _add_clients(world, scenario)
     for key in sorted(world.copies):
-        if world.copies[key].db_state is DbState.ONLINE:
+        if world.copies[key].db_state is DbState.ONLINE and not build_cluster.follows(world, key):
             _start_flow(world, key)
+    build_cluster.attach(world)
     startup.healthy(world)
     streams.warm_start(world)
     simulator.start_timers(world)
@@ -181,11 +189,13 @@ def address(world: World, server: str) -> str:
 
 def _add_clients(world: World, scenario: Scenario) -> None:
     for client in scenario.clients:
-        keys = [(client.data_source, database) for database in client.databases]
-        serves = all(key in world.copies and serving.serves(world, key) for key in keys)
-        world.clients[client.name] = model.Client(
-            **client.model_dump(),
-            connected_to=client.data_source if serves else None,
+        made = model.Client(**client.model_dump())
+        server = clients.behind(world, made, client.data_source) or client.data_source
+        keys = [(server, database) for database in client.databases]
+        serves = all(key in world.copies for key in keys) and clients.answer(world, made, server) == "serves"
+        world.clients[client.name] = replace(
+            made,
+            connected_to=server if serves else None,
             known_partner=world.copies[keys[0]].mirroring.partner if serves else None,
         )
         if not serves:

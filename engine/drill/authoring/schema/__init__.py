@@ -4,6 +4,7 @@ Tables that may stand several times are written in the singular (`[[server]]`) a
 Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
 """
 
+from engine.drill.authoring.schema.cluster import AvailabilityGroup, Cluster, ClusterInstance, Replica
 from engine.drill.authoring.schema.rubric import (
     AnyRule,
     ConditionRule,
@@ -68,7 +69,10 @@ __all__ = [
     "DURATION_MAX_S",
     "PACE_MIN_S",
     "AnyRule",
+    "AvailabilityGroup",
     "Client",
+    "Cluster",
+    "ClusterInstance",
     "Condition",
     "ConditionRule",
     "ConductRule",
@@ -101,6 +105,7 @@ __all__ = [
     "Preparation",
     "Price",
     "Question",
+    "Replica",
     "Role",
     "Rule",
     "Scenario",

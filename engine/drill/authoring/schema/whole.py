@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, PrivateAttr
 
+from engine.drill.authoring.schema.cluster import AvailabilityGroup, Cluster, ClusterInstance
 from engine.drill.authoring.schema.rubric import AnyRule
 from engine.drill.authoring.schema.story import (
     Fidelity,
@@ -72,6 +73,11 @@ class Scenario(Part):
         tuple[Database, ...], Field(strict=False, alias="database", min_length=1, max_length=500)
     ]
     sessions: Annotated[tuple[Session, ...], Field(strict=False, alias="session", max_length=500)] = ()
+    clusters: Annotated[tuple[Cluster, ...], Field(strict=False, alias="cluster", max_length=5)] = ()
+    instances: Annotated[tuple[ClusterInstance, ...], Field(strict=False, alias="instance", max_length=20)] = ()
+    groups: Annotated[
+        tuple[AvailabilityGroup, ...], Field(strict=False, alias="availability_group", max_length=50)
+    ] = ()
     clients: Annotated[tuple[Client, ...], Field(strict=False, alias="client", max_length=100)] = ()
     before: Annotated[tuple[Preparation, ...], Field(strict=False, max_length=200)] = ()
     timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
@@ -96,6 +102,11 @@ class Scenario(Part):
     def text(self) -> str:
         """The file as it was read, to be stored with a run."""
         return self._text
+
+    @property
+    def server_names(self) -> tuple[str, ...]:
+        """Instances of SQL Server, those of a failover cluster among them."""
+        return (*(s.name for s in self.servers if s.sql), *(i.name for i in self.instances))
 
     @property
     def scored(self) -> bool:

@@ -68,6 +68,8 @@ class Server(Part):
 
     name: Name
     """Name of the computer and of its instance."""
+    sql: bool = True
+    """An instance of SQL Server runs there. false: a file server, or a node of failover cluster instances."""
     version: Literal[2005, 2008, 2012, 2014] = 2005
     """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
     edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
@@ -175,9 +177,13 @@ class Client(Part):
     databases: Annotated[tuple[Name, ...], Field(strict=False, min_length=1)]
     """Databases that it uses."""
     data_source: Name
-    """Data Source of its connection string."""
+    """Data Source of its connection string: a server or a listener."""
     failover_partner: Name | None = None
     """Failover Partner of its connection string. None: not specified."""
+    read_only: bool = False
+    """ApplicationIntent=ReadOnly of its connection string."""
+    multi_subnet: bool = False
+    """MultiSubnetFailover=True of its connection string."""
     login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
     """Its SQL login. Empty: a login that exists on every server."""
 

@@ -1,0 +1,315 @@
+"""A group changes its primary: admission, redo, promotion of all its databases. [DOC: failover and failover modes]"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any, Final
+
+from engine.availability import movement, replicas
+from engine.cluster import config, roles
+from engine.flow.recovery import undo_s
+from engine.model import (
+    AvailabilityGroup,
+    DatabaseCopy,
+    DbState,
+    Failover,
+    FailoverMode,
+    Key,
+    ReplicaWord,
+    SuspendReason,
+    SyncState,
+    World,
+)
+from engine.protocol import causes, errorlog, lineage, losses, network, streams
+from engine.words import Sentence, mark, say
+
+ONLINE_S: Final = 2.5
+"""From redo done until the databases of the new primary are open. Derived from a published trace of a planned failover
+of small databases (7 s from the old primary's RESOLVING to the new one's PRIMARY_NORMAL)."""
+
+LISTENER_S: Final = 1.5
+"""Address and network name of the listener come online before the databases are opened. Derived from the same."""
+
+OFFLINE_S: Final = 3.0
+"""A primary in good order closes its databases. Derived from the same."""
+
+SPREAD: Final = 0.10
+"""Relative standard deviation of repeated runs. Assumed, as for mirroring."""
+
+LOOK_AGAIN_S: Final = 0.5
+"""How soon a step that cannot be taken yet is tried again. Assumed."""
+
+
+# --- may it? ----------------------------------------------------------------------------------------------
+
+
+def ready(group: AvailabilityGroup, server: str) -> bool:
+    """Every database of the group is failover ready on *server*, as the cluster has it."""
+    return bool(group.databases) and all((database, server) in group.ready for database in group.databases)
+
+
+def automatic_target(group: AvailabilityGroup, server: str) -> bool:
+    """The current primary and *server* both have automatic failover. [DOC: failover sets]"""
+    ends = (group.replica(group.primary), group.replica(server))
+    return all(end is not None and end.failover is FailoverMode.AUTOMATIC for end in ends)
+
+
+def admission(world: World, group: AvailabilityGroup, server: str) -> Sentence | None:
+    """Why *server* may not become primary when the cluster asks it to; None if it may.
+
+    The former primary may always: it has the reference copy. A replica that was told to fail over has checked before.
+    """
+    if world.replicas[server, group.guid].pending or server == group.primary:
+        return None
+    node = config.node_of(world, server)
+    if node is None or node.config.forced:
+        return say("the cluster runs with forced quorum")
+    if not automatic_target(group, server):
+        return say("{server} is no automatic failover target", server=server)
+    if not ready(group, server):
+        return say("not all databases are synchronized on {server}", server=server)
+    return None
+
+
+# --- the way ----------------------------------------------------------------------------------------------
+
+STEPS: Final = {
+    "automatic": mark("automatic failover {server} -> {other}: {step}"),
+    "manual": mark("manual failover {server} -> {other}: {step}"),
+    "forced": mark("forced failover {server} -> {other}: {step}"),
+}
+FAILED: Final = {
+    "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
+    "manual": mark("manual failover {server} -> {other} failed: {why}"),
+    "forced": mark("forced failover {server} -> {other} failed: {why}"),
+}
+
+
+def _step(world: World, failover: Failover, step: str) -> None:
+    template = FAILED[failover.kind] if failover.why else STEPS[failover.kind]
+    text = say(template, server=failover.from_server, other=failover.to_server, step=step, why=failover.why)
+    why = {"why": failover.why} if failover.why else {}
+    world.emit("failover", text, server=failover.to_server, database=failover.database, step=step,
+               failover_kind=failover.kind, cause=failover.cause, **why)  # fmt: skip
+
+
+def _update(world: World, failover: Failover, **changes: Any) -> Failover:
+    new = replace(failover, **changes)
+    world.failovers[world.latest_failover[failover.guid]] = new
+    return new
+
+
+def running(world: World, copy: DatabaseCopy) -> Failover | None:
+    """The failover of this database that is under way."""
+    return world.failover_under_way(copy.availability.database_guid)
+
+
+def begin(world: World, guid: int, server: str) -> None:
+    """The replica on *server* accepts the role: it redoes what it has, then opens."""
+    group = replicas.group_of(world, server, guid)
+    assert group is not None
+    kind = world.replicas[server, guid].pending or "automatic"
+    replicas.set_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
+    for copy in replicas.copies(world, server, guid):
+        if group.primary != server:
+            _begin_one(world, group, copy, kind)
+        if copy.source is not None:
+            world.dirty.add(copy.source)
+        elif copy.stream is not None:
+            world.dirty.add(world.flow.source_of(copy.stream))
+    if group.listener is not None:
+        world.listeners[group.listener.name] = None
+    consider(world, guid, server)
+
+
+def _begin_one(world: World, group: AvailabilityGroup, copy: DatabaseCopy, kind: str) -> None:
+    cause, failed_tick = causes.of_loss(world, group.primary, copy.server)
+    if kind == "manual":
+        cause, failed_tick = "manual", world.tick
+    old = world.copies.get((group.primary, copy.database))
+    undo = undo_s(world.flow, copy.stream, old.open_log_kb) if copy.stream is not None and old is not None else 0.0
+    failover = Failover(
+        guid=copy.availability.database_guid,
+        database=copy.database,
+        kind=kind,
+        cause=cause,
+        from_server=group.primary,
+        to_server=copy.server,
+        under_load=old is not None and streams.under_load(old),
+        failed_tick=min(failed_tick, world.tick),
+        detected_tick=world.tick,
+        agreed_tick=world.tick,
+        redo_done_tick=world.tick if copy.stream is None else None,
+        promote_s=(ONLINE_S + LISTENER_S) * world.chance.lognormal(1.0, SPREAD),
+        undo_s=undo,
+    )
+    world.latest_failover[failover.guid] = len(world.failovers)
+    world.failovers.append(failover)
+    _step(world, failover, say("detected") if kind == "automatic" else say("accepted"))
+
+
+def redone(world: World, stream: int) -> None:
+    """Crossing: the receiver of *stream* has applied all the log that it has."""
+    source, key = world.flow.source_of(stream), world.streams[stream]
+    failover = running(world, world.copies[key]) if key is not None else None
+    if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:
+        return
+    unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
+    lead = world.instances[world.sources[source][0]]
+    if failover.kind == "manual" and lead.answering and unhardened_kb > 1e-6:
+        return  # the tail of the log is still on its way
+    _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
+    guid = world.copies[key].availability.guid
+    assert guid is not None
+    consider(world, guid, key[0])
+
+
+def consider(world: World, guid: int, server: str) -> None:
+    """All databases have been redone: the replica opens them."""
+    state = world.replicas[server, guid]
+    if state.word is not ReplicaWord.PRIMARY_PENDING:
+        return
+    waiting = [running(world, copy) for copy in replicas.copies(world, server, guid)]
+    here = [failover for failover in waiting if failover is not None and failover.to_server == server]
+    if any(failover.redo_done_tick is None or failover.decided_tick is not None for failover in here):
+        return
+    for failover in here:
+        _step(world, _update(world, failover, decided_tick=world.tick), say("decided"))
+    promote_s = max((failover.promote_s for failover in here), default=ONLINE_S)
+    world.after(promote_s, "availability.online", guid, server, state.since_tick)
+
+
+def online(world: World, guid: int, server: str, since_tick: int) -> None:
+    """Timer: the replica takes the role of the primary and opens its databases."""
+    state = world.replicas[server, guid]
+    group = replicas.group_of(world, server, guid)
+    if group is None or state.word is not ReplicaWord.PRIMARY_PENDING or state.since_tick != since_tick:
+        return
+    if world.instances[server].hung:
+        world.after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
+        return
+    forced = state.pending == "forced"
+    for copy in replicas.copies(world, server, guid):
+        _promote(world, group, copy, forced)
+    replicas.change(world, server, guid, lambda old: _led_by(world, old, server, forced))
+    replicas.set_word(world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.DONE, primary=server)
+    if group.listener is not None:
+        world.listeners[group.listener.name] = server
+    for copy in replicas.copies(world, server, guid):
+        replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZED)
+        failover = running(world, copy)
+        if failover is not None:
+            _step(world, _update(world, failover, online_tick=world.tick), say("online"))
+            world.after(failover.undo_s, "availability.undone", failover.guid, failover.detected_tick)
+    movement.meet_secondaries(world, guid, server)
+    node = config.node_of(world, server)
+    if node is not None:
+        roles.came_online(world, group.name, node.name)
+
+
+def _led_by(world: World, group: AvailabilityGroup, server: str, forced: bool) -> AvailabilityGroup:
+    """The configuration that a new primary writes: nobody but itself is ready until it is in step."""
+    own = tuple((database, server) for database in group.databases if (server, database) in world.copies)
+    others = tuple(place for place in group.joined if place[1] != server) if forced else group.pending_suspend
+    return replace(group, primary=server, ready=tuple(sorted(own)), pending_suspend=others)
+
+
+def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced: bool) -> None:
+    key = (copy.server, copy.database)
+    old = world.copies.get((group.primary, copy.database))
+    if copy.stream is not None:
+        hardened_kb = world.flow.stream_positions(copy.stream).hardened_kb
+        if old is not None:
+            _account_loss(world, copy, old, copy.stream)
+        streams.take_over(world, copy.stream)
+    elif copy.source is None:
+        hardened_kb = copy.end_of_log_kb
+        if old is not None and old.server != copy.server:
+            _account_end(world, copy, old, hardened_kb)
+        streams.add_source(world, key, hardened_kb)
+    else:
+        world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
+        return  # it was the primary before and has its own log
+    world.update_copy(
+        key,
+        db_state=DbState.ONLINE,
+        recovering=False,
+        lineage=lineage.branch(world, world.copies[key].lineage, hardened_kb),
+        fork=world.next_id() if forced else copy.fork,
+    )
+    world.update_availability(key, suspended=None)
+    errorlog.write(world, copy.server, 17137, copy.database)
+    errorlog.write(world, copy.server, 3454, copy.database, copy.database_id)
+    if forced:
+        suspend_others(world, group, copy.database, copy.server)
+
+
+def suspend_others(world: World, group: AvailabilityGroup, database: str, primary: str) -> None:
+    """After a forced failover data movement to every other copy is suspended until it is resumed there.
+    [DOC: forced manual failover]
+    """
+    for place in group.joined:
+        key = (place[1], database)
+        if place[0] != database or place[1] == primary or key not in world.copies:
+            continue
+        world.update_availability(key, suspended=SuspendReason.PARTNER)
+        replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+
+
+def _account_loss(world: World, copy: DatabaseCopy, old: DatabaseCopy, stream: int) -> None:
+    kept = world.flow.stream_positions(stream).hardened_kb
+    _account_end(world, copy, old, kept)
+
+
+def _account_end(world: World, copy: DatabaseCopy, old: DatabaseCopy, kept_kb: float) -> None:
+    """Commits that clients were told of and that the new primary does not have."""
+    told = streams.committed_kb(world, old)
+    count = losses.count(world, old, kept_kb, told)
+    failover = running(world, copy)
+    if count == 0 or failover is None:
+        return
+    lost_kb = max(0.0, told - kept_kb)
+    _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
+    world.update_copy((old.server, old.database), written_off_kb=told)
+    losses.note(world, old.database, copy.server, count, lost_kb, losses.THIS_COPY)
+
+
+def undone(world: World, guid: int, detected_tick: int) -> None:
+    """Timer: uncommitted transactions have been rolled back on the new primary."""
+    failover = world.failovers[world.latest_failover[guid]]
+    if failover.detected_tick == detected_tick and not failover.why:
+        _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))
+
+
+def cancel(world: World, key: Key, why: Sentence) -> None:
+    """The copy is gone: if it was about to become primary, that comes to nothing."""
+    copy = world.copies[key]
+    failover = running(world, copy)
+    guid = copy.availability.guid
+    if failover is None or guid is None or failover.to_server != key[0]:
+        return
+    _step(world, _update(world, failover, why=why), "cancelled")
+    group, node = replicas.group_of(world, key[0], guid), config.node_of(world, key[0])
+    if group is not None and node is not None:
+        roles.broke_off(world, group.name, node.name, why)
+
+
+def close(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
+    """The replica on *server* gives its role up: clients are cut, nothing is written any more."""
+    group = replicas.group_of(world, server, guid)
+    state = world.replicas[server, guid]
+    if state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):
+        return
+    if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING):
+        name = group.name if group is not None else ""
+        errorlog.write(world, server, 41075, name)
+        for copy in replicas.copies(world, server, guid):
+            if reason is replicas.OFFLINE:
+                errorlog.write(world, server, 35299, copy.database, 100)
+    replicas.set_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
+    if group is not None and group.listener is not None and world.listeners.get(group.listener.name) == server:
+        world.listeners[group.listener.name] = None
+    network.reassess(world, guid)
+
+
+HANDLERS: Final = {"availability.online": online, "availability.undone": undone}

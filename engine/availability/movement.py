@@ -1,0 +1,266 @@
+"""Data movement: a primary and its secondaries find one another, log flows, secondaries catch up."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from engine.availability import replicas
+from engine.cluster import config
+from engine.constants import BACKUP_KB_PER_S
+from engine.model import (
+    AvailabilityGroup,
+    CommitMode,
+    Contact,
+    DatabaseCopy,
+    DbState,
+    Key,
+    ReplicaRole,
+    ReplicaWord,
+    SyncState,
+    World,
+)
+from engine.protocol import errorlog, lineage, losses, network, streams
+from engine.words import say
+
+REVERT_KB_PER_S: Final = BACKUP_KB_PER_S / 4
+"""Log whose pages a secondary that was ahead copies back from the primary in a second. Assumed: random reads."""
+
+
+def meet_secondaries(world: World, guid: int, primary: str) -> None:
+    """A new primary calls its secondaries; connections of the old order are gone."""
+    group = replicas.group_of(world, primary, guid)
+    assert group is not None
+    for key in [key for key in world.contacts if key[0] == guid]:
+        del world.contacts[key]
+    for replica in group.replicas:
+        if replica.server != primary and replica.joined:
+            network.open_contact(world, guid, primary, replica.server, connected=False)
+    network.reassess(world, guid)
+
+
+def watch(world: World) -> None:
+    """After anything has happened: a replica that is resolving follows a primary that is there."""
+    for (server, guid), state in sorted(world.replicas.items()):
+        if state.word is ReplicaWord.RESOLVING_NORMAL and world.instances[server].answering:
+            _follow_primary(world, server, guid)
+
+
+def _follow_primary(world: World, server: str, guid: int) -> None:
+    from_cluster = replicas.group_of(world, server, guid)
+    if from_cluster is None or from_cluster.primary == server or not config.has_quorum(world, server):
+        return
+    lead = world.replicas.get((from_cluster.primary, guid))
+    if lead is None or lead.word is not ReplicaWord.PRIMARY_NORMAL:
+        return
+    replicas.set_word(
+        world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.ELSEWHERE, primary=lead.server
+    )
+    if (guid, lead.server, server) not in world.contacts:
+        network.open_contact(world, guid, lead.server, server, connected=False)
+    network.reassess(world, guid)
+
+
+# --- connections ------------------------------------------------------------------------------------------
+
+
+def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -> None:
+    """Timer: *me* now notices that its connection to *peer* is gone."""
+    contact = world.contacts.get((guid, me, peer))
+    if contact is None or contact.epoch != epoch or not contact.connected or not world.instances[me].answering:
+        return
+    world.contacts[guid, me, peer] = replace(
+        contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
+    )
+    if why == "silent":
+        errorlog.write(world, me, 35206, peer, _id(guid, peer))
+    world.emit("detected", say("lost {server}", server=peer), server=me, peer=peer, how=why)
+    lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
+    for copy in replicas.copies(world, me, guid):
+        key = (me, copy.database)
+        kinds = ("secondary", "primary") if lead else ("primary", "secondary")
+        errorlog.write(world, me, 35267, *kinds, copy.database, peer, _id(guid, peer))
+        if lead:
+            lose(world, key, peer)
+        elif world.replicas[me, guid].primary == peer:
+            replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+    network.reassess(world, guid)
+
+
+def _id(guid: int, server: str) -> str:
+    """A replica id, made up: it is the same in every run."""
+    return f"{guid:08X}-0000-4000-8000-{abs(hash_of(server)):012X}"
+
+
+def hash_of(text: str) -> int:
+    """A number that belongs to a name, the same everywhere."""
+    value = 7
+    for letter in text.encode():
+        value = (value * 31 + letter) % 0xFFFFFFFFFFFF
+    return value
+
+
+def lose(world: World, key: Key, server: str) -> None:
+    """The primary *key* goes on without the secondary on *server*, once the cluster has been told. [DOC: availability
+    modes] Until then commits wait: that copy might become primary with what it has.
+    """
+    guid = world.copies[key].availability.guid
+    assert guid is not None
+    was = world.copies[key].availability.peer(server)
+    replicas.set_peer(world, key, server, SyncState.NOT_SYNCHRONIZING)
+    _set_closing(world, key, server, None)
+    if was is SyncState.SYNCHRONIZED:
+        told = replicas.change(world, key[0], guid, lambda group: _ready(group, key[1], server, False))
+        lost = set(world.copies[key].availability.lost)
+        world.update_availability(key, lost=tuple(sorted(lost - {server} if told else lost | {server})))
+    if not any(state is SyncState.SYNCHRONIZED for _, state in world.copies[key].availability.peers):
+        replicas.set_state(world, key, _own_state(world, key))
+
+
+def _own_state(world: World, key: Key) -> SyncState:
+    """A primary's own row: SYNCHRONIZED in synchronous-commit mode, SYNCHRONIZING in the other. [DOC: replica states]"""
+    guid = world.copies[key].availability.guid
+    replica = replicas.own(world, key[0], guid) if guid is not None else None
+    synchronous = replica is not None and replica.mode is CommitMode.SYNCHRONOUS_COMMIT
+    return SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
+
+
+def _ready(group: AvailabilityGroup, database: str, server: str, ready: bool) -> AvailabilityGroup:
+    known = {*group.ready} - {(database, server)} | ({(database, server)} if ready else set())
+    return replace(group, ready=tuple(sorted(known)))
+
+
+def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
+    closing = {name: at for name, at in world.copies[key].availability.closing if name != server}
+    if kb is not None:
+        closing[server] = kb
+    world.update_availability(key, closing=tuple(sorted(closing.items())))
+
+
+def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
+    """Timer: *me* and *peer* try to connect; if it works both ends know at once."""
+    contact = world.contacts.get((guid, me, peer))
+    if contact is None or contact.epoch != epoch or contact.connected:
+        return
+    other = world.contacts.get((guid, peer, me))
+    if other is None or not network.can_connect(world, guid, me, peer):
+        world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
+        return
+    if other.connected:
+        on_lost(world, guid, peer, me, other.epoch, "closed")
+        network.reassess(world, guid)
+        return
+    words = {server: world.replicas[server, guid].word for server in (me, peer)}
+    if set(words.values()) != {ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL}:
+        _look_again(world, guid, me, peer, contact)
+        return
+    network.open_contact(world, guid, me, peer)
+    world.emit("detected", say("connected to {server}", server=peer), server=me, peer=peer, how="connected")
+    primary, secondary = (me, peer) if words[me] is ReplicaWord.PRIMARY_NORMAL else (peer, me)
+    group = replicas.group_of(world, primary, guid)
+    name = group.name if group is not None else ""
+    errorlog.write(world, primary, 35202, name, primary, _id(guid, primary), secondary, _id(guid, secondary))
+    for copy in replicas.copies(world, secondary, guid):
+        join(world, (primary, copy.database), (secondary, copy.database))
+    network.reassess(world, guid)
+
+
+def _look_again(world: World, guid: int, me: str, peer: str, contact: Contact) -> None:
+    """One of the two has not found its role yet; both try again as they do after a loss."""
+    world.contacts[guid, me, peer] = replace(contact, pending="", epoch=contact.epoch + 1)
+    world.after(1.0, "availability.call", guid)
+
+
+def call(world: World, guid: int) -> None:
+    """Timer: connections that could not come about are tried again."""
+    network.reassess(world, guid)
+
+
+# --- log flows --------------------------------------------------------------------------------------------
+
+
+def join(world: World, primary: Key, secondary: Key) -> None:
+    """Primary and secondary of a database are connected: log flows, unless data movement is suspended."""
+    lead, follow = world.copies.get(primary), world.copies[secondary]
+    if lead is None or lead.source is None or follow.recovering:
+        return
+    guid = follow.availability.guid
+    if follow.availability.suspended is not None or lead.availability.suspended is not None:
+        replicas.set_peer(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
+        return
+    end = streams.end_of_log_kb(world, follow)
+    common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
+    if common < end and not _receives(world, lead, follow):
+        losses.give_up(world, follow, [lead])
+        streams.still(world, follow)
+        world.update_copy(secondary, end_of_log_kb=common, redone_kb=min(follow.redone_kb, common))
+        world.update_copy(secondary, db_state=DbState.RECOVERING)
+        replicas.set_state(world, secondary, SyncState.REVERTING)
+        errorlog.write(world, secondary[0], 35278, secondary[1])
+        world.after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
+        world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork)
+        return
+    if not _receives(world, lead, follow):
+        streams.still(world, follow)
+        world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork)
+        streams.attach(world, lead.source, secondary)
+    stream = world.copies[secondary].stream
+    assert stream is not None
+    streams.resend(world, stream)
+    world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, db_state=DbState.ONLINE)
+    world.update_availability(secondary, readers=replicas.readers(world, secondary))
+    for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
+        other = secondary[0] if server == primary[0] else primary[0]
+        errorlog.write(world, server, 35266, *kinds, primary[1], other, _id(guid or 0, other))
+    replicas.set_state(world, secondary, SyncState.SYNCHRONIZING)
+    replicas.set_peer(world, primary, secondary[0], SyncState.SYNCHRONIZING)
+    replicas.set_state(world, primary, _own_state(world, primary))
+
+
+def _receives(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
+    return follow.stream is not None and world.flow.source_of(follow.stream) == lead.source
+
+
+def reverted(world: World, guid: int, server: str, database: str) -> None:
+    """Timer: a secondary that was ahead has taken back what the primary never had."""
+    copy = world.copies.get((server, database))
+    state = world.replicas.get((server, guid))
+    if copy is None or state is None or copy.availability.state is not SyncState.REVERTING:
+        return
+    contact = world.contacts.get((guid, server, state.primary or ""))
+    if contact is not None and contact.connected and state.primary is not None:
+        join(world, (state.primary, database), (server, database))
+
+
+def synchronous(world: World, lead: DatabaseCopy, server: str) -> bool:
+    """Primary and secondary are both in synchronous-commit mode. [DOC: availability modes]"""
+    guid = lead.availability.guid
+    group = replicas.group_of(world, lead.server, guid) if guid is not None else None
+    ends = (group.replica(lead.server), group.replica(server)) if group is not None else ()
+    return bool(ends) and all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
+
+
+def caught_up(world: World, stream: int) -> None:
+    """Crossing: the receiver of *stream* has hardened all there is."""
+    secondary = world.streams[stream]
+    primary = world.sources[world.flow.source_of(stream)]
+    lead = world.copies[primary]
+    if secondary is None or lead.availability.peer(secondary[0]) is not SyncState.SYNCHRONIZING:
+        return
+    if not synchronous(world, lead, secondary[0]):
+        return
+    closing = dict(lead.availability.closing).get(secondary[0])
+    if closing is None:
+        # From here on commits wait; those told before must be there before it counts as in step.
+        _set_closing(world, primary, secondary[0], world.flow.positions(world.flow.source_of(stream)).committed_kb)
+        return
+    guid = lead.availability.guid
+    if guid is None or world.flow.stream_positions(stream).hardened_kb < closing:
+        return
+    if replicas.change(world, primary[0], guid, lambda group: _ready(group, primary[1], secondary[0], True)):
+        _set_closing(world, primary, secondary[0], None)
+        replicas.set_peer(world, primary, secondary[0], SyncState.SYNCHRONIZED)
+        replicas.set_state(world, secondary, SyncState.SYNCHRONIZED)
+
+
+HANDLERS: Final = {"availability.call": call, "availability.reverted": reverted}

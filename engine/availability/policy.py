@@ -1,0 +1,144 @@
+"""What an availability group decides for its copies: the policy that the rest of the protocol asks."""
+
+from __future__ import annotations
+
+from engine.availability import failover, movement, replicas
+from engine.flow import Crossing
+from engine.messages import SqlError
+from engine.model import DatabaseCopy, DbState, Key, ReplicaRole, ReplicaWord, SyncState, World
+from engine.protocol import errorlog, groups, serving, streams
+from engine.protocol.groups import StreamTerms
+from engine.words import say
+
+
+class Availability(groups.Policy):
+    """One primary, several secondaries, and a cluster that decides who is which."""
+
+    def writes(self, copy: DatabaseCopy) -> bool:
+        return copy.availability.role is ReplicaRole.PRIMARY
+
+    def in_step(self, copy: DatabaseCopy) -> bool:
+        return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
+
+    def reads(self, copy: DatabaseCopy, read_intent: bool) -> bool:
+        mine = copy.availability
+        if mine.role is ReplicaRole.PRIMARY:
+            return True
+        allowed = mine.readers == "ALL" or (mine.readers == "READ_ONLY" and read_intent)
+        moving = mine.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
+        return mine.role is ReplicaRole.SECONDARY and allowed and moving
+
+    def route(self, world: World, copy: DatabaseCopy) -> str | None:
+        """The first server of the primary's routing list that can be read now. [DOC: read-only routing]"""
+        group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
+        mine = group.replica(copy.server) if group is not None else None
+        if group is None or mine is None or not self.writes(copy):
+            return None
+        for server in mine.read_only_routing_list:
+            replica = group.replica(server)
+            if replica is not None and replica.read_only_routing_url and serving.reads(world, (server, copy.database)):
+                return server
+        return None
+
+    def refusal(self, copy: DatabaseCopy) -> SqlError | None:
+        mine = copy.availability
+        if mine.role is ReplicaRole.RESOLVING:
+            return SqlError(983 if mine.quorum else 988, copy.database)
+        if copy.disk_failed:
+            return super().refusal(copy)
+        if mine.role is ReplicaRole.SECONDARY:
+            if mine.state in (SyncState.REVERTING, SyncState.INITIALIZING):
+                return SqlError(922, copy.database)
+            if mine.readers == "READ_ONLY" and self.reads(copy, True):
+                return SqlError(978, copy.database)
+            return None if self.reads(copy, False) else SqlError(976, copy.database)
+        return None if copy.db_state is DbState.ONLINE else SqlError(922, copy.database)
+
+    def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
+        guid, mine = lead.availability.guid, lead.availability
+        contact = world.contacts.get((guid or 0, lead.server, follow.server))
+        suspended = mine.suspended is not None or follow.availability.suspended is not None
+        sending = contact is not None and contact.connected and not suspended
+        waiting = follow.server in mine.lost
+        in_step = mine.peer(follow.server) is SyncState.SYNCHRONIZED or follow.server in dict(mine.closing)
+        return StreamTerms(
+            awaited=in_step or waiting,
+            connected=sending or waiting,
+            carrying=sending,
+            sending=sending or waiting,
+            redoing=not suspended or failover.running(world, follow) is not None,
+        )
+
+    def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
+        wanted, setup, receiver = Crossing(0), world.flow.stream_setup(stream), world.streams[stream]
+        if receiver is None:
+            return wanted
+        behind = copy.availability.peer(receiver[0]) is SyncState.SYNCHRONIZING
+        if behind and setup.connected and setup.carrying and movement.synchronous(world, copy, receiver[0]):
+            wanted |= Crossing.SEND_DONE
+        running = failover.running(world, copy)
+        if running is not None and running.redo_done_tick is None and running.to_server == receiver[0]:
+            wanted |= Crossing.REDO_DONE
+        return wanted
+
+    def caught_up(self, world: World, stream: int) -> None:
+        movement.caught_up(world, stream)
+
+    def redone(self, world: World, stream: int) -> None:
+        failover.redone(world, stream)
+
+    def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float] | None:
+        group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
+        joined = [server for database, server in (group.joined if group else ()) if database == copy.database]
+        others = [world.copies.get((server, copy.database)) for server in joined if server != copy.server]
+        ends = [streams.end_of_log_kb(world, other) for other in others if other is not None]
+        return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
+
+    def cancel(self, world: World, key: Key, why: str) -> None:
+        failover.cancel(world, key, why)
+
+    def log_lost(self, world: World, key: Key) -> None:
+        replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+
+    def instance_lost(self, world: World, key: Key) -> None:
+        guid = world.copies[key].availability.guid
+        assert guid is not None
+        replicas.set_word(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN)
+        replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+        group = replicas.group_of(world, key[0], guid)
+        if group is not None and group.listener is not None and world.listeners.get(group.listener.name) == key[0]:
+            world.listeners[group.listener.name] = None
+
+    def recovered(self, world: World, key: Key) -> bool:
+        """The group decides: until it has found its role again nobody is let in."""
+        guid = world.copies[key].availability.guid
+        assert guid is not None
+        world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
+        if world.replicas[key[0], guid].word is ReplicaWord.NOT_AVAILABLE:
+            replicas.set_word(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
+        state = world.replicas[key[0], guid]
+        contact = world.contacts.get((guid, key[0], state.primary or ""))
+        if state.role is ReplicaRole.SECONDARY and state.primary and contact is not None and contact.connected:
+            movement.join(world, (state.primary, key[1]), key)
+        return True
+
+    def tell_start(self, world: World, key: Key) -> None:
+        errorlog.write(world, key[0], 35262, key[1], world.copies[key].database_id)
+
+    def timeout_s(self, world: World, group: int) -> int:
+        known = (replicas.group_of(world, server, number) for server, number in world.replicas if number == group)
+        found = next((one for one in known if one is not None), None)
+        return min(replica.session_timeout_s for replica in found.replicas) if found is not None else 10
+
+    def address(self, world: World, group: int, me: str, peer: str) -> str | None:
+        known = replicas.group_of(world, me, group)
+        replica = known.replica(peer) if known is not None else None
+        return replica.endpoint_url if replica is not None else None
+
+    def on_lost(self, world: World, group: int, me: str, peer: str, epoch: int, why: str) -> None:
+        movement.on_lost(world, group, me, peer, epoch, why)
+
+    def on_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
+        movement.on_made(world, group, me, peer, epoch)
+
+

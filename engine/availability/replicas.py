@@ -1,0 +1,159 @@
+"""What each instance knows of its replica: role, state word, the group's configuration as its node has it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from engine.cluster import config
+from engine.model import (
+    AvailabilityGroup,
+    DatabaseCopy,
+    Key,
+    Replica,
+    ReplicaRole,
+    ReplicaState,
+    ReplicaWord,
+    SyncState,
+    World,
+)
+from engine.protocol import errorlog
+from engine.words import mark, say
+
+STARTING: Final = "The state changed because the local instance of SQL Server is starting up."
+ELSEWHERE: Final = (
+    "The state changed because the availability group state has changed in Windows Server Failover Clustering (WSFC)."
+)
+ONLINE: Final = "The state changed because the availability group is coming online."
+DONE: Final = (
+    "The state changed because the local replica has completed processing Online command from Windows Server Failover "
+    "Clustering (WSFC)."
+)
+OFFLINE: Final = (
+    "The state changed because the availability group is going offline.  The replica is going offline because the "
+    "associated availability group has been deleted, or the user has taken the associated availability group offline "
+    "in Windows Server Failover Clustering (WSFC) management console, or the availability group is failing over to "
+    "another SQL Server instance."
+)
+LEASE: Final = (
+    "The state changed because the lease between the local availability replica and Windows Server Failover "
+    "Clustering (WSFC) has expired."
+)
+NO_QUORUM: Final = (
+    "The state changed because the local instance of Windows Server Failover Clustering (WSFC) has lost quorum."
+)
+COMMAND: Final = "The state changed because of a user initiated failover."
+SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
+"""Reasons in 19406. OFFLINE has been seen in public logs; the others are from memory of the product."""
+
+
+def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
+    """The group as the node of *server* has it configured, or had it when it last had quorum."""
+    node = config.node_of(world, server)
+    return node.config.group(guid) if node is not None else None
+
+
+def on_server(world: World, server: str) -> list[ReplicaState]:
+    return [state for (where, _), state in sorted(world.replicas.items()) if where == server]
+
+
+def by_name(world: World, server: str, name: str) -> AvailabilityGroup | None:
+    """The group of that name as the node of *server* knows it."""
+    node = config.node_of(world, server)
+    groups = node.config.groups if node is not None else ()
+    return next((group for group in groups if group.name.lower() == name.lower()), None)
+
+
+def own(world: World, server: str, guid: int) -> Replica | None:
+    group = group_of(world, server, guid)
+    return group.replica(server) if group is not None else None
+
+
+def copies(world: World, server: str, guid: int) -> list[DatabaseCopy]:
+    """Copies on *server* that have joined the group."""
+    found = (world.copies.get((server, database)) for database in world.groups[guid].databases)
+    return [copy for copy in found if copy is not None and copy.availability.guid == guid]
+
+
+def change(
+    world: World, server: str, guid: int, edit: Callable[[AvailabilityGroup], AvailabilityGroup]
+) -> bool:
+    """Change the group's configuration in the cluster; False where the node of *server* has no quorum."""
+    node = config.node_of(world, server)
+    return node is not None and config.update_group(world, node.name, guid, edit)
+
+
+CHANGED: Final = mark("replica of {group}: {old} -> {new}")
+
+
+def set_word(
+    world: World, server: str, guid: int, word: ReplicaWord, reason: str, *, primary: str | None = None, pending: str = ""
+) -> None:
+    """The replica on *server* changes its state; its databases with it, except for those that become primary."""
+    old = world.replicas[server, guid]
+    world.replicas[server, guid] = replace(old, word=word, primary=primary, pending=pending, since_tick=world.tick)
+    for copy in copies(world, server, guid):
+        role = word.role if word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
+        _set_role(world, (server, copy.database), role)
+    if old.word is word:
+        return
+    group = group_of(world, server, guid)
+    name = group.name if group is not None else str(guid)
+    errorlog.write(world, server, 19406, name, old.word.value, word.value, reason)
+    text = say(CHANGED, group=name, old=old.word.value, new=word.value)
+    world.emit("replica", text, server=server, group=name, old=old.word.value, new=word.value)
+    world.all_dirty()
+
+
+def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
+    copy = world.copies[key]
+    if copy.availability.role is role:
+        return
+    old = copy.availability.role
+    world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
+    world.update_availability(
+        key, role=role, state=SyncState.NOT_SYNCHRONIZING, peers=(), lost=(), closing=(), readers=readers(world, key)
+    )
+    text = say("{old} -> {new}", old=old.name, new=role.name)
+    world.emit("role", text, server=key[0], database=key[1], new=role.name)
+
+
+def readers(world: World, key: Key) -> str:
+    """Whom the copy lets in as a secondary, as its group is configured."""
+    guid = world.copies[key].availability.guid
+    replica = own(world, key[0], guid) if guid is not None else None
+    return replica.secondary_connections if replica is not None else "NO"
+
+
+def set_state(world: World, key: Key, new: SyncState) -> None:
+    """What a server takes its own copy's synchronization state to be."""
+    old = world.copies[key].availability.state
+    if old is not new:
+        world.update_availability(key, state=new)
+        text = say("{old} -> {new}", old=old.name, new=new.name)
+        world.emit("state", text, server=key[0], database=key[1], old=old.name, new=new.name)
+
+
+def set_peer(world: World, key: Key, server: str, new: SyncState) -> None:
+    """What the primary *key* takes the copy on *server* to be."""
+    mine = world.copies[key].availability
+    peers = dict(mine.peers)
+    if peers.get(server) is not new:
+        world.update_availability(key, peers=tuple(sorted({**peers, server: new}.items())))
+
+
+def quorum_lost(world: World, server: str) -> None:
+    """The node of *server* has no quorum: no replica there may be primary or secondary."""
+    for state in on_server(world, server):
+        if state.word in (ReplicaWord.NOT_AVAILABLE, ReplicaWord.RESOLVING_NORMAL):
+            continue
+        errorlog.write(world, server, 41092, "the local Windows Server Failover Clustering (WSFC) node has lost quorum")
+        set_word(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
+    for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
+        world.update_availability((server, copy.database), quorum=False)
+
+
+def quorum_back(world: World, server: str) -> None:
+    for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
+        world.update_availability((server, copy.database), quorum=True)

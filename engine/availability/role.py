@@ -1,0 +1,122 @@
+"""An availability group as a role of its cluster: health, targets, offline and online."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.availability import failover, replicas
+from engine.cluster import config, roles
+from engine.model import AvailabilityGroup, ClusterRole, ReplicaRole, ReplicaWord, Service, World
+from engine.protocol import errorlog
+from engine.words import say
+
+SERVICE_NOTICED_S: Final = 0.5
+"""From the end of the service until its resource is known to have failed: the cluster watches the process. Derived."""
+
+STALL_FACTOR: Final = 100.0
+"""So much slower processors keep SQL Server from renewing its lease. Assumed."""
+
+
+class GroupRole(roles.RoleKind):
+    """The resource of an availability group, which hadrres.dll looks after."""
+
+    def trouble(self, world: World, role: ClusterRole) -> tuple[str, float]:
+        group, server = _group(world, role), _server(world, role, role.owner)
+        if group is None or server is None:
+            return say("no replica there"), 0.0
+        instance = world.instances[server]
+        if instance.service is not Service.RUNNING:
+            return say("the SQL Server service is not running"), SERVICE_NOTICED_S
+        if instance.hung and group.failure_condition_level >= 2:
+            return say("no answer within the health check timeout"), group.health_check_timeout_ms / 1000.0
+        if world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
+            return say("the lease was not renewed"), group.lease_timeout_ms / 2000.0
+        if group.db_failover and any(_damaged(world, server, name) for name in group.databases):
+            return say("a database is not online, and DB_FAILOVER is on"), SERVICE_NOTICED_S
+        if world.replicas[server, group.guid].role is not ReplicaRole.PRIMARY:
+            return say("the replica is not primary"), SERVICE_NOTICED_S
+        return "", 0.0
+
+    def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
+        group, server = _group(world, role), _server(world, role, node)
+        if group is None or server is None or (server, group.guid) not in world.replicas:
+            return False
+        return (
+            world.instances[server].answering
+            and world.computers[node].cpu_factor < STALL_FACTOR
+            and not any(copy.recovering for copy in replicas.copies(world, server, group.guid))
+            and world.replicas[server, group.guid].word is not ReplicaWord.NOT_AVAILABLE
+        )
+
+    def targets(self, world: World, role: ClusterRole) -> list[str]:
+        """The former primary first, if it is there; then automatic targets as they are listed."""
+        group = _group(world, role)
+        if group is None:
+            return []
+        servers = [group.primary, *(r.server for r in group.replicas if r.server != group.primary)]
+        nodes = [world.instances[server].computer for server in servers if server in world.instances]
+        able = [name for name in nodes if self._may(world, group, role, name)]
+        return able
+
+    def _may(self, world: World, group: AvailabilityGroup, role: ClusterRole, node: str) -> bool:
+        server = _server(world, role, node)
+        return server is not None and (server == group.primary or failover.automatic_target(group, server))
+
+    def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
+        group, server = _group(world, role), _server(world, role, role.owner)
+        if group is None or server is None or world.instances[server].service not in (Service.RUNNING, Service.STOPPING):
+            return 0.0
+        lease = not planned and role.why == say("the lease was not renewed")
+        if lease:
+            errorlog.write(world, server, 19407, group.name)
+        failover.close(world, server, group.guid, replicas.LEASE if lease else replicas.OFFLINE)
+        return failover.OFFLINE_S if planned else SERVICE_NOTICED_S
+
+    def online(self, world: World, role: ClusterRole, node: str) -> str:
+        group, server = _group(world, role), _server(world, role, node)
+        if group is None or server is None:
+            return say("no replica there")
+        refused = failover.admission(world, group, server)
+        if refused is not None:
+            return refused
+        errorlog.write(world, server, 41074, group.name)
+        failover.begin(world, group.guid, server)
+        return ""
+
+    def node_left(self, world: World, node: str) -> None:
+        for name, instance in world.instances.items():
+            if instance.computer == node:
+                for state in replicas.on_server(world, name):
+                    group = replicas.group_of(world, name, state.guid)
+                    if group is not None and group.listener and world.listeners.get(group.listener.name) == name:
+                        world.listeners[group.listener.name] = None
+                replicas.quorum_lost(world, name)
+
+    def node_joined(self, world: World, node: str) -> None:
+        for name, instance in world.instances.items():
+            if instance.computer == node:
+                replicas.quorum_back(world, name)
+
+
+def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
+    """The group by the name of its role, from the newest partition that knows it."""
+    found = [
+        (node.config.epoch, group)
+        for node in world.nodes.values()
+        if node.partition and config.up(world, node)
+        for group in node.config.groups
+        if group.name == role.name
+    ]
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _server(world: World, role: ClusterRole, node: str) -> str | None:
+    """The instance on *node* that has a replica of the group."""
+    group = _group(world, role)
+    servers = [replica.server for replica in group.replicas] if group is not None else []
+    return next((s for s in servers if s in world.instances and world.instances[s].computer == node), None)
+
+
+def _damaged(world: World, server: str, database: str) -> bool:
+    copy = world.copies.get((server, database))
+    return copy is not None and (copy.disk_failed or copy.data_failed_tick is not None)

@@ -1,0 +1,17 @@
+"""Lines of a node's cluster log, as Get-ClusterLog writes them; each is told as an event too."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.model import World
+
+LINES_KEPT: Final = 1_000
+"""Lines of a cluster log that can be read back. Assumed."""
+
+
+def write(world: World, node: str, level: str, component: str, text: str) -> None:
+    """Write a line at *node*: level INFO, WARN or ERR; component as in brackets (RCM, QUORUM, NODE, RHS …)."""
+    line = (world.tick, level, component, text)
+    world.clusterlog[node] = (*world.clusterlog.get(node, ())[1 - LINES_KEPT :], line)
+    world.emit("clusterlog", f"{level:<4} [{component}] {text}", server=node, level=level, component=component)

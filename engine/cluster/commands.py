@@ -1,0 +1,169 @@
+"""What people do to a cluster: stop and start nodes, force quorum, votes, owners, moves. Raises InputProblem."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from engine.cluster import config, membership, roles
+from engine.inputs import InputProblem, but_there_are
+from engine.model import ClusterRole, Node, Resource, ResourceState, World
+from engine.words import say
+
+
+def stop(world: World, name: str) -> None:
+    """The cluster service stops in good order: its vote is handed over, its roles move. [WDOC: Stop-ClusterNode]"""
+    node = world.nodes[name]
+    there = [other for other in config.members(world, node.partition) if other != name]
+    _leave(world, name, there)
+    world.nodes[name] = replace(world.nodes[name], service="stopped")
+    world.all_dirty()
+
+
+def _leave(world: World, name: str, there: list[str]) -> None:
+    world.nodes[name] = replace(world.nodes[name], partition=0)
+    roles.node_left(world, name)
+    living = [node for node in there if config.up(world, world.nodes[node])]
+    if not living:
+        return
+    first = world.nodes[living[0]]
+    counted = tuple(node for node in first.config.counted if node != name)
+    config.update(world, first.name, counted=counted)
+    membership.count(world, first.cluster)
+    world.emit("cluster", say("{node} has left the cluster", node=name), server=first.name, what="left", node=name)
+    roles.owners_lost(world, first.name, [name])
+
+
+def start(world: World, name: str, prevent: bool = False) -> None:
+    """The cluster service starts: it joins a cluster that it finds, or forms one where there are votes enough."""
+    node = world.nodes[name]
+    if not world.computers[name].powered:
+        raise InputProblem(say("{node} is off", node=name))
+    if node.service != "running":
+        world.nodes[name] = replace(node, service="running", partition=0, prevented=prevent)
+    elif prevent and not node.partition:
+        world.nodes[name] = replace(node, prevented=True)
+    world.all_dirty()
+
+
+def force_quorum(world: World, name: str) -> None:
+    """The node forms the cluster alone; its database counts from now on. [WDOC: Start-ClusterNode -FixQuorum]"""
+    node = world.nodes[name]
+    if not world.computers[name].powered or node.service in ("off", "starting"):
+        raise InputProblem(say("{node} is off", node=name))
+    if node.partition:
+        raise InputProblem(say("the cluster service runs on {node}; stop it before you force quorum", node=name))
+    known = replace(
+        node.config, epoch=node.config.epoch + membership.FORCED_EPOCHS, forced=True, counted=(name,), witness_counts=False
+    )
+    world.nodes[name] = replace(node, service="running", prevented=False)
+    membership.form(world, [name], known)
+
+
+def evict(world: World, name: str) -> None:
+    """The node belongs to the cluster no more. Roles that it owned move; its replicas stay configured."""
+    node = world.nodes[name]
+    cluster = world.clusters[node.cluster]
+    if len(cluster.nodes) == 1:
+        raise InputProblem(say("{node} is the last node of its cluster", node=name))
+    there = [other for other in config.members(world, node.partition) if other != name]
+    _leave(world, name, there)
+    world.clusters[cluster.name] = replace(cluster, nodes=tuple(other for other in cluster.nodes if other != name))
+    del world.nodes[name]
+    for other in there:
+        known = world.nodes[other].config
+        weights = tuple(pair for pair in known.weights if pair[0] != name)
+        config.update(world, other, weights=weights)
+        break
+    world.all_dirty()
+
+
+def set_weight(world: World, name: str, weight: int) -> None:
+    """(Get-ClusterNode name).NodeWeight = weight"""
+    first = _writer(world, world.nodes[name].cluster)
+    weights = tuple((node, weight if node == name else old) for node, old in first.config.weights)
+    config.update(world, first.name, weights=weights)
+    membership.count(world, first.cluster)
+
+
+def _writer(world: World, cluster: str) -> Node:
+    living = [config.writer(world, partition) for partition in config.partitions(world, cluster)]
+    found = [node for node in living if node is not None]
+    if not found:
+        raise InputProblem(say("the cluster {cluster} has no quorum", cluster=cluster))
+    return max(found, key=lambda node: node.config.epoch)
+
+
+def _role(world: World, name: str) -> tuple[Node, ClusterRole]:
+    found = roles.find(world, name)
+    if found is None:
+        raise InputProblem(say("no cluster with quorum has a role {name!r}", name=name))
+    return found
+
+
+def move(world: World, name: str, target: str) -> None:
+    """Move-ClusterGroup: the cluster does it, and asks nobody who knows about databases."""
+    node, role = _role(world, name)
+    if role.owner == target and role.state is ResourceState.ONLINE:
+        raise InputProblem(say("{node} owns {role} already", node=target, role=role.name))
+    if world.nodes[target].partition != node.partition:
+        raise InputProblem(say("{node} is not up in the cluster", node=target))
+    if not roles.KINDS[role.kind].hostable(world, role, target):
+        raise InputProblem(say("{node} is no possible owner of {role}", node=target, role=role.name))
+    roles.move(world, node.name, role, target)
+
+
+def stop_role(world: World, name: str) -> None:
+    node, role = _role(world, name)
+    roles.set_offline(world, node.name, role)
+
+
+def start_role(world: World, name: str) -> None:
+    node, role = _role(world, name)
+    if role.state is ResourceState.ONLINE:
+        raise InputProblem(say("{role} is online", role=role.name))
+    roles.bring_online(world, node.name, role)
+
+
+def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
+    known: list[str] = []
+    for node, role in roles.each(world):
+        for resource in role.resources:
+            if resource.name.lower() == name.lower():
+                return node, role, resource
+            known.append(resource.name)
+    raise InputProblem(but_there_are(say("there is no resource {name!r}", name=name), known))
+
+
+def set_owners(world: World, name: str, nodes: Iterable[str]) -> None:
+    """Set-ClusterOwnerNode for one resource."""
+    node, role, resource = _resource(world, name)
+    all_nodes = world.clusters[node.cluster].nodes
+    spelled = {one.lower(): one for one in all_nodes}
+    wanted = [spelled.get(one.strip().lower(), "") for one in nodes]
+    if "" in wanted:
+        raise InputProblem(but_there_are(say("possible owners are nodes of the cluster"), all_nodes))
+    _put(world, node, role, replace(resource, owners=tuple(n for n in all_nodes if n in wanted)))
+
+
+def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> None:
+    resources = tuple(resource if one.name == resource.name else one for one in role.resources)
+    config.update_role(world, node.name, role.name, resources=resources)
+
+
+def fail_resource(world: World, name: str) -> None:
+    """A resource fails: the cluster restarts it with its role, or moves the role."""
+    node, role, resource = _resource(world, name)
+    roles.fail(world, node.name, role, say("resource {name} has failed", name=resource.name))
+
+
+def set_witness_failed(world: World, cluster: str, failed: bool) -> None:
+    """The disk or share of the witness is lost, or back."""
+    spelled = {name.lower(): name for name in world.clusters}
+    if cluster.lower() not in spelled:
+        raise InputProblem(but_there_are(say("there is no cluster {name!r}", name=cluster), world.clusters))
+    first = _writer(world, spelled[cluster.lower()])
+    if first.config.witness is None:
+        raise InputProblem(say("the cluster {cluster} has no witness", cluster=first.cluster))
+    config.update(world, first.name, witness=replace(first.config.witness, failed=failed))
+    world.after(membership.COUNT_AGAIN_S, "cluster.count", first.cluster)

@@ -1,0 +1,90 @@
+"""The cluster database: every node of a partition has the same copy, and only a partition with quorum writes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from engine.cluster import quorum
+from engine.model import AvailabilityGroup, ClusterConfig, ClusterRole, Node, World
+from engine.protocol import network
+
+
+def members(world: World, partition: int) -> list[str]:
+    """Nodes that count one another as members of the partition, by number."""
+    nodes = [node for node in world.nodes.values() if partition and node.partition == partition]
+    return [node.name for node in sorted(nodes, key=lambda node: node.number)]
+
+
+def up(world: World, node: Node) -> bool:
+    """The cluster service of the node runs on a computer that has power."""
+    return node.service == "running" and world.computers[node.name].powered
+
+
+def writer(world: World, partition: int) -> Node | None:
+    """A living node of the partition, for whoever wants to know what the partition knows."""
+    living = (world.nodes[name] for name in members(world, partition))
+    return next((node for node in living if up(world, node)), None)
+
+
+def partitions(world: World, cluster: str) -> list[int]:
+    """Partitions with quorum of the cluster: one, none, or two after quorum was forced."""
+    return sorted({n.partition for n in world.nodes.values() if n.cluster == cluster and n.partition})
+
+
+def node_of(world: World, server: str) -> Node | None:
+    """The cluster node on which an instance runs."""
+    instance = world.instances.get(server)
+    return world.nodes.get(instance.computer) if instance is not None else None
+
+
+def has_quorum(world: World, server: str) -> bool:
+    """The instance runs on a node that takes part in a partition with quorum."""
+    node = node_of(world, server)
+    return node is not None and bool(node.partition) and up(world, node)
+
+
+def hears(world: World, a: str, b: str) -> bool:
+    """Heartbeats pass between two nodes."""
+    return up(world, world.nodes[a]) and up(world, world.nodes[b]) and network.passing(world, a, b)
+
+
+def update(world: World, node: str, **changes: Any) -> bool:
+    """Change the cluster database from *node*; False, and nothing changes, where it reaches no majority."""
+    partition, old = world.nodes[node].partition, world.nodes[node].config
+    if not partition or not up(world, world.nodes[node]):
+        return False
+    there = members(world, partition)
+    reached = [name for name in there if name == node or hears(world, node, name)]
+    if reached != there and not quorum.majority(old, reached, quorum.reaches_witness(world, old, reached)):
+        return False
+    new = replace(old, epoch=old.epoch + 1, **changes)
+    for name in reached:
+        world.nodes[name] = replace(world.nodes[name], config=new)
+    world.all_dirty()
+    return True
+
+
+def update_role(world: World, node: str, name: str, **changes: Any) -> bool:
+    """Change one role in the cluster database, as `update` does."""
+
+    def changed(role: ClusterRole) -> ClusterRole:
+        return replace(role, **changes) if role.name == name else role
+
+    return update(world, node, roles=tuple(map(changed, world.nodes[node].config.roles)))
+
+
+def update_group(
+    world: World, node: str, guid: int, change: Callable[[AvailabilityGroup], AvailabilityGroup]
+) -> bool:
+    """Change one availability group in the cluster database, as `update` does."""
+    groups = world.nodes[node].config.groups
+    new = tuple(change(group) if group.guid == guid else group for group in groups)
+    return new == groups or update(world, node, groups=new)
+
+
+def current(world: World, cluster: str) -> ClusterConfig:
+    """The newest copy of the cluster database: what the cluster would come up with."""
+    nodes = [world.nodes[name] for name in world.clusters[cluster].nodes if name in world.nodes]
+    return max((node.config for node in nodes), key=lambda config: config.epoch)

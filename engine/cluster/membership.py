@@ -1,0 +1,270 @@
+"""Who is a member: heartbeats missed, regroup, quorum lost, forming and joining. [WDOC: failover clustering]"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import combinations
+from typing import Final
+
+from engine.cluster import clusterlog, config, quorum, roles
+from engine.model import Cluster, ClusterConfig, Node, World, ticks
+from engine.words import say
+
+REGROUP_S: Final = (1.0, 2.0)
+"""From the last missed heartbeat until the survivors have agreed on who is left. Derived."""
+
+COUNT_AGAIN_S: Final = 10.0
+"""From a change of members until votes are counted anew; a second loss before that counts as simultaneous. Known only
+as "10 to 30 s"; assumed."""
+
+JOIN_S: Final = (3.0, 5.0)
+"""From the moment at which a node could join, or enough could form a cluster, until it is done. Assumed."""
+
+SERVICE_START_S: Final = 5.0
+"""From the end of booting until the cluster service runs. Assumed."""
+
+FORCED_EPOCHS: Final = 1_000
+"""A cluster that was forced has the newer database, whatever the others have written since. Ours."""
+
+Pair = tuple[str, str]
+
+
+def watch(world: World) -> None:
+    """After anything has happened: note which heartbeats are missing, and who could join."""
+    for cluster in list(world.clusters.values()):
+        for name in cluster.nodes:
+            _watch_power(world, world.nodes[name])
+        _note_silence(world, cluster)
+        _gather_soon(world, world.clusters[cluster.name])
+
+
+def _watch_power(world: World, node: Node) -> None:
+    powered = world.computers[node.name].powered
+    if not powered and node.service != "off":
+        world.nodes[node.name] = replace(node, service="off", prevented=False)
+    elif powered and node.service == "off":
+        world.nodes[node.name] = replace(node, service="starting", partition=0)
+        world.after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
+
+
+def started(world: World, name: str) -> None:
+    """Timer: the cluster service runs after a boot."""
+    node = world.nodes.get(name)
+    if node is not None and node.service == "starting" and world.computers[name].powered:
+        world.nodes[name] = replace(node, service="running", partition=0)
+        world.all_dirty()
+
+
+# --- losing members ---------------------------------------------------------------------------------------
+
+
+def _note_silence(world: World, cluster: Cluster) -> None:
+    known = dict(cluster.silent)
+    silent: dict[Pair, int] = {}
+    for partition in config.partitions(world, cluster.name):
+        for pair in combinations(config.members(world, partition), 2):
+            if not config.hears(world, *pair):
+                silent[pair] = known.get(pair, world.tick)
+    if silent == known:
+        return
+    world.clusters[cluster.name] = replace(cluster, silent=tuple(sorted(silent.items())))
+    for pair, since in silent.items():
+        if pair not in known:
+            agreed = since + ticks(_patience_s(world, cluster, pair) + world.chance.uniform(*REGROUP_S))
+            world.at(agreed, "cluster.regroup", cluster.name)
+
+
+def _patience_s(world: World, cluster: Cluster, pair: Pair) -> float:
+    """How long heartbeats between the two may be missing."""
+    a, b = (world.nodes[name].subnet for name in pair)
+    return cluster.heartbeat_s * (cluster.threshold if a == b else cluster.cross_threshold)
+
+
+def regroup(world: World, name: str) -> None:
+    """Timer: the members find out who is left, and each side whether it may go on."""
+    cluster = world.clusters[name]
+    lost = {
+        pair
+        for pair, since in cluster.silent
+        if world.tick - since >= ticks(_patience_s(world, cluster, pair))
+    }
+    for partition in config.partitions(world, name):
+        old = config.members(world, partition)
+        living = [node for node in old if config.up(world, world.nodes[node])]
+        sides = _sides(living, lost)
+        if [old] != sides:
+            _part(world, old, living, sides)
+
+
+def _sides(living: list[str], lost: set[Pair]) -> list[list[str]]:
+    """Living members in sets in which each hears all others; a node that hears only some goes with the first."""
+    sides: list[list[str]] = []
+    for node in living:
+        for side in sides:
+            if all((other, node) not in lost and (node, other) not in lost for other in side):
+                side.append(node)
+                break
+        else:
+            sides.append([node])
+    return sides
+
+
+def _part(world: World, old: list[str], living: list[str], sides: list[list[str]]) -> None:
+    if not living:
+        for node in old:
+            world.nodes[node] = replace(world.nodes[node], partition=0)
+        return
+    known = world.nodes[living[0]].config
+    free = True  # the witness's vote goes to one side: that of the first member, who holds the core resources
+    winner: list[str] | None = None
+    for side in sorted(sides, key=lambda side: (old[0] not in side, -len(side), side)):
+        held = free and quorum.reaches_witness(world, known, side)
+        if winner is None and (quorum.majority(known, side, held) or known.forced):
+            winner = side
+            free = free and not held
+    for node in old:
+        if winner is None or node not in winner:
+            _leave(world, node, winner)
+    if winner is not None:
+        _go_on(world, winner, [node for node in old if node not in winner])
+
+
+def _leave(world: World, name: str, winner: list[str] | None) -> None:
+    node = world.nodes[name]
+    world.nodes[name] = replace(node, partition=0)
+    if config.up(world, node):
+        clusterlog.write(world, name, "WARN", "QUORUM", f"Node {node.number}: Lost quorum ({node.number})")
+        clusterlog.write(world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop")
+        world.emit("cluster", say("{node} has lost quorum", node=name), server=name, what="quorum lost")
+        roles.node_left(world, name)
+
+
+def _go_on(world: World, side: list[str], gone: list[str]) -> None:
+    first = side[0]
+    config.update(world, first)  # the others have left: from here on the side is the whole partition
+    for lost in gone:
+        number = world.nodes[lost].number
+        for node in side:
+            text = f"Node {world.nodes[node].number}: Connection to Node {number} is broken."
+            clusterlog.write(world, node, "WARN", "NODE", text)
+        text = say("{node} was removed from the active cluster membership", node=lost)
+        world.emit("cluster", text, server=first, what="node removed", node=lost)
+    world.after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
+    roles.owners_lost(world, first, gone)
+
+
+def count(world: World, name: str) -> None:
+    """Timer: dynamic quorum counts the votes of those who are there."""
+    cluster = world.clusters[name]
+    for partition in config.partitions(world, name):
+        there = config.members(world, partition)
+        node = config.writer(world, partition)
+        if node is None or any(member in there for pair, _ in cluster.silent for member in pair):
+            continue
+        known = node.config
+        counted, witness = quorum.count(cluster, known, there)
+        forced = known.forced and 2 * len(there) <= len(cluster.nodes)
+        if (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
+            config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
+
+
+# --- joining and forming ----------------------------------------------------------------------------------
+
+
+def _waiting(world: World, cluster: Cluster) -> list[str]:
+    nodes = (world.nodes[name] for name in cluster.nodes)
+    return [node.name for node in nodes if config.up(world, node) and not node.partition]
+
+
+def _gather_soon(world: World, cluster: Cluster) -> None:
+    if cluster.gathering or not (_joinable(world, cluster) or _formable(world, cluster) or _meeting(world, cluster)):
+        return
+    world.clusters[cluster.name] = replace(cluster, gathering=True)
+    world.after(world.chance.uniform(*JOIN_S), "cluster.gather", cluster.name)
+
+
+def _joinable(world: World, cluster: Cluster) -> list[tuple[str, int]]:
+    """(node, partition) of those who could join now."""
+    found = []
+    for node in _waiting(world, cluster):
+        for partition in config.partitions(world, cluster.name):
+            there = config.members(world, partition)
+            living = [member for member in there if config.up(world, world.nodes[member])]
+            if living and all(config.hears(world, node, member) for member in living):
+                found.append((node, partition))
+                break
+    return found
+
+
+def _formable(world: World, cluster: Cluster) -> list[list[str]]:
+    """Sets of waiting nodes that have a majority by the newest database among them."""
+    lost = {pair for pair in combinations(_waiting(world, cluster), 2) if not config.hears(world, *pair)}
+    found = []
+    for side in _sides(_waiting(world, cluster), lost):
+        able = [node for node in side if not world.nodes[node].prevented]
+        known = _newest(world, side)
+        if able and quorum.majority(known, side, quorum.reaches_witness(world, known, side)):
+            found.append(side)
+    return found
+
+
+def _meeting(world: World, cluster: Cluster) -> list[str]:
+    """Members of a partition that meets one that was forced later: they give up theirs and join it."""
+    parts = [config.writer(world, partition) for partition in config.partitions(world, cluster.name)]
+    living = [node for node in parts if node is not None]
+    if len(living) < 2:
+        return []
+    first = max(living, key=lambda node: node.config.epoch)
+    others = [n.name for n in world.nodes.values() if n.partition and n.partition != first.partition]
+    strong = config.members(world, first.partition)
+    return [node for node in others if any(config.hears(world, node, member) for member in strong)]
+
+
+def _newest(world: World, side: list[str]) -> ClusterConfig:
+    return max((world.nodes[node].config for node in side), key=lambda known: known.epoch)
+
+
+def gather(world: World, name: str) -> None:
+    """Timer: nodes that can join do so; nodes that can form a cluster do; a weaker partition gives way."""
+    world.clusters[name] = replace(world.clusters[name], gathering=False)
+    for node in _meeting(world, world.clusters[name]):
+        world.nodes[node] = replace(world.nodes[node], partition=0)
+        world.emit("cluster", say("{node} gives up its partition and joins the forced one", node=node), server=node,
+                   what="gave way")  # fmt: skip
+        roles.node_left(world, node)
+    for side in _formable(world, world.clusters[name]) if not config.partitions(world, name) else []:
+        form(world, side, _newest(world, side))
+    for node, partition in _joinable(world, world.clusters[name]):
+        _join(world, node, partition)
+
+
+def form(world: World, side: list[str], known: ClusterConfig) -> None:
+    """*side* forms the cluster with the database *known*."""
+    partition = world.next_id()
+    for node in side:
+        world.nodes[node] = replace(world.nodes[node], partition=partition, config=known)
+    text = say("{node} has formed the cluster", node=side[0])
+    world.emit("cluster", text, server=side[0], what="formed")
+    config.update(world, side[0])
+    world.after(COUNT_AGAIN_S, "cluster.count", world.nodes[side[0]].cluster)
+    for node in side:
+        roles.node_joined(world, node)
+    roles.restore(world, side[0])
+
+
+def _join(world: World, node: str, partition: int) -> None:
+    there = config.writer(world, partition)
+    assert there is not None
+    world.nodes[node] = replace(world.nodes[node], partition=partition, config=there.config)
+    config.update(world, node)
+    world.emit("cluster", say("{node} has joined the cluster", node=node), server=node, what="joined")
+    world.after(COUNT_AGAIN_S, "cluster.count", there.cluster)
+    roles.node_joined(world, node)
+
+
+HANDLERS: Final = {
+    "cluster.started": started,
+    "cluster.regroup": regroup,
+    "cluster.count": count,
+    "cluster.gather": gather,
+}

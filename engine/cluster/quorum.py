@@ -1,0 +1,63 @@
+"""Votes: who has one, who is counted, and when a side of a cluster may go on. [WDOC: quorum; DOC: WSFC quorum]"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Final
+
+from engine.model import Cluster, ClusterConfig, World
+from engine.protocol import network
+
+WINDOWS: Final = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
+"""Versions of Windows Server that are told apart, oldest first."""
+
+THRESHOLDS: Final = {"2008 R2": (5, 5), "2012": (5, 5), "2012 R2": (5, 5)}
+THRESHOLDS_SINCE_2016: Final = (10, 20)
+"""Heartbeats that may be missed within a subnet, and across subnets. Documented [WDOC: cluster network thresholds]."""
+
+
+def since(cluster: Cluster, version: str) -> bool:
+    """The cluster runs on *version* of Windows Server or a later one."""
+    return WINDOWS.index(cluster.windows) >= WINDOWS.index(version)
+
+
+def dynamic(cluster: Cluster) -> bool:
+    """Votes are counted anew after each change that the cluster survives. Documented since Windows Server 2012."""
+    return cluster.dynamic_quorum and since(cluster, "2012")
+
+
+def count(cluster: Cluster, config: ClusterConfig, up: Collection[str]) -> tuple[tuple[str, ...], bool]:
+    """(nodes whose vote is counted, whether the witness's is) with *up* as the living members.
+
+    Before 2012, or with dynamic quorum off: every configured vote. Else those of living members; from 2012 R2 on the
+    witness votes only beside an even number of nodes; without a witness an even number is made odd.
+    """
+    there = config.witness is not None and not config.witness.failed
+    voters = tuple(node for node in cluster.nodes if config.weight(node))
+    if not dynamic(cluster):
+        return voters, config.witness is not None
+    voters = tuple(node for node in voters if node in up)
+    even = len(voters) % 2 == 0
+    if there:
+        return voters, even or not since(cluster, "2012 R2")
+    if even and voters:
+        last = cluster.lower_priority_node if cluster.lower_priority_node in voters else voters[-1]
+        voters = tuple(node for node in voters if node != last)
+    return voters, False
+
+
+def majority(config: ClusterConfig, side: Collection[str], with_witness: bool) -> bool:
+    """*side* has more than half of the votes that are counted."""
+    votes = sum(node in side for node in config.counted) + (config.witness_counts and with_witness)
+    return 2 * votes > len(config.counted) + config.witness_counts
+
+
+def reaches_witness(world: World, config: ClusterConfig, side: Collection[str]) -> bool:
+    """Some node of *side* gets at the witness."""
+    witness = config.witness
+    if witness is None or witness.failed:
+        return False
+    host = world.computers.get(witness.name)
+    if host is None:
+        return True
+    return host.powered and any(node == host.name or network.passing(world, node, host.name) for node in side)

@@ -1,0 +1,268 @@
+"""Roles: how the cluster watches them, restarts them, moves them, and gives up. [WDOC; DOC: failover policy]"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from engine.cluster import clusterlog, config
+from engine.constants import TICKS_PER_S
+from engine.model import ClusterRole, Node, ResourceState, World, ticks
+from engine.words import Sentence, say
+
+RESTART_PERIOD_S: Final = 900.0
+RESTARTS_MAX: Final = 1
+"""A failed resource is restarted on its node once in 15 minutes; then the role is moved. Known (defaults of Failover
+Cluster Manager)."""
+
+FAILURE_PERIOD_S: Final = 6 * 3600.0
+"""Failures are counted in six hours; at most the number of nodes less one are answered by a move. Documented
+[DOC: WSFC, failover threshold]."""
+
+
+class RoleKind:
+    """What a kind of role does when the cluster asks it; each kind registers itself in KINDS."""
+
+    def trouble(self, world: World, role: ClusterRole) -> tuple[str, float]:
+        """(why the role is not healthy at its owner, seconds until the cluster notices); "" while it is."""
+        return "", 0.0
+
+    def restartable(self, world: World, role: ClusterRole) -> bool:
+        """It makes sense to bring it online again where it is."""
+        return self.hostable(world, role, role.owner)
+
+    def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
+        """The node, a member, could take it now, as far as the cluster can see."""
+        raise NotImplementedError
+
+    def targets(self, world: World, role: ClusterRole) -> list[str]:
+        """Nodes to which it fails over, best first."""
+        raise NotImplementedError
+
+    def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
+        """It goes offline at its owner; seconds until that is done."""
+        raise NotImplementedError
+
+    def online(self, world: World, role: ClusterRole, node: str) -> str:
+        """It begins to come online on the node, which calls `came_online` in the end; or why the node declines."""
+        raise NotImplementedError
+
+    def node_left(self, world: World, node: str) -> None:
+        """The node has no quorum any more, or its cluster service has stopped."""
+
+    def node_joined(self, world: World, node: str) -> None:
+        """The node is a member again."""
+
+
+KINDS: Final[dict[str, RoleKind]] = {}
+"""By ClusterRole.kind."""
+
+
+def each(world: World) -> Iterator[tuple[Node, ClusterRole]]:
+    """Every role with a living node of the partition that runs it."""
+    for cluster in world.clusters:
+        for partition in config.partitions(world, cluster):
+            node = config.writer(world, partition)
+            if node is not None:
+                for role in node.config.roles:
+                    yield node, role
+
+
+def find(world: World, name: str) -> tuple[Node, ClusterRole] | None:
+    """The role of that name where a partition runs it; of two partitions the newer."""
+    found = [(node, role) for node, role in each(world) if role.name.lower() == name.lower()]
+    return max(found, key=lambda pair: pair[0].config.epoch, default=None)
+
+
+def _change(world: World, node: str, role: ClusterRole, **changes: object) -> ClusterRole:
+    new = replace(role, **{"step": role.step + 1, **changes})  # type: ignore[arg-type]
+    roles = tuple(new if one.name == role.name else one for one in world.nodes[node].config.roles)
+    config.update(world, node, roles=roles)
+    return new
+
+
+def _current(world: World, node: str, name: str, step: int) -> ClusterRole | None:
+    """The role as the partition of *node* has it, if nothing has happened to it since *step*."""
+    there = world.nodes[node]
+    role = there.config.role(name) if there.partition and config.up(world, there) else None
+    return role if role is not None and role.step == step else None
+
+
+def tell(world: World, node: str, role: ClusterRole, text: Sentence, **data: object) -> None:
+    world.emit("cluster", text, server=node, role=role.name, **data)
+
+
+# --- health -----------------------------------------------------------------------------------------------
+
+
+def watch(world: World) -> None:
+    """After anything has happened: is each role healthy, and could one that is not online come online?"""
+    for node, role in list(each(world)):
+        kind = KINDS[role.kind]
+        if role.state is ResourceState.ONLINE and _member(world, node, role.owner):
+            why, delay_s = kind.trouble(world, role)
+            if why != role.why:
+                role = _change(world, node.name, role, why=why)
+                if why:
+                    world.after(delay_s, "role.failed", node.name, role.name, role.step)
+        elif role.state is ResourceState.FAILED:
+            tried = tuple(name for name in role.tried if kind.hostable(world, role, name))
+            if tried != role.tried:
+                role = _change(world, node.name, role, tried=tried)
+            if any(name not in tried and _member(world, node, name) for name in kind.targets(world, role)):
+                _bring_online(world, node.name, role)
+
+
+def _member(world: World, node: Node, name: str) -> bool:
+    other = world.nodes.get(name)
+    return other is not None and other.partition == node.partition and config.up(world, other)
+
+
+def failed(world: World, node: str, name: str, step: int) -> None:
+    """Timer: the cluster has noticed that a role is not healthy."""
+    role = _current(world, node, name, step)
+    if role is None:
+        if world.nodes[node].partition:
+            return
+        others = find(world, name)  # the node that noticed has gone meanwhile
+        if others is None or others[1].step != step:
+            return
+        node, role = others[0].name, others[1]
+    fail(world, node, role, role.why)
+
+
+def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
+    """The role has failed at its owner: restart it there, move it, or leave it failed."""
+    kind = KINDS[role.kind]
+    clusterlog.write(world, node, "WARN", "RCM", f"HandleMonitorReply: FAILURENOTIFICATION for '{role.name}', gen(0) result 1/0.")
+    tell(world, node, role, say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=why),
+         what="role failed", why=why)  # fmt: skip
+    recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
+    if kind.restartable(world, role) and len(recent) < RESTARTS_MAX:
+        role = _change(world, node, role, restarts=(*recent, world.tick))
+        _take_offline(world, node, role, (role.owner,), planned=False)
+        return
+    failures = tuple(tick for tick in role.failures if world.tick - tick < ticks(FAILURE_PERIOD_S))
+    most = len(world.clusters[world.nodes[node].cluster].nodes) - 1
+    if len(failures) >= most:
+        text = (
+            f"Not failing over group {role.name}, failoverCount {len(failures) + 1}, "
+            f"failoverThresholdSetting {most}, computedFailoverThreshold {most}"
+        )
+        clusterlog.write(world, node, "WARN", "RCM", text)
+        kind.offline(world, role, False)
+        tell(world, node, role, say("role {role} stays failed: {n} failures in six hours", role=role.name,
+             n=len(failures) + 1), what="threshold")  # fmt: skip
+        _change(world, node, role, state=ResourceState.OFFLINE, why=why, failures=failures)
+        return
+    role = _change(world, node, role, failures=(*failures, world.tick))
+    _take_offline(world, node, role, (), planned=False)
+
+
+def owners_lost(world: World, node: str, gone: list[str]) -> None:
+    """Members are gone: the roles that they owned fail over."""
+    for role in world.nodes[node].config.roles:
+        if role.owner in gone and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
+            tell(world, node, role, say("role {role} was on {node}, which is gone", role=role.name, node=role.owner),
+                 what="owner lost")  # fmt: skip
+            _bring_online(world, node, _change(world, node, role, why="", tried=()))
+
+
+# --- moving -----------------------------------------------------------------------------------------------
+
+
+def move(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
+    """Move the role, in good order, to *target* or to the best node."""
+    to = target or next(iter(name for name in KINDS[role.kind].targets(world, role) if name != role.owner), None)
+    if to is not None:
+        tell(world, node, role, say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to),
+             what="move", to=to)  # fmt: skip
+        _take_offline(world, node, role, (to,), planned=True)
+
+
+def set_offline(world: World, node: str, role: ClusterRole) -> None:
+    """Take the role offline; it stays so until it is brought online again."""
+    KINDS[role.kind].offline(world, role, True)
+    _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=())
+
+
+def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
+    """Bring an offline or failed role online, on *target* or where it can be."""
+    _bring_online(world, node, _change(world, node, role, tried=(), failures=(), why=""), (target,) if target else ())
+
+
+def _take_offline(world: World, node: str, role: ClusterRole, to: tuple[str, ...], planned: bool) -> None:
+    done_s = KINDS[role.kind].offline(world, role, planned)
+    role = _change(world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=())
+    world.after(done_s, "role.offline", node, role.name, role.step, to)
+
+
+def went_offline(world: World, node: str, name: str, step: int, to: tuple[str, ...]) -> None:
+    """Timer: a role is offline at its owner and comes online elsewhere."""
+    role = _current(world, node, name, step)
+    if role is not None:
+        _bring_online(world, node, role, to)
+
+
+def _bring_online(world: World, node: str, role: ClusterRole, to: tuple[str, ...] = ()) -> None:
+    """On the first of *to*, or of its targets, that accepts."""
+    kind, here = KINDS[role.kind], world.nodes[node]
+    for target in [*to, *(name for name in kind.targets(world, role) if name not in to)]:
+        if target in role.tried or not _member(world, here, target) or not kind.hostable(world, role, target):
+            continue
+        pending = _change(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
+        declined = kind.online(world, pending, target)
+        if not declined:
+            clusterlog.write(world, node, "INFO", "RCM", f"Bringing group '{role.name}' online on {target}")
+            return
+        role = _change(world, node, pending, owner=role.owner, tried=(*role.tried, target))
+        clusterlog.write(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
+        tell(world, target, role, say("{node} declines role {role}: {why}", node=target, role=role.name, why=declined),
+             what="declined", why=declined)  # fmt: skip
+    _change(world, node, role, state=ResourceState.FAILED)
+    tell(world, node, role, say("role {role} is online nowhere", role=role.name), what="nowhere")
+
+
+def came_online(world: World, name: str, owner: str) -> None:
+    """A kind tells that its role is online on *owner*."""
+    found = world.nodes.get(owner)
+    role = found.config.role(name) if found is not None else None
+    if found is None or role is None or role.owner != owner or role.state is not ResourceState.ONLINE_PENDING:
+        return
+    took_s = world.tick / TICKS_PER_S
+    _change(world, owner, role, state=ResourceState.ONLINE, tried=(), why="")
+    clusterlog.write(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
+    tell(world, owner, role, say("role {role} is online on {node}", role=name, node=owner), what="online", at_s=took_s)
+
+
+def broke_off(world: World, name: str, owner: str, why: str) -> None:
+    """A kind tells that its role could not come online on *owner* after all; others are tried."""
+    found = find(world, name)
+    if found is None or found[1].owner != owner or found[1].state is not ResourceState.ONLINE_PENDING:
+        return
+    node, role = found
+    tell(world, node.name, role, say("{node} declines role {role}: {why}", node=owner, role=name, why=why),
+         what="declined", why=why)  # fmt: skip
+    _bring_online(world, node.name, _change(world, node.name, role, tried=(*role.tried, owner)))
+
+
+def restore(world: World, node: str) -> None:
+    """A cluster has just been formed: roles that were not taken offline come online, where they were if they can."""
+    for role in world.nodes[node].config.roles:
+        if role.state is not ResourceState.OFFLINE:
+            _bring_online(world, node, _change(world, node, role, why="", tried=()), (role.owner,))
+
+
+def node_left(world: World, node: str) -> None:
+    for kind in KINDS.values():
+        kind.node_left(world, node)
+
+
+def node_joined(world: World, node: str) -> None:
+    for kind in KINDS.values():
+        kind.node_joined(world, node)
+    world.all_dirty()
+
+
+HANDLERS: Final = {"role.failed": failed, "role.offline": went_offline}

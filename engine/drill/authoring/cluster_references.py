@@ -1,0 +1,101 @@
+"""What must be right between the clusters, groups and instances of a scenario."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from engine.drill.authoring.places import Path
+from engine.drill.authoring.problems import Finder
+from engine.drill.authoring.schema import AvailabilityGroup, Scenario
+from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
+from engine.words import say
+
+Known = Callable[[Finder, Path, str | None, Sequence[str], str], bool]
+
+REPLICAS_MAX = {2012: 5}
+REPLICAS_MAX_LATER = 9
+"""Replicas of a group, the primary included, by version. Documented [DOC: availability groups, prerequisites]."""
+
+
+def check_clusters(scenario: Scenario, finder: Finder, known: Known) -> None:
+    """Note every name that is not there, and every configuration that the products refuse."""
+    computers = [server.name for server in scenario.servers]
+    used: dict[str, str] = {}
+    for i, cluster in enumerate(scenario.clusters):
+        for j, node in enumerate(cluster.nodes):
+            known(finder, ("cluster", i, "nodes", j), node, computers, "server")
+            if node in used:
+                wrong = say("{node} is a node of {cluster}", node=node, cluster=used[node])
+                finder.add(("cluster", i, "nodes", j), wrong, say("another server"), 0)
+            used[node] = cluster.name
+        for j, node in enumerate(cluster.without_vote):
+            known(finder, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
+        if cluster.witness_kind == "file share":
+            known(finder, ("cluster", i, "witness"), cluster.witness, computers, "server")
+    for i, instance in enumerate(scenario.instances):
+        for j, node in enumerate(instance.owners):
+            known(finder, ("instance", i, "owners", j), node, list(used), "node")
+    for i, group in enumerate(scenario.groups):
+        _check_group(scenario, group, ("availability_group", i), finder, known, used)
+
+
+def _check_group(
+    scenario: Scenario, group: AvailabilityGroup, path: Path, finder: Finder, known: Known, used: dict[str, str]
+) -> None:
+    servers = {server.name: server for server in scenario.servers if server.sql}
+    hosts = [replica.server for replica in group.replicas]
+    databases = [database.name for database in scenario.databases]
+    for j, database in enumerate(group.databases):
+        known(finder, (*path, "databases", j), database, databases, "database")
+        if any(session.database == database for session in scenario.sessions):
+            wrong = say("{database} is mirrored", database=database)
+            finder.add((*path, "databases", j), wrong, say("another database"), 0)
+    known(finder, (*path, "primary"), group.primary, hosts, "server")
+    for j, replica in enumerate(group.replicas):
+        where: Path = (*path, "replica", j)
+        known(finder, (*where, "server"), replica.server, scenario.server_names, "server")
+        server = servers.get(replica.server)
+        if server is not None and replica.server not in used:
+            wrong = say("{server} is no node of a cluster", server=replica.server)
+            finder.add((*where, "server"), wrong, say("a node of a [[cluster]]"), 0)
+        if server is not None and server.version < 2012:
+            wrong = say("availability groups came with SQL Server 2012")
+            finder.add((*where, "server"), wrong, "version = 2012", 0)
+        if replica.failover == "AUTOMATIC" and replica.mode != "SYNCHRONOUS_COMMIT":
+            wrong = say("automatic failover needs synchronous commit")
+            finder.add((*where, "failover"), wrong, "MANUAL", 0)
+        if replica.failover == "AUTOMATIC" and server is None:
+            wrong = say("a failover cluster instance has no automatic failover in a group")
+            finder.add((*where, "failover"), wrong, "MANUAL", 0)
+        for k, other in enumerate(replica.routing_list):
+            known(finder, (*where, "routing_list", k), other, hosts, "server")
+    versions = [servers[name].version for name in hosts if name in servers]
+    most = min((REPLICAS_MAX.get(version, REPLICAS_MAX_LATER) for version in versions), default=9)
+    if len(hosts) > most:
+        wrong = say("{n} replicas are too many", n=len(hosts))
+        finder.add((*path, "replica"), wrong, say("at most {n}", n=most), 0)
+
+
+def add_names(world: World, scenario: Scenario) -> None:
+    """Give a world that has nothing but names those of clusters, nodes, roles and resources."""
+    host = len(world.instances)
+    for cluster in scenario.clusters:
+        roles = tuple(
+            [
+                *(_named(group.name, "availability", cluster.nodes[0]) for group in scenario.groups),
+                *(_named(instance.name, "instance", cluster.nodes[0]) for instance in scenario.instances),
+            ]
+        )
+        known = ClusterConfig(roles=roles)
+        for number, name in enumerate(cluster.nodes):
+            world.computers.setdefault(name, Computer(name=name))
+            world.nodes[name] = Node(name=name, cluster=cluster.name, number=number + 1, partition=1, config=known)
+        world.clusters[cluster.name] = Cluster(name=cluster.name, nodes=cluster.nodes)
+    for number, instance in enumerate(scenario.instances):
+        world.instances[instance.name] = Instance(
+            name=instance.name, computer=instance.owners[0], host=host + number
+        )
+
+
+def _named(name: str, kind: str, owner: str) -> ClusterRole:
+    return ClusterRole(name=name, kind=kind, owner=owner, resources=(Resource(name=name, kind="", owners=(owner,)),))

@@ -1,0 +1,97 @@
+"""Failover clusters, availability groups and failover cluster instances of a scenario's start world."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from engine.drill.authoring.schema.values import Name, Port
+from engine.drill.authoring.schema.world import Endpoint, Part
+
+
+class Cluster(Part):
+    """[[cluster]]: a Windows Server failover cluster, formed and with quorum at the start."""
+
+    name: Name
+    """Name of the cluster."""
+    windows: Literal["2008 R2", "2012", "2012 R2", "2016", "2019", "2022"] = "2012 R2"
+    """Version of Windows Server: it decides dynamic quorum, dynamic witness and heartbeat thresholds."""
+    nodes: Annotated[tuple[Name, ...], Field(strict=False, min_length=1, max_length=16)]
+    """Its nodes, by node number."""
+    witness: Name | None = None
+    """Computer that holds the share of a file share witness; name of the disk or storage account of the other kinds."""
+    witness_kind: Literal["file share", "disk", "cloud"] = "file share"
+    """Kind of the witness."""
+    dynamic_quorum: bool = True
+    """Votes are counted anew after each change of members (from Windows Server 2012)."""
+    without_vote: Annotated[tuple[Name, ...], Field(strict=False, max_length=16)] = ()
+    """Nodes with NodeWeight 0."""
+    subnets: dict[Name, Annotated[str, Field(pattern=r"^\d{1,3}(\.\d{1,3}){2}$")]] = Field(default_factory=dict)
+    """Subnet of a node, such as 10.0.1; others are in 10.0.0."""
+
+
+class Replica(Part):
+    """[[availability_group.replica]]: a replica of the group."""
+
+    server: Name
+    """Instance that hosts it."""
+    mode: Literal["SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT"] = "SYNCHRONOUS_COMMIT"
+    """AVAILABILITY_MODE."""
+    failover: Literal["AUTOMATIC", "MANUAL"] = "MANUAL"
+    """FAILOVER_MODE. AUTOMATIC needs SYNCHRONOUS_COMMIT."""
+    session_timeout_s: int = Field(default=10, ge=5, le=32_767)
+    """SESSION_TIMEOUT."""
+    secondary_connections: Literal["NO", "READ_ONLY", "ALL"] = "NO"
+    """SECONDARY_ROLE (ALLOW_CONNECTIONS)."""
+    primary_connections: Literal["ALL", "READ_WRITE"] = "ALL"
+    """PRIMARY_ROLE (ALLOW_CONNECTIONS)."""
+    backup_priority: int = Field(default=50, ge=0, le=100)
+    """BACKUP_PRIORITY."""
+    routing_url: bool = False
+    """It has a READ_ONLY_ROUTING_URL, so that a routing list may name it."""
+    routing_list: Annotated[tuple[Name, ...], Field(strict=False, max_length=8)] = ()
+    """READ_ONLY_ROUTING_LIST while it is primary."""
+
+
+class AvailabilityGroup(Part):
+    """[[availability_group]]: a group whose replicas are joined and in step at the start."""
+
+    name: Name
+    """Name of the group and of its cluster role."""
+    databases: Annotated[tuple[Name, ...], Field(strict=False, max_length=100)]
+    """Availability databases; of several equal ones the first stands for all."""
+    primary: Name
+    """Instance with the primary replica at the start."""
+    replicas: Annotated[tuple[Replica, ...], Field(strict=False, alias="replica", min_length=1, max_length=9)]
+    listener: Name | None = None
+    """Network name of its listener. None: there is none."""
+    listener_port: Port = 1433
+    """Port of the listener."""
+    failure_condition_level: int = Field(default=3, ge=1, le=5)
+    """FAILURE_CONDITION_LEVEL."""
+    health_check_timeout_ms: int = Field(default=30_000, ge=15_000, le=4_294_967_295)
+    """HEALTH_CHECK_TIMEOUT."""
+    backup_preference: Literal["PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE"] = "SECONDARY"
+    """AUTOMATED_BACKUP_PREFERENCE."""
+    db_failover: bool = False
+    """DB_FAILOVER (from SQL Server 2016)."""
+    required_synchronized: int = Field(default=0, ge=0, le=8)
+    """REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT (from SQL Server 2017)."""
+
+
+class ClusterInstance(Part):
+    """[[instance]]: a failover cluster instance on shared disks."""
+
+    name: Name
+    """Network name of the instance, and its role in the cluster."""
+    owners: Annotated[tuple[Name, ...], Field(strict=False, min_length=1, max_length=16)]
+    """Possible owners: nodes on which it is installed; the first owns it at the start."""
+    version: Literal[2005, 2008, 2012, 2014] = 2014
+    """SQL Server version by year."""
+    edition: Literal["Enterprise", "Developer", "Standard"] = "Enterprise"
+    """Edition of SQL Server."""
+    service_account: str = "CORP\\sqlservice"
+    """Service account of the instance."""
+    endpoint: Endpoint = Endpoint()
+    """Its database mirroring endpoint."""

@@ -1,0 +1,181 @@
+"""Availability groups: what the cluster's copy of the configuration says, and what each instance knows."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import IntEnum, StrEnum
+from typing import Final
+
+from engine.model.times import Tick
+
+
+class CommitMode(IntEnum):
+    """availability_mode of sys.availability_replicas."""
+
+    ASYNCHRONOUS_COMMIT = 0
+    SYNCHRONOUS_COMMIT = 1
+
+
+class FailoverMode(IntEnum):
+    """failover_mode of sys.availability_replicas."""
+
+    MANUAL = 0
+    AUTOMATIC = 1
+
+
+class ReplicaRole(IntEnum):
+    """role of sys.dm_hadr_availability_replica_states."""
+
+    RESOLVING = 0
+    PRIMARY = 1
+    SECONDARY = 2
+
+
+class ReplicaWord(StrEnum):
+    """State of a local replica, as message 19406 words it. Seen in public logs."""
+
+    NOT_AVAILABLE = "NOT_AVAILABLE"
+    RESOLVING_NORMAL = "RESOLVING_NORMAL"
+    RESOLVING_PENDING_FAILOVER = "RESOLVING_PENDING_FAILOVER"
+    PRIMARY_PENDING = "PRIMARY_PENDING"
+    PRIMARY_NORMAL = "PRIMARY_NORMAL"
+    SECONDARY_NORMAL = "SECONDARY_NORMAL"
+
+    @property
+    def role(self) -> ReplicaRole:
+        return ReplicaRole.__members__.get(self.value.partition("_")[0], ReplicaRole.RESOLVING)
+
+
+class SyncState(IntEnum):
+    """synchronization_state of sys.dm_hadr_database_replica_states."""
+
+    NOT_SYNCHRONIZING = 0
+    SYNCHRONIZING = 1
+    SYNCHRONIZED = 2
+    REVERTING = 3
+    INITIALIZING = 4
+
+
+class SuspendReason(IntEnum):
+    """suspend_reason of sys.dm_hadr_database_replica_states."""
+
+    USER = 0
+    PARTNER = 1
+    REDO = 2
+    CAPTURE = 3
+    APPLY = 4
+    RESTART = 5
+    UNDO = 6
+    REVALIDATION = 7
+    XRF_UPDATE = 8
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Replica:
+    """A replica as CREATE or ALTER AVAILABILITY GROUP has configured it."""
+
+    server: str
+    endpoint_url: str
+    mode: CommitMode = CommitMode.ASYNCHRONOUS_COMMIT
+    failover: FailoverMode = FailoverMode.MANUAL
+    session_timeout_s: int = 10
+    backup_priority: int = 50
+    primary_connections: str = "ALL"
+    """ALL or READ_WRITE."""
+    secondary_connections: str = "NO"
+    """NO, READ_ONLY or ALL."""
+    read_only_routing_url: str | None = None
+    read_only_routing_list: tuple[str, ...] = ()
+    seeding: str = "MANUAL"
+    """AUTOMATIC or MANUAL."""
+    joined: bool = True
+    """ALTER AVAILABILITY GROUP … JOIN has been run there."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AvailabilityListener:
+    """Network name and addresses through which clients find the primary replica."""
+
+    name: str
+    port: int = 1433
+    addresses: tuple[str, ...] = ()
+
+
+Place = tuple[str, str]
+"""(database, server)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AvailabilityGroup:
+    """An availability group as the cluster has it: on every node with quorum the same."""
+
+    name: str
+    guid: int
+    """Its number among `World.groups`."""
+    primary: str
+    """The server that was primary last."""
+    replicas: tuple[Replica, ...] = ()
+    databases: tuple[str, ...] = ()
+    joined: tuple[Place, ...] = ()
+    """Database copies that have joined."""
+    ready: tuple[Place, ...] = ()
+    """is_failover_ready: written by the primary, so that it outlives the primary."""
+    pending_suspend: tuple[Place, ...] = ()
+    """is_pending_secondary_suspend: after a forced failover, until the secondary has been told."""
+    failure_condition_level: int = 3
+    health_check_timeout_ms: int = 30_000
+    lease_timeout_ms: int = 20_000
+    backup_preference: str = "SECONDARY"
+    db_failover: bool = False
+    required_synchronized: int = 0
+    basic: bool = False
+    listener: AvailabilityListener | None = None
+
+    def replica(self, server: str | None) -> Replica | None:
+        return next((replica for replica in self.replicas if replica.server == server), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplicaState:
+    """What one instance knows of its own replica."""
+
+    server: str
+    guid: int
+    word: ReplicaWord = ReplicaWord.RESOLVING_NORMAL
+    primary: str | None = None
+    """Whom it takes for the primary; None while RESOLVING."""
+    pending: str = ""
+    """Kind of the failover that was asked for here and has begun: manual, forced, or nothing."""
+    since_tick: Tick = 0
+
+    @property
+    def role(self) -> ReplicaRole:
+        return self.word.role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AvailabilityMembership:
+    """What one server knows of one database of an availability group; guid None: it is in none."""
+
+    guid: int | None = None
+    database_guid: int = 0
+    """group_database_id, as a number."""
+    role: ReplicaRole = ReplicaRole.RESOLVING
+    state: SyncState = SyncState.NOT_SYNCHRONIZING
+    suspended: SuspendReason | None = None
+    peers: tuple[tuple[str, SyncState], ...] = ()
+    """Primary: the state of each secondary, as it knows it."""
+    lost: tuple[str, ...] = ()
+    """Primary: synchronized secondaries that it has lost and could not yet write down as lost: commits wait."""
+    closing: tuple[tuple[str, float], ...] = ()
+    """Primary: secondaries nearly in step; commits wait for them, and past this position they are SYNCHRONIZED."""
+    readers: str = "NO"
+    """Secondary: whom it lets in: NO, READ_ONLY (ApplicationIntent=ReadOnly) or ALL."""
+    quorum: bool = True
+    """The node on which the server runs takes part in a cluster with quorum."""
+
+    def peer(self, server: str) -> SyncState:
+        return dict(self.peers).get(server, SyncState.NOT_SYNCHRONIZING)
+
+
+NO_AVAILABILITY: Final = AvailabilityMembership()

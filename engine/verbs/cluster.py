@@ -1,0 +1,158 @@
+"""Nodes, votes and roles of a failover cluster, as Failover Cluster Manager lets people change them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.cluster import commands
+from engine.inputs import Input
+from engine.model import World
+from engine.verbs.verb import NODE, ROLE, Parameter, Verb
+from engine.words import mark, say
+
+SECTION: Final = mark("Cluster")
+
+
+def _service(world: World, item: Input, wanted: str, why: str) -> str:
+    return why if world.nodes[item.args[0]].service == wanted else ""
+
+
+VERBS: Final = (
+    Verb(
+        name="stop-cluster",
+        parameters=(NODE,),
+        help=mark("stop the cluster service of a node; its roles move"),
+        group="fault",
+        do=lambda world, item: commands.stop(world, item.args[0]),
+        reverse="start-cluster",
+        pointless=lambda world, item: _service(world, item, "stopped", say("the cluster service is stopped")),
+        effect=lambda world, fault: say("{node} is no member of the cluster", node=fault.args[0]),
+        label=mark("Stop the cluster service"),
+        icon="stop",
+        section=SECTION,
+    ),
+    Verb(
+        name="start-cluster",
+        parameters=(NODE,),
+        help=mark("start the cluster service of a node"),
+        group="repair",
+        do=lambda world, item: commands.start(world, item.args[0]),
+        pointless=lambda world, item: _service(world, item, "running", say("the cluster service is running")),
+        label=mark("Start the cluster service"),
+        icon="play",
+        section=SECTION,
+    ),
+    Verb(
+        name="force-quorum",
+        parameters=(NODE,),
+        help=mark("start the cluster service of a node with forced quorum"),
+        group="chore",
+        do=lambda world, item: commands.force_quorum(world, item.args[0]),
+        label=mark("Force quorum"),
+        icon="warning",
+        section=SECTION,
+    ),
+    Verb(
+        name="prevent-quorum",
+        parameters=(NODE,),
+        help=mark("start the cluster service of a node so that it joins a cluster and forms none"),
+        group="chore",
+        do=lambda world, item: commands.start(world, item.args[0], prevent=True),
+        label=mark("Start with PreventQuorum"),
+        icon="play",
+        section=SECTION,
+    ),
+    Verb(
+        name="evict",
+        parameters=(NODE,),
+        help=mark("evict a node from its cluster"),
+        group="chore",
+        do=lambda world, item: commands.evict(world, item.args[0]),
+        label=mark("Evict"),
+        icon="cut",
+        section=SECTION,
+    ),
+    Verb(
+        name="set-weight",
+        parameters=(NODE, Parameter(mark("vote"), choices=("0", "1"))),
+        help=mark("give a node its vote (1) or take it away (0)"),
+        group="chore",
+        do=lambda world, item: commands.set_weight(world, item.args[0], int(item.args[1])),
+        label=mark("Set NodeWeight {1}"),
+        icon="gear",
+        section=SECTION,
+    ),
+    Verb(
+        name="move-role",
+        parameters=(ROLE, NODE),
+        help=mark("move a role to a node by the cluster"),
+        group="chore",
+        do=lambda world, item: commands.move(world, item.args[0], item.args[1]),
+        label=mark("Move to {1}"),
+        icon="retry",
+        section=SECTION,
+    ),
+    Verb(
+        name="stop-role",
+        parameters=(ROLE,),
+        help=mark("take a role offline"),
+        group="chore",
+        do=lambda world, item: commands.stop_role(world, item.args[0]),
+        label=mark("Take offline"),
+        icon="stop",
+        section=SECTION,
+    ),
+    Verb(
+        name="start-role",
+        parameters=(ROLE,),
+        help=mark("bring a role online"),
+        group="chore",
+        do=lambda world, item: commands.start_role(world, item.args[0]),
+        label=mark("Bring online"),
+        icon="play",
+        section=SECTION,
+    ),
+    Verb(
+        name="set-owners",
+        parameters=(Parameter(mark("resource")), Parameter(mark("nodes"))),
+        help=mark("set the possible owners of a resource: nodes, with commas between them"),
+        group="chore",
+        do=lambda world, item: commands.set_owners(world, item.args[0], item.args[1].split(",")),
+        label=mark("Set possible owners"),
+        icon="gear",
+        section=SECTION,
+    ),
+    Verb(
+        name="fail-resource",
+        parameters=(Parameter(mark("resource")),),
+        help=mark("let a cluster resource fail"),
+        group="fault",
+        do=lambda world, item: commands.fail_resource(world, item.args[0]),
+        effect=lambda world, fault: say("the cluster has noticed it"),
+        label=mark("Let {0} fail"),
+        icon="warning",
+        section=SECTION,
+    ),
+    Verb(
+        name="fail-witness",
+        parameters=(Parameter(mark("cluster")),),
+        help=mark("take the witness of a cluster away: its disk or share is lost"),
+        group="fault",
+        do=lambda world, item: commands.set_witness_failed(world, item.args[0], True),
+        reverse="mend-witness",
+        effect=lambda world, fault: say("the witness cannot be reached"),
+        label=mark("Lose the witness"),
+        icon="cut",
+        section=SECTION,
+    ),
+    Verb(
+        name="mend-witness",
+        parameters=(Parameter(mark("cluster")),),
+        help=mark("bring the witness of a cluster back"),
+        group="repair",
+        do=lambda world, item: commands.set_witness_failed(world, item.args[0], False),
+        label=mark("Bring the witness back"),
+        icon="mend",
+        section=SECTION,
+    ),
+)
