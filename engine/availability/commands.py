@@ -1,4 +1,5 @@
-"""ALTER AVAILABILITY GROUP and ALTER DATABASE … SET HADR: what each checks, and in which order. [DOC]
+"""ALTER AVAILABILITY GROUP and ALTER DATABASE … SET HADR: what each checks, and in which order.
+[DOC: ALTER AVAILABILITY GROUP]
 
 Order of the checks: the group, the role, the cluster, the databases; derived where it is not documented.
 """
@@ -15,11 +16,15 @@ from engine.model import (
     CommitMode,
     ReplicaRole,
     ReplicaWord,
+    ResourceState,
     SuspendReason,
     SyncState,
     World,
 )
 from engine.protocol import errorlog, network
+
+SOURCE_OF_USER = "SUSPEND_FROM_USER"
+"""Source string in 35264. Seen in public logs."""
 
 
 def known(world: World, server: str, name: str) -> AvailabilityGroup:
@@ -62,10 +67,10 @@ def _hand_over(world: World, server: str, group: AvailabilityGroup, kind: str) -
     if node is None or found is None:
         raise SqlError(41104, group.name)
     there, role = found
-    if role.owner == node.name or kind == "forced":
-        roles.bring_online(world, node.name, role, node.name)
-    else:
+    if role.state is ResourceState.ONLINE and role.owner != node.name:
         roles.move(world, there.name, role, node.name)
+    else:
+        roles.bring_online(world, there.name, role, node.name)
 
 
 def forced_failover(world: World, server: str, name: str) -> list[Message]:
@@ -92,8 +97,10 @@ def suspend(world: World, server: str, database: str) -> list[Message]:
         raise SqlError(35239, database, group.name if group is not None else "")
     guid, key = copy.availability.guid, (server, database)
     world.update_availability(key, suspended=SuspendReason.USER)
-    errorlog.write(world, server, 35264, database, "user", 0, "")
-    primary = server if copy.availability.role is ReplicaRole.PRIMARY else world.replicas[server, guid].primary
+    errorlog.write(world, server, 35264, database, "user", int(SuspendReason.USER), SOURCE_OF_USER)
+    primary = (
+        server if copy.availability.role is ReplicaRole.PRIMARY else world.replicas[server, guid].primary
+    )
     if primary == server:
         for peer, _ in copy.availability.peers:
             movement.lose(world, key, peer)
@@ -118,7 +125,9 @@ def resume(world: World, server: str, database: str) -> list[Message]:
         world,
         server,
         guid,
-        lambda old: replace(old, pending_suspend=tuple(p for p in old.pending_suspend if p != (database, server))),
+        lambda old: replace(
+            old, pending_suspend=tuple(p for p in old.pending_suspend if p != (database, server))
+        ),
     )
     state = world.replicas[server, guid]
     lead = (server, database) if state.role is ReplicaRole.PRIMARY else (state.primary or "", database)

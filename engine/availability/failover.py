@@ -1,7 +1,8 @@
-"""A group changes its primary: admission, redo, promotion of all its databases. [DOC: failover and failover modes]"""
+"""A group changes its primary: admission, redo, promotion of all its databases. [DOC: failover modes]"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -49,7 +50,7 @@ def ready(group: AvailabilityGroup, server: str) -> bool:
 
 
 def automatic_target(group: AvailabilityGroup, server: str) -> bool:
-    """The current primary and *server* both have automatic failover. [DOC: failover sets]"""
+    """The current primary and *server* both have automatic failover. [DOC: failover modes, failover sets]"""
     ends = (group.replica(group.primary), group.replica(server))
     return all(end is not None and end.failover is FailoverMode.AUTOMATIC for end in ends)
 
@@ -57,13 +58,16 @@ def automatic_target(group: AvailabilityGroup, server: str) -> bool:
 def admission(world: World, group: AvailabilityGroup, server: str) -> Sentence | None:
     """Why *server* may not become primary when the cluster asks it to; None if it may.
 
-    The former primary may always: it has the reference copy. A replica that was told to fail over has checked before.
+    The former primary may, except with forced quorum: it has the reference copy. A replica that was told to fail over
+    has checked before.
     """
-    if world.replicas[server, group.guid].pending or server == group.primary:
+    if world.replicas[server, group.guid].pending:
         return None
     node = config.node_of(world, server)
     if node is None or node.config.forced:
         return say("the cluster runs with forced quorum")
+    if server == group.primary:
+        return None
     if not automatic_target(group, server):
         return say("{server} is no automatic failover target", server=server)
     if not ready(group, server):
@@ -108,11 +112,12 @@ def begin(world: World, guid: int, server: str) -> None:
     """The replica on *server* accepts the role: it redoes what it has, then opens."""
     group = replicas.group_of(world, server, guid)
     assert group is not None
-    kind = world.replicas[server, guid].pending or "automatic"
+    asked = world.replicas[server, guid]
+    kind = asked.pending or "automatic"
     replicas.set_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
     for copy in replicas.copies(world, server, guid):
         if group.primary != server:
-            _begin_one(world, group, copy, kind)
+            _begin_one(world, group, copy, kind, asked.since_tick)
         if copy.source is not None:
             world.dirty.add(copy.source)
         elif copy.stream is not None:
@@ -122,12 +127,18 @@ def begin(world: World, guid: int, server: str) -> None:
     consider(world, guid, server)
 
 
-def _begin_one(world: World, group: AvailabilityGroup, copy: DatabaseCopy, kind: str) -> None:
+def _begin_one(
+    world: World, group: AvailabilityGroup, copy: DatabaseCopy, kind: str, asked_tick: int
+) -> None:
     cause, failed_tick = causes.of_loss(world, group.primary, copy.server)
     if kind == "manual":
-        cause, failed_tick = "manual", world.tick
+        cause, failed_tick = "manual", asked_tick
     old = world.copies.get((group.primary, copy.database))
-    undo = undo_s(world.flow, copy.stream, old.open_log_kb) if copy.stream is not None and old is not None else 0.0
+    undo = (
+        undo_s(world.flow, copy.stream, old.open_log_kb)
+        if copy.stream is not None and old is not None
+        else 0.0
+    )
     failover = Failover(
         guid=copy.availability.database_guid,
         database=copy.database,
@@ -215,6 +226,8 @@ def _led_by(world: World, group: AvailabilityGroup, server: str, forced: bool) -
 
 
 def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced: bool) -> None:
+    if forced:
+        suspend_others(world, group, copy.database, copy.server)
     key = (copy.server, copy.database)
     old = world.copies.get((group.primary, copy.database))
     if copy.stream is not None:
@@ -240,13 +253,11 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
     world.update_availability(key, suspended=None)
     errorlog.write(world, copy.server, 17137, copy.database)
     errorlog.write(world, copy.server, 3454, copy.database, copy.database_id)
-    if forced:
-        suspend_others(world, group, copy.database, copy.server)
 
 
 def suspend_others(world: World, group: AvailabilityGroup, database: str, primary: str) -> None:
     """After a forced failover data movement to every other copy is suspended until it is resumed there.
-    [DOC: forced manual failover]
+    [DOC: forced failover]
     """
     for place in group.joined:
         key = (place[1], database)
@@ -281,7 +292,7 @@ def undone(world: World, guid: int, detected_tick: int) -> None:
         _step(world, _update(world, failover, undo_done_tick=world.tick), say("undo done"))
 
 
-def cancel(world: World, key: Key, why: Sentence) -> None:
+def cancel(world: World, key: Key, why: str) -> None:
     """The copy is gone: if it was about to become primary, that comes to nothing."""
     copy = world.copies[key]
     failover = running(world, copy)
@@ -307,9 +318,16 @@ def close(world: World, server: str, guid: int, reason: str, *, pending: str = "
             if reason is replicas.OFFLINE:
                 errorlog.write(world, server, 35299, copy.database, 100)
     replicas.set_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
-    if group is not None and group.listener is not None and world.listeners.get(group.listener.name) == server:
+    if (
+        group is not None
+        and group.listener is not None
+        and world.listeners.get(group.listener.name) == server
+    ):
         world.listeners[group.listener.name] = None
     network.reassess(world, guid)
 
 
-HANDLERS: Final = {"availability.online": online, "availability.undone": undone}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "availability.online": online,
+    "availability.undone": undone,
+}

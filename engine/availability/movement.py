@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
@@ -15,7 +16,6 @@ from engine.model import (
     DatabaseCopy,
     DbState,
     Key,
-    ReplicaRole,
     ReplicaWord,
     SyncState,
     World,
@@ -40,9 +40,10 @@ def meet_secondaries(world: World, guid: int, primary: str) -> None:
 
 
 def watch(world: World) -> None:
-    """After anything has happened: a replica that is resolving follows a primary that is there."""
+    """After anything has happened: a replica without a primary, or with a former one, follows the one there is."""
     for (server, guid), state in sorted(world.replicas.items()):
-        if state.word is ReplicaWord.RESOLVING_NORMAL and world.instances[server].answering:
+        follows = state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL)
+        if follows and world.instances[server].answering:
             _follow_primary(world, server, guid)
 
 
@@ -51,8 +52,11 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     if from_cluster is None or from_cluster.primary == server or not config.has_quorum(world, server):
         return
     lead = world.replicas.get((from_cluster.primary, guid))
-    if lead is None or lead.word is not ReplicaWord.PRIMARY_NORMAL:
+    mine = world.replicas[server, guid]
+    if lead is None or lead.word is not ReplicaWord.PRIMARY_NORMAL or mine.primary == lead.server:
         return
+    if mine.word is ReplicaWord.SECONDARY_NORMAL:
+        replicas.set_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
     replicas.set_word(
         world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.ELSEWHERE, primary=lead.server
     )
@@ -67,7 +71,12 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -> None:
     """Timer: *me* now notices that its connection to *peer* is gone."""
     contact = world.contacts.get((guid, me, peer))
-    if contact is None or contact.epoch != epoch or not contact.connected or not world.instances[me].answering:
+    if (
+        contact is None
+        or contact.epoch != epoch
+        or not contact.connected
+        or not world.instances[me].answering
+    ):
         return
     world.contacts[guid, me, peer] = replace(
         contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
@@ -118,7 +127,7 @@ def lose(world: World, key: Key, server: str) -> None:
 
 
 def _own_state(world: World, key: Key) -> SyncState:
-    """A primary's own row: SYNCHRONIZED in synchronous-commit mode, SYNCHRONIZING in the other. [DOC: replica states]"""
+    """A primary's own row: SYNCHRONIZED in synchronous-commit mode, else SYNCHRONIZING. [DOC: database replica states]"""
     guid = world.copies[key].availability.guid
     replica = replicas.own(world, key[0], guid) if guid is not None else None
     synchronous = replica is not None and replica.mode is CommitMode.SYNCHRONOUS_COMMIT
@@ -252,7 +261,9 @@ def caught_up(world: World, stream: int) -> None:
     closing = dict(lead.availability.closing).get(secondary[0])
     if closing is None:
         # From here on commits wait; those told before must be there before it counts as in step.
-        _set_closing(world, primary, secondary[0], world.flow.positions(world.flow.source_of(stream)).committed_kb)
+        _set_closing(
+            world, primary, secondary[0], world.flow.positions(world.flow.source_of(stream)).committed_kb
+        )
         return
     guid = lead.availability.guid
     if guid is None or world.flow.stream_positions(stream).hardened_kb < closing:
@@ -263,4 +274,7 @@ def caught_up(world: World, stream: int) -> None:
         replicas.set_state(world, secondary, SyncState.SYNCHRONIZED)
 
 
-HANDLERS: Final = {"availability.call": call, "availability.reverted": reverted}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "availability.call": call,
+    "availability.reverted": reverted,
+}

@@ -8,7 +8,6 @@ from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, Key, ReplicaRole, ReplicaWord, SyncState, World
 from engine.protocol import errorlog, groups, serving, streams
 from engine.protocol.groups import StreamTerms
-from engine.words import say
 
 
 class Availability(groups.Policy):
@@ -36,7 +35,11 @@ class Availability(groups.Policy):
             return None
         for server in mine.read_only_routing_list:
             replica = group.replica(server)
-            if replica is not None and replica.read_only_routing_url and serving.reads(world, (server, copy.database)):
+            if (
+                replica is not None
+                and replica.read_only_routing_url
+                and serving.reads(world, (server, copy.database))
+            ):
                 return server
         return None
 
@@ -106,7 +109,11 @@ class Availability(groups.Policy):
         replicas.set_word(world, key[0], guid, ReplicaWord.NOT_AVAILABLE, replicas.SHUTDOWN)
         replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
         group = replicas.group_of(world, key[0], guid)
-        if group is not None and group.listener is not None and world.listeners.get(group.listener.name) == key[0]:
+        if (
+            group is not None
+            and group.listener is not None
+            and world.listeners.get(group.listener.name) == key[0]
+        ):
             world.listeners[group.listener.name] = None
 
     def recovered(self, world: World, key: Key) -> bool:
@@ -118,7 +125,12 @@ class Availability(groups.Policy):
             replicas.set_word(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
         state = world.replicas[key[0], guid]
         contact = world.contacts.get((guid, key[0], state.primary or ""))
-        if state.role is ReplicaRole.SECONDARY and state.primary and contact is not None and contact.connected:
+        if (
+            state.role is ReplicaRole.SECONDARY
+            and state.primary
+            and contact is not None
+            and contact.connected
+        ):
             movement.join(world, (state.primary, key[1]), key)
         return True
 
@@ -126,7 +138,9 @@ class Availability(groups.Policy):
         errorlog.write(world, key[0], 35262, key[1], world.copies[key].database_id)
 
     def timeout_s(self, world: World, group: int) -> int:
-        known = (replicas.group_of(world, server, number) for server, number in world.replicas if number == group)
+        known = (
+            replicas.group_of(world, server, number) for server, number in world.replicas if number == group
+        )
         found = next((one for one in known if one is not None), None)
         return min(replica.session_timeout_s for replica in found.replicas) if found is not None else 10
 
@@ -140,5 +154,3 @@ class Availability(groups.Policy):
 
     def on_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
         movement.on_made(world, group, me, peer, epoch)
-
-

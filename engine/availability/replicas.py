@@ -23,7 +23,8 @@ from engine.words import mark, say
 
 STARTING: Final = "The state changed because the local instance of SQL Server is starting up."
 ELSEWHERE: Final = (
-    "The state changed because the availability group state has changed in Windows Server Failover Clustering (WSFC)."
+    "The state changed because the availability group state has changed in Windows Server Failover Clustering "
+    "(WSFC)."
 )
 ONLINE: Final = "The state changed because the availability group is coming online."
 DONE: Final = (
@@ -41,7 +42,8 @@ LEASE: Final = (
     "Clustering (WSFC) has expired."
 )
 NO_QUORUM: Final = (
-    "The state changed because the local instance of Windows Server Failover Clustering (WSFC) has lost quorum."
+    "The state changed because the local instance of Windows Server Failover Clustering (WSFC) "
+    "has lost quorum."
 )
 COMMAND: Final = "The state changed because of a user initiated failover."
 SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
@@ -88,11 +90,20 @@ CHANGED: Final = mark("replica of {group}: {old} -> {new}")
 
 
 def set_word(
-    world: World, server: str, guid: int, word: ReplicaWord, reason: str, *, primary: str | None = None, pending: str = ""
+    world: World,
+    server: str,
+    guid: int,
+    word: ReplicaWord,
+    reason: str,
+    *,
+    primary: str | None = None,
+    pending: str = "",
 ) -> None:
     """The replica on *server* changes its state; its databases with it, except for those that become primary."""
     old = world.replicas[server, guid]
-    world.replicas[server, guid] = replace(old, word=word, primary=primary, pending=pending, since_tick=world.tick)
+    world.replicas[server, guid] = replace(
+        old, word=word, primary=primary, pending=pending, since_tick=world.tick
+    )
     for copy in copies(world, server, guid):
         role = word.role if word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
@@ -113,7 +124,13 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
     old = copy.availability.role
     world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
     world.update_availability(
-        key, role=role, state=SyncState.NOT_SYNCHRONIZING, peers=(), lost=(), closing=(), readers=readers(world, key)
+        key,
+        role=role,
+        state=SyncState.NOT_SYNCHRONIZING,
+        peers=(),
+        lost=(),
+        closing=(),
+        readers=readers(world, key),
     )
     text = say("{old} -> {new}", old=old.name, new=role.name)
     world.emit("role", text, server=key[0], database=key[1], new=role.name)
@@ -148,7 +165,9 @@ def quorum_lost(world: World, server: str) -> None:
     for state in on_server(world, server):
         if state.word in (ReplicaWord.NOT_AVAILABLE, ReplicaWord.RESOLVING_NORMAL):
             continue
-        errorlog.write(world, server, 41092, "the local Windows Server Failover Clustering (WSFC) node has lost quorum")
+        errorlog.write(
+            world, server, 41092, "the local Windows Server Failover Clustering (WSFC) node has lost quorum"
+        )
         set_word(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=False)

@@ -55,8 +55,7 @@ class GroupRole(roles.RoleKind):
             return []
         servers = [group.primary, *(r.server for r in group.replicas if r.server != group.primary)]
         nodes = [world.instances[server].computer for server in servers if server in world.instances]
-        able = [name for name in nodes if self._may(world, group, role, name)]
-        return able
+        return [name for name in nodes if self._may(world, group, role, name)]
 
     def _may(self, world: World, group: AvailabilityGroup, role: ClusterRole, node: str) -> bool:
         server = _server(world, role, node)
@@ -64,7 +63,11 @@ class GroupRole(roles.RoleKind):
 
     def offline(self, world: World, role: ClusterRole, planned: bool) -> float:
         group, server = _group(world, role), _server(world, role, role.owner)
-        if group is None or server is None or world.instances[server].service not in (Service.RUNNING, Service.STOPPING):
+        if (
+            group is None
+            or server is None
+            or world.instances[server].service not in (Service.RUNNING, Service.STOPPING)
+        ):
             return 0.0
         lease = not planned and role.why == say("the lease was not renewed")
         if lease:
@@ -88,7 +91,11 @@ class GroupRole(roles.RoleKind):
             if instance.computer == node:
                 for state in replicas.on_server(world, name):
                     group = replicas.group_of(world, name, state.guid)
-                    if group is not None and group.listener and world.listeners.get(group.listener.name) == name:
+                    if (
+                        group is not None
+                        and group.listener
+                        and world.listeners.get(group.listener.name) == name
+                    ):
                         world.listeners[group.listener.name] = None
                 replicas.quorum_lost(world, name)
 

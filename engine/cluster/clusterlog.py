@@ -14,4 +14,6 @@ def write(world: World, node: str, level: str, component: str, text: str) -> Non
     """Write a line at *node*: level INFO, WARN or ERR; component as in brackets (RCM, QUORUM, NODE, RHS …)."""
     line = (world.tick, level, component, text)
     world.clusterlog[node] = (*world.clusterlog.get(node, ())[1 - LINES_KEPT :], line)
-    world.emit("clusterlog", f"{level:<4} [{component}] {text}", server=node, level=level, component=component)
+    world.emit(
+        "clusterlog", f"{level:<4} [{component}] {text}", server=node, level=level, component=component
+    )

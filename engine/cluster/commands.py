@@ -12,7 +12,7 @@ from engine.words import say
 
 
 def stop(world: World, name: str) -> None:
-    """The cluster service stops in good order: its vote is handed over, its roles move. [WDOC: Stop-ClusterNode]"""
+    """The cluster service stops in good order: its vote is handed over, its roles move. [DOC: Stop-ClusterNode]"""
     node = world.nodes[name]
     there = [other for other in config.members(world, node.partition) if other != name]
     _leave(world, name, there)
@@ -30,7 +30,9 @@ def _leave(world: World, name: str, there: list[str]) -> None:
     counted = tuple(node for node in first.config.counted if node != name)
     config.update(world, first.name, counted=counted)
     membership.count(world, first.cluster)
-    world.emit("cluster", say("{node} has left the cluster", node=name), server=first.name, what="left", node=name)
+    world.emit(
+        "cluster", say("{node} has left the cluster", node=name), server=first.name, what="left", node=name
+    )
     roles.owners_lost(world, first.name, [name])
 
 
@@ -47,14 +49,20 @@ def start(world: World, name: str, prevent: bool = False) -> None:
 
 
 def force_quorum(world: World, name: str) -> None:
-    """The node forms the cluster alone; its database counts from now on. [WDOC: Start-ClusterNode -FixQuorum]"""
+    """The node forms the cluster alone; its database counts from now on. [DOC: Start-ClusterNode]"""
     node = world.nodes[name]
     if not world.computers[name].powered or node.service in ("off", "starting"):
         raise InputProblem(say("{node} is off", node=name))
     if node.partition:
-        raise InputProblem(say("the cluster service runs on {node}; stop it before you force quorum", node=name))
+        raise InputProblem(
+            say("the cluster service runs on {node}; stop it before you force quorum", node=name)
+        )
     known = replace(
-        node.config, epoch=node.config.epoch + membership.FORCED_EPOCHS, forced=True, counted=(name,), witness_counts=False
+        node.config,
+        epoch=node.config.epoch + membership.FORCED_EPOCHS,
+        forced=True,
+        counted=(name,),
+        witness_counts=False,
     )
     world.nodes[name] = replace(node, service="running", prevented=False)
     membership.form(world, [name], known)
@@ -68,7 +76,9 @@ def evict(world: World, name: str) -> None:
         raise InputProblem(say("{node} is the last node of its cluster", node=name))
     there = [other for other in config.members(world, node.partition) if other != name]
     _leave(world, name, there)
-    world.clusters[cluster.name] = replace(cluster, nodes=tuple(other for other in cluster.nodes if other != name))
+    world.clusters[cluster.name] = replace(
+        cluster, nodes=tuple(other for other in cluster.nodes if other != name)
+    )
     del world.nodes[name]
     for other in there:
         known = world.nodes[other].config

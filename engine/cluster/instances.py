@@ -1,7 +1,8 @@
-"""Failover cluster instances: an instance of SQL Server that runs where its role is owned. [CAT; DOC: FCI]"""
+"""Failover cluster instances: an instance of SQL Server that runs where its role is owned. [DOC: failover cluster instances]"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from engine.cluster import config, roles
@@ -76,7 +77,9 @@ class InstanceRole(roles.RoleKind):
         if instance.service not in (Service.STOPPED, Service.STOPPING):
             service.kill(world, instance.name)
         crashed = not world.computers[instance.computer].powered or instance.computer != node
-        wait_s = DISKS_AFTER_CRASH_S if crashed and not world.computers[instance.computer].powered else DISKS_S
+        wait_s = (
+            DISKS_AFTER_CRASH_S if crashed and not world.computers[instance.computer].powered else DISKS_S
+        )
         world.after(wait_s, "instance.start", role.name, node, instance.started_tick)
         return ""
 
@@ -127,4 +130,4 @@ def up(world: World, name: str, node: str) -> None:
 
 roles.KINDS["instance"] = InstanceRole()
 
-HANDLERS: Final = {"instance.start": start, "instance.up": up}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"instance.start": start, "instance.up": up}

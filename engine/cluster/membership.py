@@ -1,7 +1,8 @@
-"""Who is a member: heartbeats missed, regroup, quorum lost, forming and joining. [WDOC: failover clustering]"""
+"""Who is a member: heartbeats missed, regroup, quorum lost, forming and joining. [DOC: failover clustering quorum]"""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
 from typing import Final
@@ -35,6 +36,7 @@ def watch(world: World) -> None:
         for name in cluster.nodes:
             _watch_power(world, world.nodes[name])
         _note_silence(world, cluster)
+        _note_witness(world, world.clusters[cluster.name])
         _gather_soon(world, world.clusters[cluster.name])
 
 
@@ -72,6 +74,20 @@ def _note_silence(world: World, cluster: Cluster) -> None:
         if pair not in known:
             agreed = since + ticks(_patience_s(world, cluster, pair) + world.chance.uniform(*REGROUP_S))
             world.at(agreed, "cluster.regroup", cluster.name)
+
+
+def _note_witness(world: World, cluster: Cluster) -> None:
+    """A witness that is lost or back changes the votes that are counted, with dynamic quorum."""
+    known = config.current(world, cluster.name)
+    there = quorum.reaches_witness(world, known, [name for name in cluster.nodes if name in world.nodes])
+    if there != cluster.witness_there:
+        world.clusters[cluster.name] = replace(cluster, witness_there=there)
+        if known.witness is not None:
+            text = say("the witness of {cluster} is lost", cluster=cluster.name)
+            if there:
+                text = say("the witness of {cluster} is back", cluster=cluster.name)
+            world.emit("cluster", text, what="witness", there=there)
+        world.after(COUNT_AGAIN_S, "cluster.count", cluster.name)
 
 
 def _patience_s(world: World, cluster: Cluster, pair: Pair) -> float:
@@ -162,7 +178,7 @@ def count(world: World, name: str) -> None:
         if node is None or any(member in there for pair, _ in cluster.silent for member in pair):
             continue
         known = node.config
-        counted, witness = quorum.count(cluster, known, there)
+        counted, witness = quorum.count(cluster, known, there, quorum.reaches_witness(world, known, there))
         forced = known.forced and 2 * len(there) <= len(cluster.nodes)
         if (counted, witness, forced) != (known.counted, known.witness_counts, known.forced):
             config.update(world, node.name, counted=counted, witness_counts=witness, forced=forced)
@@ -177,7 +193,9 @@ def _waiting(world: World, cluster: Cluster) -> list[str]:
 
 
 def _gather_soon(world: World, cluster: Cluster) -> None:
-    if cluster.gathering or not (_joinable(world, cluster) or _formable(world, cluster) or _meeting(world, cluster)):
+    if cluster.gathering or not (
+        _joinable(world, cluster) or _formable(world, cluster) or _meeting(world, cluster)
+    ):
         return
     world.clusters[cluster.name] = replace(cluster, gathering=True)
     world.after(world.chance.uniform(*JOIN_S), "cluster.gather", cluster.name)
@@ -262,7 +280,7 @@ def _join(world: World, node: str, partition: int) -> None:
     roles.node_joined(world, node)
 
 
-HANDLERS: Final = {
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "cluster.started": started,
     "cluster.regroup": regroup,
     "cluster.count": count,

@@ -1,4 +1,4 @@
-"""Votes: who has one, who is counted, and when a side of a cluster may go on. [WDOC: quorum; DOC: WSFC quorum]"""
+"""Votes: who has one, who is counted, and when a side of a cluster may go on. [DOC: failover clustering quorum; WSFC quorum]"""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ WINDOWS: Final = ("2008 R2", "2012", "2012 R2", "2016", "2019", "2022")
 
 THRESHOLDS: Final = {"2008 R2": (5, 5), "2012": (5, 5), "2012 R2": (5, 5)}
 THRESHOLDS_SINCE_2016: Final = (10, 20)
-"""Heartbeats that may be missed within a subnet, and across subnets. Documented [WDOC: cluster network thresholds]."""
+"""Heartbeats that may be missed within a subnet, and across subnets. Documented [DOC: cluster network thresholds]."""
 
 
 def since(cluster: Cluster, version: str) -> bool:
@@ -26,19 +26,20 @@ def dynamic(cluster: Cluster) -> bool:
     return cluster.dynamic_quorum and since(cluster, "2012")
 
 
-def count(cluster: Cluster, config: ClusterConfig, up: Collection[str]) -> tuple[tuple[str, ...], bool]:
+def count(
+    cluster: Cluster, config: ClusterConfig, up: Collection[str], witness_there: bool
+) -> tuple[tuple[str, ...], bool]:
     """(nodes whose vote is counted, whether the witness's is) with *up* as the living members.
 
     Before 2012, or with dynamic quorum off: every configured vote. Else those of living members; from 2012 R2 on the
-    witness votes only beside an even number of nodes; without a witness an even number is made odd.
+    witness votes only beside an even number of nodes; without a witness that is there an even number is made odd.
     """
-    there = config.witness is not None and not config.witness.failed
     voters = tuple(node for node in cluster.nodes if config.weight(node))
     if not dynamic(cluster):
         return voters, config.witness is not None
     voters = tuple(node for node in voters if node in up)
     even = len(voters) % 2 == 0
-    if there:
+    if witness_there:
         return voters, even or not since(cluster, "2012 R2")
     if even and voters:
         last = cluster.lower_priority_node if cluster.lower_priority_node in voters else voters[-1]

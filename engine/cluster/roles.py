@@ -1,13 +1,14 @@
-"""Roles: how the cluster watches them, restarts them, moves them, and gives up. [WDOC; DOC: failover policy]"""
+"""Roles: how the cluster watches them, restarts them, moves them, and gives up. [DOC: WSFC and SQL Server]"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Any, Final
 
 from engine.cluster import clusterlog, config
 from engine.constants import TICKS_PER_S
+from engine.events import Event
 from engine.model import ClusterRole, Node, ResourceState, World, ticks
 from engine.words import Sentence, say
 
@@ -18,7 +19,7 @@ Cluster Manager)."""
 
 FAILURE_PERIOD_S: Final = 6 * 3600.0
 """Failures are counted in six hours; at most the number of nodes less one are answered by a move. Documented
-[DOC: WSFC, failover threshold]."""
+[DOC: WSFC and SQL Server, failover threshold]."""
 
 
 class RoleKind:
@@ -75,8 +76,8 @@ def find(world: World, name: str) -> tuple[Node, ClusterRole] | None:
     return max(found, key=lambda pair: pair[0].config.epoch, default=None)
 
 
-def _change(world: World, node: str, role: ClusterRole, **changes: object) -> ClusterRole:
-    new = replace(role, **{"step": role.step + 1, **changes})  # type: ignore[arg-type]
+def _change(world: World, node: str, role: ClusterRole, **changes: Any) -> ClusterRole:
+    new = replace(role, step=role.step + 1, **changes)
     roles = tuple(new if one.name == role.name else one for one in world.nodes[node].config.roles)
     config.update(world, node, roles=roles)
     return new
@@ -89,8 +90,10 @@ def _current(world: World, node: str, name: str, step: int) -> ClusterRole | Non
     return role if role is not None and role.step == step else None
 
 
-def tell(world: World, node: str, role: ClusterRole, text: Sentence, **data: object) -> None:
-    world.emit("cluster", text, server=node, role=role.name, **data)
+def tell(world: World, node: str, role: ClusterRole, text: Sentence, what: str, **data: object) -> None:
+    world.outbox.append(
+        Event(world.tick, "cluster", node, None, text, (("role", role.name), ("what", what), *data.items()))
+    )
 
 
 # --- health -----------------------------------------------------------------------------------------------
@@ -135,7 +138,13 @@ def failed(world: World, node: str, name: str, step: int) -> None:
 def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
     """The role has failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
-    clusterlog.write(world, node, "WARN", "RCM", f"HandleMonitorReply: FAILURENOTIFICATION for '{role.name}', gen(0) result 1/0.")
+    clusterlog.write(
+        world,
+        node,
+        "WARN",
+        "RCM",
+        f"HandleMonitorReply: FAILURENOTIFICATION for '{role.name}', gen(0) result 1/0.",
+    )
     tell(world, node, role, say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=why),
          what="role failed", why=why)  # fmt: skip
     recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
@@ -174,10 +183,12 @@ def owners_lost(world: World, node: str, gone: list[str]) -> None:
 
 def move(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Move the role, in good order, to *target* or to the best node."""
-    to = target or next(iter(name for name in KINDS[role.kind].targets(world, role) if name != role.owner), None)
+    to = target or next(
+        iter(name for name in KINDS[role.kind].targets(world, role) if name != role.owner), None
+    )
     if to is not None:
-        tell(world, node, role, say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to),
-             what="move", to=to)  # fmt: skip
+        text = say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to)
+        tell(world, node, role, text, what="move", to=to)
         _take_offline(world, node, role, (to,), planned=True)
 
 
@@ -189,7 +200,9 @@ def set_offline(world: World, node: str, role: ClusterRole) -> None:
 
 def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Bring an offline or failed role online, on *target* or where it can be."""
-    _bring_online(world, node, _change(world, node, role, tried=(), failures=(), why=""), (target,) if target else ())
+    _bring_online(
+        world, node, _change(world, node, role, tried=(), failures=(), why=""), (target,) if target else ()
+    )
 
 
 def _take_offline(world: World, node: str, role: ClusterRole, to: tuple[str, ...], planned: bool) -> None:
@@ -233,7 +246,14 @@ def came_online(world: World, name: str, owner: str) -> None:
     took_s = world.tick / TICKS_PER_S
     _change(world, owner, role, state=ResourceState.ONLINE, tried=(), why="")
     clusterlog.write(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
-    tell(world, owner, role, say("role {role} is online on {node}", role=name, node=owner), what="online", at_s=took_s)
+    tell(
+        world,
+        owner,
+        role,
+        say("role {role} is online on {node}", role=name, node=owner),
+        what="online",
+        at_s=took_s,
+    )
 
 
 def broke_off(world: World, name: str, owner: str, why: str) -> None:
@@ -265,4 +285,4 @@ def node_joined(world: World, node: str) -> None:
     world.all_dirty()
 
 
-HANDLERS: Final = {"role.failed": failed, "role.offline": went_offline}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"role.failed": failed, "role.offline": went_offline}

@@ -86,8 +86,6 @@ class Replica:
     """NO, READ_ONLY or ALL."""
     read_only_routing_url: str | None = None
     read_only_routing_list: tuple[str, ...] = ()
-    seeding: str = "MANUAL"
-    """AUTOMATIC or MANUAL."""
     joined: bool = True
     """ALTER AVAILABILITY GROUP … JOIN has been run there."""
 
@@ -128,7 +126,6 @@ class AvailabilityGroup:
     backup_preference: str = "SECONDARY"
     db_failover: bool = False
     required_synchronized: int = 0
-    basic: bool = False
     listener: AvailabilityListener | None = None
 
     def replica(self, server: str | None) -> Replica | None:

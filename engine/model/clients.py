@@ -18,8 +18,6 @@ class Client:
     failover_partner: str | None = None
     read_only: bool = False
     """ApplicationIntent=ReadOnly."""
-    multi_subnet: bool = False
-    """MultiSubnetFailover=True."""
     login: str = ""
     """Login of the application; empty: one that every server knows and lets in."""
     connected_to: str | None = None

@@ -116,6 +116,8 @@ class Cluster:
     """LowerQuorumPriorityNodeID: the node whose vote is taken first."""
     silent: tuple[tuple[tuple[str, str], Tick], ...] = ()
     """Pairs of members that do not hear one another, and since when."""
+    witness_there: bool = False
+    """Some node gets at the witness."""
     gathering: bool = False
     """Nodes that wait for a cluster are about to join or to form it."""
 

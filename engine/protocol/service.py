@@ -22,7 +22,8 @@ def power_off(world: World, name: str) -> None:
     _announce(world, name, say("power off"))
     for server in world.instances_on(computer):
         _gone(world, server)
-    network.reassess(world)
+    if not world.instances_on(computer):
+        network.reassess(world)
 
 
 def power_on(world: World, name: str) -> None:
@@ -40,7 +41,6 @@ def power_on(world: World, name: str) -> None:
     for server in local:
         world.update_instance(server, service=Service.STOPPED)
         world.at(world.tick + boot, "service.start", server, world.instances[server].started_tick)
-    network.reassess(world)
 
 
 def shut_down(world: World, name: str) -> None:

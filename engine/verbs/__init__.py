@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Final
 
 from engine.protocol import causes
-from engine.verbs import clients, cluster, disks, files, installation, jobs, links, network, remarks, servers, sql
+from engine.verbs import (
+    clients,
+    cluster,
+    disks,
+    files,
+    installation,
+    jobs,
+    links,
+    network,
+    remarks,
+    servers,
+    sql,
+)
 from engine.verbs.verb import Verb
 
 FAMILIES: Final = (servers, cluster, links, disks, network, jobs, clients, files, installation, sql, remarks)

@@ -14,7 +14,7 @@ Known = Callable[[Finder, Path, str | None, Sequence[str], str], bool]
 
 REPLICAS_MAX = {2012: 5}
 REPLICAS_MAX_LATER = 9
-"""Replicas of a group, the primary included, by version. Documented [DOC: availability groups, prerequisites]."""
+"""Replicas of a group, the primary included, by version. Documented [DOC: prerequisites of availability groups]."""
 
 
 def check_clusters(scenario: Scenario, finder: Finder, known: Known) -> None:
@@ -30,6 +30,9 @@ def check_clusters(scenario: Scenario, finder: Finder, known: Known) -> None:
             used[node] = cluster.name
         for j, node in enumerate(cluster.without_vote):
             known(finder, ("cluster", i, "without_vote", j), node, cluster.nodes, "node")
+        if cluster.subnets and len(cluster.subnets) != len(cluster.nodes):
+            wrong = say("{n} subnets for {nodes} nodes", n=len(cluster.subnets), nodes=len(cluster.nodes))
+            finder.add(("cluster", i, "subnets"), wrong, say("one for each node"), 0)
         if cluster.witness_kind == "file share":
             known(finder, ("cluster", i, "witness"), cluster.witness, computers, "server")
     for i, instance in enumerate(scenario.instances):
@@ -40,7 +43,12 @@ def check_clusters(scenario: Scenario, finder: Finder, known: Known) -> None:
 
 
 def _check_group(
-    scenario: Scenario, group: AvailabilityGroup, path: Path, finder: Finder, known: Known, used: dict[str, str]
+    scenario: Scenario,
+    group: AvailabilityGroup,
+    path: Path,
+    finder: Finder,
+    known: Known,
+    used: dict[str, str],
 ) -> None:
     servers = {server.name: server for server in scenario.servers if server.sql}
     hosts = [replica.server for replica in group.replicas]
@@ -80,16 +88,16 @@ def add_names(world: World, scenario: Scenario) -> None:
     """Give a world that has nothing but names those of clusters, nodes, roles and resources."""
     host = len(world.instances)
     for cluster in scenario.clusters:
-        roles = tuple(
-            [
-                *(_named(group.name, "availability", cluster.nodes[0]) for group in scenario.groups),
-                *(_named(instance.name, "instance", cluster.nodes[0]) for instance in scenario.instances),
-            ]
+        roles = (
+            *(_named(group.name, "availability", cluster.nodes[0]) for group in scenario.groups),
+            *(_named(instance.name, "instance", cluster.nodes[0]) for instance in scenario.instances),
         )
         known = ClusterConfig(roles=roles)
         for number, name in enumerate(cluster.nodes):
             world.computers.setdefault(name, Computer(name=name))
-            world.nodes[name] = Node(name=name, cluster=cluster.name, number=number + 1, partition=1, config=known)
+            world.nodes[name] = Node(
+                name=name, cluster=cluster.name, number=number + 1, partition=1, config=known
+            )
         world.clusters[cluster.name] = Cluster(name=cluster.name, nodes=cluster.nodes)
     for number, instance in enumerate(scenario.instances):
         world.instances[instance.name] = Instance(
@@ -98,4 +106,6 @@ def add_names(world: World, scenario: Scenario) -> None:
 
 
 def _named(name: str, kind: str, owner: str) -> ClusterRole:
-    return ClusterRole(name=name, kind=kind, owner=owner, resources=(Resource(name=name, kind="", owners=(owner,)),))
+    return ClusterRole(
+        name=name, kind=kind, owner=owner, resources=(Resource(name=name, kind="", owners=(owner,)),)
+    )

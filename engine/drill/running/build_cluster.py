@@ -57,12 +57,15 @@ def _add_cluster(world: World, made: Cluster) -> None:
         dynamic_quorum=made.dynamic_quorum,
         threshold=threshold,
         cross_threshold=cross,
+        witness_there=made.witness is not None,
     )
-    witness = model.Witness(kind=WITNESS_KINDS[made.witness_kind], name=made.witness) if made.witness else None
+    witness = (
+        model.Witness(kind=WITNESS_KINDS[made.witness_kind], name=made.witness) if made.witness else None
+    )
     known = ClusterConfig(
         weights=tuple((node, int(node not in made.without_vote)) for node in made.nodes), witness=witness
     )
-    counted, with_witness = quorum.count(cluster, known, made.nodes)
+    counted, with_witness = quorum.count(cluster, known, made.nodes, witness is not None)
     known = replace(known, counted=counted, witness_counts=with_witness)
     partition = world.next_id()
     for number, name in enumerate(made.nodes, 1):
@@ -72,7 +75,7 @@ def _add_cluster(world: World, made: Cluster) -> None:
             number=number,
             partition=partition,
             config=known,
-            subnet=made.subnets.get(name, "10.0.0"),
+            subnet=made.subnets[number - 1] if made.subnets else "10.0.0",
         )
 
 
@@ -81,7 +84,7 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
 
 
 def _instance_role(name: str, owners: tuple[str, ...]) -> ClusterRole:
-    """Disk, address, name, SQL Server and Agent with their dependencies. [CAT; DOC: FCI resources]"""
+    """Disk, address, name, SQL Server and Agent with their dependencies. [DOC: failover cluster instances]"""
     rows: tuple[tuple[str, str, tuple[str, ...]], ...] = (
         (f"{name} disk", "Physical Disk", ()),
         (f"{name} address", "IP Address", ()),
@@ -89,7 +92,9 @@ def _instance_role(name: str, owners: tuple[str, ...]) -> ClusterRole:
         (f"SQL Server ({name})", "SQL Server", (f"{name} disk", f"{name} name")),
         (f"SQL Server Agent ({name})", "SQL Server Agent", (f"SQL Server ({name})",)),
     )
-    resources = tuple(Resource(name=what, kind=kind, owners=owners, needs=needs) for what, kind, needs in rows)
+    resources = tuple(
+        Resource(name=what, kind=kind, owners=owners, needs=needs) for what, kind, needs in rows
+    )
     return ClusterRole(name=name, kind="instance", owner=owners[0], preferred=owners, resources=resources)
 
 
@@ -112,14 +117,16 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
     grouped: dict[str, AvailabilityGroup] = {}
     for group in scenario.groups:
         guid = world.next_id()
-        names = tuple(
-            name for d in scenario.databases if d.name in group.databases for name in d.names
-        )
+        names = tuple(name for d in scenario.databases if d.name in group.databases for name in d.names)
         world.groups[guid] = model.Group(kind="availability", databases=names)
         hosts = tuple(replica.server for replica in group.replicas)
         places = tuple(sorted((name, server) for name in names for server in hosts))
         in_step = {r.server for r in group.replicas if _in_step(group, r.server)}
-        listener = model.AvailabilityListener(name=group.listener, port=group.listener_port) if group.listener else None
+        listener = (
+            model.AvailabilityListener(name=group.listener, port=group.listener_port)
+            if group.listener
+            else None
+        )
         made = model.AvailabilityGroup(
             name=group.name,
             guid=guid,
@@ -181,7 +188,9 @@ def add_grouped(
     world: World, group: AvailabilityGroup, copy: Callable[[str], DatabaseCopy], name: str
 ) -> None:
     """The copies of one database of a group, as each server knows it."""
-    guid = next(number for number, one in world.groups.items() if one.kind == "availability" and name in one.databases)
+    guid = next(
+        number for number, one in world.groups.items() if one.kind == "availability" and name in one.databases
+    )
     number = world.next_id()
     others = [replica for replica in group.replicas if replica.server != group.primary]
     for replica in group.replicas:

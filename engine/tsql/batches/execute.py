@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from engine.messages import SqlError, filled, text_of
+from engine.availability import commands as group_commands
+from engine.messages import Message, SqlError, filled, text_of
 from engine.mirroring import commands
 from engine.protocol import backup, connections, disks, options, statements
 from engine.tsql import catalog, procedures
@@ -189,7 +190,22 @@ def _use(machine: Machine, statement: s.Use) -> Outcome:
     return []
 
 
+def _on_group(do: Callable[..., list[Message]]) -> Callable[[Machine, Any], Outcome]:
+    """Statements about availability groups are for master alone: 35208."""
+
+    def run(machine: Machine, statement: s.GroupFailover | s.GroupForce) -> Outcome:
+        if machine.session.database.lower() != "master":
+            raise SqlError(35208)
+        return do(machine.world, machine.session.server, statement.group)
+
+    return run
+
+
 COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
+    s.GroupFailover: _on_group(group_commands.planned_failover),
+    s.GroupForce: _on_group(group_commands.forced_failover),
+    s.HadrSuspend: _on_database(group_commands.suspend),
+    s.HadrResume: _on_database(group_commands.resume),
     s.PartnerSet: _partner_set,
     s.PartnerFailover: _on_database(commands.partner_failover),
     s.PartnerForce: _on_database(commands.partner_force),

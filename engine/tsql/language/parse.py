@@ -254,6 +254,11 @@ _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
     "words": lambda c: {"words": tuple(_upper(word) for word in c)},
     "merged": _merged,
     "owner": lambda c: {"owner": c[0]},
+    # availability groups
+    "group_failover": lambda c: s.GroupFailover(*c),
+    "group_force": lambda c: s.GroupForce(*c),
+    "hadr_suspend": lambda c: s.HadrSuspend(*c),
+    "hadr_resume": lambda c: s.HadrResume(*c),
     # ALTER DATABASE
     "partner_set": lambda c: s.PartnerSet(*c),
     "partner_failover": lambda c: s.PartnerFailover(*c),

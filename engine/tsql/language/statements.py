@@ -47,6 +47,30 @@ class PartnerSet(OnDatabase):
 
 
 @dataclass(frozen=True, slots=True)
+class GroupFailover(Statement):
+    """ALTER AVAILABILITY GROUP … FAILOVER."""
+
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class GroupForce(Statement):
+    """ALTER AVAILABILITY GROUP … FORCE_FAILOVER_ALLOW_DATA_LOSS."""
+
+    group: str
+
+
+@dataclass(frozen=True, slots=True)
+class HadrSuspend(OnDatabase):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
+class HadrResume(OnDatabase):
+    pass
+
+
+@dataclass(frozen=True, slots=True)
 class PartnerFailover(OnDatabase):
     pass
 

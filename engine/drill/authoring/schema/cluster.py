@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, StringConstraints
 
 from engine.drill.authoring.schema.values import Name, Port
 from engine.drill.authoring.schema.world import Endpoint, Part
+
+Subnet = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){2}$")]
+"""The first three numbers of its addresses."""
 
 
 class Cluster(Part):
@@ -27,8 +30,8 @@ class Cluster(Part):
     """Votes are counted anew after each change of members (from Windows Server 2012)."""
     without_vote: Annotated[tuple[Name, ...], Field(strict=False, max_length=16)] = ()
     """Nodes with NodeWeight 0."""
-    subnets: dict[Name, Annotated[str, Field(pattern=r"^\d{1,3}(\.\d{1,3}){2}$")]] = Field(default_factory=dict)
-    """Subnet of a node, such as 10.0.1; others are in 10.0.0."""
+    subnets: Annotated[tuple[Subnet, ...], Field(strict=False, max_length=16)] = ()
+    """Subnet of each node in turn, such as 10.0.1. Empty: all are in 10.0.0."""
 
 
 class Replica(Part):

@@ -74,7 +74,9 @@ class Scenario(Part):
     ]
     sessions: Annotated[tuple[Session, ...], Field(strict=False, alias="session", max_length=500)] = ()
     clusters: Annotated[tuple[Cluster, ...], Field(strict=False, alias="cluster", max_length=5)] = ()
-    instances: Annotated[tuple[ClusterInstance, ...], Field(strict=False, alias="instance", max_length=20)] = ()
+    instances: Annotated[
+        tuple[ClusterInstance, ...], Field(strict=False, alias="instance", max_length=20)
+    ] = ()
     groups: Annotated[
         tuple[AvailabilityGroup, ...], Field(strict=False, alias="availability_group", max_length=50)
     ] = ()

@@ -1,0 +1,34 @@
+"""Worlds with availability groups, and what tests look at in them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from engine import simulator
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
+from engine.events import Event
+from engine.model import World
+from engine.protocol import serving
+from engine.verbs.lines import parse_line
+
+SCENARIOS = Path(__file__).parents[3] / "scenarios"
+
+
+def ag_lab(seed: int = 1) -> World:
+    """The lab: NODE_1 primary, NODE_2 synchronous with automatic failover, NODE_3 asynchronous, share on FSW."""
+    return build_world(load_scenario((SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8"), "ag-lab"), seed)
+
+
+def do(world: World, *lines: str) -> None:
+    for line in lines:
+        simulator.perform(world, parse_line(line))
+
+
+def until(world: World, t_s: float) -> list[Event]:
+    return simulator.advance(world, round(t_s * 100))
+
+
+def primaries(world: World) -> list[str]:
+    """Servers whose databases accept commits now."""
+    return sorted({key[0] for key in world.copies if serving.serves(world, key)})
