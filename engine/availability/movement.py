@@ -127,7 +127,7 @@ def lose(world: World, key: Key, server: str) -> None:
 
 
 def _own_state(world: World, key: Key) -> SyncState:
-    """A primary's own row: SYNCHRONIZED in synchronous-commit mode, else SYNCHRONIZING. [DOC: database replica states]"""
+    """A primary's own row. [DOC: database replica states]"""
     guid = world.copies[key].availability.guid
     replica = replicas.own(world, key[0], guid) if guid is not None else None
     synchronous = replica is not None and replica.mode is CommitMode.SYNCHRONOUS_COMMIT

@@ -1,4 +1,4 @@
-"""Failover cluster instances: an instance of SQL Server that runs where its role is owned. [DOC: failover cluster instances]"""
+"""Failover cluster instances: SQL Server runs where its role is owned. [DOC: failover cluster instances]"""
 
 from __future__ import annotations
 

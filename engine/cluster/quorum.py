@@ -1,4 +1,4 @@
-"""Votes: who has one, who is counted, and when a side of a cluster may go on. [DOC: failover clustering quorum; WSFC quorum]"""
+"""Votes: who has one, who is counted, when a side may go on. [DOC: failover clustering quorum; WSFC quorum]"""
 
 from __future__ import annotations
 

@@ -17,7 +17,12 @@ def online_s(world: World) -> list[float]:
 
 @pytest.mark.parametrize(
     ("fault", "least_s", "most_s"),
-    [("stop-service NODE_1", 1, 6), ("hang NODE_1", 30, 40), ("power-off NODE_1", 10, 25), ("pull-cable NODE_1", 10, 25)],
+    [
+        ("stop-service NODE_1", 1, 6),
+        ("hang NODE_1", 30, 40),
+        ("power-off NODE_1", 10, 25),
+        ("pull-cable NODE_1", 10, 25),
+    ],
 )
 def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float, most_s: float) -> None:
     world = ag_lab()
