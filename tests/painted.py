@@ -8,12 +8,13 @@ walks through the program with it.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 from xml.etree import ElementTree
 
+import numpy as np
+from numpy.typing import NDArray
 from PySide6.QtCore import QBuffer, QIODevice, QPoint, QRect, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QImage, QPainter, QRegion, QTransform
 from PySide6.QtSvg import QSvgGenerator
@@ -144,14 +145,13 @@ def contrast(text: Text, picture: QImage, window: QWidget) -> float | None:
     box = there.intersected(picture.rect())
     if box.width() < 3 or box.height() < MOSTLY * whole.height():
         return None
-    colours = Counter(
-        picture.pixel(x, y)
-        for y in range(box.top(), box.bottom() + 1)
-        for x in range(box.left(), box.right() + 1)
+    colours, places = np.unique(
+        _pixels(picture)[box.top() : box.bottom() + 1, box.left() : box.right() + 1], return_counts=True
     )
-    ground = QColor.fromRgb(colours.most_common(1)[0][0])
+    ground = QColor.fromRgb(int(colours[places.argmax()]))
     letters = _over(text.colour, ground)
-    if min(_apart(letters, QColor.fromRgb(colour)) for colour in colours) > NEAR:
+    parts = (colours[:, None] >> np.array((16, 8, 0)) & 0xFF).astype(int)
+    if np.abs(parts - _parts(letters)).sum(axis=1).min() > NEAR:
         return None
     return theme.contrast(letters, ground)
 
@@ -170,8 +170,11 @@ def _over(colour: QColor, ground: QColor) -> QColor:
     return QColor(*(round(part) for part in mixed))
 
 
-def _apart(one: QColor, other: QColor) -> int:
-    return sum(abs(a - b) for a, b in zip(_parts(one), _parts(other), strict=True))
+def _pixels(picture: QImage) -> NDArray[np.uint32]:
+    """Red, green and blue of each pixel as one number, by row and column."""
+    assert picture.depth() == 32
+    words = np.frombuffer(picture.constBits(), np.uint32)
+    return words.reshape(picture.height(), picture.bytesPerLine() // 4)
 
 
 def _parts(colour: QColor) -> tuple[int, int, int]:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tomllib
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -147,7 +148,12 @@ NONSENSE = (
 )
 
 
-def test_nonsense_in_every_field_leaves_a_text_that_is_toml(hands: Hands, window: OpenWindow) -> None:
+@pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
+def test_nonsense_in_every_field_leaves_a_text_that_is_toml(
+    hands: Hands, window: OpenWindow, share: int
+) -> None:
+    """In each field one of *share* words, beginning with another one than in the field before."""
+    fields = count()
     window.actions_by_name["drill.editor"].trigger()
     page = window.editing.page
     page.settle()
@@ -157,7 +163,7 @@ def test_nonsense_in_every_field_leaves_a_text_that_is_toml(hands: Hands, window
         if section.many and not form.entries.count():
             form.add.click()
         for path in list(form._rows):
-            for word in NONSENSE:
+            for word in NONSENSE[next(fields) % share :: share]:
                 row = form._rows.get(path)
                 if row is None or not isinstance(row.widget, QLineEdit):
                     break
