@@ -37,7 +37,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
     mark("&Query"): (
         "query.run", "query.cancel", "query.parse", None,
         "query.new", "query.open", "query.save", "query.connection", "query.database", None,
-        (mark("Resu&lts"), ("query.text", "query.grid", "query.file", "query.results")), None,
+        (mark("&Results"), ("query.text", "query.grid", "query.file", "query.results")), None,
         "query.places", "query.snippets", "query.history", "query.who", "query.about", None,
         (mark("P&anes and windows"), ("query.zoom", "query.focus", "query.focus_back", "query.next", "query.before")),
         "query.close",
@@ -67,10 +67,10 @@ def fill_bar(
     """Put everything in its place. *others*: entry that is no action -> what puts it into its menu."""
     for title, entries in MENUS.items():
         close_when_chosen(bar[title])
-        _fill(bar[title], entries, actions, others)
+        fill_menu(bar[title], entries, actions, others)
 
 
-def _fill(
+def fill_menu(
     menu: QMenu,
     entries: Iterable[Entry],
     actions: Mapping[str, QAction],
@@ -81,7 +81,7 @@ def _fill(
             menu.addSeparator()
         elif isinstance(entry, tuple):
             title, inner = entry
-            _fill(menu.addMenu(tr(title)), inner, actions, others)
+            fill_menu(menu.addMenu(tr(title)), inner, actions, others)
         elif entry in others:
             others[entry](menu)
         else:

@@ -101,7 +101,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("drill.accepted", mark("Accepted files…")),
         ("drill.export_bundle", mark("Export as a bundle…")),
         ("drill.hint", mark("Ask for a hint"), "Ctrl+F1"),
-        ("drill.note", mark("Add a note to the run"), "Ctrl+M"),
+        ("drill.note", mark("Add a note to the run"), "Ctrl+Alt+M"),
         ("drill.act", mark("Type a command"), "Ctrl+;"),
         ("drill.finish", mark("Finish and score"), "Ctrl+Alt+End"),
         ("drill.quit", mark("Quit"), "Alt+F4"),
@@ -151,7 +151,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     ),
     *_rows(
         mark("Faults"), WINDOW,
-        ("fault.revert_all", mark("Undo all faults"), "Ctrl+Shift+Backspace"),
+        ("fault.revert_all", mark("Undo all faults")),
     ),
     *(
         Command(f"view.{dock.name}", dock.words or dock.title, "Views", DESK if dock.vs_code_keys else WINDOW,
@@ -201,7 +201,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
     *_rows(
         mark("SQL windows"), "query",
         ("query.run", mark("Execute"), "F5 | Ctrl+E | Ctrl+Shift+E | Alt+X", "F5 | Ctrl+Shift+E"),
-        ("query.cancel", mark("Cancel the query"), "Alt+Pause | Alt+Cancel | Esc"),
+        ("query.cancel", mark("Cancel the query"), "Alt+Pause | Alt+Cancel", "Alt+Pause | Alt+Cancel | Esc"),
         ("query.parse", mark("Parse, without running it"), "Ctrl+F5", "Shift+F5"),
         ("query.text", mark("Results to text"), "Ctrl+T"),
         ("query.grid", mark("Results to grid"), "Ctrl+D | Ctrl+Shift+D"),

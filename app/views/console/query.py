@@ -45,8 +45,8 @@ STATES: Final = {
 
 
 PAUSED: Final = {
-    "sent": mark("Sent. The clock is paused: start it (Space, Pause) to execute the query."),
-    "running": mark("Executing… The clock is paused: start it (Space, Pause) to continue."),
+    "sent": mark("Sent. The clock is paused: start it (Pause key) to execute the query."),
+    "running": mark("Executing… The clock is paused: start it (Pause key) to continue."),
 }
 """State -> its words while time stands still, where nothing will come of waiting."""
 

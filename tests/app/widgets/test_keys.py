@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QAction, QKeySequence
+from PySide6.QtWidgets import QMenu
 
+from app.main_window.menus import MENUS, fill_menu
 from app.views.console import Console
 from app.widgets import keys
 from app.words import language
@@ -61,6 +63,27 @@ def test_keys_of_management_studio(name: str, wanted: set[str]) -> None:
     assert set(SSMS[name]) == wanted
 
 
+@pytest.mark.parametrize(
+    ("key", "there"),
+    [
+        ("Ctrl+M", "include the actual execution plan"),
+        ("Ctrl+L", "show the estimated execution plan"),
+        ("Ctrl+Shift+Backspace", "delete a word, with Shift still held"),
+        ("Ctrl+I", "incremental search"),
+        ("Ctrl+W", "select the word"),
+        ("Ctrl+Shift+Q", "design the query"),
+        ("Ctrl+2", "sp_lock"),
+        ("Esc", "close a list"),
+    ],
+)
+def test_what_fingers_do_in_management_studio_does_nothing_else_in_an_sql_window(
+    key: str, there: str
+) -> None:
+    outside = ("window", "desk", "rest", "query")
+    others = [c.name for c in keys.COMMANDS if c.scope in outside and not c.fixed and key in SSMS[c.name]]
+    assert not others, there
+
+
 def test_the_other_scheme_differs_where_it_is_known_to() -> None:
     other = keys.keys_of(keys.VS_CODE)
     assert "Ctrl+F5" not in other["query.parse"]  # runs there, parses in Management Studio
@@ -70,14 +93,18 @@ def test_the_other_scheme_differs_where_it_is_known_to() -> None:
 @pytest.mark.parametrize("words", [language.ENGLISH, language.GERMAN])
 def test_each_letter_of_the_query_menu_chooses_one_entry(qtbot: Any, words: str) -> None:
     language.use(words)
-    console = Console()
-    language.use(language.ENGLISH)
+    console, menu = Console(), QMenu()
     qtbot.addWidget(console)
-    letters = [
-        QKeySequence.mnemonic(tool.text()).toString() for tool in console.tools.values() if "&" in tool.text()
-    ]
-    assert len(letters) == 19
-    assert len(set(letters)) == len(letters)
+    qtbot.addWidget(menu)
+    tools = {f"query.{name}": tool for name, tool in console.tools.items()}
+    fill_menu(menu, MENUS["&Query"], tools, {})
+    language.use(language.ENGLISH)
+    for each in (menu, *menu.findChildren(QMenu)):
+        texts = [action.text() for action in each.actions() if "&" in action.text()]
+        letters = [QKeySequence.mnemonic(text).toString() for text in texts]
+        assert len(set(letters)) == len(letters), texts
+    inside = {action for each in (menu, *menu.findChildren(QMenu)) for action in each.actions()}
+    assert set(tools.values()) <= inside
 
 
 def test_tools_of_the_sql_windows_have_the_keys_of_the_table(qtbot: Any) -> None:
