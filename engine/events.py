@@ -43,7 +43,7 @@ class Event:
     server: str | None
     database: str | None
     text: str
-    data: tuple[tuple[str, Any], ...] = ()
+    data: tuple[tuple[str, object], ...] = ()
 
     @property
     def t_s(self) -> float:
@@ -55,7 +55,7 @@ class Event:
                 return value
         return default
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The event as the report of `run --json` prints it."""
         out: dict[str, object] = {"t_s": self.t_s, "kind": self.kind}
         if self.server is not None:

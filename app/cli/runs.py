@@ -16,6 +16,7 @@ from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from engine import simulator
 from engine.drill.authoring.scenario import load_scenario
+from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
@@ -220,7 +221,7 @@ def _told(drill: Drill) -> list[str]:
     return lines
 
 
-def _recorded_run(file: str) -> tuple[dict[str, object], Drill]:
+def _recorded_run(file: str) -> tuple[Report, Drill]:
     """The report in *file* and its run, played again."""
     from app.files import run_files
     from engine.drill.time import verify

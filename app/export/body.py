@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from app.export.course_svg import MARKS
 from app.export.parts import bullets, heading, moment, paragraph, table, text
@@ -14,6 +14,7 @@ from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
 from engine.drill.judging.review import FailoverReview
+from engine.drill.judging.shapes import Row
 from engine.drill.judging.watch import HOLDS, Lanes, Precondition
 from engine.model import ticks
 
@@ -111,7 +112,7 @@ def _goals(source: Source) -> str:
     return paragraph("\n".join(lines) or tr("Nothing: free play."))
 
 
-def _attempt_words(row: Mapping[str, Any]) -> str:
+def _attempt_words(row: Row) -> str:
     said_so = tr("The {kind} failover of {database} from {from_server} to {to_server} failed: {why}.")
     return said_so.format(**{**row, "kind": formatting.failover_kind(row["kind"]), "why": said(row["why"])})
 

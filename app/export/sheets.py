@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Final
 
 from app.export.source import Source
 from app.words.sentences import said
+from engine.drill.judging.shapes import Row
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
@@ -47,7 +48,7 @@ def sheets(source: Source) -> dict[str, str]:
     }
 
 
-def _of_run(source: Source) -> list[Any]:
+def _of_run(source: Source) -> list[object]:
     """Whose run it is, and what it came to: the row that a class is collected by."""
     report = source.report
     names = ("scenario", "title", "seed", "mode", "ended_at_s")
@@ -56,15 +57,15 @@ def _of_run(source: Source) -> list[Any]:
     return [source.player, source.played_at, *known, points, report["state_hash"]]
 
 
-def _of_event(event: Mapping[str, Any], column: str) -> Any:
+def _of_event(event: Row, column: str) -> object:
     return said(event["text"]) if column == "text" else event.get(column)
 
 
-def _of_item(item: Mapping[str, Any], column: str) -> Any:
+def _of_item(item: Row, column: str) -> object:
     return said(item[column]) if column in ("name", "why", "better") else item[column]
 
 
-def _readings(readings: Mapping[str, Any]) -> str:
+def _readings(readings: Row) -> str:
     """One row for each second and database."""
     databases = readings.get("databases") or {readings["database"]: readings}
     counters = [name for name, values in next(iter(databases.values())).items() if isinstance(values, list)]
@@ -86,9 +87,9 @@ def as_csv(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     return out.getvalue()
 
 
-def _safe(value: object) -> Any:
+def _safe(value: object) -> object:
     return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA_SIGNS) else value
 
 
-def _plain(value: object) -> Any:
+def _plain(value: object) -> object:
     return " ".join(f"{part:g}" for part in value) if isinstance(value, list) else value

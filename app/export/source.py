@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from engine.drill.judging.review import Review, review
+from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 
 
@@ -16,7 +15,7 @@ class Source:
 
     drill: Drill
     review: Review
-    report: Mapping[str, Any]
+    report: Report
     """As of `run --json`."""
     player: str = ""
     """Who played it, as they want to be called."""
@@ -34,7 +33,7 @@ def signature(source: Source) -> str:
     return " · ".join(part for part in (source.player, source.played_at) if part)
 
 
-def as_json(source: Source) -> dict[str, Any]:
+def as_json(source: Source) -> dict[str, object]:
     """Report and review together."""
     said = {"player": source.player, "played_at": source.played_at}
     return {**said, "report": dict(source.report), "review": source.review.as_json()}

@@ -147,9 +147,9 @@ def _below(lines: list[str], header: int, following: int) -> int:
     return last
 
 
-def _checked(made: str, text: str, key: str, change: Callable[[list[Any]], object]) -> str:
+def _checked(made: str, text: str, key: str, change: Callable[[list[object]], object]) -> str:
     """*made*, if it says what *change* makes of the list and nothing else has become another."""
-    wanted: dict[str, Any] = dict(tomllib.loads(text))
+    wanted: dict[str, list[object]] = dict(tomllib.loads(text))
     entries = list(wanted[key])
     change(entries)
     wanted[key] = entries
@@ -160,7 +160,7 @@ def _checked(made: str, text: str, key: str, change: Callable[[list[Any]], objec
     return made
 
 
-def _read(text: str) -> Mapping[str, Any] | None:
+def _read(text: str) -> Mapping[str, object] | None:
     try:
         return tomllib.loads(text)
     except ValueError:

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
 from app.export.source import Source, as_json
 from app.files import scenario_files
 from app.files.scenario_files import NoScenario
 from app.words.language import tr
 from engine.drill.authoring.contents import visible
+from engine.drill.judging.shapes import Report
 from engine.drill.running.modes import Mode
 
 BYTES_MAX: Final = 200_000_000
@@ -42,7 +42,7 @@ class NoRun(Exception):
     """The file is no run, or cannot be read; the text is a sentence for the user."""
 
 
-def read(file: Path) -> tuple[dict[str, Any], str]:
+def read(file: Path) -> tuple[Report, str]:
     """The report in *file* and the text of its scenario. Raises NoRun."""
     try:
         if not file.is_file():  # a pipe would be waited for, a device never ends
@@ -56,7 +56,7 @@ def read(file: Path) -> tuple[dict[str, Any], str]:
     return parse(raw, str(file))
 
 
-def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
+def parse(raw: bytes, file: str) -> tuple[Report, str]:
     """The report in the bytes *raw* and the text of its scenario; *file* is its name in messages. Raises NoRun."""
     if len(raw) > BYTES_MAX:
         raise NoRun(
@@ -76,7 +76,8 @@ def parse(raw: bytes, file: str) -> tuple[dict[str, Any], str]:
         raise NoRun(
             tr("{file} is not a run written by Mirrordrill: {problem}.").format(file=file, problem=problem)
         )
-    return report, _text(file, report)
+    checked = cast(Report, report)
+    return checked, _text(file, checked)
 
 
 def _problem(report: object, raw: bytes) -> str:
@@ -139,7 +140,7 @@ def _is_figure(value: object, most: float) -> bool:
     return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= most
 
 
-def _text(file: str, report: Mapping[str, Any]) -> str:
+def _text(file: str, report: Report) -> str:
     """The scenario comes with the run; of older files it is looked for by its name."""
     text = report.get("scenario_text")
     if isinstance(text, str):

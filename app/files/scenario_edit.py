@@ -37,7 +37,7 @@ def value_at(text: str, path: Path) -> Any:
     return value_in(data, path)
 
 
-def value_in(data: Mapping[str, Any], path: Path) -> Any:
+def value_in(data: Mapping[str, object], path: Path) -> Any:
     """What stands at *path* of a scenario's data; None if there is nothing."""
     place: Any = data
     for step in path:

@@ -23,6 +23,7 @@ from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.conditions import ConditionProblem
 from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.shapes import Report
 from engine.drill.running import seat
 from engine.drill.running.drill import Drill, Mode
 from engine.drill.time.branches import BranchProblem
@@ -61,7 +62,7 @@ class Host:
         """The speed that is really reached, or 0 when the wished one is."""
         self.progress: Notice[float] = Notice()
         """Share of a search or a replay that is done, 0 to 1; -1 when there is none any more."""
-        self.finished: Notice[dict[str, object]] = Notice()
+        self.finished: Notice[Report] = Notice()
         """The drill is over; its report, which the recorder has by now."""
         self.looking: Notice[bool] = Notice()
         """Whether a past moment is on screen; comes after `drill_changed`."""

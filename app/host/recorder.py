@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Final, Protocol
 
+from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 
 
@@ -24,7 +24,7 @@ class Recorder(Protocol):
     def checkpoint(self, tick: int, state_hash: str) -> None:
         """The world had this hash at *tick*."""
 
-    def finish(self, report: Mapping[str, object]) -> None:
+    def finish(self, report: Report) -> None:
         """The run is over, with this report (as of `run --json`)."""
 
 
@@ -40,7 +40,7 @@ class NoRecorder:
     def checkpoint(self, tick: int, state_hash: str) -> None:
         pass
 
-    def finish(self, report: Mapping[str, object]) -> None:
+    def finish(self, report: Report) -> None:
         pass
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, QTimer, Signal
 from PySide6.QtGui import QAccessible
@@ -20,6 +19,7 @@ from app.widgets.reader import say
 from app.words import formatting
 from app.words.aloud import sentences, told
 from app.words.language import tr
+from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 from engine.events import Event
 
@@ -87,7 +87,7 @@ class Teller(QObject):
             moment, now = (formatting.run_time(each.world.t_s, 1) for each in (drill, live))
             self._tell_time(said.format(moment=moment, now=now))
 
-    def _show_end(self, report: Mapping[str, Any]) -> None:
+    def _show_end(self, report: Report) -> None:
         """The debrief is on screen: what it says first."""
         self._forget()
         score = report["score"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from PySide6.QtCore import QObject
 
@@ -42,7 +41,7 @@ def _places(store: WindowSettings) -> dict[str, dict[str, list[float]]]:
     }
 
 
-def _is_place(found: Any) -> bool:
+def _is_place(found: object) -> bool:
     return (
         isinstance(found, list)
         and len(found) == 2

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import Final, cast
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QFileDialog, QWidget
@@ -36,14 +36,13 @@ from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
+from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, End
 from engine.drill.time import verify
 from engine.drill.time.verify import Divergence
 
 RETRY_SPEED_MAX: Final = 1.0
 """Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""
-
-Report = Mapping[str, Any]
 
 
 class Debriefing(QObject):
@@ -289,7 +288,9 @@ def _write_pdf(source: Source, file: Path) -> None:
 
 def _in_all_languages(recorded: Report, replayed: Report) -> Report:
     """*recorded*, with the parts of *replayed* that are equal: sentences that were read back are but their English."""
-    return {name: replayed[name] if replayed.get(name) == part else part for name, part in recorded.items()}
+    again: Mapping[str, object] = replayed
+    said = {name: again[name] if again.get(name) == part else part for name, part in recorded.items()}
+    return cast(Report, said)
 
 
 EXPORTS: Final[dict[str, tuple[str, Callable[[Source, Path], None]]]] = {

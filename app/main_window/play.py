@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
@@ -18,6 +18,7 @@ from app.words.language import tr
 from app.words.sentences import said as said_of
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario, load_scenario, varied
+from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill, Mode
 from engine.drill.running.modes import TERMS
 from engine.drill.running.solution import solving
@@ -124,7 +125,7 @@ class Play(QObject):
 
     def reopen(
         self,
-        report: Mapping[str, Any],
+        report: Report,
         scenario: Scenario,
         run_id: RunId | None,
         then: Callable[[Drill | None], None],

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
@@ -27,6 +27,7 @@ from app.words.language import tr, trn
 from app.words.sentences import said
 from engine.drill.authoring.contents import contents, sha256, verbs_of, visible
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.shapes import Report
 from engine.drill.time.slices import Slices
 from engine.inputs import InputProblem
 
@@ -70,9 +71,7 @@ class Gate(QObject):
             one = Accepted(sha256(scenario.text), scenario.title, scenario.author or "")
             self._ask(file, facts_of(contents(scenario)), scenario.text, one, then)
 
-    def admit_run(
-        self, report: Mapping[str, Any], scenario: Scenario, file: str, then: Callable[[], None]
-    ) -> None:
+    def admit_run(self, report: Report, scenario: Scenario, file: str, then: Callable[[], None]) -> None:
         """The same for a recorded run: known are those that this profile has finished itself."""
         lines: list[str] = report["inputs"]
         whole = _whole(report, scenario.text)
@@ -267,7 +266,7 @@ def _run_title(scenario: Scenario) -> str:
     return tr("Recorded run of {title}").format(title=scenario.title)
 
 
-def _whole(report: Mapping[str, Any], text: str) -> str:
+def _whole(report: Report, text: str) -> str:
     """All of a recorded run that decides what it does, with the *text* of its scenario."""
     return "\n".join((text, str(report["seed"]), str(report["ended_at_s"]), *report["inputs"]))
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import Any
 
 from app.host import NotRecorded
 from app.storage import JournalLine, Profile, RunId, StorageProblem
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.report import program_version
+from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 
 
@@ -35,7 +35,7 @@ class ProfileRecorder:
         with _as_not_recorded():
             self._profile.checkpoint(self.run_id, tick, state_hash)
 
-    def finish(self, report: Mapping[str, Any]) -> None:
+    def finish(self, report: Report) -> None:
         score = report["score"]
         tick = round(report["ended_at_s"] * TICKS_PER_S)
         total = score["total"] if score["scored"] else None
@@ -89,7 +89,7 @@ class LateRecorder:
         if self._run is not None:
             self._run.checkpoint(tick, state_hash)
 
-    def finish(self, report: Mapping[str, Any]) -> None:
+    def finish(self, report: Report) -> None:
         """Raises NotRecorded if it is too late now."""
         try:
             self._run = self._run or self._begin()

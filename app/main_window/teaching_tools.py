@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from PySide6.QtCore import QObject
 
@@ -63,7 +62,7 @@ def _notes(store: WindowSettings) -> dict[str, list[Note]]:
     }
 
 
-def _is_note(found: Any) -> bool:
+def _is_note(found: object) -> bool:
     if not isinstance(found, list) or len(found) != 3 or not isinstance(found[0], str):
         return False
     return all(type(part) in (int, float) and abs(part) <= settings.FAR for part in found[1:])

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
-from typing import Any, Final, TextIO
+from typing import Final, TextIO
 
 from app.host import Answer, Host, NoRecorder
 from app.serve.listener import HOST, Listener
@@ -69,7 +69,7 @@ async def _first_of(event: asyncio.Event, seconds: float) -> None:
         pass
 
 
-def addresses(listener: Listener) -> dict[str, Any]:
+def addresses(listener: Listener) -> dict[str, object]:
     """Where each instance is to be found; groups with a listener of their own there are none yet."""
     there = {"host": HOST, "login": LOGIN, "password": listener.password}
     return {
@@ -101,5 +101,5 @@ def _line(event: Event) -> str:
     """An event as the report has it; the rows of a batch are in the record alone."""
     told = event.as_json()
     if event.kind == "sql_done":
-        told["results"] = [{**one, "rows": len(one["rows"])} for one in told["results"]]
+        told["results"] = [{**one, "rows": len(one["rows"])} for one in event.get("results")]
     return json.dumps(plain(told), ensure_ascii=False)

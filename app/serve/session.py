@@ -7,7 +7,7 @@ import json
 import secrets
 import socket
 import struct
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from app.host import Answer
 from app.serve import login as logins
@@ -264,7 +264,7 @@ class Session:
     async def _stopped(self, running: asyncio.Future[Answer]) -> bool:
         """Wait for a batch; True if the client has asked for its end before. Raises Gone if it has gone."""
         self._reading = self._reading or asyncio.ensure_future(self._read())
-        both: set[asyncio.Future[Any]] = {running, self._reading}
+        both: set[asyncio.Future[Answer] | asyncio.Future[Message]] = {running, self._reading}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
         if running.done() or self._reading.cancelled():
             return False

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from app.serve.login import TDS_7_2
 from app.serve.types import COLLATION, Column, column
+from engine.tsql.scalars.values import Scalar
 
 DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF
 MORE, ERROR, COUNT, ATTENTION = 0x01, 0x02, 0x10, 0x20
@@ -73,7 +74,7 @@ def collation() -> bytes:
 
 def columns_of(result: Mapping[str, Any], tds: int) -> list[Column]:
     """The columns of a result as `sql_done` has it."""
-    rows: Sequence[Sequence[Any]] = result["rows"]
+    rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
     return [column(written, [row[place] for row in rows], tds) for place, written in enumerate(types)]
 
@@ -102,7 +103,7 @@ NAMELESS: Final = "(No column name)"
 NBCROW_SINCE: Final = 0x730B0003
 
 
-def _bits(row: Sequence[Any]) -> bytes:
+def _bits(row: Sequence[object]) -> bytes:
     """One bit a column, the lowest first: set where the value is NULL."""
     number = sum(1 << place for place, value in enumerate(row) if value is None)
     return number.to_bytes(-(-len(row) // 8), "little")
@@ -113,7 +114,7 @@ def return_status(status: int) -> bytes:
     return struct.pack("<Bi", 0x79, status)
 
 
-def return_value(ordinal: int, name: str, written: str, value: Any, tds: int) -> bytes:
+def return_value(ordinal: int, name: str, written: str, value: Scalar, tds: int) -> bytes:
     """RETURNVALUE [MS-TDS 2.2.7.19] of an output parameter."""
     one = column(written, [value], tds)
     head = struct.pack("<BH", 0xAC, ordinal) + short(name) + b"\x01"

@@ -10,12 +10,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
-from typing import Any, Final
+from typing import Final
 from uuid import UUID
 
 from app.serve.login import TDS_7_2, TDS_7_3
 from app.serve.packets import Malformed, Reader
 from engine.tsql.scalars.types import MAX, SqlType, type_of
+from engine.tsql.scalars.values import Scalar
 
 COLLATION: Final = bytes.fromhex("0904d00034")
 """SQL_Latin1_General_CP1_CI_AS: language 0x0409, ignoring case, kana and width; sort order 52 [MS-TDS 2.2.5.1.2]."""
@@ -66,7 +67,7 @@ class Column:
             return bytes([0x6C, 17, kind.precision, kind.scale])
         return _FIXED[name]
 
-    def value(self, value: Any) -> bytes:
+    def value(self, value: Scalar) -> bytes:
         """A value as it follows its type. Raises ValueError for one that is not of this type."""
         name = self.kind.name
         if name in _TEXTS:
@@ -80,7 +81,7 @@ class Column:
         raw = _written(self.kind, value)
         return bytes([len(raw)]) + raw
 
-    def _of_text(self, value: Any) -> bytes:
+    def _of_text(self, value: Scalar) -> bytes:
         if value is None:
             return _NULL_LONG if self.long else b"\xff\xff"
         if "binary" in self.kind.name:
@@ -102,7 +103,7 @@ _FIXED: Final = {
 }  # fmt: skip
 
 
-def _written(kind: SqlType, value: Any) -> bytes:
+def _written(kind: SqlType, value: int | float | str | bytes) -> bytes:
     name = kind.name
     if name == "bit":
         return b"\1" if int(value) else b"\0"
@@ -123,7 +124,7 @@ def _written(kind: SqlType, value: Any) -> bytes:
     return _moment(kind, str(value))
 
 
-def _decimal(value: Any) -> Decimal:
+def _decimal(value: object) -> Decimal:
     try:
         return Decimal(str(value))
     except InvalidOperation:
@@ -156,7 +157,7 @@ def _moment(kind: SqlType, text: str) -> bytes:
     return out + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
 
 
-def column(written: str, values: Sequence[Any], tds: int) -> Column:
+def column(written: str, values: Sequence[Scalar], tds: int) -> Column:
     """The column of a type as T-SQL writes it, or as its *values* look if it is not known, for a version of TDS."""
     kind = type_of(written) if written and written != "null" else _guessed(values)
     if kind.name in ("decimal", "numeric"):
@@ -184,10 +185,11 @@ def column(written: str, values: Sequence[Any], tds: int) -> Column:
     return found
 
 
-def _guessed(values: Sequence[Any]) -> SqlType:
+def _guessed(values: Sequence[Scalar]) -> SqlType:
     known = [value for value in values if value is not None]
-    if known and all(isinstance(value, int) for value in known):
-        return SqlType("int" if all(-(2**31) <= value < 2**31 for value in known) else "bigint")
+    whole = [value for value in known if isinstance(value, int)]
+    if whole and whole == known:
+        return SqlType("int" if all(-(2**31) <= value < 2**31 for value in whole) else "bigint")
     if known and all(isinstance(value, (int, float)) for value in known):
         return SqlType("float")
     return SqlType("nvarchar", MAX if any(len(str(value)) > 4000 for value in known) else 4000)
@@ -202,7 +204,7 @@ class Typed:
 
     type: str
     literal: str
-    value: Any = None
+    value: object = None
     """Texts and whole numbers as Python has them."""
 
 

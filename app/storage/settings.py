@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from sqlalchemy import delete, select
 from sqlalchemy.orm import Session, sessionmaker
@@ -45,7 +45,7 @@ class Settings:
             session.merge(Setting(key=key.name, value_json=json.dumps(value)))
 
 
-def _read(value_json: str) -> Any:
+def _read(value_json: str) -> object:
     """The value; None if it is not JSON, or too deep for it."""
     try:
         return json.loads(value_json)

@@ -7,15 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.shapes import Row
 from engine.verbs import VERBS
 from engine.words import joined, say
-
-EventRow = Mapping[str, Any]
-"""t_s, kind, text, perhaps server and database, and the fields of the kind."""
 
 OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
 """Kinds of markers that only tell what the trainee has done."""
@@ -67,7 +65,7 @@ class Course:
         self._service = [(0.0, SERVING)]
         self._protection = [(0.0, self._protection_now())]
 
-    def add(self, events: Iterable[EventRow]) -> None:
+    def add(self, events: Iterable[Row]) -> None:
         """Take in what happened, in its order."""
         for event in events:
             self._follow(event)
@@ -96,7 +94,7 @@ class Course:
         """Whether what served had a mirror in step."""
         return _spans(self._protection, until_s)
 
-    def _follow(self, event: EventRow) -> None:
+    def _follow(self, event: Row) -> None:
         database, server = event.get("database"), event.get("server")
         if database not in self._serving:
             return
@@ -139,7 +137,7 @@ def in_step(scenario: Scenario) -> tuple[str, ...]:
     )
 
 
-def course_of(events: Iterable[EventRow], databases: Iterable[str], mirrored: Iterable[str]) -> Course:
+def course_of(events: Iterable[Row], databases: Iterable[str], mirrored: Iterable[str]) -> Course:
     """The course of a run that is known as a whole."""
     course = Course(databases, mirrored)
     course.add(events)
@@ -166,7 +164,7 @@ _SEVERITY_OF_ERRORS: Final = 11
 """Messages from this severity on are errors. Documented."""
 
 
-def marker_of(event: EventRow) -> Marker | None:
+def marker_of(event: Row) -> Marker | None:
     """The marker that an event deserves, if any."""
     found = next(iter(_marker(event)), None)
     return Marker(float(event["t_s"]), *found) if found else None
@@ -179,7 +177,7 @@ TOLD: Final = (
 """Kinds of events that a course knows: no other changes it or gets a marker."""
 
 
-def _marker(event: EventRow) -> Iterator[tuple[str, str]]:
+def _marker(event: Row) -> Iterator[tuple[str, str]]:
     kind, text = event["kind"], str(event["text"])
     if kind == "fault" and not event.get("no_effect"):
         verb = VERBS.get(str(event.get("verb")))
@@ -209,7 +207,7 @@ def _marker(event: EventRow) -> Iterator[tuple[str, str]]:
         yield "note", text
 
 
-def _failed(event: EventRow) -> bool:
+def _failed(event: Row) -> bool:
     return any(_severity(message) >= _SEVERITY_OF_ERRORS for message in event.get("messages") or ())
 
 

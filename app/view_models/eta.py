@@ -6,7 +6,7 @@ from typing import Final
 
 import numpy as np
 
-from app.view_models.series import Array
+from engine.flow import Array
 
 PACE_S: Final = 10.0
 """The pace is that of the last so many seconds. Assumed: long enough to smooth bursts, short enough to follow."""

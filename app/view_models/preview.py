@@ -6,10 +6,10 @@ Only the first moment is shown: what follows from it is what a drill is about.
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, Final
+from typing import Final
 
 from app.view_models.offers import Target
-from app.view_models.picture import Picture, all_copies, picture_of
+from app.view_models.picture import ClientFace, LinkFace, Picture, ServerFace, all_copies, picture_of
 from app.words import formatting
 from app.words.language import trn
 from engine import simulator
@@ -79,7 +79,7 @@ def _faces(picture: Picture) -> dict[Target, tuple[object, ...]]:
     return found
 
 
-def _content(face: Any) -> tuple[Any, ...]:
+def _content(face: ServerFace | ClientFace | LinkFace) -> tuple[object, ...]:
     return tuple(getattr(face, field.name) for field in fields(face))
 
 

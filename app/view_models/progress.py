@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from app.files.summary import LEVELS, Summary
 from app.storage import Record, ResultRow, records
@@ -53,7 +52,7 @@ def progress(newest_first: Sequence[ResultRow], summaries: Iterable[Summary], no
     )
 
 
-def as_json(found: Progress, titles: Mapping[str, str]) -> dict[str, Any]:
+def as_json(found: Progress, titles: Mapping[str, str]) -> dict[str, object]:
     """Everything of it in plain types. *titles*: of scenarios by name."""
     return {
         "at": found.at.isoformat(timespec="seconds"),

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 from engine.drill.judging.score import DEDUCTIONS
-
-Report = Mapping[str, Any]
-"""As of `run --json`."""
+from engine.drill.judging.shapes import ItemJson, Report
 
 BETTER, WORSE = "better", "worse"
 
@@ -129,7 +127,7 @@ def points(left: Report, right: Report) -> list[Row]:
     return rows
 
 
-def _of(item: Mapping[str, Any] | None) -> str:
+def _of(item: ItemJson | None) -> str:
     if item is None:
         return formatting.NOTHING
     most = float(item["max"])

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from engine.constants import TICKS_PER_S
-from engine.flow import COUNTERS, NOWHERE, Place, Samples
-
-Array = np.ndarray[Any, Any]
+from engine.flow import COUNTERS, NOWHERE, Array, Place, Samples
 
 _NICE = (1.0, 2.0, 5.0)
 """Bin widths are these times a power of ten, so that bins stay where they are while the window moves on."""

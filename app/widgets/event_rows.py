@@ -11,9 +11,8 @@ import numpy as np
 from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
+from engine.flow import Array
 from engine.model import World
-
-Array = np.ndarray[Any, Any]
 
 RowsOf = Callable[[Event, World], Iterable[object]]
 """The rows that an event becomes; none for most."""

@@ -114,7 +114,7 @@ class TableModel(QAbstractTableModel):
         """How many rows there are, shown or not."""
         return len(self._all)
 
-    def replace(self, rows: Iterable[Any], columns: Sequence[Column] | None = None) -> None:
+    def replace(self, rows: Iterable[object], columns: Sequence[Column] | None = None) -> None:
         self.beginResetModel()
         if columns is not None:
             self.columns = tuple(columns)
@@ -126,7 +126,7 @@ class TableModel(QAbstractTableModel):
         """The same rows under other columns."""
         self.replace(self._all, columns)
 
-    def append(self, rows: Iterable[Any]) -> None:
+    def append(self, rows: Iterable[object]) -> None:
         new = list(rows)
         self._all += new
         shown = self._kept(new)
@@ -136,7 +136,7 @@ class TableModel(QAbstractTableModel):
             self._shown += shown
             self.endInsertRows()
 
-    def update(self, rows: Sequence[Any]) -> None:
+    def update(self, rows: Sequence[object]) -> None:
         """Put *rows* in place of those that are there; selection and scroll position stay if the number does."""
         if len(rows) != len(self._all) or self._keep is not None:
             self.replace(rows)
@@ -161,7 +161,7 @@ class TableModel(QAbstractTableModel):
     def columnCount(self, parent: Index = NOWHERE) -> int:
         return 0 if parent.isValid() else len(self.columns)
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if not index.isValid():
             return None
         column, row = self.columns[index.column()], self.rows[index.row()]

@@ -7,7 +7,6 @@ What stays English on purpose (see `app.words.language`) is no `Sentence`, and i
 from __future__ import annotations
 
 from string import Formatter
-from typing import Any
 
 from app.words import formatting, language
 from app.words.language import tr
@@ -22,7 +21,7 @@ def said(text: str) -> str:
 
 
 class _Fields(Formatter):
-    def format_field(self, value: Any, format_spec: str) -> str:
+    def format_field(self, value: object, format_spec: str) -> str:
         if isinstance(value, str):
             return said(value)
         return formatting.local(format(value, format_spec))

@@ -5,6 +5,7 @@ for the streams that are awaited.
 """
 
 from engine.flow.flow import Flow, run, warm_up
+from engine.flow.kernel import Array
 from engine.flow.pair import Mode, Pair, add_pair, pair
 from engine.flow.readings import (
     SourcePositions,
@@ -29,6 +30,7 @@ from engine.flow.setup import (
 __all__ = [
     "COUNTERS",
     "NOWHERE",
+    "Array",
     "Crossing",
     "Flow",
     "Mode",

@@ -14,6 +14,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.flow import derive, kernel
 from engine.flow import kernel as k
+from engine.flow.kernel import Array
 from engine.flow.places import lay_out
 from engine.flow.readings import (
     SOURCE_POSITIONS,
@@ -35,7 +36,6 @@ HISTORY_MIN: Final = 32
 SETTLE_S: Final = 20.0
 """Time in which a source comes to rest from nothing: several response times of either workload."""
 
-Array = np.ndarray[Any, Any]
 Held = list[tuple[int, Crossing]]
 
 

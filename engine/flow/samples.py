@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import zlib
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
-from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
-
-Array = np.ndarray[Any, Any]
+from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS, Array
 
 BLOCK: Final = 64
 """Entries that are packed together. Assumed: a minute, 2 ms for a hundred databases, and a tenth of their room."""

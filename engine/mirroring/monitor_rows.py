@@ -9,9 +9,8 @@ from typing import Any, Final, overload
 
 import numpy as np
 
+from engine.flow import Array
 from engine.model import MirrorState, Role, Tick, WitnessState
-
-Array = np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

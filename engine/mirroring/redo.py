@@ -6,7 +6,7 @@ to the change. A file that cannot be created stops redo and suspends the session
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
@@ -93,7 +93,9 @@ def _files(copy: DatabaseCopy) -> dict[str, object]:
     return {name: getattr(copy, name) for name in names}
 
 
-def trouble_with_files(world: World, copy: DatabaseCopy, lead: DatabaseCopy) -> tuple[object, ...] | None:
+def trouble_with_files(
+    world: World, copy: DatabaseCopy, lead: DatabaseCopy
+) -> tuple[int, *tuple[object, ...]] | None:
     """Number and arguments of the error that the mirror meets in giving itself the principal's files, or None."""
     computer = world.computer_of(copy.server)
     if copy.data_failed_tick is not None:
@@ -118,7 +120,7 @@ def _drive_here(copy: DatabaseCopy, file: DbFile) -> str:
     return here.get(file.name, file.drive)
 
 
-def fail(world: World, mirror: Key, number: Any, *args: object) -> None:
+def fail(world: World, mirror: Key, number: int, *args: object) -> None:
     """Redo on the mirror meets error *number*: both partners suspend the session. 1453, 1454 [facts 1.8]."""
     copy = world.copies[mirror]
     assert copy.stream is not None, f"{mirror} redoes nothing"

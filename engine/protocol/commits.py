@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engine.commits import Commit
 from engine.model import DatabaseCopy, Key, User, World
@@ -52,7 +52,7 @@ def between(world: World, copy: DatabaseCopy, after_kb: float, upto_kb: float) -
         commit = commit.previous
 
 
-def append(world: World, key: Key, edits: tuple[tuple[str, Any], ...], log_kb: float) -> float:
+def append(world: World, key: Key, edits: tuple[tuple[str, object], ...], log_kb: float) -> float:
     """A transaction commits; the position up to which log must be hardened before its client is told so.
 
     There is always room for it: the log keeps that free for those that are under way.

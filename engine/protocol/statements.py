@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import RECOVERY_LOG_KB
 from engine.messages import Message, SqlError
@@ -23,7 +23,7 @@ class Pending:
 
     tick: int
     handler: str
-    args: tuple[Any, ...] = ()
+    args: tuple[object, ...] = ()
 
 
 Outcome = list[Message] | Pending

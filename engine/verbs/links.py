@@ -54,14 +54,14 @@ def _reset(world: World, item: Input) -> None:
 
 
 def _degrade(world: World, item: Input) -> Before:
-    changes: dict[str, Any] = {name: float(value) for name, value in item.options}
+    changes: dict[str, float] = {name: float(value) for name, value in item.options}
     if changes.get("loss", 0.0) >= 1.0:
         raise InputProblem(
             say("degrade: loss is a share below 1; a link that loses everything is black-hole")
         )
     if changes.get("bandwidth_mbps", 1.0) <= 0.0:
         raise InputProblem(say("degrade: bandwidth_mbps must be above 0; use cut or black-hole"))
-    return _change(world, item, **changes)
+    return _change(world, item, True, **changes)
 
 
 PERIOD_S: Final = 2.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
@@ -18,6 +18,7 @@ from app.widgets.time_axis import TimeAxis
 from app.words.counters import KB, PER_S
 from app.words.language import mark, tr
 from engine.drill.judging.difference import Curve
+from engine.flow import Array
 
 TITLES: Final = {
     "send_queue_kb": mark("Send queue"),
@@ -96,6 +97,6 @@ class Curves(QWidget):
         self._draw()
 
 
-def _points(values: Sequence[float | None]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+def _points(values: Sequence[float | None]) -> tuple[Array, Array]:
     y = np.array([np.nan if value is None else value for value in values], dtype=float)
     return np.arange(1.0, len(y) + 1.0), y

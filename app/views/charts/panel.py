@@ -11,7 +11,6 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPen
 from PySide6.QtWidgets import QGraphicsItem, QWidget
 
-from app.view_models.series import Array
 from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
 from app.views.charts.lane import SHADE_ALPHA
 from app.widgets import theme
@@ -19,6 +18,7 @@ from app.widgets.plots import GraphicsObject
 from app.widgets.theme import Tokens
 from app.words.counters import Counter
 from app.words.language import tr
+from engine.flow import Array
 
 LINE_PX: Final = 1.5
 FILL_ALPHA: Final = 38

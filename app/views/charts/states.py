@@ -10,12 +10,12 @@ from PySide6.QtGui import QBrush, QHelpEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.view_models.course import Span
-from app.view_models.series import Array
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.running.state import Standing
 from engine.events import Event
+from engine.flow import Array
 from engine.model import World
 
 NO_SESSION: Final = mark("no session")

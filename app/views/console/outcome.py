@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
-from typing import Any, Final
+from typing import Final
 
 from app.words import formatting
 from app.words.language import tr, trn
@@ -19,7 +19,7 @@ CANCELLED_SEVERITY: Final = 11
 @dataclass(frozen=True, slots=True)
 class Rowset:
     columns: tuple[str, ...]
-    rows: tuple[tuple[Any, ...], ...]
+    rows: tuple[tuple[object, ...], ...]
     after_messages: int = 0
     """Messages that came before it."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QSize, Qt
 from PySide6.QtGui import QAction, QKeySequence, QPalette
@@ -26,7 +26,7 @@ class Act:
     name: str
     text: str
     icon: str
-    do: Callable[[], Any]
+    do: Callable[[], object]
 
 
 def build_actions(owner: QWidget, acts: Iterable[Act]) -> dict[str, QAction]:

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.views.debrief.parts import code, label, muted, table
 from app.words import formatting
 from app.words.language import tr
+from engine.drill.judging.shapes import Report, Row
 
 
-def question(row: Mapping[str, Any]) -> QWidget:
+def question(row: Row) -> QWidget:
     """What was asked, what was said to it, and what is right."""
     box = QWidget()
     layout = QVBoxLayout(box)
@@ -31,13 +31,13 @@ def question(row: Mapping[str, Any]) -> QWidget:
     return box
 
 
-def commands(report: Mapping[str, object]) -> QWidget | None:
+def commands(report: Report) -> QWidget | None:
     """Every batch with what the server said to it; None if nothing was typed."""
     rows = list(_batches(report))
     return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0)) if rows else None
 
 
-def _batches(report: Mapping[str, Any]) -> Iterator[tuple[str | QWidget, ...]]:
+def _batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:
     for batch in report.get("sql") or ():
         errors = [m for m in batch.get("messages") or () if int(m.get("severity") or 0) > 10]
         said = "".join(f"\nMsg {m['number']}: {m['text']}" for m in errors)

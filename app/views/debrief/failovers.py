@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent
@@ -14,6 +14,7 @@ from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
+from engine.drill.judging.shapes import Row
 
 DETECTION: Final = mark("detection")
 ORDERED: Final = mark("until the command")
@@ -33,7 +34,7 @@ into. Undo runs while clients work again."""
 class Failover(QWidget):
     """One failover: its phases to scale, its time, and the published one or why there is none to compare."""
 
-    def __init__(self, failover: Mapping[str, Any], unlike: str = "") -> None:
+    def __init__(self, failover: Row, unlike: str = "") -> None:
         super().__init__()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -50,7 +51,7 @@ class Failover(QWidget):
         layout.addWidget(label(verdict(failover, unlike)))
 
 
-def attempt(row: Mapping[str, Any]) -> QWidget:
+def attempt(row: Row) -> QWidget:
     """A failover that began and was not completed, and why."""
     said = tr("{at}  {database}: {kind} failover {from_server} → {to_server}. {why}.")
     why = said_of(row["why"])
@@ -65,7 +66,7 @@ def missing(parts: Sequence[Mapping[str, str]]) -> str:
     return said.format(parts=", ".join(f"{row['part']} ({row['error']})" for row in parts))
 
 
-def phases_of(failover: Mapping[str, Any]) -> list[tuple[str, float]]:
+def phases_of(failover: Row) -> list[tuple[str, float]]:
     """(name, seconds) of the phases that are known."""
     found = []
     for start, end, name, _ in PHASES:
@@ -76,7 +77,7 @@ def phases_of(failover: Mapping[str, Any]) -> list[tuple[str, float]]:
     return found
 
 
-def verdict(failover: Mapping[str, Any], unlike: str = "") -> str:
+def verdict(failover: Row, unlike: str = "") -> str:
     """The time of a failover beside the published one. *unlike*: why it must not be compared."""
     took = failover.get("failover_s")
     if took is None:

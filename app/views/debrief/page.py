@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtWidgets import (
@@ -29,10 +29,8 @@ from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.review import Review
+from engine.drill.judging.shapes import ItemJson, Report
 from engine.drill.judging.watch import DOWN, EXPOSED, Lanes
-
-Report = Mapping[str, Any]
-"""As of `run --json`."""
 
 ENDED: Final = {
     "goals": mark("all goals are reached"),
@@ -298,7 +296,7 @@ class Debrief(QScrollArea):
             column.addLayout(row)
         return box
 
-    def _item(self, item: Mapping[str, Any]) -> QVBoxLayout:
+    def _item(self, item: ItemJson) -> QVBoxLayout:
         layout = QVBoxLayout()
         layout.setSpacing(2)
         layout.addWidget(label(said_of(item["name"]), 1.0, bold=True))

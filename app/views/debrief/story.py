@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Iterator, Sequence
+from typing import Final
 
 from PySide6.QtWidgets import QGridLayout, QWidget
 
@@ -13,10 +13,9 @@ from app.words.language import mark, tr, trn
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.review import Outage, Review
+from engine.drill.judging.shapes import Report
 from engine.drill.judging.watch import HOLDS, Lanes
 from engine.model import Tick
-
-Report = Mapping[str, Any]
 
 DATABASES_MAX: Final = 6
 """Databases with lines of their own; of more, those that stood still or were exposed for longest."""

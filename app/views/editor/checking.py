@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from threading import Event as Flag
-from typing import Any, Final
+from typing import Final
 
-from PySide6.QtCore import QObject, QThreadPool, Signal
+from PySide6.QtCore import QObject, QThreadPool, Signal, SignalInstance
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.lint import lint, unplayed
@@ -154,5 +154,5 @@ class Checker(QObject):
         self._tell(self.was_tried, trial)
 
     @staticmethod
-    def _tell(signal: Any, what: Reading | Trial) -> None:
+    def _tell(signal: SignalInstance, what: Reading | Trial) -> None:
         signal.emit(what)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 
@@ -48,12 +48,12 @@ class Field:
     about: str
     kind: Kind
     item: Kind
-    choices: tuple[Any, ...]
+    choices: tuple[object, ...]
     required: bool
     default: str
     inner: type[BaseModel] | None
-    check: TypeAdapter[Any] | None
-    rules: tuple[Any, ...] = ()
+    check: TypeAdapter[object] | None
+    rules: tuple[object, ...] = ()
     """What pydantic knows of its range, and of that of each where it holds several."""
 
     @property
@@ -99,7 +99,7 @@ def _said(value: object) -> str:
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
-def read(field: Field, typed: str) -> Any:
+def read(field: Field, typed: str) -> object:
     """The value that *typed* stands for; None: nothing. Raises Refused."""
     if not typed.strip():
         return None
@@ -139,7 +139,7 @@ def spoken(entry: Mapping[str, object]) -> str:
     return next((str(value) for value in entry.values() if isinstance(value, str)), "…")
 
 
-def _plain(kind: Kind, typed: str) -> Any:
+def _plain(kind: Kind, typed: str) -> object:
     """A number if it is meant and is one, else the words as they are."""
     text = typed if kind is Kind.TEXT else typed.strip()
     if kind in (Kind.WHOLE, Kind.NUMBER, Kind.DURATION):

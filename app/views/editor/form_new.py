@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
 
 from pydantic import BaseModel
 
@@ -20,7 +20,7 @@ SPARE: Final = {"database": "Sales", "goal": "goal-1"}
 """Names for what there is not yet."""
 
 
-def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, Any]:
+def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, object]:
     """The keys that an entry of *section* must have, with values to begin from; *data* is the scenario so far."""
     made = begun(_model(section, data), section.key, data)
     if section.key == "timeline":
@@ -36,7 +36,7 @@ def new_entry(section: Section, data: Mapping[str, object]) -> dict[str, Any]:
     elif section.key == "rubric":
         left = POINTS - sum(_numbers(data, "rubric", "points"))
         made["points"] = left if left > 0 else made["points"]
-        title = KINDS.get(made["kind"], made["kind"])
+        title = KINDS.get(str(made["kind"]), made["kind"])
         made["name"] = title if title not in _names(data, "rubric") else made["name"]
     return made
 
@@ -57,7 +57,7 @@ def _without(data: Mapping[str, object], key: str, of: str) -> list[str]:
     return [name for name in found if name not in there] or found
 
 
-def begun(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, Any]:
+def begun(model: type[BaseModel], key: str, data: Mapping[str, object]) -> dict[str, object]:
     """The keys that the table *model* at *key* must have, with values to begin from."""
     servers, databases, goals = (_names(data, key) for key in ("server", "database", "goal"))
     server = servers[0] if servers else "SERVER_A"

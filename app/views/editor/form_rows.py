@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEdit, QWidget
 
@@ -17,7 +17,7 @@ LINES_SHOWN: Final = {Kind.TEXT: 4, Kind.LINES: 4}
 LINES_OF_BRIEF: Final = 9
 LONG: Final = frozenset({"brief", "facilitator"})
 
-Done = Callable[[Any], None]
+Done = Callable[[object], None]
 """Takes the new value of a field; None: the key is to go."""
 Refuse = Callable[[str], None]
 """Takes the sentence that says why a value cannot be; empty: all is well."""

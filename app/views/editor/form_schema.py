@@ -98,7 +98,7 @@ def _field(model: type[BaseModel], name: str, info: FieldInfo) -> Field:
     return Field(**{**made.__dict__, "default": shown(made, default)})
 
 
-def _adapter(info: FieldInfo) -> TypeAdapter[Any]:
+def _adapter(info: FieldInfo) -> TypeAdapter[object]:
     whole: Any = info.annotation
     rules = [rule for rule in info.metadata if type(rule).__name__ != "WithJsonSchema"]
     for rule in rules:
@@ -157,7 +157,7 @@ def _bare(annotation: object) -> Any:
             return annotation
 
 
-def _rules(annotation: object) -> list[Any]:
+def _rules(annotation: object) -> list[object]:
     """The rules of a type and of what stands beside its `| None`."""
     origin = get_origin(annotation)
     if origin is Annotated:
@@ -168,7 +168,7 @@ def _rules(annotation: object) -> list[Any]:
     return []
 
 
-def _flat(rules: Iterable[object]) -> Iterator[Any]:
+def _flat(rules: Iterable[object]) -> Iterator[object]:
     """The single rules: those that a Field() holds, one by one."""
     for rule in rules:
         if isinstance(rule, FieldInfo):

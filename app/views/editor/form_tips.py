@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from app.views.editor.form_fields import Field, Kind
 from app.words import formatting
@@ -92,5 +92,5 @@ def _about(field: Field) -> tuple[str, str]:
     return about.strip(), meant.strip().rstrip(".")
 
 
-def _number(value: Any) -> str:
+def _number(value: float) -> str:
     return formatting.number(value) if isinstance(value, int) else formatting.plain(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from app.files.scenario_edit import NotChanged, remove, set_value, value_at
 from app.views.editor.form_words import VARIANTS
@@ -19,7 +19,7 @@ class Pool:
     """A name, what may stand for it, and the group whose pools are picked together (empty: by itself)."""
 
     name: str
-    entries: tuple[Any, ...]
+    entries: tuple[object, ...]
     group: str = ""
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
@@ -17,6 +17,7 @@ from app.widgets import keys, theme
 from app.widgets.bars import Bar, menu_button
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
+from engine.drill.running.drill import Drill
 from engine.events import Event
 from engine.model import World
 
@@ -117,7 +118,7 @@ class ObjectExplorer(QWidget):
     # --- contract of views --------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: Any) -> None:
+    def show_drill(self, drill: Drill) -> None:
         """Another run or another moment of it: every server is asked anew."""
         self._world = drill.world
         self._error = ""

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import pyqtgraph as pg
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont
+from PySide6.QtWidgets import QGraphicsSceneMouseEvent
 
 from app.views.system_monitor.catalogue import TOP, Choice
 from app.widgets.theme import Tokens
@@ -26,7 +27,7 @@ class Lines(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
 
     def __init__(self) -> None:
         super().__init__(axisItems={"bottom": TimeAxis(orientation="bottom")}, enableMenu=False)
-        self.curves: dict[Choice, Any] = {}
+        self.curves: dict[Choice, pg.PlotDataItem] = {}
         self.setMouseEnabled(x=False, y=False)
         self.hideButtons()
         self.setFocusPolicy(Qt.FocusPolicy.NoFocus)
@@ -66,5 +67,5 @@ class Lines(pg.PlotWidget):  # type: ignore[misc]  # pyqtgraph is not typed
         self._cursor.setPen(pg.mkPen(colours.text, width=1.0))
         self.showGrid(x=True, y=True, alpha=0.25)
 
-    def _choose_time(self, event: Any) -> None:
+    def _choose_time(self, event: QGraphicsSceneMouseEvent) -> None:
         self.time_chosen.emit(max(0.0, float(self.getPlotItem().vb.mapSceneToView(event.scenePos()).x())))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import numpy as np
 from PySide6.QtCore import QEvent, Qt, Signal, Slot
@@ -85,7 +85,7 @@ COLUMNS: Final = (
 class Legend(TableModel):
     """The list of counters with the colour of each line."""
 
-    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> Any:
+    def data(self, index: Index, role: int = Qt.ItemDataRole.DisplayRole) -> object:
         if role == Qt.ItemDataRole.DecorationRole and index.isValid() and index.column() == 0:
             return self.colours.server(self.rows[index.row()].number)
         return super().data(index, role)
@@ -154,7 +154,7 @@ class SystemMonitor(QWidget):
         lines.put(self.choices)
         lines.show_time(self._time_s)
 
-    def _tool(self, text: str, shortcuts: Iterable[str], do: Any) -> QAction:
+    def _tool(self, text: str, shortcuts: Iterable[str], do: Callable[[], object]) -> QAction:
         action = QAction(text, self)
         action.setShortcuts([QKeySequence(key) for key in shortcuts])
         action.setShortcutContext(Qt.ShortcutContext.WidgetWithChildrenShortcut)

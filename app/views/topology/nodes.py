@@ -87,7 +87,7 @@ class Node(QGraphicsItem, Generic[Face]):
         path.addRect(self.card())
         return path
 
-    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> Any:
+    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> object:
         scene = self.scene()
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and isinstance(scene, Canvas):
             scene.node_moved(self)

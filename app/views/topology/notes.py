@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QRectF, Qt
 from PySide6.QtGui import QFocusEvent, QKeyEvent, QPainter, QPen, QTextCursor
@@ -99,7 +99,7 @@ class NoteItem(QGraphicsTextItem):
     def mouseDoubleClickEvent(self, event: object) -> None:
         self.write()
 
-    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> Any:
+    def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> object:
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and self.scene() is not None:
             self._changed(self)
         return super().itemChange(change, value)

@@ -8,7 +8,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from engine import arithmetic
 from engine.drill.authoring.schema import BLANK_LETTERS, Scenario
@@ -105,7 +105,7 @@ def _unseen(sign: str) -> bool:
     return unicodedata.category(sign) in _UNSEEN or sign in BLANK_LETTERS
 
 
-def _shown(scenario: Scenario) -> Iterator[tuple[str, Any]]:
+def _shown(scenario: Scenario) -> Iterator[tuple[str, object]]:
     """Keys whose texts somebody reads, with what stands there."""
     kept = scenario.model_dump(by_alias=True)
     for key in ("brief", "role", "goal", "forbidden", "question", "predict", "hint", "solution", "timeline",

@@ -188,7 +188,7 @@ def _base(drill: Drill, name: str, length_s: float) -> dict[str, Any]:
     }
 
 
-def _told(drill: Drill) -> Iterator[dict[str, Any]]:
+def _told(drill: Drill) -> Iterator[dict[str, object]]:
     """The story that the recorded scenario told already."""
     data = tomllib.loads(drill.scenario.text)
     if data.get(VARIANTS):
@@ -196,11 +196,11 @@ def _told(drill: Drill) -> Iterator[dict[str, Any]]:
     yield from data.get("timeline", ())
 
 
-def _step(item: Input) -> dict[str, Any]:
+def _step(item: Input) -> dict[str, object]:
     return {"do": item.line, "why": f"{TO_WRITE}why {item.words.split()[0]} at this moment"}
 
 
-def _hint(goal: str) -> dict[str, Any]:
+def _hint(goal: str) -> dict[str, object]:
     return {
         "goal": goal,
         "look": f"{TO_WRITE}{LOOK}",
@@ -302,7 +302,7 @@ def as_toml(data: Mapping[str, object]) -> str:
     return "\n".join(_table(data, "")).strip() + "\n"
 
 
-def _table(data: Mapping[str, Any], path: str) -> Iterator[str]:
+def _table(data: Mapping[str, object], path: str) -> Iterator[str]:
     """Plain keys first, as TOML wants it, then tables and lists of tables."""
     later: list[tuple[str, Any]] = []
     for key, value in data.items():

@@ -32,19 +32,19 @@ VARIANT_STREAM: Final = 0x5641
 _NAME: Final = re.compile(r"[a-z][a-z0-9_]{0,29}\Z")
 _PLACEHOLDER: Final = re.compile(r"\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
-Picks = Mapping[str, Any]
+Picks = Mapping[str, object]
 """Name -> the value that stands for it."""
 
 Found = tuple[Path, str, str]
 """A problem: where, what, and what was expected."""
 
 
-def groups(variants: Mapping[str, Any]) -> list[dict[str, list[Any]]]:
+def groups(variants: Mapping[str, Any]) -> list[dict[str, list[object]]]:
     """Pools that are picked together, in the order of the file."""
     return [dict(pool) if isinstance(pool, dict) else {name: pool} for name, pool in variants.items()]
 
 
-def picked(variants: Mapping[str, object], seed: int) -> dict[str, Any]:
+def picked(variants: Mapping[str, object], seed: int) -> dict[str, object]:
     """What *seed* picks from each pool."""
     chance = Chance.from_seed(seed ^ VARIANT_STREAM)
     picks: dict[str, object] = {}

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import numpy as np
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
+from engine.drill.judging.shapes import Report, Row, ScoreJson
 from engine.drill.running import questions
 from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
@@ -25,7 +26,7 @@ STEPS: Final = ("failed", "detected", "redo_done", "decided", "online", "undo_do
 """Steps of a failover in their order; manual and forced ones have the same, without a loss to detect."""
 
 
-def report(drill: DrillState) -> dict[str, Any]:
+def report(drill: DrillState) -> Report:
     """Everything about the run so far, of plain JSON types.
 
     A part that cannot be made is empty and named under `failed_parts`: no error of ours may cost a trainee the report.
@@ -38,10 +39,12 @@ def report(drill: DrillState) -> dict[str, Any]:
         except Exception as problem:  # whatever it is, the other parts are written
             out[name] = empty
             failed.append({"part": name, "error": f"{type(problem).__name__}: {problem}"})
-    return {**out, "failed_parts": failed} if failed else out
+    if failed:
+        out["failed_parts"] = failed
+    return cast(Report, out)
 
 
-def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], Any], Any]]:
+def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
     """Each part of the report: how it is made, and what stands there if that fails."""
     return {
         "scenario": (lambda: drill.scenario.name, ""),
@@ -74,7 +77,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], Any], Any]]:
     }
 
 
-def _failovers(drill: DrillState) -> list[dict[str, Any]]:
+def _failovers(drill: DrillState) -> list[Row]:
     return [
         failover_json(failover, drill.published.get(place))
         for place, failover in enumerate(drill.world.failovers)
@@ -94,7 +97,7 @@ def _attempts(drill: DrillState) -> list[dict[str, object]]:
 UNDECIDED: Final = say("not decided when the run ended")
 
 
-def _sql(drill: DrillState) -> list[dict[str, Any]]:
+def _sql(drill: DrillState) -> list[Row]:
     return [
         {
             "t_s": event.get("started_tick") / TICKS_PER_S,
@@ -107,7 +110,7 @@ def _sql(drill: DrillState) -> list[dict[str, Any]]:
     ]
 
 
-def _goals(drill: DrillState) -> list[dict[str, Any]]:
+def _goals(drill: DrillState) -> list[Row]:
     return [
         {"name": goal.name, "text": goal.text, "met": state.met, "met_t_s": _s(state.met_tick)}
         for goal in drill.scenario.goals
@@ -115,7 +118,7 @@ def _goals(drill: DrillState) -> list[dict[str, Any]]:
     ]
 
 
-def _score(drill: DrillState) -> dict[str, Any]:
+def _score(drill: DrillState) -> ScoreJson:
     score = drill.score()
     return {
         "total": score.total,
@@ -215,7 +218,7 @@ def log_of(world: World, database: str) -> Place | None:
     return next((place for place in found if place is not None), None)
 
 
-def readings(drill: DrillState) -> dict[str, Any]:
+def readings(drill: DrillState) -> dict[str, object]:
     """t_s and one array for each counter of the first database; of all under `databases` if there are several.
 
     None stands where no copy of the database was alive.
@@ -223,7 +226,7 @@ def readings(drill: DrillState) -> dict[str, Any]:
     arrays = by_database(drill)
     first = next(iter(arrays), None)
     times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()]
-    out = {"t_s": times, "database": first, **(arrays[first] if first is not None else {})}
+    out: dict[str, object] = {"t_s": times, "database": first, **(arrays[first] if first is not None else {})}
     return {**out, "databases": arrays} if len(arrays) > 1 else out
 
 

@@ -27,6 +27,7 @@ from engine.drill.authoring.schema import (
     Scenario,
 )
 from engine.drill.judging import given_up_failover, reverted_actions
+from engine.drill.judging.shapes import ItemJson, LossJson
 from engine.drill.running.goals import GoalState, Opened
 from engine.drill.running.questions import LATER, Answer, Inquiry, counts, verdict
 from engine.events import Event
@@ -47,7 +48,7 @@ class Loss:
     cause: str = ""
     """What brought it about, where that is known at once: the command that was refused."""
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> LossJson:
         at_s = None if self.tick is None else self.tick / TICKS_PER_S
         return {
             "points": self.points,
@@ -73,7 +74,7 @@ class Item:
     counted: bool = True
     """False: the run gave no occasion for it, so it is worth what the rest is worth."""
 
-    def as_json(self) -> dict[str, object]:
+    def as_json(self) -> ItemJson:
         return {
             "name": self.name,
             "points": self.points,
@@ -410,7 +411,7 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
 DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
 NEEDLESS, REWINDS = say("Needless faults"), say("Rewinds")
 
-DEDUCTIONS: Final = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
+DEDUCTIONS: Final[dict[str, str]] = {name: name for name in (DISARMED, HINTS, NEEDLESS, REWINDS)}
 """Items of a score that no author named; a report that was read back has their texts."""
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engine import simulator
 from engine.chance import Chance
@@ -13,6 +13,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Hint, Inject, Scenario
 from engine.drill.judging import report
+from engine.drill.judging.shapes import Report
 from engine.drill.running import comparison, locks, questions, rewind, seat
 from engine.drill.running.goals import Opened, judge, told
 from engine.drill.running.modes import Mode
@@ -126,7 +127,7 @@ class Drill(DrillState):
         assert hint is not None, "do has refused to open a hint that is not there"
         return (hint.look, hint.means, hint.type)[layer - 1]
 
-    def report(self) -> dict[str, Any]:
+    def report(self) -> Report:
         """The whole run as `run --json` prints it."""
         return report.report(self)
 

@@ -16,13 +16,13 @@ from typing import Any, Final
 
 import numpy as np
 
+from engine.flow import Array
+
 BLOCK: Final = 32
 """Entries of a block: small enough that a change unshares little, large enough that a block costs little. Assumed."""
 
 LEVEL: Final = 1
 """Of zlib: the quickest, which makes 12 KB of the 100 KB that the flow of a hundred databases takes, in 0.5 ms."""
-
-Array = np.ndarray[Any, Any]
 
 
 class Block:
@@ -71,7 +71,7 @@ def _fields_of(kind: Any) -> tuple[str, ...]:
     return tuple(field.name for field in fields(kind))
 
 
-def _made(kind: Any, *values: Any) -> Any:
+def _made(kind: Any, *values: object) -> object:
     one = object.__new__(kind)
     for name, value in zip(_fields_of(kind), values, strict=True):
         object.__setattr__(one, name, value)

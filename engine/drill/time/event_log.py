@@ -11,9 +11,8 @@ import numpy as np
 
 from engine.drill.time.packed import packed
 from engine.events import Event
+from engine.flow import Array
 from engine.words import Sentence
-
-Array = np.ndarray[Any, Any]
 
 COLUMNS: Final = np.dtype(
     [("tick", "i8"), ("kind", "i4"), ("server", "i4"), ("database", "i4"), ("text", "i4"), ("data", "i4")]

@@ -48,9 +48,9 @@ class Packed(Sequence[Any]):
         return repr(self._values())
 
 
-def packed(event: Event) -> tuple[tuple[str, Any], ...]:
+def packed(event: Event) -> tuple[tuple[str, object], ...]:
     """The fields of *event*, large result sets of a batch packed."""
     results = event.get("results")
     if not results or sum(len(result["rows"]) for result in results) <= ROWS_AS_THEY_ARE:
         return event.data
-    return tuple((name, Packed(value) if name == "results" else value) for name, value in event.data)
+    return tuple((name, Packed(results) if name == "results" else value) for name, value in event.data)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Final
+from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import plain
+from engine.drill.judging.shapes import Report, Row
 from engine.drill.running.drill import Drill, Mode, play_inputs
 from engine.drill.running.state import StateHash
 from engine.drill.time.slices import Slices
@@ -79,22 +80,22 @@ def verify(
     return _compare(_replayed(scenario, seed, mode, lines, tick), hashes)
 
 
-def verify_report(scenario: Scenario, report: Mapping[str, object]) -> Divergence | None:
+def verify_report(scenario: Scenario, report: Report) -> Divergence | None:
     """The same for a report of `run --json`, whose events then name what differs first."""
     return divergence(played_again(scenario, report), report)
 
 
-def played_again(scenario: Scenario, report: Mapping[str, Any]) -> Drill:
+def played_again(scenario: Scenario, report: Report) -> Drill:
     """The run of a report of `run --json`, played again. Raises InputProblem for inputs that make no sense."""
     return _replayed(scenario, report["seed"], report["mode"], report["inputs"], ticks(report["ended_at_s"]))
 
 
-def divergence(drill: Drill, report: Mapping[str, object]) -> Divergence | None:
+def divergence(drill: Drill, report: Report) -> Divergence | None:
     """Where *drill*, played again, is no longer the run of *report*; None if it is all the same."""
     return at_once(diverging(drill, report))
 
 
-def diverging(drill: Drill, report: Mapping[str, Any]) -> Slices[Divergence | None]:
+def diverging(drill: Drill, report: Report) -> Slices[Divergence | None]:
     """`divergence` in slices."""
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     found = _compare(drill, recorded)
@@ -128,7 +129,7 @@ def _compare(drill: Drill, recorded: Sequence[StateHash]) -> Divergence | None:
     return None
 
 
-def _other_end(drill: Drill, report: Mapping[str, Any]) -> Divergence | None:
+def _other_end(drill: Drill, report: Report) -> Divergence | None:
     """All that was noted on the way is the same: whether it also ended when and as the report says."""
     found = StateHash(drill.tick, len(drill.journal), drill.state_hash())
     said = StateHash(ticks(report["ended_at_s"]), found.inputs, report.get("state_hash", found.digest))
@@ -149,7 +150,7 @@ REPORTED: Final = (
 """What a report says of its run besides events and states; each of them follows from the inputs."""
 
 
-def _other_report(drill: Drill, report: Mapping[str, object]) -> Divergence | None:
+def _other_report(drill: Drill, report: Report) -> Divergence | None:
     """The states are the same: whether what the report makes of them is so, too."""
     found = drill.report()
     for name in REPORTED:
@@ -172,7 +173,7 @@ def _first_difference(place: str, one: object, other: object) -> tuple[str, obje
     return place, one, other
 
 
-def _first_event(recorded: Sequence[Any], events: Sequence[Event]) -> Slices[str]:
+def _first_event(recorded: Sequence[Row], events: Sequence[Event]) -> Slices[str]:
     found = (plain(event.as_json()) for event in events)
     for place, (one, other) in enumerate(zip_longest(recorded, found)):
         if one != other:
@@ -182,7 +183,7 @@ def _first_event(recorded: Sequence[Any], events: Sequence[Event]) -> Slices[str
     return ""
 
 
-def _said(event: Mapping[str, Any] | None) -> str:
+def _said(event: Row | None) -> str:
     if event is None:
         return say("nothing")
     return say("{kind} at {t_s:g} s ({text})", kind=event["kind"], t_s=event["t_s"], text=event["text"])

@@ -161,7 +161,9 @@ class Frame:
     problems: tuple[Caught, ...] = ()
     database: str = ""
     quoting: str = ""
-    known: tuple[tuple[tuple[str, Any], ...], tuple[tuple[str, Any], ...]] = ((), ())
+    known: tuple[
+        tuple[tuple[str, SqlType], ...], tuple[tuple[str, tuple[tuple[str, SqlType | None], ...]], ...]
+    ] = ((), ())
     """How far its names have been looked up, and what is known by then: fields of Scope."""
     procedure: str = ""
     """Its name, if the text is that of a procedure."""
@@ -260,7 +262,7 @@ class Run:
     """The sessions that have the lock it waits for, the object, and the mode that it wants."""
     wait_id: int = 0
     """Number of the wait; a timer of an older one is void."""
-    pending: tuple[str, tuple[Any, ...]] | None = None
+    pending: tuple[str, tuple[object, ...]] | None = None
     """The statement's completion, while it is pending."""
     errors_from: int | None = None
     """With `:ON ERROR EXIT` an error among the messages from here on ends the submission."""

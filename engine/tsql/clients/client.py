@@ -380,7 +380,7 @@ def _emit_done(world: World, name: str, run: Run) -> None:
     )
 
 
-def as_json(message: Message) -> dict[str, Any]:
+def as_json(message: Message) -> dict[str, object]:
     kept = {name: value for name, value in asdict(message).items() if name != "server"}
     if not message.above:
         del kept["above"]

@@ -15,6 +15,8 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SyntaxProblem, near, without_comments
 
 Children = list[Any]
+Parts = dict[str, Any]
+"""Fields of a statement by name, gathered from its clauses."""
 
 
 def parse_command(text: str, tokens: Sequence[lexer.Token], following: lexer.Token) -> s.Statement:
@@ -77,7 +79,7 @@ def text_in(raw: str) -> str:
 # --- helpers of the table below -------------------------------------------------------------------------
 
 
-def _merged(children: Children) -> dict[str, Any]:
+def _merged(children: Children) -> Parts:
     """All parts that are dictionaries, in one."""
     return {name: value for part in children if isinstance(part, dict) for name, value in part.items()}
 
@@ -112,12 +114,12 @@ def _alter_files(c: Children) -> s.Statement:
     return s.AlterFiles(c[0], action, tuple(pair for part in c if isinstance(part, list) for pair in part))
 
 
-def _authentication(c: Children) -> dict[str, Any]:
+def _authentication(c: Children) -> Parts:
     words = " ".join("CERTIFICATE" if kind == "CERTIFICATE" else f"WINDOWS {name}" for kind, name in c)
     return {"authentication": words, "certificate": dict(c).get("CERTIFICATE")}
 
 
-def _payload(c: Children) -> dict[str, Any]:
+def _payload(c: Children) -> Parts:
     kind = _upper(c[0])
     return {"payload": "DATABASE_MIRRORING" if kind == "DATA_MIRRORING" else kind, **_merged(c)}
 
@@ -129,7 +131,7 @@ def _master_key(c: Children) -> s.Statement:
     return s.MasterKey(_upper(c[0]), password)
 
 
-def _login(c: Children) -> dict[str, Any]:
+def _login(c: Children) -> Parts:
     parts = _merged(c)
     options = parts.get("options", ())
     named = dict(options)
@@ -164,7 +166,7 @@ def _restore(c: Children) -> s.Statement:
     return s.Restore(_backup_kind(c[0]), c[1], parts.get("devices", ()), options, parts.get("moves", ()))
 
 
-def _with_options(c: Children) -> dict[str, Any]:
+def _with_options(c: Children) -> Parts:
     moves = tuple(part[1:] for part in c if part[0] == "MOVE")
     return {"options": tuple(part for part in c if part[0] != "MOVE"), "moves": moves}
 
@@ -197,7 +199,7 @@ def _named_files(words: list[str]) -> tuple[tuple[str, str], ...]:
     return tuple(found)
 
 
-def _create_words(c: Children) -> dict[str, Any]:
+def _create_words(c: Children) -> Parts:
     return {"words": [str(word) for part in c for word in (part if isinstance(part, list) else [part])]}
 
 

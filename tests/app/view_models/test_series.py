@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from app.view_models.series import Array, CounterHistory, Summary, bin_width, peaks
-from engine.flow import Place, Samples
+from app.view_models.series import CounterHistory, Summary, bin_width, peaks
+from engine.flow import Array, Place, Samples
 from engine.flow.kernel import STREAM_COUNTERS
 from engine.flow.samples import BLOCK
 

@@ -1,0 +1,72 @@
+"""The shapes of the report of a run. A run file of an older version may lack keys."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypedDict
+
+Row = Mapping[str, Any]
+"""A row whose fields depend on its kind: of an event, a failover, a question, a batch."""
+
+
+class LossJson(TypedDict):
+    """Points that one cause took (negative) or gave."""
+
+    points: float
+    at_s: float | None
+    why: str
+    better: str
+    cause: str
+
+
+class ItemJson(TypedDict):
+    """Points of one rule of the rubric."""
+
+    name: str
+    points: float
+    max: float
+    why: str
+    at_s: list[float]
+    better: str
+    losses: list[LossJson]
+
+
+class ScoreJson(TypedDict):
+    total: float
+    """0 to 100; None where the score could not be made."""
+    scored: bool
+    finished: bool
+    items: list[ItemJson]
+
+
+class HashJson(TypedDict):
+    t_s: float
+    inputs: int
+    hash: str
+
+
+class Report(TypedDict, total=False):
+    """As `run --json` prints it."""
+
+    scenario: str
+    title: str
+    seed: int
+    mode: str
+    version: str
+    scenario_text: str
+    ended_at_s: float
+    ended_by: str | None
+    state_hash: str
+    inputs: list[str]
+    events: list[Row]
+    failovers: list[Row]
+    attempts: list[Row]
+    availability: Row
+    sql: list[Row]
+    goals: list[Row]
+    questions: list[Row]
+    rewinds: list[Row]
+    hashes: list[HashJson]
+    score: ScoreJson
+    readings: Row
+    failed_parts: list[dict[str, str]]
