@@ -23,6 +23,7 @@ from app.words.sentences import said
 from engine.drill.authoring.contents import sha256
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import load_scenario
+from engine.drill.judging.shapes import Row
 from engine.drill.time import verify
 from engine.inputs import InputProblem
 
@@ -187,13 +188,14 @@ def _parted(found: Verdict) -> str:
 def _of_run(raw: bytes, file: str) -> Checked:
     """A file of `run --json`, of the debrief or of `class join`. Raises NoRun."""
     report, text = run_files.parse(raw, file)
-    told = report.get("class") or {}
+    whole: Row = report
+    told = whole.get("class") or {}
     seat, name = told.get("seat"), str(told.get("name") or report["scenario"])
     try:
         drill = verify.played_again(load_scenario(text, f"{report['scenario']}.toml"), report)
     except (InputProblem, ScenarioProblems) as problem:
         return Checked(file, seat, name, None, said(str(problem)))
-    claimed = dict(report)
+    claimed = report.copy()
     if not report["score"].get("scored"):  # what claims no score claims no false one
         claimed.pop("score")
     parted = verify.divergence(drill, claimed)

@@ -92,7 +92,7 @@ class Teller(QObject):
         self._forget()
         score = report["score"]
         words = ended(report)
-        if score["scored"]:
+        if score["scored"] and score["total"] is not None:
             words = " ".join(
                 (tr("{points} of 100 points.").format(points=formatting.plain(score["total"])), words)
             )

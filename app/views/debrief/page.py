@@ -195,8 +195,9 @@ class Debrief(QScrollArea):
         row = QHBoxLayout(head)
         row.setContentsMargins(0, 0, 0, 0)
         row.addLayout(names, 1)
-        if report["score"]["scored"]:
-            row.addWidget(ScoreRing(float(report["score"]["total"])))
+        score = report["score"]
+        if score["scored"] and score["total"] is not None:
+            row.addWidget(ScoreRing(score["total"]))
         return head
 
     def _buttons(self) -> QVBoxLayout:

@@ -32,8 +32,8 @@ class ItemJson(TypedDict):
 
 
 class ScoreJson(TypedDict):
-    total: float
-    """0 to 100; None where the score could not be made."""
+    total: float | None
+    """0 to 100; None where there is none."""
     scored: bool
     finished: bool
     items: list[ItemJson]
