@@ -12,8 +12,8 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import forms, infer
+from engine.tsql.query.conversions import Kind, convert_to, text, wrapped
 from engine.tsql.query.grouping import Grouping, check_aggregates, has_aggregate, value_of
-from engine.tsql.query.infer import Kind, convert_to, text, wrapped
 from engine.tsql.query.names import NOTHING, Column, Columns, Names, Source, Space
 from engine.tsql.query.plans import UNNAMED, TableRef
 from engine.tsql.scalars.types import MAX, NULL, SqlType, common, nvarchar

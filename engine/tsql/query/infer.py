@@ -6,16 +6,25 @@ says so, and returns the type of the whole; None for a type that is not known, w
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.names import ROW_NUMBER, Columns, Names, Space, resolve
+from engine.tsql.query import aggregates
+from engine.tsql.query.conversions import (
+    Binder,
+    Kind,
+    Rule,
+    all_of_one_type,
+    as_text,
+    convert_to,
+    text,
+    wrapped,
+)
+from engine.tsql.query.names import ROW_NUMBER, resolve
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
-    BIGINT,
     BIT,
     FLOAT,
     GUID,
@@ -32,79 +41,6 @@ from engine.tsql.scalars.types import (
     type_of,
     varchar,
 )
-
-Kind = SqlType | None
-
-
-class Binder(Protocol):
-    """What the rules ask of the work on one query (bind.py)."""
-
-    names: Names
-    space: Space | None
-    variables: dict[str, Kind]
-    problems: list[SqlError]
-
-    @staticmethod
-    def part(identifier: object) -> str: ...
-    def expr(self, node: exp.Expr) -> Kind: ...
-    def parts(self, node: exp.Expr) -> Kind: ...
-    def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None: ...
-    def inner_query(self, node: object) -> Columns | None: ...
-    def at_most_one_row(self, node: exp.Expr) -> None: ...
-    def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None: ...
-
-
-Rule = Callable[[Binder, exp.Expr], Kind]
-
-
-MADE: Final = "made"
-"""Key in the metadata of a call that the query does not have as it is written."""
-
-
-def wrapped(node: exp.Expr, name: str, *before: exp.Expr, after: Sequence[exp.Expr] = ()) -> exp.Expr:
-    """Put the call *name*(*before*, node, *after*) in the place of *node*; the call."""
-    call = exp.Anonymous(this=name, expressions=[])
-    call.meta[MADE] = True
-    node.replace(call)
-    call.set("expressions", [*before, node, *after])
-    return call
-
-
-def text(value: object) -> exp.Expr:
-    return exp.Literal.string(str(value))
-
-
-def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
-    """Have *node* converted, unless its values compare with those of *target* as they are held. Raises 206."""
-    if source is None or target is None or source in (NULL, target):
-        return
-    if (
-        source.family == target.family
-        or target.name in ("sql_variant", "null")
-        or source.name == "sql_variant"
-    ):
-        return
-    checked_conversion(source, target, explicit=False)
-    wrapped(node, "convert", text(target), after=(exp.Null(), text(source)))
-
-
-def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
-    """The common type of several values, each converted to it."""
-    kinds = [binder.expr(node) for node in nodes]
-    found: Kind = NULL
-    for kind in kinds:
-        found = common(found, kind)
-    for node, kind in zip(nodes, kinds, strict=True):
-        convert_to(_current(node), kind, found)
-    return found
-
-
-def _current(node: exp.Expr) -> exp.Expr:
-    """What stands in the place of *node* now: itself, or the calls around it."""
-    while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(MADE):
-        node = node.parent
-    return node
-
 
 # --- values ----------------------------------------------------------------------------------------------
 
@@ -318,18 +254,6 @@ def _like(binder: Binder, node: exp.Expr) -> Kind:
     return BIT
 
 
-def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
-    """Have a value that is no text made one by the rules of its type."""
-    if (
-        kind is not None
-        and kind != NULL
-        and not kind.is_text
-        and not kind.is_whole
-        and kind.name != "sql_variant"
-    ):
-        wrapped(node, "text", after=(text(kind),))
-
-
 # --- conversions and choices -----------------------------------------------------------------------------
 
 
@@ -401,69 +325,6 @@ def _nullif(binder: Binder, node: exp.Expr) -> Kind:
     return first
 
 
-# --- aggregates ------------------------------------------------------------------------------------------
-
-
-def _count(binder: Binder, node: exp.Expr) -> Kind:
-    inner = node.this
-    if isinstance(inner, exp.Distinct):
-        for value in inner.expressions:
-            binder.expr(value)
-    elif isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star):
-        binder.expr(inner)
-    return BIGINT if node.args.get("big_int") else INT
-
-
-def _argument(binder: Binder, node: exp.Expr) -> Kind:
-    inner = node.this if not isinstance(node, exp.Anonymous) else (node.expressions or [None])[0]
-    if isinstance(inner, exp.Distinct):
-        inner = inner.expressions[0]
-    return binder.expr(inner) if isinstance(inner, exp.Expr) else None
-
-
-def _extreme(binder: Binder, node: exp.Expr) -> Kind:
-    kind = _argument(binder, node)
-    if kind is not None and kind.name in ("bit", "text", "ntext", "image", "xml"):
-        raise SqlError(8117, kind.name, node.key)
-    return kind
-
-
-def _sum(binder: Binder, node: exp.Expr) -> Kind:
-    kind = returns.summed(_argument(binder, node))
-    binder.fit(node, kind)
-    return kind
-
-
-_ORDERED: Final = frozenset(
-    {"row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value"}
-)
-"""Functions that need ORDER BY in OVER. Documented [DOC: OVER]."""
-
-
-def _check_window(node: exp.Expr) -> None:
-    """Raises 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
-    function, order = node.this, node.args.get("order")
-    anonymous = isinstance(function, exp.Anonymous)
-    name = str(function.this) if anonymous else function.sql_name()
-    if order is None and name.lower() in _ORDERED:
-        raise SqlError(4112, name.upper())
-    if order is not None and any(isinstance(one.this, exp.Literal) for one in order.expressions):
-        raise SqlError(5309 if any(one.this.is_string for one in order.expressions) else 5308)
-    if isinstance(function.this, exp.Distinct):
-        raise SqlError(10759)
-
-
-def _window(binder: Binder, node: exp.Expr) -> Kind:
-    _check_window(node)
-    for key in ("partition_by", "order"):
-        parts = node.args.get(key)
-        for part in (
-            [parts] if isinstance(parts, exp.Expr) else parts or []
-        ):  # ORDER BY of OVER sees no aliases
-            binder.parts(part)
-    return binder.expr(node.this)
-
-
 # --- calls -----------------------------------------------------------------------------------------------
 
 DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
@@ -529,28 +390,11 @@ def _isnull(binder: Binder, node: exp.Expr) -> Kind:
     return first
 
 
-def _average(binder: Binder, node: exp.Expr) -> Kind:
-    """SUM divided by COUNT, so that whole numbers give a whole number, and OVER a row's own."""
-    kind = returns.averaged(_argument(binder, node))
-    if kind is not None:
-        node.meta["average"] = str(kind)
-    return kind
-
-
-def _deviation(binder: Binder, node: exp.Expr) -> Kind:
-    binder.parts(node)
-    return FLOAT
-
-
 _SPECIAL: Final[dict[str, Rule]] = {
     "iif": _iif,
     "choose": _choose,
     "isnull": _isnull,
-    "avg": _average,
-    "stdev": _deviation,
-    "stdevp": _deviation,
-    "var": _deviation,
-    "varp": _deviation,
+    **aggregates.NAMED,
 }
 """Functions whose arguments need more than their types."""
 
@@ -598,11 +442,6 @@ def _logical(binder: Binder, node: exp.Expr) -> Kind:
     return BIT
 
 
-def _whole_number(binder: Binder, node: exp.Expr) -> Kind:
-    binder.parts(node)
-    return BIGINT
-
-
 RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Literal: _literal,
     exp.National: _national,
@@ -628,12 +467,7 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Case: _case,
     exp.Coalesce: _coalesce,
     exp.Nullif: _nullif,
-    exp.Count: _count,
-    exp.Max: _extreme,
-    exp.Min: _extreme,
-    exp.Sum: _sum,
-    exp.Window: _window,
-    exp.RowNumber: _whole_number,
+    **aggregates.RULES,
     exp.Anonymous: _call,
     exp.Dot: _dot,
     exp.Collate: _collate,

@@ -1,0 +1,105 @@
+"""The types of aggregates and of functions with OVER, and what may stand in OVER."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+from engine.messages import SqlError
+from engine.tsql.query.conversions import Binder, Kind, Rule
+from engine.tsql.scalars import returns
+from engine.tsql.scalars.types import BIGINT, FLOAT, INT
+
+
+def _count(binder: Binder, node: exp.Expr) -> Kind:
+    inner = node.this
+    if isinstance(inner, exp.Distinct):
+        for value in inner.expressions:
+            binder.expr(value)
+    elif isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star):
+        binder.expr(inner)
+    return BIGINT if node.args.get("big_int") else INT
+
+
+def _argument(binder: Binder, node: exp.Expr) -> Kind:
+    inner = node.this if not isinstance(node, exp.Anonymous) else (node.expressions or [None])[0]
+    if isinstance(inner, exp.Distinct):
+        inner = inner.expressions[0]
+    return binder.expr(inner) if isinstance(inner, exp.Expr) else None
+
+
+def _extreme(binder: Binder, node: exp.Expr) -> Kind:
+    kind = _argument(binder, node)
+    if kind is not None and kind.name in ("bit", "text", "ntext", "image", "xml"):
+        raise SqlError(8117, kind.name, node.key)
+    return kind
+
+
+def _sum(binder: Binder, node: exp.Expr) -> Kind:
+    kind = returns.summed(_argument(binder, node))
+    binder.fit(node, kind)
+    return kind
+
+
+_ORDERED: Final = frozenset(
+    {"row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value"}
+)
+"""Functions that need ORDER BY in OVER. Documented [DOC: OVER]."""
+
+
+def _check_window(node: exp.Expr) -> None:
+    """Raises 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
+    function, order = node.this, node.args.get("order")
+    anonymous = isinstance(function, exp.Anonymous)
+    name = str(function.this) if anonymous else function.sql_name()
+    if order is None and name.lower() in _ORDERED:
+        raise SqlError(4112, name.upper())
+    if order is not None and any(isinstance(one.this, exp.Literal) for one in order.expressions):
+        raise SqlError(5309 if any(one.this.is_string for one in order.expressions) else 5308)
+    if isinstance(function.this, exp.Distinct):
+        raise SqlError(10759)
+
+
+def _window(binder: Binder, node: exp.Expr) -> Kind:
+    _check_window(node)
+    for key in ("partition_by", "order"):
+        parts = node.args.get(key)
+        for part in (
+            [parts] if isinstance(parts, exp.Expr) else parts or []
+        ):  # ORDER BY of OVER sees no aliases
+            binder.parts(part)
+    return binder.expr(node.this)
+
+
+def _average(binder: Binder, node: exp.Expr) -> Kind:
+    """SUM divided by COUNT, so that whole numbers give a whole number, and OVER a row's own."""
+    kind = returns.averaged(_argument(binder, node))
+    if kind is not None:
+        node.meta["average"] = str(kind)
+    return kind
+
+
+def _deviation(binder: Binder, node: exp.Expr) -> Kind:
+    binder.parts(node)
+    return FLOAT
+
+
+def _row_number(binder: Binder, node: exp.Expr) -> Kind:
+    binder.parts(node)
+    return BIGINT
+
+
+RULES: Final[dict[type[exp.Expr], Rule]] = {
+    exp.Count: _count,
+    exp.Max: _extreme,
+    exp.Min: _extreme,
+    exp.Sum: _sum,
+    exp.Window: _window,
+    exp.RowNumber: _row_number,
+}
+NAMED: Final[dict[str, Rule]] = {
+    "avg": _average,
+    **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _deviation),
+}
+"""Those that stand in the tree under their names."""

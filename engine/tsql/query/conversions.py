@@ -1,0 +1,96 @@
+"""What the rules of infer.py share: the work on a query as they see it, and conversions written into the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Final, Protocol
+
+from sqlglot import exp
+
+from engine.messages import SqlError
+from engine.tsql.query.names import Columns, Names, Space
+from engine.tsql.scalars.types import NULL, SqlType, checked_conversion, common
+
+Kind = SqlType | None
+
+
+class Binder(Protocol):
+    """What the rules ask of the work on one query (bind.py)."""
+
+    names: Names
+    space: Space | None
+    variables: dict[str, Kind]
+    problems: list[SqlError]
+
+    @staticmethod
+    def part(identifier: object) -> str: ...
+    def expr(self, node: exp.Expr) -> Kind: ...
+    def parts(self, node: exp.Expr) -> Kind: ...
+    def fit(self, node: exp.Expr, kind: Kind, source: Kind = None) -> None: ...
+    def inner_query(self, node: object) -> Columns | None: ...
+    def at_most_one_row(self, node: exp.Expr) -> None: ...
+    def convert_column(self, query: exp.Expr, source: SqlType, target: Kind) -> None: ...
+
+
+Rule = Callable[[Binder, exp.Expr], Kind]
+
+
+MADE: Final = "made"
+"""Key in the metadata of a call that the query does not have as it is written."""
+
+
+def wrapped(node: exp.Expr, name: str, *before: exp.Expr, after: Sequence[exp.Expr] = ()) -> exp.Expr:
+    """Put the call *name*(*before*, node, *after*) in the place of *node*; the call."""
+    call = exp.Anonymous(this=name, expressions=[])
+    call.meta[MADE] = True
+    node.replace(call)
+    call.set("expressions", [*before, node, *after])
+    return call
+
+
+def text(value: object) -> exp.Expr:
+    return exp.Literal.string(str(value))
+
+
+def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
+    """Have *node* converted, unless its values compare with those of *target* as they are held. Raises 206."""
+    if source is None or target is None or source in (NULL, target):
+        return
+    if (
+        source.family == target.family
+        or target.name in ("sql_variant", "null")
+        or source.name == "sql_variant"
+    ):
+        return
+    checked_conversion(source, target, explicit=False)
+    wrapped(node, "convert", text(target), after=(exp.Null(), text(source)))
+
+
+def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
+    """The common type of several values, each converted to it."""
+    kinds = [binder.expr(node) for node in nodes]
+    found: Kind = NULL
+    for kind in kinds:
+        found = common(found, kind)
+    for node, kind in zip(nodes, kinds, strict=True):
+        convert_to(current(node), kind, found)
+    return found
+
+
+def current(node: exp.Expr) -> exp.Expr:
+    """What stands in the place of *node* now: itself, or the calls around it."""
+    while isinstance(node.parent, exp.Anonymous) and node.parent.meta.get(MADE):
+        node = node.parent
+    return node
+
+
+def as_text(binder: Binder, node: exp.Expr, kind: Kind) -> None:
+    """Have a value that is no text made one by the rules of its type."""
+    if (
+        kind is not None
+        and kind != NULL
+        and not kind.is_text
+        and not kind.is_whole
+        and kind.name != "sql_variant"
+    ):
+        wrapped(node, "text", after=(text(kind),))
