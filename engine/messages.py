@@ -48,6 +48,8 @@ class SqlError(Exception):
         self.state = state
         self.also = also
         """Numbers of messages that follow this one (3013 after a failed RESTORE)."""
+        self.problems: tuple[SqlError, ...] = ()
+        """All that is wrong, this one first, where the product says more than one thing at once."""
 
 
 @dataclass(frozen=True, slots=True)

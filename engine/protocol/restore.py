@@ -150,18 +150,22 @@ def _spare_existing(world: World, old: DatabaseCopy, chosen: BackupSet, title: s
 def _spare_files(
     world: World, server: str, database: str, image: DatabaseCopy, moved: Mapping[str, str], title: str
 ) -> None:
-    """A file goes where it was unless MOVE says otherwise; 1834 if another database has it there."""
-    paths = {
-        volumes.path_of(image, item).lower()
-        for item in volumes.files_of(image)
-        if item.name.lower() not in moved
+    """A file goes where it was unless MOVE says otherwise; 1834 and 3156 for each that another database has there."""
+    used = {
+        volumes.path_of(other, item).lower(): name
+        for (where, name), other in world.copies.items()
+        if where == server and name.lower() != database.lower()
+        for item in volumes.files_of(other)
     }
-    for (where, name), other in world.copies.items():
-        if where == server and name.lower() != database.lower():
-            for item in volumes.files_of(other):
-                path = volumes.path_of(other, item)
-                if path.lower() in paths:
-                    raise SqlError(1834, path, name, also=(3119, 3013), title=title)
+    problems: list[SqlError] = []
+    for item in volumes.files_of(image):
+        path = volumes.path_of(image, item)
+        if item.name.lower() not in moved and path.lower() in used:
+            first = SqlError(1834, path, used[path.lower()], also=(3119, 3013), title=title)
+            problems += [first, SqlError(3156, item.name, path)]
+    if problems:
+        problems[0].problems = tuple(problems)
+        raise problems[0]
 
 
 def _placed(

@@ -179,6 +179,11 @@ def _rand(context: Context, seed: Scalar = None) -> Scalar:
     return (number if number > 0 else number + 2147483562) * 4.656613e-10
 
 
+def _next_value_for(context: Context, name: Scalar) -> Scalar:
+    """Nobody can make a sequence here (CREATE SEQUENCE says so)."""
+    raise SqlError(208, name)
+
+
 def _utc(context: Context) -> Scalar:
     return context.now()
 
@@ -329,6 +334,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "scope_identity": lambda context: context.session.identity,
     "formatmessage": _formatmessage,
     "cursor_status": lambda context, kind, name: _cursor_status(context, kind, name),
+    "next_value_for": _next_value_for,
     "trigger_nestlevel": lambda context: 0,
     "fn_hadr_is_primary_replica": lambda context, database: None,
     "fn_hadr_backup_is_preferred_replica": lambda context, database: 1,

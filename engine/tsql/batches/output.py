@@ -104,7 +104,7 @@ class Output:
         version = self.world.instances[self.session.server].version
         severity, text = text_of(problem.number, *problem.parameters, version=version)
         errors = [Caught(problem.number, severity, problem.state, line, text)]
-        for other in getattr(problem, "problems", ())[1:]:
+        for other in problem.problems[1:]:
             severity, text = text_of(other.number, *other.parameters, version=version)
             errors.append(Caught(other.number, severity, other.state, line, text))
         for number in problem.also:

@@ -138,6 +138,12 @@ def _kinds(plan: Plan) -> tuple[SqlType | None, ...]:
 def _insert(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
     rows: list[Row] = [()] if plan.defaults else _stored(machine, plan, machine.select(plan)[1])
+    if plan.defaulted:
+        columns = sources.table(machine, plan.target).columns
+        takers = plan.columns or tuple(c.name for c in columns if c.identity is None and not c.computed)
+        rows = _with_defaults(machine, plan, takers, rows)
+    if not (plan.defaults or plan.columns or rows) and plan.outputs:  # no row says how many values there are
+        tables.places_for(sources.table(machine, plan.target), len(plan.outputs))
     if plan.defaults:
         table = sources.table(machine, plan.target)
         given = [c for c in table.columns if c.identity is None and not c.computed]
@@ -174,6 +180,20 @@ def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> l
     return stored
 
 
+def _with_defaults(
+    machine: Machine, plan: Plan, named: Sequence[str], rows: list[Row], before: int = 0
+) -> list[Row]:
+    """The rows with the defaults of their columns where the statement says DEFAULT; *before* values are no columns."""
+    assert plan.target is not None
+    known = {column.name.lower(): column.default for column in sources.table(machine, plan.target).columns}
+    filled = [list(row) for row in rows]
+    for number, place in plan.defaulted:
+        default = known.get(named[place - before].lower(), "") if place - before < len(named) else ""
+        for row in filled if number < 0 else filled[number : number + 1]:
+            row[place] = machine.evaluate(default) if default else None
+    return [tuple(row) for row in filled]
+
+
 def _chosen(machine: Machine, plan: Plan) -> list[Row]:
     """The rows that an UPDATE or DELETE touches, which it reads under update locks."""
     assert plan.target is not None
@@ -190,6 +210,8 @@ def _update(machine: Machine, plan: Plan) -> None:
     if plan.assigns:
         rows = _assign_from(machine, plan, rows)
     changes = _stored(machine, plan, rows, before=1)
+    if plan.defaulted:
+        changes = _with_defaults(machine, plan, plan.columns, changes, before=1)
     before = sources.table(machine, plan.target)
     try:
         table = tables.update(plan.target.parts[-1], before, plan.columns, changes)
@@ -267,7 +289,9 @@ def _merge(machine: Machine, plan: Plan) -> None:
 
 def _truncate(machine: Machine, plan: Plan) -> None:
     assert plan.target is not None
-    table = sources.table(machine, plan.target)
+    table = sources.made_table(machine, plan.target)
+    if table is None:
+        raise SqlError(4701, plan.target.parts[-1])
     if constraints.is_referenced(machine, plan.target.parts[-1]):
         raise SqlError(4712, plan.target.parts[-1])
     sources.keep(machine, plan.target, tables.made(plan.target.parts[-1], table.columns, table.constraints))

@@ -75,7 +75,7 @@ def insert(
 ) -> tuple[Table, int | None]:
     """The table with *rows* added, and the last identity value; *own_numbers*: SET IDENTITY_INSERT is ON for it.
 
-    Raises 213, 109, 110, 207, 515, 271, 544, 545, 8101, 8152.
+    Raises 213, 120, 121, 207, 273, 515, 271, 544, 545, 8101, 8152.
     """
     places = _places(table, named)
     _check_identity(name, table, named, places, rows, own_numbers)
@@ -83,7 +83,7 @@ def insert(
     number, last = table.next_identity, None
     for row in rows:
         if len(row) != len(places):
-            raise SqlError(213 if not named else 109 if len(row) < len(places) else 110)
+            raise SqlError(213 if not named else 120 if len(row) < len(places) else 121)
         given = dict(zip(places, row, strict=True))
         values: list[Scalar] = []
         for place, column in enumerate(table.columns):
@@ -139,6 +139,14 @@ def _places(table: Table, named: tuple[str, ...]) -> list[int]:
     return [known[name.lower()] for name in named]
 
 
+def places_for(table: Table, count: int) -> list[int]:
+    """The columns that an INSERT without a list of them fills with *count* values. Raises 213."""
+    places = _places(table, ())
+    if len(places) != count:
+        raise SqlError(213)
+    return places
+
+
 _VERSIONS: Final = ("timestamp", "rowversion")
 
 
@@ -150,11 +158,13 @@ def _check_identity(
     rows: Sequence[Row],
     own_numbers: bool,
 ) -> None:
-    """Who gives the identity values: the table, or the statement after SET IDENTITY_INSERT ON."""
+    """Who gives the identity values: the table, or the statement after SET IDENTITY_INSERT ON. 273 of a timestamp."""
     place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
     for at in places:
         if table.columns[at].computed:
             raise SqlError(271, table.columns[at].name)
+        if parse_type(table.columns[at].type)[0] in _VERSIONS:
+            raise SqlError(273)
     if place is None:
         return
     if not named and any(len(row) == len(places) + 1 for row in rows):
@@ -187,6 +197,8 @@ def update(name: str, table: Table, named: tuple[str, ...], changes: Sequence[Ro
             raise SqlError(8102, table.columns[place].name)
         if table.columns[place].computed:
             raise SqlError(271, table.columns[place].name)
+        if parse_type(table.columns[place].type)[0] in _VERSIONS:
+            raise SqlError(272)
     rows = list(table.rows)
     for number, *values in reversed(changes):
         at = int(str(number)) - 1

@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query.conversions import Binder, Kind, Rule
+from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import BIGINT, FLOAT, INT
 
@@ -51,6 +52,8 @@ _ORDERED: Final = frozenset(
 def _check_window(node: exp.Expr) -> None:
     """Raises 4112 without the ORDER BY that a function needs, 5308 for a number in it, 10759 for DISTINCT."""
     function, order = node.this, node.args.get("order")
+    if isinstance(function, exp.WithinGroup):
+        raise Unsimulated(f"the function {str(function.this.this).lower()}")
     anonymous = isinstance(function, exp.Anonymous)
     name = str(function.this) if anonymous else function.sql_name()
     if order is None and name.lower() in _ORDERED:

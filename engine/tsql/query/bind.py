@@ -19,17 +19,8 @@ from engine.tsql.query.plans import UNNAMED, TableRef
 from engine.tsql.scalars.types import MAX, NULL, SqlType, common, nvarchar
 
 
-class Several(SqlError):
-    """All that is wrong with a query; its own number is that of the first."""
-
-    def __init__(self, problems: Sequence[SqlError]) -> None:
-        first = problems[0]
-        super().__init__(first.number, *first.parameters, state=first.state)
-        self.problems = tuple(problems)
-
-
 def bound(tree: exp.Expr, names: Names = NOTHING) -> Columns | None:
-    """The columns of the query *tree*, in which conversions have been written out. Raises Several."""
+    """The columns of the query *tree*, in which conversions have been written out. Raises SqlError."""
     binder = Binder(names)
     try:
         columns = binder.query(tree)
@@ -37,7 +28,9 @@ def bound(tree: exp.Expr, names: Names = NOTHING) -> Columns | None:
         binder.problems.append(problem)
         columns = None
     if binder.problems:
-        raise Several(binder.problems)
+        first = binder.problems[0]
+        first.problems = tuple(binder.problems)
+        raise first
     return columns
 
 

@@ -4,7 +4,7 @@ limit of a recursion. And what of a query is refused by its form alone: 156, 414
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from typing import Final
 
 from sqlglot import exp
@@ -18,6 +18,59 @@ BEFORE: Final = (exp.Any, exp.All)
 
 RECURSIVE: Final = "recursive"
 """In the meta of a CTE that the binder has found to name itself: its columns."""
+
+
+# --- written as calls ----------------------------------------------------------------------------------------
+
+
+def behind_brackets(tokens: Sequence[Token], place: int) -> int:
+    """Number of the token behind the brackets that open at number *place*."""
+    level = 0
+    while tokens[place].kind != "end":
+        level += tokens[place].is_op("(") - tokens[place].is_op(")")
+        place += 1
+        if level == 0:
+            break
+    return place
+
+
+def calls(tokens: Sequence[Token]) -> dict[int, str]:
+    """Numbers of tokens and what stands for them: PARSE (a AS type USING culture) and NEXT VALUE FOR as calls."""
+    found: dict[int, str] = {}
+    for place, token in enumerate(tokens):
+        if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
+            found |= _parse(tokens, place + 1, behind_brackets(tokens, place + 1) - 1)
+        elif (
+            token.upper == "NEXT" and tokens[place + 1].upper == "VALUE" and tokens[place + 2].upper == "FOR"
+        ):
+            end = place + 4
+            while tokens[end - 1].kind != "end" and tokens[end].is_op("."):
+                end += 2
+            name = "".join(part.text for part in tokens[place + 3 : end])
+            found |= {**dict.fromkeys(range(place, end), ""), place: f"next_value_for({_text(name)})"}
+    return found
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"
+
+
+def _parse(tokens: Sequence[Token], first: int, last: int) -> dict[int, str]:
+    """The brackets of PARSE, whose type and culture become texts; nothing if they are not of that form."""
+    levels, level = [], 0
+    for token in tokens[first:last]:
+        level += token.is_op("(") - token.is_op(")")
+        levels.append(level)
+    words = {
+        token.upper: first + at for at, token in enumerate(tokens[first:last]) if levels[at] == 1
+    }  # the last AS
+    if "AS" not in words:
+        return {}
+    using = words.get("USING", last)
+    written = " ".join(token.text for token in tokens[words["AS"] + 1 : using])
+    found = dict.fromkeys(range(words["AS"], using), "")
+    found[words["AS"]] = f", {_text(written)}"
+    return found | ({using: ","} if using < last else {})
 
 
 # --- refused by form ---------------------------------------------------------------------------------------
@@ -45,15 +98,21 @@ _TYPES: Final = frozenset(
 """Types of other products."""
 
 
-def check_tokens(tokens: Sequence[Token]) -> None:
-    """Raises SyntaxProblem 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products."""
+def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> None:
+    """Raises SyntaxProblem 102, 156 or 243 for what sqlglot reads and SQL Server does not: SQL of other products.
+
+    Tokens with the numbers *replaced* are none of them.
+    """
     merge = tokens[0].upper == "MERGE"
+    using = {tokens[place].start for place in replaced}
     for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         word = token.upper
         if before.kind == token.kind == "op" and (before.text, token.text) in _NEVER:
             raise SyntaxProblem(token.line, 102, token.text)
         if token.is_op("::") and before.kind in ("string", "number", "variable"):
             raise SyntaxProblem(token.line, 102, "::")
+        if token.start in using:
+            continue
         used = behind.kind in ("word", "quoted", "string", "number") or behind.is_op("(")
         named = before.upper in _BEFORE_NAMES or before.is_op(".", ",")
         if word in _FOREIGN and used and not named and not merge:
@@ -70,9 +129,15 @@ def check_tokens(tokens: Sequence[Token]) -> None:
             raise SyntaxProblem(token.line, 243, token.text)
 
 
+RANKING: Final = (
+    exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue,
+)  # fmt: skip
+"""Functions that need OVER. Documented [DOC: ranking functions; analytic functions]."""
+
+
 def check(tree: exp.Expr) -> None:
     """Raises SyntaxProblem for what sqlglot reads and SQL Server does not: a SELECT of nothing (156), a condition that
-    is a value (4145), TRUE (207), IN () (102), MAX(a, b) (174)."""
+    is a value (4145), TRUE (207), IN () (102), MAX(a, b) (174), a ranking without OVER (10753)."""
     for node in tree.find_all(
         exp.Select,
         exp.Where,
@@ -84,10 +149,18 @@ def check(tree: exp.Expr) -> None:
         exp.Min,
         exp.EQ,
         exp.Anonymous,
+        exp.TruncateTable,
+        *RANKING,
     ):
         if isinstance(node, exp.Select):
             if not node.expressions and node.args.get("from_") is not None:
                 raise SyntaxProblem(1, 156, "FROM")
+        elif isinstance(node, exp.TruncateTable):
+            if isinstance(node.expressions[0].this, exp.Parameter):
+                raise SyntaxProblem(1, 102, f"@{node.expressions[0].name}")
+        elif isinstance(node, RANKING):
+            if not isinstance(node.parent, exp.Window):
+                raise SyntaxProblem(1, 10753, node.sql_name())
         elif isinstance(node, exp.Anonymous):
             if str(node.this).lower() in INTERNAL:
                 raise SyntaxProblem(1, 195, node.this, "built-in function name")

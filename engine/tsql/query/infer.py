@@ -361,6 +361,12 @@ def _call(binder: Binder, node: exp.Expr) -> Kind:
     return result
 
 
+def _parse(binder: Binder, node: exp.Expr) -> Kind:
+    """PARSE and TRY_PARSE, whose type is a text by now (forms.py)."""
+    binder.expr(node.expressions[0])
+    return written_type(exp.Var(this=node.expressions[1].name))
+
+
 def _iif(binder: Binder, node: exp.Expr) -> Kind:
     if len(node.expressions) != 3:
         return binder.parts(node)
@@ -391,6 +397,8 @@ def _isnull(binder: Binder, node: exp.Expr) -> Kind:
 
 
 _SPECIAL: Final[dict[str, Rule]] = {
+    "parse": _parse,
+    "try_parse": _parse,
     "iif": _iif,
     "choose": _choose,
     "isnull": _isnull,

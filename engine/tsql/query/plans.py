@@ -77,6 +77,8 @@ class Plan:
     columns: tuple[str, ...] = ()
     """insert, update: columns that the values are for; empty: all."""
     defaults: bool = False
+    defaulted: tuple[tuple[int, int], ...] = ()
+    """Where the word DEFAULT stands for a value: (row, or -1 for all, place in the row)."""
     """INSERT … DEFAULT VALUES."""
     parts: tuple[Plan, ...] = ()
     """merge: queries for rows that match, rows of the source alone, rows of the target alone."""
@@ -141,7 +143,7 @@ def references(kind: str, text: str) -> References:
 def plan(kind: str, text: str, names: object = None) -> Plan:
     """The plan of a statement, or of the value of an expression or condition, read against *names* (names.Names).
 
-    Raises SyntaxProblem, SqlError, Several or Unsimulated.
+    Raises SyntaxProblem, SqlError or Unsimulated.
     """
     made: Plan = _translate().plan(kind, text, names)
     return made

@@ -108,12 +108,12 @@ def _readable(text: str, depth: int = 0) -> str:
     if depth > COMPOUNDS_MAX:
         raise SyntaxProblem(1, 191)
     out, copied = "", 0
+    replaced = {**dict.fromkeys(_left_out(tokens), ""), **forms.calls(tokens)}
     if not depth:
-        forms.check_tokens(tokens)
-    left_out = _left_out(tokens)
+        forms.check_tokens(tokens, replaced)
     for place, token in enumerate(tokens):
-        if place in left_out:
-            out += text[copied : token.start]
+        if place in replaced:
+            out += text[copied : token.start] + replaced[place]
             copied = token.end
             continue
         if token.upper == "REAL" and tokens[place + 1].is_op(")", ","):  # sqlglot takes it for float
@@ -149,17 +149,7 @@ def _top(tokens: Sequence[Token]) -> tuple[int, int]:
     first = tokens[0].upper
     if first not in ("INSERT", "UPDATE", "DELETE") or tokens[1].upper != "TOP":
         return 0, 0
-    return 1, _behind_brackets(tokens, 2) if tokens[2].is_op("(") else 3
-
-
-def _behind_brackets(tokens: Sequence[Token], place: int) -> int:
-    level = 0
-    while tokens[place].kind != "end":
-        level += tokens[place].is_op("(") - tokens[place].is_op(")")
-        place += 1
-        if level == 0:
-            break
-    return place
+    return 1, forms.behind_brackets(tokens, 2) if tokens[2].is_op("(") else 3
 
 
 def _left_out(tokens: Sequence[Token]) -> frozenset[int]:
@@ -170,7 +160,7 @@ def _left_out(tokens: Sequence[Token]) -> frozenset[int]:
         place = max(1, behind)
         while tokens[place].kind in ("word", "quoted", "variable") or tokens[place].is_op("."):
             if tokens[place].upper == "WITH" and tokens[place + 1].is_op("("):
-                found |= set(range(place, _behind_brackets(tokens, place + 1)))
+                found |= set(range(place, forms.behind_brackets(tokens, place + 1)))
                 break
             place += 1
     return frozenset(found)
@@ -274,6 +264,8 @@ def _references(text: str) -> References:
     tables: dict[str, TableRef] = {}
     variables: dict[str, None] = {}
     tree = _parsed(text)
+    if isinstance(tree, exp.TruncateTable):
+        return References((), ())  # says 4701, where a query says 208
     own = _own_names(tree)
     for node in tree.walk():
         if isinstance(node, exp.Table) and not isinstance(node.this, exp.Anonymous | exp.Dot):
@@ -392,7 +384,19 @@ def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
     source = tree.expression
     if source is None:
         return Plan(kind="insert", target=target, defaults=True)
+    fewer, more = (109, 110) if isinstance(source, exp.Values) else (120, 121)
+    defaulted: tuple[tuple[int, int], ...] = ()
     if isinstance(source, exp.Values):
+        if len({len(row.expressions) for row in source.expressions}) > 1:
+            raise SqlError(10709)
+        defaulted = tuple(
+            (place, at)
+            for place, row in enumerate(source.expressions)
+            for at, cell in enumerate(row.expressions)
+            if _is_default(cell)
+        )
+        for place, at in defaulted:
+            source.expressions[place].expressions[at].replace(exp.Null())
         rows = [exp.Select(expressions=list(row.expressions)) for row in source.expressions]
         source = rows[0]
         for row in rows[1:]:
@@ -401,7 +405,18 @@ def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
     if with_ is not None:
         source.set("with_", with_)
     sql, query = yield from rewriting(source, names)
-    return _plan("insert", sql, query, target=target, columns=columns)
+    if columns and query.outputs and len(query.outputs) != len(columns):
+        raise SqlError(fewer if len(query.outputs) < len(columns) else more)
+    made = _plan("insert", sql, query, target=target, columns=columns)
+    return replace(made, defaulted=defaulted) if defaulted else made
+
+
+def _is_default(node: exp.Expr | None) -> bool:
+    """The word DEFAULT in the place of a value."""
+    bare = isinstance(node, exp.Var) or (
+        isinstance(node, exp.Column) and not node.table and not node.this.args.get("quoted")
+    )
+    return bare and node is not None and node.name.upper() == "DEFAULT"
 
 
 def _plan_update(tree: exp.Expr, names: Names) -> Planning:
@@ -411,11 +426,15 @@ def _plan_update(tree: exp.Expr, names: Names) -> Planning:
         raise SqlError(102, "*")
     if tree.args.get("returning") is not None:
         raise Unsimulated("this form of UPDATE … OUTPUT")
+    defaulted = tuple((-1, at) for at, pair in enumerate(pairs, start=1) if _is_default(pair.expression))
+    for _, at in defaulted:
+        pairs[at - 1].set("expression", exp.Null())
     values = [pair.expression for pair in (*pairs, *variables)]
     columns = tuple(pair.this.name for pair in pairs)
     sql, query, target = yield from _row_numbers(tree, values, names)
     assigns = tuple(variable_name(pair.this) for pair in variables)
-    return _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
+    made = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
+    return replace(made, defaulted=defaulted) if defaulted else made
 
 
 def _changes(tree: exp.Expr) -> tuple[list[exp.EQ], list[exp.EQ]]:

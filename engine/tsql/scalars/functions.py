@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.scalars import date_values, dates, formats, mathematics, operators, xmltext
+from engine.tsql.scalars import date_values, dates, formats, mathematics, operators, parsing, xmltext
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.like import patindex
 from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, SCALED, WIDE, type_of
@@ -307,6 +307,8 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
     **dates.CULTURED,
     "convert": _convert,
     "try_convert": _try_convert,
+    "parse": parsing.parse,
+    "try_parse": parsing.try_parse,
     "text": _text,
 }
 """Functions whose first argument is the culture of the connection."""
@@ -317,9 +319,9 @@ object_definition col_length cert_id certencoded certprivatekey col_name columnp
 current_request_id current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey
 encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty
 getansinull ident_current ident_incr ident_seed index_col indexkey_property indexproperty is_objectsigned
-key_guid key_id min_active_rowversion openxml parse permissions publishingservername pwdcompare pwdencrypt
+key_guid key_id min_active_rowversion openxml permissions publishingservername pwdcompare pwdencrypt
 rowcount_big sql_variant_property stats_date switchoffset textptr textvalid todatetimeoffset
-try_cast try_parse typeproperty var varp stdevp grouping grouping_id checksum_agg
+try_cast typeproperty var varp stdevp grouping grouping_id checksum_agg
 cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
 """
 INTERNAL: Final = frozenset(
@@ -340,6 +342,9 @@ SINCE: Final = {
     "choose": 2012,
     "concat": 2012,
     "try_convert": 2012,
+    "parse": 2012,
+    "try_parse": 2012,
+    "next_value_for": 2012,
     "sysdatetime": 2008,
     "sysutcdatetime": 2008,
     "sysdatetimeoffset": 2008,
