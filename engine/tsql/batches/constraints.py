@@ -12,7 +12,8 @@ from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
 from engine.tsql.query.plans import TableRef, Unsimulated, plan_statement
-from engine.tsql.scalars.values import Scalar, comparable, to_text
+from engine.tsql.scalars.types import MAX
+from engine.tsql.scalars.values import Scalar, comparable, parse_type, to_text
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -42,6 +43,12 @@ def _made_name(table: str, item: Constraint) -> str:
     return f"{letters}__{table.lstrip('#')[:9]}__{middle}{digits}"
 
 
+def default_name(table: str, column: ColumnDefinition) -> str:
+    """The name of a column's DEFAULT: as it is written, or made as the product makes it."""
+    number = objects.object_id(f"default {objects.object_id(table)} {column.name}")
+    return column.default_name or f"DF__{table.lstrip('#')[:9]}__{column.name[:5]}__{number:08X}"
+
+
 def places_of(table: Table, columns: Iterable[str], owner: str) -> list[int]:
     """Where the columns stand. Raises 1911 for one that the table does not have."""
     known = {column.name.lower(): place for place, column in enumerate(table.columns)}
@@ -52,11 +59,17 @@ def places_of(table: Table, columns: Iterable[str], owner: str) -> list[int]:
 
 
 def check_definition(machine: Machine, ref: TableRef, table: Table, new: Iterable[Constraint]) -> None:
-    """Every column and table that *new* names is there. Raises 1911, 1767 and 1750, 1776."""
+    """Every column and table that *new* names is there. Raises 1911, 1909, 1919, 1767 or 1776, and 1750."""
     for item in new:
         if isinstance(item, Check):
             continue
-        places_of(table, item.columns, ref.parts[-1])
+        try:
+            places = places_of(table, item.columns, ref.parts[-1])
+            if isinstance(item, Key):
+                check_key(table, places, ref.parts[-1])
+        except SqlError as problem:
+            problem.also = (1750,)
+            raise
         if not isinstance(item, ForeignKey):
             continue
         if ref.parts[-1].startswith("#"):
@@ -70,6 +83,19 @@ def check_definition(machine: Machine, ref: TableRef, table: Table, new: Iterabl
             raise SqlError(1767, item.name, ".".join(item.table), also=(1750,))
         if _target(parent, item) is None:
             raise SqlError(1776, ".".join(item.table), item.name, also=(1750,))
+
+
+_NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
+
+
+def check_key(table: Table, places: Sequence[int], owner: str) -> None:
+    """Raises 1909 for a column that comes twice, 1919 for one whose type no key may have."""
+    for at, place in enumerate(places):
+        name, (kind, length, _) = table.columns[place].name, parse_type(table.columns[place].type)
+        if place in places[:at]:
+            raise SqlError(1909, "index", name)
+        if kind in _NO_KEYS or length == MAX:
+            raise SqlError(1919, name, owner)
 
 
 def _target(parent: Table, item: ForeignKey) -> list[int] | None:

@@ -25,6 +25,8 @@ class Context:
     variables: dict[str, Declared] = field(default_factory=dict)
     tables: dict[str, Table] = field(default_factory=dict)
     caught: Caught | None = None
+    nesting: int = 0
+    """Procedures and dynamic SQL around the statement that runs: @@NESTLEVEL."""
     writes: dict[Place, Any] = field(init=False)
     """What the transaction has done to objects so far (objects.py), as in Session.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)

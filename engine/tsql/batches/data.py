@@ -200,6 +200,8 @@ class Session:
     server: str
     spid: int
     login: str
+    callers: tuple[str, ...] = ()
+    """Logins that EXECUTE AS has left, to which REVERT returns."""
     program: Program | None = None
     """At the other end; None for a window of the simulation itself. A program's connection that is lost stays lost."""
     database: str = "master"

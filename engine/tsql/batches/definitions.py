@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -11,7 +12,8 @@ from engine.tsql.batches.data import Table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import Check, ColumnDefinition, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
-from engine.tsql.query.plans import TableRef
+from engine.tsql.query.plans import TableRef, Unsimulated
+from engine.tsql.scalars.types import DECIMALS, PRECISION_MAX, type_of
 from engine.tsql.scalars.values import Scalar, parse_type
 
 if TYPE_CHECKING:
@@ -40,9 +42,45 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
         if length is not None and length > SIZES.get(kind, length):
             most = 8000 if length > 8000 else SIZES[kind]
             raise SqlError(131 if length > 8000 else 2717, length, "column", column.name, most)
+        _check_identity(ref.parts[-1], column)
+        _check_digits(column)
+    if sum(column.identity is not None for column in columns) > 1:
+        raise SqlError(2744, ref.parts[-1])
+    primary = {
+        n.lower()
+        for rule in rules
+        if isinstance(rule, Key) and rule.kind == "PRIMARY KEY"
+        for n in rule.columns
+    }
+    if any(column.said_null and column.name.lower() in primary for column in columns):
+        raise SqlError(8111, ref.parts[-1], also=(1750,))
     made = tables.made(ref.parts[-1], columns, constraints.named(ref.parts[-1], rules))
     constraints.check_definition(machine, ref, made, made.constraints)
     return made
+
+
+def _check_identity(table: str, column: ColumnDefinition) -> None:
+    """Raises 2749 for an IDENTITY that is no whole number, 8147 for one that may be NULL."""
+    if column.identity is None:
+        return
+    kind = type_of(column.type, 1)
+    if not (kind.is_whole and kind.name != "bit") and not (kind.name in DECIMALS and kind.scale == 0):
+        raise SqlError(2749, column.name)
+    if column.said_null:
+        raise SqlError(8147, column.name, table)
+
+
+def _check_digits(column: ColumnDefinition) -> None:
+    """Raises 2750 or 192 for more digits than a decimal has."""
+    written = re.fullmatch(
+        r"(?:decimal|numeric|dec)\s*\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\)", column.type.lower()
+    )
+    if written is None:
+        return
+    if int(written[1]) > PRECISION_MAX:
+        raise SqlError(2750, 1, int(written[1]), PRECISION_MAX)
+    if int(written[2] or 0) > int(written[1]):
+        raise SqlError(192)
 
 
 def create_index(machine: Machine, statement: s.CreateIndex) -> None:
@@ -62,10 +100,27 @@ def create_index(machine: Machine, statement: s.CreateIndex) -> None:
         included=statement.included,
     )
     constraints.places_of(table, (*new.columns, *new.included), ref.parts[-1])
+    constraints.check_key(table, constraints.places_of(table, new.columns, ref.parts[-1]), ref.parts[-1])
     clustered = next((k for k in table.constraints if isinstance(k, Key) and k.clustered), None)
     if new.clustered and clustered is not None:
         raise SqlError(1902, "table", ref.dotted, clustered.name)
     _keep(machine, ref, table, replace(table, constraints=(*table.constraints, new)))
+
+
+def drop_index(machine: Machine, statement: s.DropIndex) -> None:
+    """Raises 3701 for an index that is not there, 3723 for that of a constraint."""
+    for name, parts in statement.indexes:
+        ref = TableRef(parts)
+        table = sources.made_table(machine, ref)
+        shown = f"{ref.dotted}.{name}"
+        known = table.constraints if table is not None else ()
+        found = next((k for k in known if isinstance(k, Key) and k.name.lower() == name.lower()), None)
+        if table is None or found is None:
+            raise SqlError(3701, "drop", "index", shown)
+        if "INDEX" not in found.kind:
+            raise SqlError(3723, shown, found.kind)
+        sources.keep(machine, ref, replace(table, constraints=tuple(k for k in known if k is not found)))
+    machine.note(error=0, rowcount=0)
 
 
 def _keep(machine: Machine, ref: TableRef, table: Table, made: Table) -> None:
@@ -90,26 +145,57 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     if table is None:
         raise SqlError(4902, ref.dotted)
     if statement.default:
-        name, text = statement.default
-        made = _with_default(table, name, text, ref)
+        made = _with_default(table, *statement.default, ref)
     elif statement.columns:
         made = _added(machine, ref, table, statement.columns)
+    elif statement.altered:
+        made = _altered(table, statement.altered, ref)
     elif statement.constraint:
-        made = replace(
-            table,
-            constraints=tuple(c for c in table.constraints if c.name.lower() != statement.constraint.lower()),
-        )
-        if len(made.constraints) == len(table.constraints):
-            raise SqlError(3728, statement.constraint, also=(3727,))
+        made = _without_constraint(table, statement.constraint, ref)
     else:
         made = _without(table, statement.dropped, ref)
     _keep(machine, ref, table, made)
 
 
-def _with_default(table: Table, name: str, text: str, ref: TableRef) -> Table:
+def _without_constraint(table: Table, name: str, ref: TableRef) -> Table:
+    """DROP CONSTRAINT, also of a DEFAULT. Raises 3728 if the table has none of that name."""
+    kept = tuple(item for item in table.constraints if item.name.lower() != name.lower())
+    columns = tuple(
+        replace(column, default="", default_name="")
+        if column.default and constraints.default_name(ref.parts[-1], column).lower() == name.lower()
+        else column
+        for column in table.columns
+    )
+    if (len(kept), columns) == (len(table.constraints), table.columns):
+        raise SqlError(3728, name, also=(3727,))
+    return replace(table, constraints=kept, columns=columns)
+
+
+def _altered(table: Table, text: str, ref: TableRef) -> Table:
+    """ALTER COLUMN: another type, NULL or NOT NULL. Raises 4924, and what a value that does not fit raises."""
+    (new,), _ = parse_table(text)
+    place = next((at for at, old in enumerate(table.columns) if old.name.lower() == new.name.lower()), None)
+    if place is None:
+        raise SqlError(4924, "ALTER TABLE ALTER COLUMN", new.name, ref.parts[-1])
+    old = table.columns[place]
+    if old.computed or any(new.name.lower() in map(str.lower, item.columns) for item in table.constraints):
+        raise Unsimulated("ALTER COLUMN of a column that a constraint, an index or a formula needs")
+    made = replace(old, type=new.type, nullable=new.nullable)
+    parse_type(made.type)
+    rows = tuple(
+        (*row[:place], tables.stored(made, row[place], ref.parts[-1], "UPDATE"), *row[place + 1 :])
+        for row in table.rows
+    )
+    return replace(table, columns=(*table.columns[:place], made, *table.columns[place + 1 :]), rows=rows)
+
+
+def _with_default(table: Table, name: str, text: str, called: str, ref: TableRef) -> Table:
+    """Raises 1781 for a column that has one."""
     (place,) = constraints.places_of(table, (name,), ref.parts[-1])
     columns = list(table.columns)
-    columns[place] = replace(columns[place], default=text)
+    if columns[place].default:
+        raise SqlError(1781, also=(1750,))
+    columns[place] = replace(columns[place], default=text, default_name=called)
     return replace(table, columns=tuple(columns))
 
 
@@ -147,17 +233,23 @@ def _first(machine: Machine, column: ColumnDefinition, count: int) -> Scalar:
 
 
 def _without(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:
-    """DROP COLUMN. 4924 for one that is not there, 5074 and 4922 where a constraint needs it."""
+    """DROP COLUMN. 4924 for one that is not there, 4923 for the last, 5074 and 4922 where a constraint needs it."""
     gone = {name.lower() for name in names}
     keep = [place for place, column in enumerate(table.columns) if column.name.lower() not in gone]
     if len(keep) + len(gone) != len(table.columns):
-        raise SqlError(4924, names[0], ref.parts[-1])
+        raise SqlError(4924, "ALTER TABLE DROP COLUMN", names[0], ref.parts[-1])
     for item in table.constraints:
         used = (*item.columns, *_names_in(item.text)) if isinstance(item, Check) else item.columns
         held = next((name for name in used if name.lower() in gone), None)
         if held is not None:
             kind = "index" if isinstance(item, Key) and "INDEX" in item.kind else "object"
             raise SqlError(5074, kind, item.name, "column", held, also=(4922,))
+    for column in table.columns:
+        if column.name.lower() in gone and column.default:
+            name = constraints.default_name(ref.parts[-1], column)
+            raise SqlError(5074, "object", name, "column", column.name, also=(4922,))
+    if not keep:
+        raise SqlError(4923, names[-1], ref.parts[-1])
     rows = tuple(tuple(row[place] for place in keep) for row in table.rows)
     columns = tuple(table.columns[place] for place in keep)
     return replace(table, columns=columns, rows=rows)

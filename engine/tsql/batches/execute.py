@@ -41,12 +41,16 @@ Outcome = statements.Outcome
 def perform(machine: Machine, statement: s.Statement) -> None:
     """Carry out one statement. Raises SqlError, Unsimulated or ConnectionLost."""
     kind = type(statement)
+    if isinstance(statement, s.DropObject) and statement.kind == "DATABASE" and machine.session.transactions:
+        raise SqlError(226, "DROP DATABASE")
     if isinstance(statement, _BEGINS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)
     for classes, name in NOT_IN_TRANSACTION:
         if isinstance(statement, classes) and machine.session.transactions:
             if isinstance(statement, s.Backup | s.Restore):
                 raise SqlError(3021, also=(3013,), title=statement.title)
+            if isinstance(statement, s.Kill):
+                raise SqlError(6115)
             raise SqlError(226, name)
     if kind in LANGUAGE:
         LANGUAGE[kind](machine, statement)
@@ -65,8 +69,8 @@ def perform(machine: Machine, statement: s.Statement) -> None:
 
 
 _BEGINS: Final = (
-    s.Query, s.CreateTable, s.CreateIndex, s.AlterTable, s.CreateView, s.CreateProcedure, s.DropObject, s.Fetch,
-    s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
+    s.Query, s.CreateTable, s.CreateIndex, s.DropIndex, s.AlterTable, s.CreateView, s.CreateProcedure, s.DropObject,
+    s.Fetch, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
 )  # fmt: skip
 """Statements that may open a transaction by themselves. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
 
@@ -80,6 +84,7 @@ NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement
     (s.CreateDatabase, "CREATE DATABASE"),
     (s.Reconfigure, "RECONFIGURE"),
     (s.Shutdown, "SHUTDOWN"),
+    (s.Kill, "KILL"),
 )
 """Statements that a user transaction refuses with message 226. Documented [DOC: each statement's page]."""
 
@@ -390,7 +395,7 @@ def _cursor_action(machine: Machine, statement: s.CursorAction) -> None:
 
 
 def _execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
-    """15406 or 15517 for a principal that there is not; whom one is cannot be changed here."""
+    """15406 or 15517 for a principal that there is not. A login changes who one is; its rights are not simulated."""
     view, number = {
         "LOGIN": ("sys.server_principals", 15406),
         "USER": ("sys.database_principals", 15517),
@@ -398,7 +403,16 @@ def _execute_as(machine: Machine, statement: s.ExecuteAs) -> None:
     names = {to_text(row["name"]).casefold() for row in catalog.rows_of(machine.context, view)}
     if statement.name.casefold() not in names:
         raise SqlError(number, statement.name)
-    machine.not_simulated(f"EXECUTE AS {statement.kind}: what follows still runs as {machine.session.login}")
+    session = machine.session
+    machine.not_simulated(f"EXECUTE AS {statement.kind}: what follows has the rights of {session.login}")
+    login = statement.name if statement.kind == "LOGIN" else session.login
+    machine.note(login=login, callers=(*session.callers, session.login), error=0)
+
+
+def _revert(machine: Machine, statement: s.Revert) -> None:
+    """Back to the login before the last EXECUTE AS; without one it does nothing [DOC: EXECUTE AS]."""
+    *before, caller = machine.session.callers or (machine.session.login,)
+    machine.note(login=caller, callers=tuple(before), error=0)
 
 
 def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
@@ -447,6 +461,7 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.CreateView: _create_view,
     s.CreateTable: lambda machine, statement: definitions.create_table(machine, statement),
     s.CreateIndex: lambda machine, statement: definitions.create_index(machine, statement),
+    s.DropIndex: lambda machine, statement: definitions.drop_index(machine, statement),
     s.AlterTable: lambda machine, statement: definitions.alter_table(machine, statement),
     s.Print: _print,
     s.Declare: lambda machine, statement: machine.declare(statement),
@@ -468,6 +483,7 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Reconfigure: lambda machine, statement: maintenance.reconfigure(machine),
     s.Kill: _kill,
     s.ExecuteAs: _execute_as,
+    s.Revert: _revert,
     s.NotSimulated: _not_simulated,
 }
 """Statements of the language itself."""

@@ -164,6 +164,14 @@ def wait(machine: Machine, found: Blocked) -> None:
     machine.poll("lock")
 
 
+def isolation_of(session: Session) -> str:
+    """The transaction isolation level, in words."""
+    level = dict(session.options).get("TRANSACTION", "COMMITTED").lower()
+    return (
+        f"read {level}" if level in ("committed", "uncommitted") else level.replace("read", "repeatable read")
+    )
+
+
 def lock_timeout_ms(session: Session) -> int:
     """SET LOCK_TIMEOUT in milliseconds; -1: without end."""
     return int(dict(session.options).get("LOCK_TIMEOUT", "-1"))

@@ -10,7 +10,7 @@ from engine.mirroring import pages
 from engine.model import Role
 from engine.protocol import errorlog, logspace, startup
 from engine.protocol.lineage import lsn
-from engine.tsql.batches import ledger
+from engine.tsql.batches import ledger, locks
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import configured_value, option_value, options
 from engine.tsql.catalog.databases import log_space
@@ -219,12 +219,36 @@ def _errorlog(machine: Machine, arguments: Arguments) -> None:
     startup.cycle(machine.world, machine.session.server)
 
 
+_SHOWN_OPTIONS: Final = """
+quoted_identifier arithabort ansi_null_dflt_on ansi_warnings ansi_padding ansi_nulls concat_null_yields_null
+"""
+
+
+def _user_options(machine: Machine, arguments: Arguments) -> None:
+    """Options of the connection and their values, in the order of the page; of switches only those that are on
+    [DOC: DBCC USEROPTIONS]."""
+    culture = machine.settings.culture
+    said = dict(machine.session.options)
+    level = locks.isolation_of(machine.session)
+    rows: list[tuple[Scalar, ...]] = [
+        ("textsize", said.get("TEXTSIZE", "2147483647")),
+        ("language", culture.language.name),
+        ("dateformat", culture.dateformat),
+        ("datefirst", str(culture.datefirst)),
+        ("lock_timeout", str(locks.lock_timeout_ms(machine.session))),
+        *((name, "SET") for name in _SHOWN_OPTIONS.split() if said.get(name.upper(), "ON") == "ON"),
+        ("isolation level", level),
+    ]
+    machine.add_result(("Set Option", "Value"), rows)
+    machine.say_rows(len(rows))
+
+
 _KNOWN: Final = """
 BUFFER BYTES CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKIDENT CHECKTABLE CLEANTABLE
 CLONEDATABASE DBINFO DBREINDEX DBREPAIR DBTABLE DROPCLEANBUFFERS EXTENTINFO FILEHEADER FLUSHPROCINDB
 FREEPROCCACHE FREESESSIONCACHE FREESYSTEMCACHE HELP IND INDEXDEFRAG LOG MEMORYSTATUS OUTPUTBUFFER PAGE PERFMON
 PINTABLE PROCCACHE RESOURCE SHOW_STATISTICS SHOWCONTIG SHOWFILESTATS SHOWWEIGHTS SHRINKDATABASE SQLMGRSTATS
-STACKDUMP TAB UNPINTABLE UPDATEUSAGE USEROPTIONS WRITEPAGE
+STACKDUMP TAB UNPINTABLE UPDATEUSAGE WRITEPAGE
 """
 KNOWN: Final = frozenset(_KNOWN.split())
 """Commands that the product has and that are not simulated. Documented [DOC: DBCC]; some only known."""
@@ -240,6 +264,7 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "INPUTBUFFER": _input_buffer,
     "SHRINKFILE": _shrinkfile,
     "ERRORLOG": _errorlog,
+    "USEROPTIONS": _user_options,
 }
 
 

@@ -320,9 +320,12 @@ def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: 
 
 
 def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
-    """DROP; 3701 if there is none of that kind."""
+    """DROP; 3701 if there is none, 3705 if it is of another kind."""
     place, old = kept(context, parts)
-    if old is None or type(old.item) is not kind:
+    if old is not None and type(old.item) is not kind:
+        name, word = ".".join(parts), KINDS[type(old.item)][2]
+        raise SqlError(3705, KINDS[kind][2].upper(), name, name, word, f"DROP {word.upper()}")
+    if old is None:
         raise SqlError(3701, "drop", KINDS[kind][2], ".".join(parts))
     _change(context, place, old, None)
 

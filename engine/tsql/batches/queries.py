@@ -16,7 +16,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import quote
 from engine.tsql.language.outputs import Output
-from engine.tsql.query.plans import Plan, TableRef, plan_statement
+from engine.tsql.query.plans import UNNAMED, Plan, TableRef, plan_statement
 from engine.tsql.scalars.types import DECIMALS, SqlType, type_of
 from engine.tsql.scalars.values import DIGITS_HELD, convert
 
@@ -82,7 +82,7 @@ def _select(machine: Machine, plan: Plan) -> None:
     limit = int(dict(machine.session.options).get("ROWCOUNT", "0") or 0)
     rows = rows[:limit] if limit else rows
     if plan.target is not None:
-        _select_into(machine, plan.target, columns, rows)
+        _select_into(machine, plan.target, columns, rows, plan.kinds)
         return
     shown = rows if machine.captures else plan.shown(rows)
     if shown is not rows and any(_too_exact(row, plan.kinds) for row in shown):
@@ -105,8 +105,19 @@ def _digits(value: str) -> int:
     return 0 if "." not in value else len(value.rstrip("0").lstrip("-0.").replace(".", ""))
 
 
-def _select_into(machine: Machine, target: TableRef, columns: tuple[str, ...], rows: list[Row]) -> None:
-    sources.make(machine, target, tables.from_rows(columns, rows))
+def _select_into(
+    machine: Machine,
+    target: TableRef,
+    columns: tuple[str, ...],
+    rows: list[Row],
+    kinds: tuple[SqlType | None, ...],
+) -> None:
+    """Raises 1038 for a column without a name, 2705 for a name that comes twice."""
+    if "" in columns or UNNAMED in columns:
+        raise SqlError(1038)
+    made = tables.from_rows(columns, rows, kinds)
+    tables.made(target.parts[-1], made.columns)
+    sources.make(machine, target, made)
     machine.say_rows(len(rows))
 
 
@@ -115,7 +126,7 @@ def _assign(machine: Machine, plan: Plan) -> None:
         if name not in machine.scope.variables:
             raise SqlError(137, name)
     _, rows = machine.select(plan)
-    if len(rows) > 1 and any(name in plan.assigns for name in plan.variables):
+    if (len(rows) > 1 or len(plan.assigns) > 1) and any(name in plan.assigns for name in plan.variables):
         _accumulate(machine, plan, len(rows))
     elif rows:
         for name, value, kind in zip(plan.assigns, rows[-1], _kinds(plan), strict=True):
@@ -124,11 +135,11 @@ def _assign(machine: Machine, plan: Plan) -> None:
 
 
 def _accumulate(machine: Machine, plan: Plan, count: int) -> None:
-    """SELECT @s = @s + name FROM …: the expression is computed for one row after the other."""
+    """SELECT @s = @s + name, @n = @n + 1 FROM …: the values are computed one after the other, row by row."""
     for place in range(count):
-        _, rows = machine.select(replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}"))
-        for name, value, kind in zip(plan.assigns, rows[0], _kinds(plan), strict=True):
-            machine.set_variable(name, value, kind)
+        one = replace(plan, sql=f"SELECT * FROM ({plan.sql}) LIMIT 1 OFFSET {place}")
+        for at, (name, kind) in enumerate(zip(plan.assigns, _kinds(plan), strict=True)):
+            machine.set_variable(name, machine.select(one)[1][0][at], kind)
 
 
 def _kinds(plan: Plan) -> tuple[SqlType | None, ...]:

@@ -371,6 +371,7 @@ class Runner(Machine):
             self._scratch = Scratch(self.context, partial(sources.fetch, self), self.meter)
         self.context.session = self.session
         if self.scopes:
+            self.context.nesting = len(self.scopes) - 1
             self.context.caught = next((x.caught[-1] for x in reversed(self.scopes) if x.caught), None)
         return self._scratch
 
@@ -379,8 +380,11 @@ class Runner(Machine):
         if name.startswith("@@"):
             function = GLOBALS.get(name)
             if function is None:
+                if name in self.scope.variables:
+                    return self.scope.variables[name].value
                 raise SqlError(137, name)
             self.context.session = self.session
+            self.context.nesting = max(0, len(self.scopes) - 1)
             return function(self.context)
         if name not in self.scope.variables:
             raise SqlError(137, name)

@@ -10,6 +10,7 @@ from engine.messages import SqlError
 from engine.tsql.batches.data import Row, RowChanges, Table
 from engine.tsql.language.columns import ColumnDefinition, Constraint
 from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.types import NULL, SqlType
 from engine.tsql.scalars.values import Scalar, convert, is_moment, parse_type, to_text
 
 ROWS_MAX: Final = 20_000
@@ -34,12 +35,17 @@ def made(name: str, columns: tuple[ColumnDefinition, ...], constraints: tuple[Co
     return Table(columns, (), first, constraints=constraints)
 
 
-def from_rows(names: Sequence[str], rows: Sequence[Row]) -> Table:
-    """The table that SELECT … INTO makes: types follow the values."""
+def from_rows(names: Sequence[str], rows: Sequence[Row], kinds: Sequence[SqlType | None] = ()) -> Table:
+    """The table that SELECT … INTO makes: with the types of its columns, or as the values are where one is not known.
+
+    A column of nothing but NULL is int.
+    """
     columns = []
     for place, name in enumerate(names):
+        kind = kinds[place] if place < len(kinds) else None
         values = [row[place] for row in rows if row[place] is not None]
-        columns.append(ColumnDefinition(name=name, type=_type_of(values)))
+        written = _type_of(values) if kind is None else "int" if kind == NULL else str(kind)
+        columns.append(ColumnDefinition(name=name, type=written))
     return numbered(Table(tuple(columns), tuple(rows), characters=characters_in(rows)))
 
 

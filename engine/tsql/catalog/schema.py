@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from engine.messages import SqlError
-from engine.tsql.batches import objects
+from engine.tsql.batches import constraints, objects
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
 from engine.tsql.catalog.view import Record, Rows, view
@@ -115,7 +116,8 @@ def _type_record(written: str) -> Record:
         precision, scale = (53 if kind.name == "float" else 24), 0
     length = kind.length * 2 if kind.name in ("nchar", "nvarchar") and kind.length > 0 else kind.length
     size = 5 if precision <= 9 else 9 if precision <= 19 else 13 if precision <= 28 else 17
-    number = TYPE_IDS.get(kind.name, 98)
+    name = "decimal" if written.lstrip("[").lower().startswith("dec") else kind.name
+    number = TYPE_IDS.get(name, 98)
     return {
         "system_type_id": number,
         "user_type_id": 256 if written.strip("[]").lower() == "sysname" else number,
@@ -123,7 +125,7 @@ def _type_record(written: str) -> Record:
         "precision": precision,
         "scale": scale,
         "collation_name": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
-        "DATA_TYPE": kind.name,
+        "DATA_TYPE": name,
         "CHARACTER_MAXIMUM_LENGTH": kind.length if kind.is_text or kind.is_binary else None,
         "CHARACTER_OCTET_LENGTH": length if kind.is_text or kind.is_binary else None,
         "NUMERIC_PRECISION": precision or None,
@@ -140,7 +142,7 @@ def _column(context: Context, name: str, number: int, place: int, column: Column
         "TABLE_NAME": name,
         "COLUMN_NAME": column.name,
         "ORDINAL_POSITION": place,
-        "COLUMN_DEFAULT": f"({column.default})" if column.default else None,
+        "COLUMN_DEFAULT": _default_text(column) if column.default else None,
         "is_nullable": int(column.nullable),
         "IS_NULLABLE": "YES" if column.nullable else "NO",
         "object_id": number,
@@ -326,18 +328,29 @@ def _default_id(owner: int, column: ColumnDefinition) -> int:
     return objects.object_id(f"default {owner} {column.name}")
 
 
+def _default_text(column: ColumnDefinition) -> str:
+    """As the catalog writes it: a number in brackets of its own [DOC: sys.default_constraints]."""
+    text = column.default
+    return (
+        f"(({text}))"
+        if re.fullmatch(r"-?[\d.]+", text, re.ASCII)
+        else text
+        if text[:1] == "("
+        else f"({text})"
+    )
+
+
 def _defaults(context: Context) -> Iterable[Record]:
     for name, owner, table in _tables(context):
         for place, column in enumerate(table.columns, start=1):
             if column.default:
-                number = _default_id(owner, column)
-                made = f"DF__{name.lstrip('#')[:9]}__{column.name[:5]}__{number:08X}"
+                made = constraints.default_name(name, column)
                 yield {
-                    **_object(context, made, number, "D ", owner),
+                    **_object(context, made, _default_id(owner, column), "D ", owner),
                     "parent_column_id": place,
-                    "definition": f"({column.default})",
-                    "Definition": f"({column.default})",
-                    "is_system_named": 1,
+                    "definition": _default_text(column),
+                    "Definition": _default_text(column),
+                    "is_system_named": int(not column.default_name),
                 }
 
 

@@ -41,6 +41,8 @@ class Session:
 
     spid: int
     login: str
+    first_login: str = ""
+    """The one that EXECUTE AS has left; empty for none."""
     host: str
     program: str
     address: str
@@ -64,6 +66,7 @@ def user_sessions(context: Context) -> Iterator[Session]:
         yield Session(
             spid=session.spid,
             login=session.login,
+            first_login=session.callers[0] if session.callers else "",
             host=seen.host,
             program=seen.name,
             interface=seen.interface or CONSOLE.interface,
@@ -155,7 +158,7 @@ def _sessions(context: Context) -> Iterable[Record]:
             "host_process_id": 4000 + one.spid,
             "client_interface_name": one.interface,
             "login_name": one.login,
-            "original_login_name": one.login,
+            "original_login_name": one.first_login or one.login,
             "nt_domain": domain,
             "nt_user_name": user if domain else "",
             "status": "running" if one.running else "sleeping",

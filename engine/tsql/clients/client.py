@@ -16,6 +16,7 @@ from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import script
+from engine.tsql.scalars.date_values import plain_text
 from engine.words import say
 
 QUEUE_MAX: Final = 16
@@ -39,7 +40,7 @@ def server_of(window: str) -> str:
 def submit(world: World, window: str, text: str) -> None:
     """Send *text* from a window. It runs at once, or behind what still runs there; `sql_done` tells how it ended."""
     name = _known_name(world, window)
-    text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")  # half a character is none
+    text = plain_text(text)
     kept = world.sessions.setdefault(name, Window())
     if len(text) > TEXT_MAX:
         world.emit("sql", f"{text[:200]}…", server=server_of(name), window=name, batch=0)

@@ -12,6 +12,7 @@ from engine.model import World
 from engine.protocol import errorlog, security, statements
 from engine.tsql.batches.data import Program, Run, Session, Window
 from engine.tsql.clients import client
+from engine.tsql.scalars.date_values import plain_text
 from engine.words import say
 
 SYSTEM_ADMINISTRATOR: Final = "sa"
@@ -82,7 +83,7 @@ def _read(text: str) -> dict[str, str]:
             raise InputProblem(
                 say("{name} of a login is text of {most} characters at most", name=name, most=NAME_MAX)
             )
-    return said
+    return {name: plain_text(value) for name, value in said.items()}
 
 
 def _refusal(world: World, server: str, said: Mapping[str, str]) -> tuple[str, tuple[SqlError, ...]] | None:

@@ -18,10 +18,20 @@ class ColumnDefinition:
     nullable: bool = True
     default: str = ""
     """Expression of the default value."""
+    default_name: str = ""
+    """Of its constraint; empty for the one that the product makes up."""
+    said_null: bool = False
+    """NULL is written behind it."""
     identity: tuple[int, int] | None = None
     """First value and step."""
     computed: str = ""
     """Expression of its value; nothing else can be put into it."""
+
+
+_CONSTANTS: Final = frozenset(
+    {"NULL", "CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
+)
+"""Words that are values by themselves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,6 +213,8 @@ class _Reader:
         if self.token.kind not in ("word", "quoted") or self.token.upper in _COLUMN_WORDS:
             if name.lower() == "timestamp":
                 return "timestamp"
+            if self.token.is_op(",", ")"):
+                raise SyntaxProblem(self.token.line, 173, name)
             raise self.problem()
         first = self.place
         self.take()
@@ -217,7 +229,7 @@ class _Reader:
     def constraint(self, column: ColumnDefinition) -> ColumnDefinition:
         word = self.take().upper
         if word == "NULL":
-            return column
+            return replace(column, said_null=True)
         if word == "NOT":
             if self.token.upper == "FOR":  # NOT FOR REPLICATION
                 self.place += 2
@@ -242,7 +254,7 @@ class _Reader:
         if word == "CONSTRAINT":
             name = name_of(self.take())
             if self.token.upper == "DEFAULT":
-                return column
+                return replace(column, default_name=name)
             self.rule(self.take().upper, name, (column.name,))
             primary = isinstance(self.constraints[-1], Key) and self.constraints[-1].kind == "PRIMARY KEY"
             return replace(column, nullable=column.nullable and not primary)
@@ -343,7 +355,13 @@ class _Reader:
             if not self.token.is_op("("):
                 if self.token.kind == "end" or self.token.kind == "op":
                     raise self.problem()
-                self.take()
+                only = self.take()
+                if (
+                    only.kind == "word"
+                    and only.upper not in _CONSTANTS
+                    and not self.token.is_op("(", ".", "::")
+                ):
+                    raise SyntaxProblem(only.line, 128, only.text)
             if self.token.is_op("("):
                 self.brackets()
             if not self.token.is_op("+", "-", "*", "/", "%", "&", "|", "^"):

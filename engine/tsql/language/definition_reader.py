@@ -140,7 +140,8 @@ class Definitions(Reader):
         default = next((at for at, token in enumerate(inside) if token.upper == "DEFAULT"), None)
         if action == "ADD" and default in (0, 2) and len(inside) > 3 and inside[-2].upper == "FOR":
             value = self.text_between(first + default + 1, self.place - 2)
-            self.do(line, s.AlterTable(name, default=(name_of(inside[-1]), value)))
+            named = name_of(inside[1]) if default == 2 else ""
+            self.do(line, s.AlterTable(name, default=(name_of(inside[-1]), value, named)))
         elif action == "ADD":
             plans.check_columns(f"({text})", line)
             self.do(line, s.AlterTable(name, f"({text})"))
@@ -149,8 +150,33 @@ class Definitions(Reader):
             self.do(line, s.AlterTable(name, dropped=names))
         elif action == "DROP" and word == "CONSTRAINT" and len(inside) == 2:
             self.do(line, s.AlterTable(name, constraint=name_of(inside[1])))
+        elif action == "ALTER" and word == "COLUMN" and inside[2].upper not in ("ADD", "DROP"):
+            column = self.text_between(first + 1, self.place)
+            plans.check_columns(f"({column})", line)
+            self.do(line, s.AlterTable(name, altered=f"({column})"))
         else:
             self.do(line, s.NotSimulated(f"ALTER TABLE … {action} {word}".rstrip()))
+
+    def drop_index(self) -> None:
+        """DROP INDEX index ON table [WITH (…)], … or DROP INDEX table.index, …"""
+        line = self.token.line
+        self.place += 1
+        indexes: list[tuple[str, tuple[str, ...]]] = []
+        while not indexes or self.take_if(","):
+            if not indexes:
+                self.take()
+            parts = self.qualified()
+            if self.word("ON"):
+                self.take()
+                indexes.append((parts[-1], self.qualified()))
+            elif len(parts) > 1:
+                indexes.append((parts[-1], parts[:-1]))
+            else:
+                raise SyntaxProblem(line, 159)
+            if self.word("WITH") and self.ahead().is_op("("):
+                self.take()
+                self.bracketed()
+        self.do(line, s.DropIndex(tuple(indexes)))
 
     def has_word(self, first: int, word: str) -> bool:
         return any(token.upper == word for token in self.tokens[first : self.place])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from importlib import resources
 from typing import Any, Final
 
@@ -226,7 +227,19 @@ def _argument(c: Children) -> s.Argument:
     output = isinstance(c[-1], Token) and c[-1].type == "OUTPUT"
     values = c[:-1] if output else c
     name = values[0]["argument"] if isinstance(values[0], dict) else ""
-    return s.Argument(name, values[-1], output)
+    value = values[-1]
+    narrow = isinstance(value, _Text)
+    return s.Argument(
+        name, value.text if isinstance(value, _Text) else value, output, narrow and not value.wide
+    )
+
+
+@dataclass(frozen=True)
+class _Text:
+    """A text where the letter N before it matters."""
+
+    text: str
+    wide: bool
 
 
 def _fetch(c: Children) -> s.Statement:
@@ -381,6 +394,7 @@ _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
     # procedures and cursors
     "returns": lambda c: {"returns": str(c[0]).lower()},
     "argument_name": lambda c: {"argument": str(c[0]).lower()},
+    "text_argument": lambda c: _Text(text_in(str(c[0])), str(c[0])[0] in "Nn"),
     "argument": _argument,
     "arguments": lambda c: {"arguments": tuple(c)},
     "execute": _execute,

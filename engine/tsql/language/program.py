@@ -134,6 +134,8 @@ class _Compiler(Definitions):
             self.label()
         elif word in _STRUCTURE:
             _STRUCTURE[word](self)
+        elif (word, self.ahead().upper) == ("DROP", "INDEX"):
+            self.drop_index()
         elif word == "WAITFOR" and self.ahead().is_op("("):
             self.service_broker("WAITFOR (RECEIVE …)")
         elif (word, self.ahead().upper) in BROKER_PAIRS or word == "RECEIVE":
@@ -418,6 +420,12 @@ class _Compiler(Definitions):
         tokens = self.tokens[first : self.place]
         if not tokens or tokens[0].kind != "word":
             raise self.problem()
+        words = " ".join(token.upper for token in tokens)
+        if (
+            tokens[0].upper == "TRANSACTION"
+            and words.removeprefix("TRANSACTION ISOLATION LEVEL ") not in LEVELS
+        ):
+            raise near(tokens[-1])
         values = [token for token in tokens if token.kind in ("string", "number", "variable")]
         value: s.Value = None
         if values:
@@ -460,6 +468,8 @@ class _Compiler(Definitions):
         kind = self.text_between(first, self.place).lower()
         if not kind:
             raise self.problem()
+        if kind.strip("[]") in ("text", "ntext", "image"):
+            raise SyntaxProblem(token.line, 2739)
         default = ""
         if self.take_if("="):
             if self.version < 2008:
@@ -479,6 +489,10 @@ class _Compiler(Definitions):
             self.take()
         if not seen:
             raise self.problem()
+        for group in _EXCLUSIVE:
+            chosen = [option for option in options if option in group]
+            if len(set(chosen)) > 1:
+                raise SyntaxProblem(line, 1048, *chosen[:2])
         self.take()
         first = self.skim()
         if self.tokens[first].upper == "WITH" and self.word("SELECT"):
@@ -513,6 +527,14 @@ class _Compiler(Definitions):
             linked = name_of(self.take())
         self.do(line, s.ExecuteString(text, linked))
 
+    def revert(self) -> None:
+        line = self.take().line
+        if self.word("WITH"):
+            self.skim()
+            self.do(line, s.NotSimulated("REVERT WITH COOKIE"))
+        else:
+            self.do(line, s.Revert())
+
     def set_of_two(self) -> None:
         """OPEN, CLOSE: of a key or of a cursor."""
         if self.ahead().upper in ("SYMMETRIC", "ALL"):
@@ -521,6 +543,15 @@ class _Compiler(Definitions):
             self.command()
 
 
+LEVELS: Final = ("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SNAPSHOT", "SERIALIZABLE")
+_EXCLUSIVE: Final = (
+    ("LOCAL", "GLOBAL"),
+    ("FORWARD_ONLY", "SCROLL"),
+    ("FAST_FORWARD", "SCROLL"),
+    ("STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD"),
+    ("READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC"),
+)
+"""Options of a cursor of which it takes one. Documented [DOC: DECLARE CURSOR]."""
 _NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 _QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_else, "WHILE": _Compiler.while_loop}
@@ -534,6 +565,7 @@ _STRUCTURE: Final = {
     "RETURN": _Compiler.return_value,
     "SET": _Compiler.assign_or_set,
     "DECLARE": _Compiler.declare,
+    "REVERT": _Compiler.revert,
     "EXEC": _Compiler.execute,
     "EXECUTE": _Compiler.execute,
     "OPEN": _Compiler.set_of_two,

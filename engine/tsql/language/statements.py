@@ -477,8 +477,17 @@ class AlterTable(Statement):
     columns: str = ""
     dropped: tuple[str, ...] = ()
     constraint: str = ""
-    default: tuple[str, str] | None = None
-    """ADD DEFAULT: the column, the expression."""
+    default: tuple[str, str, str] | None = None
+    """ADD DEFAULT: the column, the expression, the name of the constraint."""
+    altered: str = ""
+    """ALTER COLUMN: the column as it is to be, in brackets."""
+
+
+@dataclass(frozen=True, slots=True)
+class DropIndex(Statement):
+    """DROP INDEX index ON table; *indexes*: (name, table) of each."""
+
+    indexes: tuple[tuple[str, tuple[str, ...]], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -488,6 +497,8 @@ class Argument:
     name: str
     value: Value
     output: bool = False
+    narrow: bool = False
+    """A text without N before it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -570,6 +581,11 @@ class ExecuteAs(Statement):
 
     kind: str
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Revert(Statement):
+    pass
 
 
 @dataclass(frozen=True, slots=True)

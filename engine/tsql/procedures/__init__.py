@@ -139,12 +139,12 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         if not positional:
             raise SqlError(201, "sp_executesql", "@statement")
         text = positional.pop(0)
-    given = machine.scope.variables.get(text.value.name) if isinstance(text.value, s.Variable) else None
-    if given is not None and given.type.lower().startswith(("varchar", "char")):
-        raise SqlError(214, "@statement", "ntext/nchar/nvarchar")
+    _need_wide(machine, text, "@statement")
     declared = named.pop("@params", None) or named.pop("@parameters", None)
     if declared is None and positional:
         declared = positional.pop(0)
+    if declared is not None:
+        _need_wide(machine, declared, "@params")
     variables: dict[str, Declared] = {}
     outputs: list[tuple[str, str]] = []
     source = to_text(machine.value(declared.value)) if declared is not None else ""
@@ -164,6 +164,15 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
         returns=statement.returns,
         database=database,
     )
+
+
+def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
+    """Raises 214 for a text or variable of one byte a character."""
+    given = (
+        machine.scope.variables.get(argument.value.name) if isinstance(argument.value, s.Variable) else None
+    )
+    if argument.narrow or (given is not None and given.type.lower().startswith(("varchar", "char"))):
+        raise SqlError(214, parameter, "ntext/nchar/nvarchar")
 
 
 def _parameters(text: str) -> list[tuple[str, str, bool, str]]:
@@ -260,7 +269,7 @@ xp_instance_regwrite xp_logevent xp_loginconfig xp_logininfo xp_regread xp_regwr
 xp_servicecontrol xp_sprintf xp_sqlmaint xp_subdirs
 """
 KNOWN: Final = frozenset(_KNOWN.split())
-catalog.SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES), ""))
+catalog.SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))
 catalog.SYSTEM_PROCEDURES.update(
     dict.fromkeys((*jobs.PROCEDURES, *alerts.PROCEDURES, *mail.PROCEDURES), "msdb")
 )

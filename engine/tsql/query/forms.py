@@ -129,6 +129,29 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
             raise SyntaxProblem(token.line, 243, token.text)
 
 
+_HINTS: Final = frozenset(
+    {
+        "KEEPIDENTITY", "KEEPDEFAULTS", "FASTFIRSTROW", "FORCESCAN", "FORCESEEK", "HOLDLOCK", "IGNORE_CONSTRAINTS",
+        "IGNORE_TRIGGERS", "INDEX", "NOEXPAND", "NOLOCK", "NOWAIT", "PAGLOCK", "READCOMMITTED", "READCOMMITTEDLOCK",
+        "READPAST", "READUNCOMMITTED", "REPEATABLEREAD", "ROWLOCK", "SERIALIZABLE", "SNAPSHOT",
+        "SPATIAL_WINDOW_MAX_CELLS", "TABLOCK", "TABLOCKX", "UPDLOCK", "XLOCK",
+    }
+)  # fmt: skip
+"""Documented [DOC: table hints]."""
+
+
+def _check_hints(node: exp.Expr) -> None:
+    """Raises 321 for a word in WITH (…) that is no hint. INDEX (…) is no call."""
+    for word in list(node.expressions):
+        name = str(word.name or word.this)
+        if name.upper() not in _HINTS and isinstance(
+            word, exp.Var | exp.Column | exp.Identifier | exp.Anonymous
+        ):
+            raise SyntaxProblem(1, 321, name)
+        if isinstance(word, exp.Anonymous):
+            word.replace(exp.Var(this=name))
+
+
 RANKING: Final = (
     exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile, exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue,
 )  # fmt: skip
@@ -150,11 +173,14 @@ def check(tree: exp.Expr) -> None:
         exp.EQ,
         exp.Anonymous,
         exp.TruncateTable,
+        exp.WithTableHint,
         *RANKING,
     ):
         if isinstance(node, exp.Select):
             if not node.expressions and node.args.get("from_") is not None:
                 raise SyntaxProblem(1, 156, "FROM")
+        elif isinstance(node, exp.WithTableHint):
+            _check_hints(node)
         elif isinstance(node, exp.TruncateTable):
             if isinstance(node.expressions[0].this, exp.Parameter):
                 raise SyntaxProblem(1, 102, f"@{node.expressions[0].name}")

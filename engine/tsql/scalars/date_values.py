@@ -15,8 +15,15 @@ from engine.messages import SqlError
 from engine.tsql.scalars.languages import ENGLISH, HIJRI_MONTHS, Language
 from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
 
-MARK: Final = "\x01"
-"""What a date or time value begins with, so that it is told from a varchar that merely looks like one."""
+MARK: Final = "\U0010ffff"
+"""What a date or time value begins with, so that it is told from a varchar that merely looks like one. No character:
+no text that comes from outside has it (plain_text)."""
+
+
+def plain_text(text: str) -> str:
+    """The text as it may be a value: without MARK, and half a character is none."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace(MARK, "\ufffd")
+
 
 TICKS_PER_S: Final = 10_000_000
 """Values hold units of 100 ns, the finest that datetime2(7) knows. Documented."""

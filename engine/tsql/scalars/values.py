@@ -412,7 +412,9 @@ def text_as(
     if isinstance(value, bytes):
         if style in (1, 2):
             return ("0x" if style == 1 else "") + value.hex().upper()
-        return value.decode("utf-16-le", "replace") if wide else value.decode("cp1252", "replace")
+        if not wide:
+            return value.decode("cp1252", "replace")
+        return value.decode("utf-16-le", "replace").replace(MARK, "\ufffd")
     if isinstance(value, str) and value.startswith(MARK):
         kind = source if source is not None and source.is_moment else date_values.kind_of(value)
         return date_values.text_of(date_values.held(value), kind, style, culture)
