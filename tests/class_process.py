@@ -37,6 +37,10 @@ class HostProcess:
         self.code = self._running.stdout.readline().strip()
         return invitation(self.code)
 
+    @property
+    def pid(self) -> int:
+        return self._running.pid
+
     def kill(self) -> None:
         self._running.kill()
         self._running.communicate(timeout=WAIT_S)

@@ -15,6 +15,8 @@ LINE_MAX: Final = 65_536
 """Characters of an input line: a script in one batch. Assumed."""
 ACTS_MAX: Final = 20_000
 """Acts of one seat: one every two seconds of the longest drill. Assumed."""
+LETTERS_MAX: Final = 4_000_000
+"""Characters of all acts of one seat, as of a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
 """Eight hours, the longest drill: what the host has to play again at most."""
 _DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")

@@ -6,34 +6,30 @@ from collections.abc import Callable
 from typing import Final
 
 BURST: Final = 40
-"""Codes that one address may try at once: a class behind one router. Assumed."""
+"""Wrong codes that one address may try at once: a class behind one router mistypes. Assumed."""
 PER_S: Final = 2.0
-"""Codes that one address may try a second from then on. Assumed."""
+"""Wrong codes that one address may try a second from then on. Assumed."""
 ADDRESSES_MAX: Final = 10_000
 """So many are remembered; then those that have waited long enough are forgotten."""
 
 
 class Gate:
-    """A bucket of tries for each address, which fills again with time. A right code gives its try back."""
+    """A bucket of wrong tries for each address, which fills again with time."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
         self._tries: dict[str, tuple[float, float]] = {}
         """Address -> tries that were left, and when."""
 
-    def knock(self, address: str) -> bool:
+    def open_to(self, address: str) -> bool:
         """Whether a code from *address* is looked at now."""
-        left = self._left(address)
-        if left < 1.0:
-            return False
+        return self._left(address) >= 1.0
+
+    def wrong(self, address: str) -> None:
+        """The code was wrong."""
         if len(self._tries) >= ADDRESSES_MAX:
             self._tries = {one: tries for one, tries in self._tries.items() if self._left(one) < BURST}
-        self._tries[address] = (left - 1.0, self._clock())
-        return True
-
-    def welcome(self, address: str) -> None:
-        """The code was right."""
-        self._tries[address] = (self._left(address) + 1.0, self._clock())
+        self._tries[address] = (self._left(address) - 1.0, self._clock())
 
     def _left(self, address: str) -> float:
         left, at = self._tries.get(address, (float(BURST), self._clock()))

@@ -11,10 +11,12 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, Final
+from functools import partial
+from typing import Any, Final, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
@@ -28,7 +30,6 @@ from app.classroom.gate import Gate
 from app.classroom.models import FROZEN, INJECT, OVER, RUNNING, Class, Instruction, Seat
 from app.classroom.record import Record
 from app.classroom.scenario import loaded, text_for_seat
-from app.classroom.verdict import Verdict
 from app.classroom.wire import LATER, REFUSED, Garbage
 from app.classroom.workers import Workers
 from app.words.language import tr
@@ -37,15 +38,18 @@ from engine.drill.running.modes import Mode
 from engine.inputs import InputProblem
 from engine.verbs.lines import parse_line
 
+Kept = TypeVar("Kept")
 logger = logging.getLogger(__name__)
 
 SEATS_MAX: Final = 2_000
-STRANGERS_MAX: Final = 200
+STRANGERS_MAX: Final = 1_000
 """Connections that have not said yet who they are; one more is turned away."""
 FIRST_WORD_S: Final = 10.0
 """A connection that has said nothing by then is closed."""
 BOARD_S: Final = 0.2
 """Wall time between two looks at what has changed on the board."""
+TOGETHER: Final = 50
+"""Seats whose acts go to a worker at once."""
 SEND_S: Final = 5.0
 """Whoever does not take a message within this time is let go."""
 
@@ -68,18 +72,20 @@ class Line:
     acknowledged: int
     last_tick: int
     """Of its last act."""
+    letters: int
+    """Characters of its acts."""
     tick: int
     """How far its run is known to have come."""
     frozen: bool = False
     over: bool = False
     """The seat has nothing more to do."""
     socket: WebSocket | None = None
-    verdict: Verdict | None = None
+    verdict: dict[str, Any] | None = None
+    """What its log has come to, as app/classroom/verdict.py has it."""
     answered: set[int] = field(default_factory=set)
     """Instructions of which its log says that they were carried out or read."""
     told: set[int] = field(default_factory=set)
     """Instructions that were sent over the present connection."""
-    judging: bool = False
     taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
@@ -93,14 +99,20 @@ class Host:
         self._workers = Workers(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
         )
+        self._writer = ThreadPoolExecutor(1, "class record")
         self._gate = Gate(time.monotonic)
         self._lines = {seat.id: _line(seat) for seat in record.seats()}
         for number, line in self._lines.items():
-            line.answered = {act.instruction for act in record.acts(number) if act.instruction}
+            log = record.acts(number)
+            line.letters = sum(len(act.line) for act in log)
+            line.answered = {act.instruction for act in log if act.instruction}
         self._instructions = {one.number: one for one in record.instructions()}
         self._consoles: set[WebSocket] = set()
         self._strangers = 0
         self._changed: set[int] = set()
+        self._unjudged: list[dict[int, list[Act]]] = [{} for _ in range(self._workers.count)]
+        """For each worker the acts of its seats that it has not had."""
+        self._to_do = [asyncio.Event() for _ in range(self._workers.count)]
         self._unwritten: asyncio.Queue[tuple[Line, Sequence[Act], asyncio.Future[None]]] = asyncio.Queue()
         self._tasks: set[asyncio.Task[None]] = set()
         self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
@@ -109,8 +121,10 @@ class Host:
         """Start what goes on beside the connections; runs that were left are judged."""
         self._do(self._write())
         self._do(self._show())
+        for place in range(self._workers.count):
+            self._do(self._judge(place))
         for line in self._lines.values():
-            self._judge(line)
+            self._to_judge(line, self._record.acts(line.number))
 
     async def end(self) -> None:
         """Everything acknowledged is on disk already; let go of the rest."""
@@ -118,6 +132,15 @@ class Host:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._workers.close()
+        self._writer.shutdown()
+
+    async def _kept(self, write: Callable[..., Kept], *what: Any) -> Kept:
+        """Write to the record, one after the other. Raises Refused where that fails."""
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._writer, write, *what)
+        except SQLAlchemyError as problem:
+            logger.error("class record: %s", problem)
+            raise Refused(tr("the record cannot be written: try again"), LATER) from problem
 
     def _do(self, work: Any) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -169,18 +192,19 @@ class Host:
 
     async def _admit(self, first: wire.Join | wire.Resume, address: str) -> Line:
         """The seat that somebody has shown to be theirs. Raises Refused."""
-        if not self._gate.knock(address):
+        if not self._gate.open_to(address):
             raise Refused(tr("too many tries from your address: wait a moment"), LATER)
         token_hash = hashlib.sha256(first.token.encode()).hexdigest()
         if isinstance(first, wire.Resume):
             line = self._lines.get(first.seat)
             if line is None or not hmac.compare_digest(line.token_hash, token_hash):
+                self._gate.wrong(address)
                 raise Refused(tr("this is not the token of seat {number}").format(number=first.seat))
         else:
             if not _same(first.secret, self._class.code[:SECRET_LETTERS]):
+                self._gate.wrong(address)
                 raise Refused(tr("this is not the code of the class"))
             line = await self._seat(first, token_hash)
-        self._gate.welcome(address)
         return line
 
     async def _seat(self, join: wire.Join, token_hash: str) -> Line:
@@ -191,7 +215,7 @@ class Host:
             raise Refused(tr("the class is full"))
         if not join.name.isprintable() or not join.name.strip():
             raise Refused(tr("a name has signs that can be printed"))
-        seat = await asyncio.to_thread(self._record.add_seat, join.name.strip(), token_hash, join.consent)
+        seat = await self._kept(self._record.add_seat, join.name.strip(), token_hash, join.consent)
         return self._lines.setdefault(seat.id, _line(seat))
 
     # --- seats
@@ -234,6 +258,7 @@ class Host:
             "seed": the_class.seed,
             "mode": the_class.mode,
             "state": the_class.state,
+            "tick": line.tick,
         }
 
     async def _take(self, line: Line, offered: list[Act]) -> None:
@@ -244,6 +269,9 @@ class Host:
                 offered, line.acknowledged, line.last_tick,
                 lambda first, last: self._record.acts(number, first, last),
             )  # fmt: skip
+            line.letters += sum(len(act.line) for act in new)
+            if line.letters > acts.LETTERS_MAX:
+                raise Refused(tr("the log is longer than the log of a seat may be"))
             for act in new:
                 self._check_instruction(line, act)
             if not new:
@@ -269,10 +297,9 @@ class Host:
                 waiting.append(self._unwritten.get_nowait())
             problem: Refused | None = None
             try:
-                await asyncio.to_thread(self._record.append, {line.number: new for line, new, _ in waiting})
-            except SQLAlchemyError as error:
-                logger.error("class record: %s", error)
-                problem = Refused(tr("the record cannot be written: try again"), LATER)
+                await self._kept(self._record.append, {line.number: new for line, new, _ in waiting})
+            except Refused as refused:
+                problem = refused
             for line, new, written in waiting:
                 if problem is None:
                     self._taken(line, new)
@@ -285,7 +312,7 @@ class Host:
         line.tick = max(line.tick, line.last_tick)
         line.answered |= {act.instruction for act in new if act.instruction}
         self._changed.add(line.number)
-        self._judge(line)
+        self._to_judge(line, new)
 
     # --- instructions
 
@@ -319,7 +346,7 @@ class Host:
         if said.seat is None and said.tick is None:
             seats = list(self._lines)
         made = [Instruction(seat_id=seat, tick=said.tick, kind=said.what, text=said.text) for seat in seats]
-        for one in await asyncio.to_thread(self._record.instruct, made):
+        for one in await self._kept(self._record.instruct, made):
             self._instructions[one.number] = one
         await self._to_seats(self._instruct)
 
@@ -331,7 +358,7 @@ class Host:
         """Freeze, go on or end; kept before anybody is told."""
         if self._class.state == OVER:
             raise Refused(tr("the class is over"))
-        await asyncio.to_thread(self._record.change, state=state)
+        await self._kept(partial(self._record.change, state=state))
         self._class.state = state
 
         async def tell(line: Line) -> None:
@@ -342,33 +369,37 @@ class Host:
 
     # --- the board
 
-    def _judge(self, line: Line) -> None:
-        if not line.judging:
-            line.judging = True
-            self._do(self._play_again(line))
+    def _to_judge(self, line: Line, acts: Sequence[Act]) -> None:
+        place = self._workers.place(line.number)
+        self._unjudged[place].setdefault(line.number, []).extend(acts)
+        self._to_do[place].set()
 
-    async def _play_again(self, line: Line) -> None:
-        """Until the verdict is on all that is kept."""
-        try:
-            first = line.verdict.acts + 1 if line.verdict is not None else 1
-            while line.verdict is None or line.verdict.acts < line.acknowledged:
-                log = await asyncio.to_thread(self._record.acts, line.number, first)
-                found = await self._workers.go_on(line.number, log)
-                if found is None:  # the worker is a new one
-                    first = 1
-                    continue
-                line.verdict, first = found, found.acts + 1
-                self._changed.add(line.number)
-            await self._tell_result(line)
-        finally:
-            line.judging = False
+    async def _judge(self, place: int) -> None:
+        """Have the worker at *place* play again what its seats have done since, some seats at a time."""
+        unjudged, to_do = self._unjudged[place], self._to_do[place]
+        while True:
+            await to_do.wait()
+            some = {number: unjudged.pop(number) for number in list(unjudged)[:TOGETHER]}
+            if not unjudged:
+                to_do.clear()
+            found = await self._workers.go_on(place, some)
+            for number in some:
+                line, verdict = self._lines[number], found.get(number)
+                if verdict is not None:
+                    line.verdict = verdict
+                    self._changed.add(number)
+                    await self._tell_result(line)
+                else:  # the worker is a new one: from the beginning, and what came meanwhile
+                    log = await asyncio.to_thread(self._record.acts, number)
+                    since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
+                    self._to_judge(line, [*log, *since])
 
     async def _tell_result(self, line: Line) -> None:
         """What the log of a seat that is over has come to, once all of it was played again."""
         found, socket = line.verdict, line.socket
-        if socket is not None and line.over and found is not None and found.acts == line.acknowledged:
+        if socket is not None and line.over and found is not None and found["acts"] == line.acknowledged:
             with suppress(WebSocketDisconnect, RuntimeError):  # it asks again
-                await _say(socket, {"kind": "result", "verdict": found.as_json()})
+                await _say(socket, {"kind": "result", "verdict": found})
 
     def tile(self, line: Line) -> dict[str, Any]:
         """A seat as the instructor sees it: what its log comes to, and how it is now."""
@@ -388,7 +419,7 @@ class Host:
             "at_s": line.tick / TICKS_PER_S,
             "acknowledged": line.acknowledged,
             "unanswered": due,
-            "verdict": line.verdict.as_json() if line.verdict is not None else None,
+            "verdict": line.verdict,
         }
 
     def board(self, numbers: Sequence[int] | None = None) -> dict[str, Any]:
@@ -442,7 +473,7 @@ STATES: Final = {"freeze": FROZEN, "go": RUNNING, "finish": OVER}
 
 
 def _line(seat: Seat) -> Line:
-    return Line(seat.id, seat.name, seat.token_hash, seat.acknowledged, seat.tick, seat.tick)
+    return Line(seat.id, seat.name, seat.token_hash, seat.acknowledged, seat.tick, 0, seat.tick)
 
 
 def _same(one: str, other: str) -> bool:

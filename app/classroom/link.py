@@ -23,7 +23,7 @@ from app.words.language import tr
 
 AGAIN_S: Final = (0.2, 5.0)
 """Wall time between two tries to dial, at first and at last."""
-AT_S: Final = 1.0
+AT_S: Final = 2.0
 """Wall time between two words on how far the run has come."""
 ACTS_AT_ONCE: Final = 100
 LETTERS_AT_ONCE: Final = 100_000
@@ -124,6 +124,9 @@ class Link(threading.Thread):
         try:
             async for raw in socket:
                 said = json.loads(raw)
+                if said["kind"] == "welcome" and said["acknowledged"] > len(self._kept.acts):
+                    self._refuse(tr("the host has more acts of this seat than its log on this computer"))
+                    return
                 if said["kind"] == "welcome":
                     self._welcome_came = True
                     self.acknowledged = said["acknowledged"]

@@ -30,7 +30,7 @@ FROZEN_S: Final = 0.05
 
 
 class ClassOver(Exception):
-    """The instructor has ended the class."""
+    """The instructor has ended the class, or the host has refused this seat."""
 
 
 class SeatRun:
@@ -108,6 +108,10 @@ class SeatRun:
                 said = self._link.incoming.get_nowait()
             except Empty:
                 return
+            if said["kind"] == "refused":
+                raise ClassOver
+            if said["kind"] == "welcome" and not self.drill.terms.rewind:
+                self.drill.advance_to(said["tick"])  # in an exam a kill gives no time back
             if said["kind"] in ("welcome", "state"):
                 if said["state"] == OVER:
                     raise ClassOver

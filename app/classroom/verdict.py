@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from typing import Any, Final
@@ -62,6 +63,12 @@ class Rerun:
         self._done = 0
         self._last: Act | None = None
         self._parted: tuple[float, str] | None = None
+
+    def fork(self) -> Rerun:
+        """An independent run with the same past."""
+        twin = copy.copy(self)
+        twin.drill = self.drill.fork()
+        return twin
 
     def play(self, acts: Iterable[Act]) -> None:
         """Go on with *acts*, those after the ones that were played."""

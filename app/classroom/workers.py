@@ -7,23 +7,26 @@ import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from typing import Any
 
 from app.classroom.acts import Act
 from app.classroom.scenario import loaded
-from app.classroom.verdict import Rerun, Verdict
+from app.classroom.verdict import Rerun
+
+Verdicts = dict[int, dict[str, Any]]
 
 _runs: dict[int, Rerun] = {}
-"""In a worker: each of its seats' runs as far as it was played; 50 kB of memory each."""
-_of: tuple[str, str, int, str] = ("", "", 0, "")
-"""In a worker: text and name of the scenario, seed and mode."""
+"""In a worker: each of its seats' runs as far as it was played; some 100 kB each."""
+_unplayed: Rerun | None = None
+"""In a worker: a run at its beginning."""
 
 
 def _begin(text: str, name: str, seed: int, mode: str) -> None:
-    global _of
-    _of = (text, name, seed, mode)
+    global _unplayed
+    _unplayed = Rerun(loaded(text, name), seed, mode)
     for ignored in ("SIGINT", "SIGTERM"):  # the host ends its workers itself
         signal.signal(getattr(signal, ignored), signal.SIG_IGN)
     parent = multiprocessing.parent_process()
@@ -36,42 +39,47 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def _go_on(seat: int, acts: Sequence[Act]) -> Verdict | None:
-    """In a worker: the seat's run with *acts* after those it has had; None: it has not had those before them."""
-    run = _runs.get(seat) if not acts or acts[0].number > 1 else None
-    if run is None:
-        if acts and acts[0].number > 1:
-            return None
-        text, name, seed, mode = _of
-        run = _runs[seat] = Rerun(loaded(text, name), seed, mode)
-    if acts and acts[0].number != run.acts + 1:
+def _go_on(logs: Mapping[int, Sequence[Act]]) -> Verdicts:
+    """In a worker: the runs with the acts after those they have had, and what they come to now."""
+    return {seat: run.verdict().as_json() for seat, acts in logs.items() if (run := _played(seat, acts))}
+
+
+def _played(seat: int, acts: Sequence[Act]) -> Rerun | None:
+    """None: the run has not had the acts before these."""
+    assert _unplayed is not None, "a worker begins with it"
+    if not acts or acts[0].number == 1:
+        _runs[seat] = _unplayed.fork()
+    run = _runs.get(seat)
+    if run is None or (acts and acts[0].number != run.acts + 1):
         return None
     run.play(acts)
-    return run.verdict()
+    return run
 
 
 class Workers:
     """Some processes, each of which always has the same seats: it goes on where it was."""
 
-    def __init__(self, text: str, name: str, seed: int, mode: str, count: int = 0) -> None:
+    def __init__(self, text: str, name: str, seed: int, mode: str) -> None:
+        self.count = max(1, (os.cpu_count() or 2) - 1)
         self._of = (text, name, seed, mode)
         self._pools: dict[int, ProcessPoolExecutor] = {}
-        self._count = count or max(1, (os.cpu_count() or 2) - 1)
 
-    async def go_on(self, seat: int, acts: Sequence[Act]) -> Verdict | None:
-        """The verdict on *seat* with *acts* more; None if the worker needs its whole log for it."""
-        place = seat % self._count
+    def place(self, seat: int) -> int:
+        """Which worker has it."""
+        return seat % self.count
+
+    async def go_on(self, place: int, logs: Mapping[int, Sequence[Act]]) -> Verdicts:
+        """What the seats of a worker come to with these acts more; those are missing whose whole log it needs."""
         pool = self._pools.get(place)
         if pool is None:
             pool = self._pools[place] = ProcessPoolExecutor(
                 1, multiprocessing.get_context("spawn"), _begin, self._of
             )
         try:
-            return await asyncio.get_running_loop().run_in_executor(pool, _go_on, seat, acts)
+            return await asyncio.get_running_loop().run_in_executor(pool, _go_on, logs)
         except BrokenProcessPool:  # somebody has killed it
-            if self._pools.get(place) is pool:
-                del self._pools[place]
-            return None
+            del self._pools[place]
+            return {}
 
     def close(self) -> None:
         for pool in self._pools.values():

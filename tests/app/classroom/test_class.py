@@ -186,6 +186,23 @@ def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostPro
     assert subprocess.run(command("verify", report), cwd=ROOT, capture_output=True).returncode == 0
 
 
+def test_a_log_that_was_cut_is_not_gone_on_with(
+    host: HostProcess, profile_folder: Path, tmp_path: Path
+) -> None:
+    """Who deletes what went wrong in an exam does not take it back."""
+    inputs = tmp_path / "inputs.txt"
+    inputs.write_text("5 note one\n6 note two\n470 finish\n")
+    played = command("join", host.code, "--name", "Cut", "--inputs", inputs)
+    subprocess.run(played, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    (file,) = profile_folder.glob("classes/*/Cut.seat")
+    lines = file.read_bytes().splitlines(keepends=True)
+    assert any(b"note two" in line for line in lines)
+    file.write_bytes(b"".join(lines[:2]))
+    again = subprocess.run(played, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert again.returncode == 1
+    assert "the host has more acts of this seat" in again.stderr
+
+
 def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path) -> None:
     """Who stands in between has another certificate, whatever code he was told."""
     mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]

@@ -1,0 +1,242 @@
+"""How a host bears a large class: `python -m tests.class_load --seats 1000 --seconds 60 [--real 30]`; one JSON object.
+
+The simulated seats are connections that send, every two seconds, how far they are, and the reference solution at the
+speed of the clock, each begun at another moment. A console takes the board in and freezes the class three times.
+Besides, some real seats (`class join`) may play.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import statistics
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from websockets.asyncio.client import ClientConnection, connect
+
+from app.classroom import certificate, console
+from app.classroom.code import Invitation
+from app.classroom.record import Record
+from app.files import scenario_files
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import played
+from tests.class_process import ROOT, HostProcess, command
+
+SCENARIO: Final = "planned-failover"
+MARK_S: Final = 10
+
+
+def reference_log() -> list[tuple[int, str, str]]:
+    """Tick, line and hash of the reference solution, with a mark every MARK_S."""
+    scenario = scenario_files.find(SCENARIO).load()
+    drill = played(scenario)
+    again, found = Drill(scenario, drill.seed, drill.mode), []
+    todo = [(item.tick, item.words) for item in drill.journal]
+    todo += [(tick, "") for tick in range(MARK_S * 100, drill.tick, MARK_S * 100)]
+    for tick, line in sorted(todo):
+        again.advance_to(tick)
+        if line:
+            again.do(line)
+        found.append((tick, line, again.state_hash()))
+    return found
+
+
+class Load:
+    def __init__(self, seats: int, seconds: float) -> None:
+        self.seats, self.seconds = seats, seconds
+        self.log = reference_log()
+        self.sent: dict[tuple[int, int], float] = {}
+        """Seat and number of an act -> when it was sent."""
+        self.board_s: list[float] = []
+        self.judged_s: list[float] = []
+        self.acknowledged_s: list[float] = []
+        self.frozen_s: list[float] = []
+        self.froze_at = 0.0
+        self.board_frozen_s: list[float] = []
+        self.over = asyncio.Event()
+
+    async def seat(self, invited: Invitation, place: int) -> None:
+        await asyncio.sleep(random.uniform(0, 10))
+        async with self.dialling(invited) as socket:
+            await socket.send(
+                json.dumps(
+                    {
+                        "kind": "join",
+                        "secret": invited.secret,
+                        "name": f"seat {place}",
+                        "token": f"{place:032}",
+                    }
+                )
+            )
+            welcome = json.loads(await socket.recv())
+            state = {"frozen": False}
+            hearing = asyncio.create_task(self.hear(socket, welcome["seat"], state))
+            start, number = time.monotonic() - random.uniform(0, 60), 0
+            while not self.over.is_set():
+                tick = int((time.monotonic() - start) * 100)
+                acts = []
+                for at, line, digest in self.log[number : number + 20]:
+                    if at <= tick:
+                        number += 1
+                        acts.append([number, at, line, digest, 0])
+                if acts:
+                    self.sent[welcome["seat"], number] = time.monotonic()
+                    await socket.send(json.dumps({"kind": "acts", "acts": acts}))
+                await socket.send(json.dumps({"kind": "at", "tick": tick, "frozen": state["frozen"]}))
+                await asyncio.sleep(2.0)
+            hearing.cancel()
+
+    async def hear(self, socket: ClientConnection, number: int, state: dict[str, Any]) -> None:
+        async for raw in socket:
+            said = json.loads(raw)
+            if said["kind"] == "state":
+                state["frozen"] = said["state"] == "frozen"
+                if state["frozen"]:
+                    self.frozen_s.append(time.monotonic() - self.froze_at)
+                    await socket.send(json.dumps({"kind": "at", "tick": 0, "frozen": True}))
+            elif said["kind"] == "acknowledged":
+                sent = self.sent.get((number, said["number"]))
+                if sent is not None:
+                    self.acknowledged_s.append(time.monotonic() - sent)
+
+    def dialling(self, invited: Invitation) -> connect:
+        where = f"wss://{invited.host}:{invited.port}/"
+        return connect(
+            where, ssl=certificate.of_seat(), proxy=None, compression=None, open_timeout=60, max_size=10**8
+        )
+
+    async def instructor(self, database: Path) -> None:
+        record = Record(str(database), new=False)
+        the_class = record.the_class()
+        record.close()
+        assert the_class is not None
+        seen: dict[int, int] = {}
+        judged: dict[int, int] = {}
+        async with console.dialled(the_class) as socket:
+            freezing = asyncio.create_task(self.freeze(socket))
+            async for raw in socket:
+                said, now = json.loads(raw), time.monotonic()
+                if said["kind"] != "board":
+                    continue
+                if said["state"] == "frozen" and not said["not_frozen"] and self.froze_at:
+                    self.board_frozen_s.append(now - self.froze_at)
+                for tile in said["tiles"]:
+                    self.note(seen, tile["seat"], tile["acknowledged"], now, self.board_s)
+                    if tile["verdict"] is not None:
+                        self.note(judged, tile["seat"], tile["verdict"]["acts"], now, self.judged_s)
+                if self.over.is_set():
+                    freezing.cancel()
+                    return
+
+    def note(self, seen: dict[int, int], seat: int, number: int, now: float, found: list[float]) -> None:
+        for act in range(seen.get(seat, 0) + 1, number + 1):
+            if (seat, act) in self.sent:
+                found.append(now - self.sent[seat, act])
+        seen[seat] = max(seen.get(seat, 0), number)
+
+    async def freeze(self, socket: ClientConnection) -> None:
+        await asyncio.sleep(self.seconds / 2)
+        for _ in range(3):
+            self.froze_at = time.monotonic()
+            await socket.send('{"kind": "freeze"}')
+            await asyncio.sleep(3)
+            await socket.send('{"kind": "go"}')
+            await asyncio.sleep(1)
+
+    async def run(self, invited: Invitation, database: Path) -> None:
+        instructing = asyncio.create_task(self.instructor(database))
+        seats = [asyncio.create_task(self.seat(invited, place)) for place in range(self.seats)]
+        await asyncio.sleep(self.seconds + 10)
+        self.over.set()
+        done = await asyncio.gather(*seats, return_exceptions=True)
+        failed = [one for one in done if isinstance(one, BaseException)]
+        assert not failed, (len(failed), failed[:3])
+        instructing.cancel()
+        await asyncio.gather(instructing, return_exceptions=True)
+
+
+def memory_mb(pid: int) -> float:
+    """Proportional share of a process and its children."""
+    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
+    kb = sum(
+        int(line.split()[1])
+        for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
+        if line.startswith("Pss:")
+    )
+    return kb / 1024 + sum(memory_mb(int(child)) for child in children)
+
+
+@contextmanager
+def real_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
+    environment = {**os.environ, "MIRRORDRILL_PROFILE": str(folder)}
+    running = [
+        subprocess.Popen(
+            command("join", host.code, "--name", f"real {n}", "--player", "reference", "--speed", "10"),
+            cwd=ROOT,
+            env=environment,
+            stdout=subprocess.DEVNULL,
+        )
+        for n in range(count)
+    ]
+    yield running
+    for one in running:
+        one.wait(timeout=600)
+
+
+def percentiles(values: list[float]) -> dict[str, float | int]:
+    if len(values) < 2:
+        return {"count": len(values)}
+    cut = statistics.quantiles(values, n=100)
+    return {
+        "count": len(values),
+        "p50": round(cut[49], 3),
+        "p95": round(cut[94], 3),
+        "p99": round(cut[98], 3),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seats", type=int, default=1000)
+    parser.add_argument("--seconds", type=float, default=60.0)
+    parser.add_argument("--real", type=int, default=0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        host = HostProcess(folder / "class.sqlite", SCENARIO)
+        load = Load(options.seats, options.seconds)
+        with real_seats(host, options.real, folder / "profile") as real:
+            asyncio.run(load.run(host.invited, folder / "class.sqlite"))
+            mb = memory_mb(host.pid)
+            began = time.monotonic()
+        print(
+            json.dumps(
+                {
+                    "seats": options.seats,
+                    "real": len(real),
+                    "real_failed": sum(one.returncode != 0 for one in real),
+                    "acknowledged_s": percentiles(load.acknowledged_s),
+                    "board_s": percentiles(load.board_s),
+                    "judged_s": percentiles(load.judged_s),
+                    "freeze_s": percentiles(load.frozen_s),
+                    "board_frozen_s": load.board_frozen_s[:9],
+                    "host_mb": round(mb),
+                    "waited_for_real_s": round(time.monotonic() - began, 1),
+                },
+                indent=1,
+            )
+        )
+        assert host.end() == 0
+
+
+if __name__ == "__main__":
+    main()
