@@ -9,6 +9,7 @@ from typing import Final
 
 from app.words.language import tr
 from engine import simulator
+from engine.cluster import roles
 from engine.inputs import InputProblem
 from engine.model import World
 from engine.verbs import VERBS, ledger
@@ -113,11 +114,23 @@ def _arguments(world: World, verb: Verb, target: Target, truth: bool, opened: st
             yield target.names
             if verb.directed:
                 yield target.names[::-1]
-    elif verb.kinds[:1] == (target.kind,):
+    elif verb.kinds == ("role", "node") and target.names[0] in world.nodes:
+        for name in dict.fromkeys(role.name for _, role in roles.each(world)):
+            yield (name, target.names[0])
+    elif _fits(world, verb, target):
         needed = [parameter for parameter in verb.parameters if not parameter.optional]
         rest = [list(_values(world, parameter, target, truth, opened)) for parameter in needed[1:]]
         for values in product(*rest):
             yield (target.names[0], *values)
+
+
+def _fits(world: World, verb: Verb, target: Target) -> bool:
+    """The verb's first parameter may name the target: what is done to a node, or to a computer without instance."""
+    if verb.kinds[:1] == ("node",):
+        return target.kind == "server" and target.names[0] in world.nodes
+    if verb.kinds[:1] != (target.kind,):
+        return False
+    return target.kind != "server" or target.names[0] in world.instances or verb.parameters[0].computer
 
 
 def _values(world: World, parameter: Parameter, target: Target, truth: bool, opened: str) -> Iterable[str]:

@@ -1,17 +1,28 @@
-"""What the topology and its table show of a world, as plain data: every fact a word, a shape and a tone. No Qt.
+"""What the topology and its table show of a world: a face for everything that is there. No Qt.
 
 Items only draw these faces; tool tips, spoken texts and tests read the same ones.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
+from app.view_models import grouped
+from app.view_models.faces import (
+    REDO_QUEUE,
+    SEND_QUEUE,
+    ClientFace,
+    CopyFace,
+    LinkFace,
+    Picture,
+    QueueFace,
+    ServerFace,
+    Sign,
+)
 from app.words import formatting
-from app.words.language import mark, tr, trn
+from app.words.language import mark, tr
 from engine.flow import StreamReading
 from engine.mirroring import quorum
 from engine.model import (
@@ -28,169 +39,10 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import network, serving
+from engine.protocol import clients, groups, network, serving
 
 COPIES_IN_FULL: Final = 2
 """With more databases on a server its card shows a grid of cells instead. Ours: what fits at 1366x768."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sign:
-    """A fact as word, shape and tone, so that it can be told without colour."""
-
-    text: str
-    """The word as the tables below have it; what SQL Server says is the same in every language."""
-    tone: str
-    """Name of a token of the theme: ok, warn, bad, info, idle."""
-    shape: str
-    """check, cross, pause, cycle, swap, dot, ring, bar, hourglass, warning."""
-    short: str = ""
-    """The name that it is about, where there is no room for the word."""
-
-    @property
-    def word(self) -> str:
-        """In the language of the interface."""
-        return tr(self.text)
-
-
-SEND_QUEUE, REDO_QUEUE = mark("send queue"), mark("redo queue")
-
-
-@dataclass(frozen=True, slots=True)
-class QueueFace:
-    """Log that waits: in the principal to be sent, in the mirror to be applied."""
-
-    name: str
-    kb: float
-
-    @property
-    def text(self) -> str:
-        return formatting.kb(self.kb)
-
-    @property
-    def spoken(self) -> str:
-        return f"{tr(self.name)} {self.text}"
-
-
-@dataclass(frozen=True, slots=True)
-class CopyFace:
-    """One copy of a database, as it is."""
-
-    server: str
-    database: str
-    role: Sign
-    state: Sign | None
-    """Mirroring state; None without a session."""
-    db_state: Sign
-    safety: str | None
-    signs: tuple[Sign, ...]
-    """Service, quorum and witness link, as far as they mean anything for this copy."""
-    queue: QueueFace | None
-
-    @property
-    def spoken(self) -> str:
-        parts = [self.database, self.role.word]
-        parts += [self.state.word] if self.state else []
-        parts += [self.db_state.word, *(sign.word for sign in self.signs)]
-        parts += [tr("safety {safety}").format(safety=self.safety)] if self.safety else []
-        parts += [self.queue.spoken] if self.queue else []
-        return ", ".join(parts)
-
-
-KINDS: Final = {"partner": mark("partner"), "witness": mark("witness")}
-"""Kind of a server -> what it is called."""
-
-
-@dataclass(frozen=True, slots=True)
-class ServerFace:
-    """A server with its instance and what lies on it."""
-
-    name: str
-    kind: str
-    """partner or witness."""
-    colour: int
-    """Number of the server's colour in every view."""
-    status: Sign
-    version: int
-    copies: tuple[CopyFace, ...]
-    grid: tuple[tuple[str, Sign], ...]
-    """(database, state) of each copy where there are too many to show in full."""
-    duties: tuple[Sign, ...]
-    """What a witness sees of the partners."""
-    troubles: tuple[str, ...]
-    """Faults of the machine itself: pulled cables, slow disks, closed ports."""
-
-    @property
-    def spoken(self) -> str:
-        parts = [f"{self.name}: {tr(KINDS[self.kind])}, {self.status.word}", *self.troubles]
-        parts += [sign.word for sign in self.duties]
-        parts += [copy.spoken for copy in self.copies]
-        counts = Counter(sign.word for _, sign in self.grid)
-        parts += [
-            trn("{n} database {state}", "{n} databases {state}", count).format(n=count, state=word)
-            for word, count in sorted(counts.items())
-        ]
-        return "; ".join(parts)
-
-
-@dataclass(frozen=True, slots=True)
-class ClientFace:
-    """A client application."""
-
-    name: str
-    status: Sign
-    rate: str
-
-    @property
-    def spoken(self) -> str:
-        return f"{self.name}: " + ", ".join((tr("application"), self.status.word, self.rate))
-
-
-@dataclass(frozen=True, slots=True)
-class LinkFace:
-    """The network between two ends and the connection that uses it."""
-
-    a: str
-    b: str
-    kind: str
-    """mirroring, witness or client."""
-    status: Sign
-    notes: tuple[str, ...]
-    """What stands beside it: safety, measured values, what nobody has noticed yet; nothing if all is usual."""
-    measured: str
-    """What the network between the two does now."""
-    active: bool
-    """Something uses the link now."""
-    log_kb_per_s: float
-    """Log stream from *a* to *b*."""
-    acknowledged: bool
-    """The mirror answers each block (safety FULL)."""
-    pinged: bool
-
-    @property
-    def name(self) -> str:
-        return f"{self.a} – {self.b}"
-
-    @property
-    def spoken(self) -> str:
-        said = tr("link {a} to {b}: {state}").format(a=self.a, b=self.b, state=self.status.word)
-        return ", ".join((said, *self.notes, self.measured))
-
-
-@dataclass(frozen=True, slots=True)
-class Picture:
-    """Everything on the canvas at one moment."""
-
-    servers: tuple[ServerFace, ...]
-    clients: tuple[ClientFace, ...]
-    links: tuple[LinkFace, ...]
-
-    @property
-    def spoken(self) -> str:
-        texts = [face.spoken for face in self.servers]
-        texts += [face.spoken for face in self.clients]
-        texts += [face.spoken for face in self.links]
-        return ". ".join(texts) + "."
 
 
 class Readings:
@@ -209,9 +61,12 @@ def picture_of(world: World, opened: str = "") -> Picture:
     """The faces of everything in *world*; copies of the database *opened* are shown in full in any case."""
     readings = Readings(world)
     return Picture(
-        servers=tuple(
-            _server_face(world, server, index, readings, opened)
-            for index, server in enumerate(world.instances.values())
+        servers=(
+            *(
+                _server_face(world, server, index, readings, opened)
+                for index, server in enumerate(world.instances.values())
+            ),
+            *grouped.computer_faces(world),
         ),
         clients=tuple(_client_face(world, client, readings) for client in world.clients.values()),
         links=tuple(_link_faces(world, readings)),
@@ -305,7 +160,7 @@ def _server_face(world: World, server: Instance, index: int, readings: Readings,
     in_full = len(copies) <= COPIES_IN_FULL
     return ServerFace(
         name=server.name,
-        kind="witness" if not copies else "partner",
+        kind=grouped.kind(world, server) or ("witness" if not copies else "partner"),
         colour=index,
         status=status_of(world, server),
         version=server.version,
@@ -314,7 +169,7 @@ def _server_face(world: World, server: Instance, index: int, readings: Readings,
         ),
         grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
-        troubles=tuple(_troubles(world.computers[server.computer])),
+        troubles=(*grouped.notes(world, server), *_troubles(world.computers[server.computer])),
     )
 
 
@@ -371,18 +226,18 @@ _NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
 
 
 def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace:
-    role = _ROLE[copy.mirroring.role]
+    role = grouped.role(copy) or _ROLE[copy.mirroring.role]
     running = world.instances[copy.server].running
     if not running:
         was = Sign(
-            tr("was {role}").format(role=role.word) if copy.mirroring.role else role.text, "idle", role.shape
+            tr("was {role}").format(role=role.word) if copy.mirroring.role else role.word, "idle", role.shape
         )
         return CopyFace(copy.server, copy.database, was, None, _NO_INSTANCE, None, (), None)
     return CopyFace(
         server=copy.server,
         database=copy.database,
         role=role,
-        state=_STATE[copy.mirroring.state] if copy.mirroring.state is not None else None,
+        state=_state(copy),
         db_state=_DB_STATE[copy.db_state],
         safety=copy.mirroring.safety.name
         if copy.mirroring.guid is not None and copy.mirroring.safety is not Safety.UNKNOWN
@@ -392,16 +247,22 @@ def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace
     )
 
 
+def _state(copy: DatabaseCopy) -> Sign | None:
+    """State of the copy in its group; None without one."""
+    return _STATE[copy.mirroring.state] if copy.mirroring.state is not None else grouped.state(copy)
+
+
 def _copy_state(world: World, copy: DatabaseCopy) -> Sign:
     """The one sign of a copy that has only a cell of a grid."""
     if not world.instances[copy.server].running:
         return _NO_INSTANCE
-    return _STATE[copy.mirroring.state] if copy.mirroring.state is not None else _DB_STATE[copy.db_state]
+    return _state(copy) or _DB_STATE[copy.db_state]
 
 
 def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[Sign]:
-    if copy.mirroring.role is not Role.MIRROR:
+    if copy.stream is None and copy.mirroring.role is not Role.MIRROR:
         yield _service_sign(world, copy)
+    yield from grouped.signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
         yield Sign(
@@ -422,17 +283,17 @@ def _service_sign(world: World, copy: DatabaseCopy) -> Sign:
         return Sign(mark("log full"), "bad", "warning")
     if not serving.serves(world, (copy.server, copy.database)):
         return Sign(mark("down"), "bad", "bar")
-    if copy.mirroring.guid is not None and copy.mirroring.state is not MirrorState.SYNCHRONIZED:
+    if copy.group_kind and not groups.policy(copy).in_step(copy):
         return Sign(mark("unprotected"), "warn", "warning")
     return Sign(mark("serving"), "ok", "dot")
 
 
 def _queue(copy: DatabaseCopy, readings: Readings) -> QueueFace | None:
-    if copy.source is not None and copy.mirroring.role is Role.PRINCIPAL:
+    if copy.source is not None and (copy.mirroring.role is Role.PRINCIPAL or copy.availability.peers):
         return QueueFace(
             SEND_QUEUE, max([0.0, *(found.send_queue_kb for found in readings.streams_of(copy.source))])
         )
-    if copy.stream is not None and copy.mirroring.role is Role.MIRROR:
+    if copy.stream is not None:
         return QueueFace(REDO_QUEUE, readings.streams[copy.stream].redo_queue_kb)
     return None
 
@@ -470,7 +331,13 @@ def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
     believed: dict[frozenset[str], list[bool]] = {}
     for (_, me, peer), contact in world.contacts.items():
         believed.setdefault(frozenset((me, peer)), []).append(contact.connected)
-    for a, b, kind in (*_session_pairs(world), *_client_pairs(world), *_changed_pairs(world)):
+    pairs = (
+        *_session_pairs(world),
+        *grouped.pairs(world),
+        *_client_pairs(world),
+        *_changed_pairs(world),
+    )
+    for a, b, kind in pairs:
         if frozenset((a, b)) not in drawn:
             drawn.add(frozenset((a, b)))
             yield _link_face(world, a, b, kind, readings, believed.get(frozenset((a, b)), []))
@@ -493,7 +360,8 @@ def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     for client in world.clients.values():
-        for server in (client.data_source, client.failover_partner, client.known_partner):
+        found = clients.behind(world, client, client.data_source) or client.connected_to
+        for server in (found, client.failover_partner, client.known_partner):
             if server in world.instances:
                 yield client.name, str(server), "client"
 
@@ -509,11 +377,15 @@ def _key(copy: DatabaseCopy) -> tuple[str, str]:
     return copy.server, copy.database
 
 
+LOGGED: Final = ("mirroring", "replica")
+"""Kinds of links over which log flows."""
+
+
 def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, believed: list[bool]) -> LinkFace:
     """*believed*: whether each end of each session between the two counts the other as connected."""
     status = _link_status(world, a, b)
     passing = status.tone != "bad"
-    log_kb_per_s = _log_stream(world, a, b, readings) if kind == "mirroring" and passing else 0.0
+    log_kb_per_s = _log_stream(world, a, b, readings) if kind in LOGGED and passing else 0.0
     if kind == "client":
         active = world.clients[a].connected_to == b if a in world.clients else False
     else:
@@ -533,7 +405,8 @@ def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, beli
         measured=_measured(network.link(world, a, b)) if passing else tr("no traffic"),
         active=active,
         log_kb_per_s=log_kb_per_s,
-        acknowledged=log_kb_per_s > 0.0 and _safety(world, a, b) is Safety.FULL,
+        acknowledged=log_kb_per_s > 0.0
+        and (_safety(world, a, b) is Safety.FULL or grouped.synchronous(world, a, b)),
         pinged=kind != "client" and passing and all(believed) and bool(believed),
     )
 
@@ -541,7 +414,8 @@ def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, beli
 def _link_status(world: World, a: str, b: str) -> Sign:
     there, back = network.link(world, a, b), network.link(world, b, a)
     for end in (a, b):
-        if end in world.instances and not world.computer_of(end).powered:
+        here = end in world.instances or end in world.computers
+        if here and not world.computer_named(end).powered:
             return Sign(mark("power off"), "bad", "cross")
         if not network.nic_up(world, end):
             return Sign(mark("cable pulled"), "bad", "cross")
@@ -569,8 +443,10 @@ def _was_degraded(world: World, a: str, b: str) -> Iterator[bool]:
 def _link_notes(world: World, a: str, b: str, kind: str, in_use: bool, log_kb_per_s: float) -> Iterator[str]:
     if kind == "mirroring" and in_use:
         yield tr("safety {safety}").format(safety=_safety(world, a, b).name)
+    if kind == "replica" and in_use:
+        yield tr("synchronous") if grouped.synchronous(world, a, b) else tr("asynchronous")
     measured = _measured(network.link(world, a, b))
-    if kind == "mirroring" and in_use:
+    if kind in LOGGED and in_use:
         yield f"{measured} · " + tr("log {rate}").format(rate=formatting.kb_per_s(round(log_kb_per_s)))
     elif in_use and any(_was_degraded(world, a, b)):
         yield measured

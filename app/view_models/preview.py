@@ -8,8 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Final
 
+from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
 from app.view_models.offers import Target
-from app.view_models.picture import ClientFace, LinkFace, Picture, ServerFace, all_copies, picture_of
+from app.view_models.picture import all_copies, picture_of
 from app.words import formatting
 from app.words.language import trn
 from engine import simulator

@@ -10,19 +10,9 @@ from PySide6.QtCore import QPoint, Qt, Signal, Slot
 from PySide6.QtGui import QKeySequence, QShortcut
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
+from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, Sign
 from app.view_models.offers import Offer, Target, offers
-from app.view_models.picture import (
-    KINDS,
-    ClientFace,
-    CopyFace,
-    LinkFace,
-    Picture,
-    ServerFace,
-    Sign,
-    all_copies,
-    picture_of,
-    veiled,
-)
+from app.view_models.picture import all_copies, picture_of, veiled
 from app.widgets.acts import Acts, put_heading
 from app.widgets.bars import menu_button
 from app.widgets.tables import Column, TableModel, TableView
@@ -106,6 +96,7 @@ def _listed(words: Sequence[str], tone: str) -> Sign:
 
 LINK_KINDS: Final = {
     "mirroring": mark("mirroring link"),
+    "replica": mark("replica link"),
     "witness": mark("witness link"),
     "client": mark("client link"),
 }

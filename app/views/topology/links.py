@@ -9,8 +9,8 @@ from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPainterPathStroker, QPen, QPolygonF
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from app.view_models.faces import LinkFace, Sign
 from app.view_models.offers import Target
-from app.view_models.picture import LinkFace, Sign
 from app.views.topology.look import Look, arrow_head, draw_mark, draw_sign, draw_text, sign_width
 
 LOG_CROSSING_S: Final = 1.6

@@ -11,7 +11,7 @@ from typing import Final
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QColor, QFont, QFontMetricsF, QPainter, QPainterPath, QPen, QPolygonF
 
-from app.view_models.picture import REDO_QUEUE, SEND_QUEUE, QueueFace, Sign
+from app.view_models.faces import REDO_QUEUE, SEND_QUEUE, QueueFace, Sign
 from app.widgets import theme
 from app.widgets.theme import Tokens
 from app.words.language import tr

@@ -10,8 +10,8 @@ from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
 from PySide6.QtWidgets import QGraphicsItem, QStyleOptionGraphicsItem, QWidget
 
+from app.view_models.faces import KINDS, ClientFace, CopyFace, ServerFace, Sign
 from app.view_models.offers import Target
-from app.view_models.picture import ClientFace, CopyFace, ServerFace, Sign
 from app.views.topology.look import (
     Look,
     draw_chip,
@@ -33,6 +33,8 @@ COPY_ROWS: Final = {False: 6.35, True: 10.6}
 LEGEND_COLUMNS: Final = {False: 2, True: 1}
 SMALL_WIDTH_UNITS: Final = 12.0
 """Width of the cards of witnesses and applications."""
+SMALL: Final = ("witness", "node", "share", "computer")
+"""Kinds of servers whose cards hold no copies of databases."""
 NAMES_SQUEEZED: Final = 1.15
 """A name may be drawn so much narrower before it loses letters."""
 CELL_UNITS: Final = 0.95
@@ -124,7 +126,7 @@ class ServerNode(Node[ServerFace]):
 
     @property
     def small(self) -> bool:
-        return bool(self.face.kind == "witness")
+        return self.face.kind in SMALL
 
     def card(self) -> QRectF:
         unit = self.style.unit
@@ -223,7 +225,7 @@ class ServerNode(Node[ServerFace]):
 
     def _draw_duties(self, painter: QPainter, left: float, right: float, y: float) -> None:
         style, base = self.style, _base(self.style, y + self.style.unit * 0.4)
-        draw_text(painter, tr("witness"), QPointF(left, base), style.small, style.colours.muted)
+        draw_text(painter, tr(KINDS[self.face.kind]), QPointF(left, base), style.small, style.colours.muted)
         x, base = left, _base(style, y + style.unit * 1.5)
         for sign in self.face.duties:
             short = Sign(sign.short, sign.tone, sign.shape)

@@ -9,8 +9,8 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, QPointF, QRectF, Signal
 from PySide6.QtWidgets import QGraphicsScene
 
+from app.view_models.faces import ClientFace, LinkFace, Picture, ServerFace
 from app.view_models.offers import Target
-from app.view_models.picture import ClientFace, LinkFace, Picture, ServerFace
 from app.views.topology.links import LinkItem
 from app.views.topology.look import Look
 from app.views.topology.nodes import ClientNode, Node, ServerNode
@@ -157,7 +157,9 @@ class TopologyScene(QGraphicsScene):
         """Put every card where somebody has left it, or else where it belongs."""
         named: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
         for name, node in self.nodes.items():
-            kind = node.face.kind if isinstance(node, ServerNode) else "client"
+            kind = "client"
+            if isinstance(node, ServerNode):
+                kind = "witness" if node.small else "partner"
             named[kind].append((name, Size(node.card().width(), node.card().height())))
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
         places = arrange(named["partner"], named["witness"], named["client"], gap) | self._places

@@ -22,8 +22,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QApplication, QLabel, QMenu, QToolTip, QWidget
 
+from app.view_models.faces import Picture, Sign
 from app.view_models.offers import Target
-from app.view_models.picture import Picture, Sign, picture_of, veiled
+from app.view_models.picture import picture_of, veiled
 from app.view_models.preview import preview
 from app.views.topology.canvas import Canvas
 from app.views.topology.finder import Finder

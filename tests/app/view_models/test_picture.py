@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import pytest
 
-from app.view_models.picture import COPIES_IN_FULL, CopyFace, LinkFace, Picture, ServerFace, picture_of
+from app.view_models.faces import CopyFace, LinkFace, Picture, ServerFace
+from app.view_models.picture import COPIES_IN_FULL, picture_of
 from app.views.topology.places import Size, arrange, nearest
 from engine.model import World
 from tests.engine.worlds import DB, M, P, W, do, lab

@@ -1,0 +1,169 @@
+"""What an availability group and its cluster add to the picture: roles, states, votes, owners, links. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from app.view_models.faces import ServerFace, Sign
+from app.words.language import mark, tr
+from engine.availability import movement, replicas
+from engine.cluster import config, roles
+from engine.model import Computer, DatabaseCopy, Instance, ReplicaRole, ResourceState, SyncState, World
+
+_ROLE: Final = {
+    ReplicaRole.PRIMARY: Sign("PRIMARY", "info", "principal"),
+    ReplicaRole.SECONDARY: Sign("SECONDARY", "info", "mirror"),
+    ReplicaRole.RESOLVING: Sign("RESOLVING", "warn", "single"),
+}
+_STATE: Final = {
+    SyncState.SYNCHRONIZED: Sign("SYNCHRONIZED", "ok", "check"),
+    SyncState.SYNCHRONIZING: Sign("SYNCHRONIZING", "info", "cycle"),
+    SyncState.NOT_SYNCHRONIZING: Sign("NOT SYNCHRONIZING", "bad", "cross"),
+    SyncState.REVERTING: Sign("REVERTING", "warn", "hourglass"),
+    SyncState.INITIALIZING: Sign("INITIALIZING", "warn", "hourglass"),
+}
+_SUSPENDED: Final = Sign("SUSPENDED", "warn", "pause")
+_RESOURCE_TONE: Final = {
+    ResourceState.ONLINE: "ok",
+    ResourceState.FAILED: "bad",
+    ResourceState.OFFLINE: "bad",
+}
+_POWER: Final = {
+    True: Sign(mark("running"), "ok", "dot"),
+    False: Sign(mark("power off"), "bad", "cross"),
+}
+
+
+def role(copy: DatabaseCopy) -> Sign | None:
+    """Role of a copy in an availability group; None if it is in none."""
+    return None if copy.availability.guid is None else _ROLE[copy.availability.role]
+
+
+def state(copy: DatabaseCopy) -> Sign | None:
+    """Synchronization state of a copy in an availability group; None if it is in none."""
+    if copy.availability.guid is None:
+        return None
+    return _SUSPENDED if copy.availability.suspended is not None else _STATE[copy.availability.state]
+
+
+def signs(world: World, copy: DatabaseCopy) -> Iterator[Sign]:
+    """Whether a secondary could take over without loss, as the cluster has it."""
+    guid = copy.availability.guid
+    if guid is None or copy.availability.role is not ReplicaRole.SECONDARY:
+        return
+    group = replicas.group_of(world, copy.server, guid)
+    ready = group is not None and (copy.database, copy.server) in group.ready
+    yield Sign(
+        mark("failover ready") if ready else mark("not failover ready"),
+        "ok" if ready else "warn",
+        "check" if ready else "warning",
+    )
+    if copy.availability.readers != "NO":
+        yield Sign(mark("readable"), "idle", "dot")
+
+
+def kind(world: World, server: Instance) -> str:
+    """What a server is in a cluster or a group; "" if it is in none."""
+    if server.clustered:
+        return "instance"
+    return "replica" if any(name == server.name for name, _ in world.replicas) else ""
+
+
+def notes(world: World, server: Instance) -> Iterator[str]:
+    """What is unusual about the cluster node on which an instance runs."""
+    node = world.nodes.get(server.computer)
+    if server.clustered:
+        yield tr("on {node}").format(node=server.computer)
+    elif node is not None:
+        yield from _node_notes(world, node.name)
+
+
+def _node_notes(world: World, name: str) -> Iterator[str]:
+    node = world.nodes[name]
+    if not config.up(world, node):
+        if world.computers[name].powered:
+            yield tr("cluster service stopped")
+    elif not node.partition:
+        yield tr("no cluster quorum")
+    else:
+        if node.config.forced:
+            yield tr("forced quorum")
+        if name not in node.config.counted:
+            yield tr("no vote")
+
+
+def computer_faces(world: World) -> Iterator[ServerFace]:
+    """Computers on which no instance lives: file servers, nodes of failover cluster instances."""
+    with_instance = {instance.name for instance in world.instances.values()}
+    bare = [computer for computer in world.computers.values() if computer.name not in with_instance]
+    for place, computer in enumerate(bare, len(world.instances)):
+        node = world.nodes.get(computer.name)
+        witness = node is None and any(_is_share(world, computer.name))
+        yield ServerFace(
+            name=computer.name,
+            kind="node" if node is not None else "share" if witness else "computer",
+            colour=place,
+            status=_POWER[computer.powered],
+            version=0,
+            copies=(),
+            grid=(),
+            duties=tuple(_owned(world, computer)),
+            troubles=tuple(_bare_troubles(world, computer)),
+        )
+
+
+def _bare_troubles(world: World, computer: Computer) -> Iterator[str]:
+    if not computer.nic_up:
+        yield tr("network cables pulled")
+    if computer.name in world.nodes:
+        yield from _node_notes(world, computer.name)
+
+
+def _is_share(world: World, computer: str) -> Iterator[bool]:
+    for node in world.nodes.values():
+        witness = node.config.witness
+        yield witness is not None and witness.name == computer
+
+
+def _owned(world: World, computer: Computer) -> Iterator[Sign]:
+    """Roles that a node owns."""
+    for _, found in roles.each(world):
+        if found.owner == computer.name:
+            tone = _RESOURCE_TONE.get(found.state, "warn")
+            yield Sign(
+                f"{found.name} {found.state.value}", tone, "dot" if tone == "ok" else "warning", found.name
+            )
+
+
+def pairs(world: World) -> Iterator[tuple[str, str, str]]:
+    """Primary before secondary; each node and the computer that holds the witness's share."""
+    for (_, me, peer), _ in sorted(world.contacts.items()):
+        if _leads(world, me) and not _leads(world, peer) and (me, peer) in _connections(world):
+            yield me, peer, "replica"
+    for node in world.nodes.values():
+        witness = node.config.witness
+        if witness is not None and witness.name in world.computers:
+            yield node.name, witness.name, "witness"
+    for instance in world.instances.values():
+        if instance.clustered:
+            yield instance.name, instance.computer, "witness"
+
+
+def _connections(world: World) -> set[tuple[str, str]]:
+    kinds = {guid for guid, group in world.groups.items() if group.kind == "availability"}
+    return {(me, peer) for guid, me, peer in world.contacts if guid in kinds}
+
+
+def _leads(world: World, server: str) -> bool:
+    return any(
+        state.role is ReplicaRole.PRIMARY for (name, _), state in world.replicas.items() if name == server
+    )
+
+
+def synchronous(world: World, a: str, b: str) -> bool:
+    """Commits on *a* can wait for *b*."""
+    copies = [
+        copy for copy in world.copies.values() if copy.server == a and copy.availability.guid is not None
+    ]
+    return any(movement.synchronous(world, copy, b) for copy in copies)

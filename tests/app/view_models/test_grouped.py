@@ -1,0 +1,38 @@
+"""An availability group and its cluster on the canvas."""
+
+from __future__ import annotations
+
+from app.view_models.offers import Target, offers
+from app.view_models.picture import picture_of
+from tests.engine.availability.worlds import ag_lab, do, until
+
+
+def test_replicas_votes_and_witness_are_shown() -> None:
+    picture = picture_of(ag_lab())
+    kinds = {face.name: face.kind for face in picture.servers}
+    assert kinds == {"NODE_1": "replica", "NODE_2": "replica", "NODE_3": "replica", "FSW": "share"}
+    roles = {(c.server, c.database): c.role.text for face in picture.servers for c in face.copies}
+    assert roles["NODE_1", "Sales"] == "PRIMARY"
+    assert roles["NODE_3", "Orders"] == "SECONDARY"
+    links = {(link.a, link.b): link.kind for link in picture.links}
+    assert links["NODE_1", "NODE_2"] == links["NODE_1", "NODE_3"] == "replica"
+    assert links["NODE_2", "FSW"] == "witness"
+    assert links["APP", "NODE_1"] == links["REPORT", "NODE_3"] == "client"
+
+
+def test_a_node_without_quorum_says_so() -> None:
+    world = ag_lab()
+    do(world, "pull-cable NODE_1")
+    until(world, 30)
+    face = next(face for face in picture_of(world).servers if face.name == "NODE_1")
+    assert "no cluster quorum" in face.troubles
+    assert [copy.role.text for copy in face.copies] == ["RESOLVING", "RESOLVING"]
+
+
+def test_a_node_is_offered_what_can_be_done_to_clusters() -> None:
+    world = ag_lab()
+    lines = {offer.line for offer in offers(world, Target("server", ("NODE_2",)))}
+    assert {"move-role AG1 NODE_2", "stop-cluster NODE_2", "set-weight NODE_2 0", "power-off NODE_2"} <= lines
+    bare = {offer.line for offer in offers(world, Target("server", ("FSW",)))}
+    assert "power-off FSW" in bare
+    assert not any(line.startswith(("stop-service", "stop-cluster")) for line in bare)
