@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import Final
@@ -114,14 +114,28 @@ def _arguments(world: World, verb: Verb, target: Target, truth: bool, opened: st
             yield target.names
             if verb.directed:
                 yield target.names[::-1]
-    elif verb.kinds == ("role", "node") and target.names[0] in world.nodes:
-        for name in dict.fromkeys(role.name for _, role in roles.each(world)):
-            yield (name, target.names[0])
+    elif target.names[0] in world.nodes and verb.kinds[:1] and verb.kinds[0] in OF_NODE:
+        for name in OF_NODE[verb.kinds[0]](world, target.names[0]):
+            if verb.kinds in ((verb.kinds[0],), (verb.kinds[0], "node")):
+                yield (name, target.names[0])[: len(verb.kinds)]
     elif _fits(world, verb, target):
         needed = [parameter for parameter in verb.parameters if not parameter.optional]
         rest = [list(_values(world, parameter, target, truth, opened)) for parameter in needed[1:]]
         for values in product(*rest):
             yield (target.names[0], *values)
+
+
+OF_NODE: Final[dict[str, Callable[[World, str], Iterable[str]]]] = {
+    "cluster": lambda world, node: (world.nodes[node].cluster,),
+    "role": lambda world, node: dict.fromkeys(role.name for _, role in roles.each(world)),
+    "resource": lambda world, node: (
+        resource.name
+        for _, role in roles.each(world)
+        for resource in role.resources
+        if role.owner == node and " " not in resource.name
+    ),
+}
+"""Kind of a parameter -> what of a cluster the menu of a node names there; names with blanks can only be typed."""
 
 
 def _fits(world: World, verb: Verb, target: Target) -> bool:

@@ -114,7 +114,7 @@ VERBS: Final = (
     ),
     Verb(
         name="set-owners",
-        parameters=(Parameter(mark("resource")), Parameter(mark("nodes"))),
+        parameters=(Parameter(mark("resource"), "resource"), Parameter(mark("nodes"))),
         help=mark("set the possible owners of a resource: nodes, with commas between them"),
         group="chore",
         do=lambda world, item: commands.set_owners(world, item.args[0], item.args[1].split(",")),
@@ -124,7 +124,7 @@ VERBS: Final = (
     ),
     Verb(
         name="fail-resource",
-        parameters=(Parameter(mark("resource")),),
+        parameters=(Parameter(mark("resource"), "resource"),),
         help=mark("let a cluster resource fail"),
         group="fault",
         do=lambda world, item: commands.fail_resource(world, item.args[0]),
@@ -135,7 +135,7 @@ VERBS: Final = (
     ),
     Verb(
         name="fail-witness",
-        parameters=(Parameter(mark("cluster")),),
+        parameters=(Parameter(mark("cluster"), "cluster"),),
         help=mark("take the witness of a cluster away: its disk or share is lost"),
         group="fault",
         do=lambda world, item: commands.set_witness_failed(world, item.args[0], True),
@@ -147,7 +147,7 @@ VERBS: Final = (
     ),
     Verb(
         name="mend-witness",
-        parameters=(Parameter(mark("cluster")),),
+        parameters=(Parameter(mark("cluster"), "cluster"),),
         help=mark("bring the witness of a cluster back"),
         group="repair",
         do=lambda world, item: commands.set_witness_failed(world, item.args[0], False),

@@ -29,7 +29,7 @@ class Parameter:
 
     name: str
     kind: str = "word"
-    """server, node, role, database, client, name (server or client), window, workload,
+    """server, node, role, cluster, resource, database, client, name (server or client), window, workload,
     word, number, rest (of the line)."""
     optional: bool = False
     computer: bool = False

@@ -9,6 +9,8 @@ from engine import simulator
 from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.availability.worlds import do as do_in_group
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 TARGETS = [
@@ -105,7 +107,7 @@ def test_every_fault_is_offered_somewhere() -> None:
         for name in SITUATIONS
         for target in TARGETS
         for line in lines(world_in(name), target)
-    }
+    } | _offered_in_a_cluster()
     wanted = {verb.name for verb in VERBS.values() if verb.group in ("fault", "repair")} - {"revert-all"}
     assert wanted - NEEDS_A_CERTIFICATE <= offered
 
@@ -116,3 +118,13 @@ def test_without_truth_the_menu_tells_nothing_of_what_is_broken(situation: str, 
     healthy = offers(lab(), target, truth=False)
     assert offers(world_in(situation), target, truth=False) == healthy
     assert {offer.line for offer in offers(lab(), target)} <= {offer.line for offer in healthy}
+
+
+def _offered_in_a_cluster() -> set[str]:
+    found: set[str] = set()
+    for before in ([], ["stop-cluster NODE_2", "fail-witness CLU1"]):
+        world = ag_lab()
+        do_in_group(world, *before)
+        nodes = [Target("server", (name,)) for name in world.nodes]
+        found |= {parse_line(line).verb for node in nodes for line in lines(world, node)}
+    return found
