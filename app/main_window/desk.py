@@ -439,6 +439,8 @@ class Desk(QMainWindow):
             if kept is not None and kept[0] == state and kept[1] != self.size():
                 self.come_back(*kept)
         self._show_truth(self._truth)
+        for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
+            bar.ensurePolished()  # Qt would do it when it is shown: too late for a text size that changes next
 
     def come_back(self, state: QByteArray, size: QSize) -> None:
         """The window is about to take a size again in which everything stood so."""

@@ -479,3 +479,15 @@ def test_a_theme_costs_less_than_a_sheet_over_another(qapp: QApplication, lab: O
     over = cost_s(lambda: qapp.setStyleSheet(theme.style_sheet(theme.light())))
     ours = cost_s(lambda: lab.appearance.set_theme(theme.LIGHT))
     assert ours < over
+
+
+@pytest.mark.usefixtures("styled")
+def test_tabs_that_a_layout_has_just_made_get_the_text_size_that_follows(lab: OpenWindow) -> None:
+    """As presenting does: a large text in the same breath as its layout."""
+    lab.resize(1366, 768)
+    QApplication.processEvents()
+    lab.appearance.set_layout(PRESENTER)
+    lab.appearance.set_font_scale(1.5)
+    QApplication.processEvents()
+    bars = lab.desk.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly)
+    assert {bar.font().pointSizeF() for bar in bars if bar.count() > 1} == {lab.font().pointSizeF()}
