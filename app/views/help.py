@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import Final
 
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QWidget
+from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem, QStyle, QWidget
 
 from app.widgets.docks import DOCKS
 from app.widgets.prose import Prose
@@ -24,6 +24,7 @@ PAGES: Final = (
     "brief",
     "charts",
     "monitor",
+    "mirroring_states",
     "logs",
     "timing",
     "editor",
@@ -67,7 +68,9 @@ class Help(QDialog):
             item = QListWidgetItem(title_of(page))
             item.setData(Qt.ItemDataRole.UserRole, page)
             self._contents.addItem(item)
-        self._page = Prose()
+        bar = self._contents.style().pixelMetric(QStyle.PixelMetric.PM_ScrollBarExtent)
+        self._contents.setMinimumWidth(self._contents.sizeHintForColumn(0) + bar)
+        self._page = Prose(ours=True)
         self._page.setAccessibleName(tr("Page"))
         self._page.document().setDocumentMargin(16.0)
         self._page.link_chosen.connect(lambda link: self.show_page(link.removesuffix(".md")))

@@ -14,9 +14,13 @@ class Prose(QTextBrowser):
 
     link_chosen = Signal(str)
 
-    def __init__(self, parent: QWidget | None = None, whole: bool = False) -> None:
-        """*whole*: as high as its text, for a page that scrolls itself."""
+    def __init__(self, parent: QWidget | None = None, whole: bool = False, ours: bool = False) -> None:
+        """*whole*: as high as its text, for a page that scrolls itself. *ours*: a text of the program, with tables;
+        a stranger's would make cells without end out of a line of bars."""
         super().__init__(parent)
+        feature = QTextDocument.MarkdownFeature
+        tables = feature.MarkdownDialectGitHub if ours else feature.MarkdownNoHTML
+        self._reading = feature.MarkdownNoHTML | tables
         self._whole = whole
         self.document().setDocumentMargin(0.0)
         self.document().setIndentWidth(18.0)
@@ -28,7 +32,7 @@ class Prose(QTextBrowser):
         self.anchorClicked.connect(lambda url: self.link_chosen.emit(url.toString()))
 
     def show_text(self, text: str) -> None:
-        self.document().setMarkdown(text.strip(), QTextDocument.MarkdownFeature.MarkdownNoHTML)
+        self.document().setMarkdown(text.strip(), self._reading)
         self.moveCursor(QTextCursor.MoveOperation.Start)  # else it is shown at its end
         self._fit()
 

@@ -144,12 +144,11 @@ def steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:
 
 
 def transitions_page() -> str:
-    """The help page of mirroring states, drawn from `NEXT_STATE` (Markdown with a Mermaid diagram)."""
+    """The help page of mirroring states, drawn from `NEXT_STATE` (a table in Markdown)."""
     arrows: dict[tuple[MirrorState, MirrorState], list[str]] = {}
     for (old, cause), new in NEXT_STATE.items():
         if old is not new:
             arrows.setdefault((old, new), []).append(cause.value)
-    diagram = [f"    {old.name} --> {new.name}: {', '.join(causes)}" for (old, new), causes in arrows.items()]
     table = [
         f"| {old.name} | {', '.join(causes)} | {new.name} |" for (old, new), causes in sorted(arrows.items())
     ]
@@ -162,11 +161,6 @@ def transitions_page() -> str:
             "| from | when | to |",
             "|---|---|---|",
             *table,
-            "",
-            "```mermaid",
-            "stateDiagram-v2",
-            *diagram,
-            "```",
             "",
         ]
     )

@@ -59,6 +59,34 @@ def test_every_panel_has_a_page_that_speaks_of_it() -> None:
         assert words in text_of(PAGE_OF[panel])
 
 
+def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> None:
+    """The English one is drawn from the engine's table; each cause has one German word, whatever the row."""
+    there = _rows(text_of("mirroring_states"))
+    language.use(language.ENGLISH)
+    original = _rows(text_of("mirroring_states"))
+    assert len(original) > 10
+    assert [(old, new) for old, _, new in there] == [(old, new) for old, _, new in original]
+    words: dict[str, set[str]] = {}
+    for (_, ours, _), (_, theirs, _) in zip(original, there, strict=True):
+        for cause, translated in zip(ours.split(", "), theirs.split(", "), strict=True):
+            words.setdefault(cause, set()).add(translated)
+    assert [cause for cause, translated in words.items() if len(translated) > 1 or cause in translated] == []
+
+
+def test_the_table_of_states_is_one_on_screen_and_the_contents_are_read_whole(qtbot: Any, german: None) -> None:
+    shown = Help()
+    qtbot.addWidget(shown)
+    shown.show_page("mirroring_states")
+    shown.show()
+    assert "|" not in shown._page.toPlainText()
+    assert "DISCONNECTED" in shown._page.toPlainText()
+    assert shown._contents.horizontalScrollBar().maximum() == 0
+
+
+def _rows(page: str) -> list[tuple[str, str, str]]:
+    return re.findall(r"^\| ([A-Z_]+) \| (.+) \| ([A-Z_]+) \|$", page, re.MULTILINE)
+
+
 def test_the_window_of_help_is_german_then(qtbot: Any, german: None) -> None:
     shown = Help()
     qtbot.addWidget(shown)
