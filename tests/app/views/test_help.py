@@ -73,7 +73,9 @@ def test_the_german_table_of_states_has_the_rows_of_the_engine(german: None) -> 
     assert [cause for cause, translated in words.items() if len(translated) > 1 or cause in translated] == []
 
 
-def test_the_table_of_states_is_one_on_screen_and_the_contents_are_read_whole(qtbot: Any, german: None) -> None:
+def test_the_table_of_states_is_one_on_screen_and_the_contents_are_read_whole(
+    qtbot: Any, german: None
+) -> None:
     shown = Help()
     qtbot.addWidget(shown)
     shown.show_page("mirroring_states")
