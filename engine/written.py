@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Final
+from typing import Any, Final
 
 AT_ONCE: Final = 64
 """Texts that are joined: all of a long run would be megabytes, and the process would keep room for them. Assumed."""
@@ -19,7 +19,7 @@ class Written:
         """Whoever stores a world does without."""
         return Written, ()
 
-    def items(self, name: str, parts: Mapping[object, object]) -> Iterator[bytes]:
+    def items(self, name: str, parts: Mapping[Any, object]) -> Iterator[bytes]:
         """`repr(sorted(parts.items()))` in pieces; *name* tells one dictionary from another."""
         return self._list(name, sorted(parts.items()), "({0!r}, {1!r})")
 

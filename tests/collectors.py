@@ -19,7 +19,7 @@ def skills(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
         yield from ((1, None, skill[key], []) for key in ("title", "text"))
 
 
-def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Found]:
+def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Any]:
     """What is marked in the schema, and its notes about tables and keys, which the form shows."""
     yield from extract_python(file, keywords, comments, options)
     yield from ((1, None, note, []) for note in sorted(notes()))

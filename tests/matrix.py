@@ -112,7 +112,7 @@ def _take_sqlite(name: str) -> None:
         def setlimit(self, category: int, limit: int) -> int:
             return limit
 
-    other.connect = functools.partial(other.connect, factory=Connection)
+    vars(other)["connect"] = functools.partial(vars(other)["connect"], factory=Connection)
     sys.modules["sqlite3"] = other
 
 
@@ -190,7 +190,7 @@ def _environment(python: str) -> str:
         subprocess.run([python, "-m", "venv", "--clear", made], check=True, capture_output=True)
         fresh = made / "asked.txt"
         fresh.write_text(wanted, encoding="utf-8")
-        install = [inside, *PIP, "--require-hashes", "--no-deps", "-r", fresh]
+        install = [str(inside), *PIP, "--require-hashes", "--no-deps", "-r", str(fresh)]
         subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
         fresh.rename(listed)
     return str(inside)
@@ -212,14 +212,14 @@ def _with_second_sqlite() -> str | None:
     """An interpreter like this one, with its packages and a second SQLite; None, told, where there is none."""
     made = MADE / "sqlite"
     inside = made / "bin" / "python"
-    look = [inside, "-c", f"import numba, {SECOND_SQLITE}"]
+    look = [str(inside), "-c", f"import numba, {SECOND_SQLITE}"]
     try:
         if not inside.exists() or subprocess.run(look, capture_output=True, check=False).returncode != 0:
             subprocess.run([sys.executable, "-m", "venv", "--clear", made], check=True, capture_output=True)
             packages = Path(sysconfig.get_path("purelib"))
             there = made / "lib" / packages.parent.name / "site-packages"
             (there / "packages.pth").write_text(f"{packages}\n", encoding="utf-8")
-            install = [inside, *PIP, "--no-deps", "--only-binary=:all:", SECOND_SQLITE_FROM]
+            install = [str(inside), *PIP, "--no-deps", "--only-binary=:all:", SECOND_SQLITE_FROM]
             subprocess.run(install, check=True, capture_output=True, timeout=INSTALL_S_MAX)
     except (subprocess.SubprocessError, OSError) as problem:
         print(f"not here: a second SQLite ({problem})")

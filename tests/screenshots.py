@@ -252,7 +252,7 @@ def main() -> int:
     os.environ["MIRRORDRILL_PROFILE"] = tempfile.mkdtemp()
     app = QApplication(sys.argv[:1])
     app.setApplicationName("mirrordrill")
-    on_screen.LOOKS_MS = ()  # the offscreen screen is smaller than the windows that are asked for
+    vars(on_screen)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the windows that are asked for
     for choice in (theme.LIGHT, theme.DARK):
         for size in SIZES:
             take(folder, choice, size)

@@ -310,7 +310,8 @@ def circles(code: dict[str, ast.Module]) -> list[set[str]]:
     }
     reached: dict[str, set[str]] = {}
     for name in graph:
-        seen, waiting = set(), [name]
+        seen: set[str] = set()
+        waiting = [name]
         while waiting:
             new = graph[waiting.pop()] - seen
             seen |= new

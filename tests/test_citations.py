@@ -76,8 +76,8 @@ def unresolved(citation: str) -> str | None:
     if tag not in PAPERS and tag != "DOC":
         return f"no such tag in docs/sources.md: {citation}"
     if tag == "DOC":  # a number is a message on the page of all messages
-        known = rest in MESSAGES or named(rest, NAMES)
-        return None if known else f"add this page and its address to docs/sources.md: {citation}"
+        there = rest in MESSAGES or named(rest, NAMES)
+        return None if there else f"add this page and its address to docs/sources.md: {citation}"
     parts = [part.strip() for part in PAPERS[tag].split(";")]
     if match := re.match(r"(table|fig)\w*\.? ", rest):
         known = next((part.split()[1:] for part in parts if part.startswith(match[1])), [])

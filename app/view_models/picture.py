@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, Protocol
 
 from app.view_models import grouped
 from app.view_models.faces import (
@@ -43,6 +43,11 @@ from engine.protocol import clients, groups, network, serving
 
 COPIES_IN_FULL: Final = 2
 """With more databases on a server its card shows a grid of cells instead. Ours: what fits at 1366x768."""
+
+
+class HasWorld(Protocol):
+    @property
+    def world(self) -> World: ...
 
 
 class Readings:

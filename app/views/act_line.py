@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import QEvent, QStringListModel, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QKeyEvent
 from PySide6.QtWidgets import QCompleter, QLineEdit, QWidget
 
+from app.view_models.picture import HasWorld
 from app.widgets import theme
 from app.words.completion import completions, hint
 from app.words.language import tr
@@ -17,11 +18,6 @@ from engine.model import World
 
 LETTERS: Final = (16, 60)
 """Least and most width in letters."""
-
-
-class HasWorld(Protocol):
-    @property
-    def world(self) -> World: ...
 
 
 class ActLine(QLineEdit):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from typing import Final, Protocol
+from typing import Final
 
 from PySide6.QtCore import QEvent, QSignalBlocker, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QFontMetrics, QKeyEvent
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.view_models.picture import HasWorld
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import tr
@@ -38,11 +39,6 @@ BAR_UNITS: Final = (4, 11)
 
 FIELD_PADDING_PX: Final = 9
 """Border and padding beside the figures of the speed, from the style sheet."""
-
-
-class HasWorld(Protocol):
-    @property
-    def world(self) -> World: ...
 
 
 def slider_of(speed: float) -> int:

@@ -28,8 +28,8 @@ def test_another_past_is_another_digest() -> None:
 
 def test_a_path_has_what_its_position_covers() -> None:
     world = lab(workload="none")
-    world.commits[1, 0] = trunk = chain(LONG[:10])  # type: ignore[assignment]
-    world.commits[1, 7] = branch = chain((*LONG[:4], (100.0, 0.5, 1, ())))  # type: ignore[assignment]
+    world.commits[1, 0] = trunk = chain(LONG[:10])
+    world.commits[1, 7] = branch = chain((*LONG[:4], (100.0, 0.5, 1, ())))
     whole, parted = ((0, 0.0),), ((0, 0.0), (7, 4.2))
     assert trunk is not None
     assert commits.upto(world, 1, whole, 1e9) is trunk

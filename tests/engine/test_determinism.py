@@ -239,7 +239,7 @@ def test_powers(base: float, exponent: float, result: float) -> None:
         (lambda: arithmetic.sin(math.inf), ValueError),
     ],
 )
-def test_refuses_what_has_no_result(call, error) -> None:  # type: ignore[no-untyped-def]
+def test_refuses_what_has_no_result(call, error) -> None:
     with pytest.raises(error):
         call()
 

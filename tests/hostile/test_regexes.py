@@ -84,7 +84,7 @@ def _literal(node: ast.expr) -> str | None:
     if isinstance(node, ast.Constant) and isinstance(node.value, str):
         return node.value
     if isinstance(node, ast.JoinedStr):  # what is put in is words of our own
-        return "".join(part.value if isinstance(part, ast.Constant) else "word" for part in node.values)
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else "word" for part in node.values)
     return None
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import platform
 import zipfile
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -168,9 +170,9 @@ def test_whole_bundles_keep_no_secret(
     profile_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     secret = "wzqxkj"
-    monkeypatch.setattr(support.platform, "release", lambda: f"6.1.0-{secret}")
-    monkeypatch.setattr(support.platform, "machine", lambda: secret)
-    monkeypatch.setattr(support.metadata, "version", lambda _: f"1.2.3+{secret}")
+    monkeypatch.setattr(platform, "release", lambda: f"6.1.0-{secret}")
+    monkeypatch.setattr(platform, "machine", lambda: secret)
+    monkeypatch.setattr(metadata, "version", lambda _: f"1.2.3+{secret}")
     with open_profile(profile_folder) as profile:
         profile.settings.set(SettingKey(f"layout/{secret}", ""), secret)
         run = profile.begin_run(secret, secret, secret, 1, secret, "lab")

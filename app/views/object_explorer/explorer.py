@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPoint, QSize, Qt, Signal, Slot
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QMenu, QTreeView, QVBoxLayout, QWidget
 
+from app.view_models.picture import HasWorld
 from app.views.object_explorer import answers, scripts
 from app.views.object_explorer.properties import MirroringPage
 from app.views.object_explorer.tree import NODE, Node, Tree, node_of
@@ -17,7 +18,6 @@ from app.widgets import keys, theme
 from app.widgets.bars import Bar, menu_button
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
-from engine.drill.running.drill import Drill
 from engine.events import Event
 from engine.model import World
 
@@ -118,7 +118,7 @@ class ObjectExplorer(QWidget):
     # --- contract of views --------------------------------------------------------------------------------
 
     @Slot(object)
-    def show_drill(self, drill: Drill) -> None:
+    def show_drill(self, drill: HasWorld) -> None:
         """Another run or another moment of it: every server is asked anew."""
         self._world = drill.world
         self._error = ""

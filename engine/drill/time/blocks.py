@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import pickle
 import zlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from io import BytesIO
@@ -103,9 +103,7 @@ class Blocks:
                 block.pack()
 
 
-def blocks(
-    whole: dict[object, object] | list[object] | tuple[object, ...], before: Blocks | None = None
-) -> Blocks:
+def blocks(whole: Mapping[Any, object] | Sequence[object], before: Blocks | None = None) -> Blocks:
     """*whole* in blocks; those that *before*, an earlier moment of the same, has too are the very same objects."""
     keys = _cut(whole, before.keys if before is not None else ()) if isinstance(whole, dict) else ()
     values = _cut(

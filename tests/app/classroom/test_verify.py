@@ -39,7 +39,7 @@ def log(scenario: Scenario) -> list[Act]:
     """The reference solution as a seat's log."""
     drill = played(scenario)
     again = Drill(scenario, drill.seed, drill.mode)
-    acts = []
+    acts: list[Act] = []
     for item in drill.journal:
         again.advance_to(item.tick)
         again.do(item.words)
@@ -176,7 +176,7 @@ def test_logs_by_file_come_to_the_same_board_as_the_record(
     assert by_file.verdict == found_in(archive_of(record, tmp_path))["Ann"].verdict
 
 
-def run_file(tmp_path: Path, change: Callable[[dict[str, Any]], None] = lambda report: None) -> Path:
+def run_file(tmp_path: Path, change: Callable[[Any], None] = lambda report: None) -> Path:
     report = played(scenario_files.find(NAME).load()).report()
     change(report)
     file = tmp_path / "run.json"

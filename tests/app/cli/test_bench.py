@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from itertools import islice
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from engine.published.twins import SimPyMissing
 LITTLE_STEP = """
 from time import perf_counter
 from numba import njit
+from typing import Any
 start = perf_counter()
 njit(lambda x: x + 1)(1)
 print(perf_counter() - start)
@@ -48,7 +50,7 @@ def test_every_figure_is_a_ratio_against_something_named(
     assert max(map(len, names)) <= bench.NAME_LETTERS
     assert len(set(names)) == len(names)
     for figure in figures:
-        told = figure.as_json()
+        told: dict[str, Any] = figure.as_json()
         assert set(told) == {"name", "value", "unit", "against", "ratio"}
         assert told["against"]
         assert told["ratio"] > 0

@@ -38,7 +38,10 @@ def test_what_is_no_script_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_results_in_a_file(tmp_path: Path) -> None:
-    results = [(["name", "n"], [["Sales", 1], ["=1+1", None]]), (["x"], [[True]])]
+    results: list[tuple[list[str], list[list[object]]]] = [
+        (["name", "n"], [["Sales", 1], ["=1+1", None]]),
+        (["x"], [[True]]),
+    ]
     assert sql_files.results_as_csv(results) == "name,n\r\nSales,1\r\n'=1+1,NULL\r\n\r\nx\r\n1\r\n"
     text = sql_files.results_as_text(results, ["(2 rows affected)"])
     assert text.splitlines()[2].split() == ["Sales", "1"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -123,7 +124,9 @@ def test_any_number_of_threads_may_ask(host: Host) -> None:
 def test_every_viewer_sees_the_same(host: Host) -> None:
     seen: list[list[str]] = [[], []]
     for kinds in seen:
-        host.happened.connect(lambda events, kinds=kinds: kinds.extend(event.kind for event in events))
+        host.happened.connect(
+            partial(lambda kinds, events: kinds.extend(event.kind for event in events), kinds)
+        )
     host.do("power-off SERVER_A")
     host.run_to(1_000)
     while host.busy:

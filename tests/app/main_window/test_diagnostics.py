@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import platform
 import zipfile
 from pathlib import Path
 
@@ -10,7 +11,6 @@ from PySide6.QtWidgets import QFileDialog
 from pytestqt.qtbot import QtBot
 
 from app.doctor import Finding
-from app.files import support
 from app.main_window import diagnostics
 from tests.open_window import OpenWindow
 
@@ -55,7 +55,7 @@ def test_the_bundle_is_saved_and_names_nobody(
     window: OpenWindow, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", "/home/gerda")
-    monkeypatch.setattr(support.platform, "node", lambda: "gerdas-laptop")
+    monkeypatch.setattr(platform, "node", lambda: "gerdas-laptop")
     file = tmp_path / "b.zip"
     monkeypatch.setattr(QFileDialog, "getSaveFileName", lambda *_: (str(file), ""))
     window.actions_by_name["help.bundle"].trigger()

@@ -45,7 +45,7 @@ class Keyboard:
     def write(self, text: str) -> None:
         widget = QApplication.focusWidget()
         assert widget is not None
-        self.hands.qtbot.keyClicks(widget, text)  # type: ignore[no-untyped-call]
+        self.hands.qtbot.keyClicks(widget, text)
 
 
 def data(page: ScenarioEditor) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def answer(window: OpenWindow, yes: bool) -> None:
 
 @pytest.mark.parametrize("name", sorted(irrevocable.ACTIONS))
 @pytest.mark.parametrize("key", [Key.Key_Return, Key.Key_Space, Key.Key_Escape])
-def test_every_such_act_asks_and_the_keyboard_answers_no(hands: Hands, name: str, key: Key) -> None:
+def test_every_such_act_asks_and_the_keyboard_answers_no(hands: Hands, name: str, key: Qt.Key) -> None:
     window = hands.window
     begin(hands)
     drill = hands.drill
@@ -210,7 +210,7 @@ def test_f5_executes_the_window_in_front_from_anywhere(hands: Hands) -> None:
 
 
 @pytest.mark.parametrize("key", [Key.Key_End, Key.Key_Home])
-def test_select_to_the_end_ends_nothing(hands: Hands, key: Key) -> None:
+def test_select_to_the_end_ends_nothing(hands: Hands, key: Qt.Key) -> None:
     window = hands.window
     begin(hands)
     drill = hands.drill

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -84,7 +85,7 @@ def test_a_drag_scrubs(hands: Hands, qtbot: QtBot) -> None:
     seen = []
     for t_s in (50.0, 40.0, 20.0):
         qtbot.mouseMove(timeline, QPoint(round(timeline.x_of(t_s)), middle))
-        qtbot.waitUntil(lambda t_s=t_s: abs(hands.drill.world.t_s - t_s) < 1.0, timeout=1000)
+        qtbot.waitUntil(partial(lambda at: abs(hands.drill.world.t_s - at) < 1.0, t_s), timeout=1000)
         seen.append(hands.drill.world.t_s)
     assert seen == sorted(seen, reverse=True)
 
@@ -192,7 +193,7 @@ def test_names_of_branches_are_whole_however_large_the_text_is(hands: Hands) -> 
     assert not [words for words in found if painted.ELLIPSIS in words]
 
 
-def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot: QtBot, monkeypatch) -> None:
     branched(hands)
     window = hands.window
     hands.press(Key.Key_B, Mod.ControlModifier, Mod.AltModifier, on=window.topology)
@@ -200,7 +201,7 @@ def test_branches_are_compared_renamed_and_switched_by_keys(hands: Hands, qtbot:
     assert page is not None
     QApplication.processEvents()
     assert page.tree.horizontalScrollBar().maximum() == 0, "columns that cannot be seen"
-    assert window.pages.currentWidget() is page
+    assert window.pages.currentWidget() == page
     assert page.chosen == "branch 1"
     said = texts(page.comparison)
     assert "The runs diverge at 0:" in said
@@ -303,7 +304,7 @@ def finished_badly(hands: Hands) -> None:
 def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profile) -> None:
     finished_badly(hands)
     window = hands.window
-    refused = next(m for m in window.debriefing._source.review.mistakes if "refused" in m.what)  # type: ignore[union-attr]
+    refused = next(m for m in window.debriefing._source.review.mistakes if "refused" in m.what)
     moments = {
         b.text(): b for b in window.debrief.findChildren(QPushButton) if b.text().startswith("Retry from")
     }
@@ -313,7 +314,7 @@ def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profil
     assert window.pages.currentWidget() is window.desk_page
     assert window.session.looking_back
     hands.click(window.replay.bar.leave)
-    assert window.pages.currentWidget() is window.debrief
+    assert window.pages.currentWidget() == window.debrief
     next(b for b in window.debrief.findChildren(QPushButton) if b.text() == label).click()
     assert window.pages.currentWidget() is window.desk_page
     assert hands.drill.tick == refused.retry_tick
@@ -337,7 +338,7 @@ def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: P
     assert hands.window.play.branches.names() == ["main", "branch 1"]
 
 
-def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> None:
     finished_badly(hands)
     for kind, (ending, *_) in debrief_page.EXPORTS.items():
         file = tmp_path / f"{kind}{ending}"
@@ -352,7 +353,7 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
         assert all(found.stat().st_size > 100 for found in written), kind
 
 
-def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeypatch) -> None:
     finished_badly(hands)
     file = tmp_path / "run.json"
     monkeypatch.setattr("PySide6.QtWidgets.QFileDialog.getSaveFileName", lambda *_, **__: (str(file), ""))
@@ -483,7 +484,7 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, 
     while session.loading:
         session.on_frame(100.0)
     assert window.loading.isHidden()
-    assert window.pages.currentWidget() is window.debrief
+    assert window.pages.currentWidget() == window.debrief
     assert "What happened, and why" in texts(window.debrief)
 
 
@@ -508,10 +509,10 @@ def test_a_long_debrief_is_made_in_slices_and_can_do_without(hands: Hands, profi
             session.on_frame(16.0)
 
     opened(reviewed=False)
-    assert window.pages.currentWidget() is window.debrief
+    assert window.pages.currentWidget() == window.debrief
     assert "What happened, and why" not in texts(window.debrief)
     opened(reviewed=True)
-    assert window.pages.currentWidget() is window.debrief
+    assert window.pages.currentWidget() == window.debrief
     assert "What happened, and why" in texts(window.debrief)
 
 
@@ -531,7 +532,7 @@ def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None
     assert not window.loading.words.isVisible()
     assert window.loading.bar.isVisible()
     session.cancel()
-    assert window.pages.currentWidget() is window.debrief
+    assert window.pages.currentWidget() == window.debrief
     assert window.play.branches is tree
     assert not window.play.watching
     window.debrief.solution_wanted.emit()

@@ -126,7 +126,7 @@ def test_a_journal_that_no_longer_fits_is_refused_with_a_sentence(hands: Hands, 
     assert profile.unfinished()  # nothing is thrown away
 
 
-def test_a_full_disk_takes_the_act_back_and_says_so(hands: Hands, profile: Profile, monkeypatch) -> None:  # type: ignore[no-untyped-def]
+def test_a_full_disk_takes_the_act_back_and_says_so(hands: Hands, profile: Profile, monkeypatch) -> None:
     window = hands.window
     window.choose("lab")
     window.brief.started.emit("lab")

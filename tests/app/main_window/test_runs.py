@@ -66,7 +66,7 @@ def test_runs_are_found_compared_and_deleted(
     assert figures["mode"] == ("practice", "exam")
     assert "End state" in figures
     hands.press(Key.Key_Escape)
-    assert window.pages.currentWidget() is page
+    assert window.pages.currentWidget() == page
     assert modes() == ["exam", "practice"], "what was chosen stays"
 
     cancel = answering(monkeypatch, QMessageBox.ButtonRole.RejectRole)

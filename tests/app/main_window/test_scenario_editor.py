@@ -97,7 +97,7 @@ def test_what_is_written_can_be_played(hands: Hands, page: ScenarioEditor) -> No
     hands.qtbot.keyClicks(page.text, "Mine: ")
     page.tools["edit.play"].trigger()
     window = hands.window
-    assert window.pages.currentWidget() is window.brief
+    assert window.pages.currentWidget() == window.brief
     assert window.windowTitle().startswith("Mine: The mirror restarts")
     window.brief.started.emit("practice")
     assert window.session.live is not None
@@ -176,7 +176,7 @@ def test_the_start_page_leads_to_a_copy_and_to_the_text_of_ones_own(hands: Hands
 def test_the_brief_leads_to_a_copy(hands: Hands, window: OpenWindow) -> None:
     window.choose("no-witness")
     hands.click(next(b for b in window.brief.findChildren(QPushButton) if b.text() == "Edit a copy"))
-    assert window.pages.currentWidget() is window.editing.page
+    assert window.pages.currentWidget() == window.editing.page
     assert window.editing.page.file_name == "no-witness-copy.toml"
 
 

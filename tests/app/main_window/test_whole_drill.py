@@ -176,7 +176,7 @@ def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, pro
     window.session.set_speed(20.0)
     hands.wait(100.0)
     window.session.do("finish")
-    assert window.pages.currentWidget() is window.debrief
+    assert window.pages.currentWidget() == window.debrief
     first = window.debrief._report
     assert first is not None
     window.debrief._choose_moment(30.0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import cast
 
 import pytest
 from PySide6.QtCore import Qt
@@ -95,7 +96,9 @@ def test_the_menu_of_faults_offers_every_thing(hands: Hands) -> None:
     play_lab(hands)
     menu = next(m for m in hands.window.menuBar().findChildren(QMenu) if m.title() == "&Faults")
     menu.aboutToShow.emit()
-    submenus = {action.text(): action.menu() for action in menu.actions() if action.menu() is not None}
+    submenus = {
+        action.text(): cast(QMenu, action.menu()) for action in menu.actions() if action.menu() is not None
+    }
     assert {"SERVER_A", "SERVER_A – SERVER_B", "APP", "APP – SERVER_B", "Sales"} <= set(submenus)
     submenu = submenus["SERVER_W"]
     submenu.aboutToShow.emit()

@@ -10,6 +10,7 @@ from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiated, prel
 from app.serve.packets import Assembler, Kind, Malformed, Reader, packets
 from app.serve.requests import Prepared, read_batch, read_call
 from app.serve.types import column, read_typed
+from engine.tsql.scalars.values import Scalar
 
 
 def test_a_message_is_whole_with_its_last_packet_and_not_before() -> None:
@@ -68,7 +69,7 @@ def test_a_prelogin_that_points_outside_is_refused() -> None:
         ("varchar(max)", None, b"\xff" * 8),
     ],
 )
-def test_values_are_written_as_their_types_have_them(written: str, value: object, expected: bytes) -> None:
+def test_values_are_written_as_their_types_have_them(written: str, value: Scalar, expected: bytes) -> None:
     assert column(written, [value], TDS_7_4).value(value) == expected
 
 

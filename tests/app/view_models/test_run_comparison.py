@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, cast
 
 from app.view_models.run_comparison import BETTER, WORSE, acts, figures, points, remark
+from engine.drill.judging.shapes import Report
 
 
-def report(**changes: Any) -> dict[str, Any]:
+def report(**changes: Any) -> Report:
     """What is read of a report; the rest is in it for others."""
     usual: dict[str, Any] = {
         "scenario": "lights-out",
@@ -27,7 +28,7 @@ def report(**changes: Any) -> dict[str, Any]:
             "items": [{"name": "Downtime", "points": 10.0, "max": 15.0}],
         },
     }
-    return {**usual, **changes}
+    return cast(Report, {**usual, **changes})
 
 
 def test_figures_tell_which_run_was_better() -> None:

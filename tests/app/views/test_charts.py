@@ -146,7 +146,7 @@ def test_the_mouse_reads_without_choosing(qtbot: Any, charts: Charts) -> None:
 
 
 def test_marks_are_of_this_database(charts: Charts, run: Any) -> None:
-    message = (("messages", []), ("batch", "SELECT 1"))
+    message: tuple[tuple[str, object], ...] = (("messages", []), ("batch", "SELECT 1"))
     charts.add_events([Event(1000, "sql_done", "SERVER_A", "Orders", "", message), fault(20.0)])
     assert [marker.t_s for marker in charts._course.markers] == [20.0]
 
@@ -335,7 +335,8 @@ def test_states_of_each_copy_stand_in_lanes_with_gaps_where_nothing_ran(charts: 
         def __init__(self, running: bool) -> None:
             self.instances = {"SERVER_A": Server(running)}
 
-    up, down = Standing(True), Standing(False)
+    up: Any = Standing(True)
+    down: Any = Standing(False)
     charts._states.follow([up] * 30 + [down] * 10 + [up] * 20, np.arange(1.0, 61.0))
     lanes = charts._states.lanes(60.0)
     assert [(s.from_s, s.to_s, s.what) for s in lanes["SERVER_A"]] == [

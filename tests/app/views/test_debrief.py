@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -16,21 +15,22 @@ from app.widgets.strip import Strip
 from app.words import formatting
 from engine.drill.judging.counterfactual import Deed
 from engine.drill.judging.difference import OutcomeRow
+from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 
 
 @pytest.fixture(scope="module")
-def report() -> dict[str, Any]:
+def report() -> Report:
     """As it comes out of the profile: through JSON."""
     drill = Drill(scenario_files.find("forced-service").load())
     play_solution(drill)
-    found: dict[str, Any] = json.loads(json.dumps(drill.report()))
+    found: Report = json.loads(json.dumps(drill.report()))
     return found
 
 
 @pytest.fixture
-def page(qtbot: QtBot, report: dict[str, Any]) -> Debrief:
+def page(qtbot: QtBot, report: Report) -> Debrief:
     made = Debrief()
     qtbot.addWidget(made)
     made.resize(1200, 900)
@@ -48,7 +48,7 @@ def button(page: Debrief, text: str) -> QPushButton | None:
     return next((b for b in found if b.text() == text and b.isVisible()), None)
 
 
-def test_every_point_has_its_reason(page: Debrief, report: dict[str, Any]) -> None:
+def test_every_point_has_its_reason(page: Debrief, report: Report) -> None:
     said = texts(page)
     assert report["title"] in said
     for item in report["score"]["items"]:
@@ -57,7 +57,7 @@ def test_every_point_has_its_reason(page: Debrief, report: dict[str, Any]) -> No
         assert not item["better"] or f"Better: {item['better']}" in said
 
 
-def test_losses_and_the_forced_failover_are_told(page: Debrief, report: dict[str, Any]) -> None:
+def test_losses_and_the_forced_failover_are_told(page: Debrief, report: Report) -> None:
     said = texts(page)
     (failover,) = [row for row in report["failovers"] if row["kind"] == "forced"]
     assert failover["lost_transactions"] > 0
@@ -67,7 +67,7 @@ def test_losses_and_the_forced_failover_are_told(page: Debrief, report: dict[str
     assert "FORCE_SERVICE_ALLOW_DATA_LOSS" in said
 
 
-def test_phases_add_up_to_the_failover(report: dict[str, Any]) -> None:
+def test_phases_add_up_to_the_failover(report: Report) -> None:
     for failover in report["failovers"]:
         seconds = dict(phases_of(failover))
         between = sum(
@@ -88,7 +88,7 @@ def test_a_moment_can_be_chosen_on_the_strip_and_in_the_score(qtbot: QtBot, page
     assert wanted.args == [page.moment()]
 
 
-def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report: dict[str, Any]) -> None:
+def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report: Report) -> None:
     assert button(page, "Retry from the start") is not None
     page.show_report(report, can_retry=False, has_solution=False)
     assert button(page, "Retry from the start") is None

@@ -58,21 +58,28 @@ better = "Reach it."
 '''
 
 
+class Told(Form):
+    """Keeps the texts that it tells of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.said: list[str] = []
+        self.text_changed.connect(self.said.append)
+
+
 @pytest.fixture
-def form(qtbot: Any) -> Form:
-    made = Form()
+def form(qtbot: Any) -> Told:
+    made = Told()
     qtbot.addWidget(made)
     made.show_text(TEXT)
-    made.said = []  # type: ignore[attr-defined]
-    made.text_changed.connect(made.said.append)  # type: ignore[attr-defined]
     return made
 
 
-def said(form: Form) -> list[str]:
-    return form.said  # type: ignore[attr-defined, no-any-return]
+def said(form: Told) -> list[str]:
+    return form.said
 
 
-def go_to(form: Form, key: str) -> None:
+def go_to(form: Told, key: str) -> None:
     form.sections.setCurrentRow([section.key for section in form._sections].index(key))
 
 
@@ -81,14 +88,14 @@ def difference(new: str, old: str = TEXT) -> list[str]:
     return [line for line in lines if not line.startswith("@@")]
 
 
-def type_into(form: Form, path: tuple[str | int, ...], text: str) -> None:
+def type_into(form: Told, path: tuple[str | int, ...], text: str) -> None:
     line = form._rows[path].widget
     assert isinstance(line, QLineEdit)
     line.setText(text)
     line.editingFinished.emit()
 
 
-def choose(form: Form, path: tuple[str | int, ...], text: str) -> None:
+def choose(form: Told, path: tuple[str | int, ...], text: str) -> None:
     box = form._rows[path].widget
     assert isinstance(box, QComboBox)
     at = next(at for at in range(box.count()) if box.itemText(at) == text)
@@ -96,42 +103,42 @@ def choose(form: Form, path: tuple[str | int, ...], text: str) -> None:
     box.activated.emit(at)
 
 
-def test_title_changes_its_line_only_and_the_comment_stays(form: Form) -> None:
+def test_title_changes_its_line_only_and_the_comment_stays(form: Told) -> None:
     type_into(form, ("title",), "New")
     assert [difference(text) for text in said(form)] == [
         ['-title = "Old"  # the title\'s comment', '+title = "New"  # the title\'s comment']
     ]
 
 
-def test_leaving_a_field_as_it_was_changes_nothing(form: Form) -> None:
+def test_leaving_a_field_as_it_was_changes_nothing(form: Told) -> None:
     type_into(form, ("title",), "Old")
     form.finish()
     assert said(form) == []
 
 
-def test_choice(form: Form) -> None:
+def test_choice(form: Told) -> None:
     choose(form, ("level",), "expert")
     assert difference(said(form)[0]) == ['-level = "beginner"', '+level = "expert"']
 
 
-def test_several_names_are_written_as_a_list(form: Form) -> None:
+def test_several_names_are_written_as_a_list(form: Told) -> None:
     type_into(form, ("skills",), "quorum, read-state")
     assert difference(said(form)[0]) == ['+skills = ["quorum", "read-state"]']
 
 
-def test_flag_is_written_at_once(form: Form) -> None:
+def test_flag_is_written_at_once(form: Told) -> None:
     box = form._rows["allow_revert_all",].widget
     assert isinstance(box, QCheckBox)
     box.click()
     assert difference(said(form)[0]) == ["+allow_revert_all = true"]
 
 
-def test_emptying_an_optional_field_removes_its_key(form: Form) -> None:
+def test_emptying_an_optional_field_removes_its_key(form: Told) -> None:
     type_into(form, ("author",), "")
     assert difference(said(form)[0]) == ['-author = "Me"']
 
 
-def test_figure_out_of_bounds_is_refused_with_a_reason(form: Form) -> None:
+def test_figure_out_of_bounds_is_refused_with_a_reason(form: Told) -> None:
     type_into(form, ("minutes",), "6000")
     assert said(form) == []
     assert "600" in form.problem.text()
@@ -141,14 +148,14 @@ def test_figure_out_of_bounds_is_refused_with_a_reason(form: Form) -> None:
     assert form.problem.isHidden()
 
 
-def test_duration_keeps_its_unit(form: Form) -> None:
+def test_duration_keeps_its_unit(form: Told) -> None:
     type_into(form, ("length",), "15 parsecs")
     assert said(form) == []
     type_into(form, ("length",), "15min")
     assert difference(said(form)[0]) == ['+length = "15min"']
 
 
-def test_long_text_keeps_its_lines(form: Form) -> None:
+def test_long_text_keeps_its_lines(form: Told) -> None:
     lines = form._rows["brief",].widget
     assert isinstance(lines, QPlainTextEdit)
     assert lines.toPlainText() == "First line.\n\nSecond line."
@@ -157,7 +164,7 @@ def test_long_text_keeps_its_lines(form: Form) -> None:
     assert difference(said(form)[0]) == ["-Second line.", "+Another line."]
 
 
-def test_server_added_and_removed(form: Form) -> None:
+def test_server_added_and_removed(form: Told) -> None:
     go_to(form, "server")
     form.add.click()
     assert [server["name"] for server in tomllib.loads(said(form)[0])["server"]] == [
@@ -175,11 +182,11 @@ def names(text: str, key: str) -> list[str]:
     return [entry["name"] for entry in tomllib.loads(text)[key]]
 
 
-def click(form: Form, name: str) -> None:
+def click(form: Told, name: str) -> None:
     QTest.mouseClick(form.list.doings[name], Qt.MouseButton.LeftButton)
 
 
-def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: Form) -> None:
+def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: Told) -> None:
     go_to(form, "server")
     assert (form.up.isEnabled(), form.down.isEnabled()) == (False, True)
     click(form, "down")
@@ -204,14 +211,14 @@ def test_entry_is_moved_by_its_buttons_and_its_comment_with_it(form: Form) -> No
     ],
 )
 def test_entries_obey_keys_too(
-    form: Form, key: Qt.Key, modifier: Qt.KeyboardModifier, left: list[str] | None
+    form: Told, key: Qt.Key, modifier: Qt.KeyboardModifier, left: list[str] | None
 ) -> None:
     go_to(form, "server")
     QTest.keyClick(form.entries, key, modifier)
     assert [names(text, "server") for text in said(form)] == ([left] if left is not None else [])
 
 
-def test_copy_of_an_entry_is_the_one_that_is_shown(form: Form) -> None:
+def test_copy_of_an_entry_is_the_one_that_is_shown(form: Told) -> None:
     go_to(form, "rubric")
     click(form, "copy")
     assert names(said(form)[0], "rubric") == ["End state", "End state 2"]
@@ -221,7 +228,7 @@ def test_copy_of_an_entry_is_the_one_that_is_shown(form: Form) -> None:
     assert name.text() == "End state 2"
 
 
-def test_what_is_typed_and_not_yet_taken_moves_along(form: Form) -> None:
+def test_what_is_typed_and_not_yet_taken_moves_along(form: Told) -> None:
     go_to(form, "server")
     name = form._rows["server", 0, "name"].widget
     assert isinstance(name, QLineEdit)
@@ -230,7 +237,7 @@ def test_what_is_typed_and_not_yet_taken_moves_along(form: Form) -> None:
     assert names(said(form)[-1], "server") == ["SERVER_B", "ALPHA"]
 
 
-def test_list_in_one_line_says_why_it_is_not_moved_and_stays(form: Form) -> None:
+def test_list_in_one_line_says_why_it_is_not_moved_and_stays(form: Told) -> None:
     form.show_text('server = [{ name = "A" }, { name = "B" }]\n')
     go_to(form, "server")
     click(form, "down")
@@ -239,7 +246,7 @@ def test_list_in_one_line_says_why_it_is_not_moved_and_stays(form: Form) -> None
     assert "[[server]]" in form.problem.text()
 
 
-def test_no_title_of_a_section_is_cut_at_twice_the_size(form: Form, qtbot: Any) -> None:
+def test_no_title_of_a_section_is_cut_at_twice_the_size(form: Told, qtbot: Any) -> None:
     form.show()
     qtbot.waitExposed(form)
     font = form.font()
@@ -252,7 +259,7 @@ def test_no_title_of_a_section_is_cut_at_twice_the_size(form: Form, qtbot: Any) 
     assert form.sections.viewport().width() >= widest
 
 
-def test_fields_are_below_their_labels_where_there_is_no_room_beside_them(form: Form, qtbot: Any) -> None:
+def test_fields_are_below_their_labels_where_there_is_no_room_beside_them(form: Told, qtbot: Any) -> None:
     form.show()
     qtbot.waitExposed(form)
     font = form.font()
@@ -272,7 +279,7 @@ def test_fields_are_below_their_labels_where_there_is_no_room_beside_them(form: 
     assert shown, "what is wider than the page cannot be reached"
 
 
-def test_entry_can_be_added_to_every_list(form: Form) -> None:
+def test_entry_can_be_added_to_every_list(form: Told) -> None:
     keys = [section.key for section in form._sections if section.many]
     for key in keys:
         go_to(form, key)
@@ -283,7 +290,7 @@ def test_entry_can_be_added_to_every_list(form: Form) -> None:
     assert len(said(form)) == len(keys)
 
 
-def test_a_new_entry_is_about_what_has_none_yet_and_asks_for_its_texts(form: Form) -> None:
+def test_a_new_entry_is_about_what_has_none_yet_and_asks_for_its_texts(form: Told) -> None:
     go_to(form, "database")
     form.add.click()
     assert form._rows["database", 1, "name"].widget.property("text") == "DATABASE_1"
@@ -313,7 +320,7 @@ def test_a_new_entry_is_about_what_has_none_yet_and_asks_for_its_texts(form: For
     assert {("hint",), ("goal",), ("question",), ("predict",)} <= named
 
 
-def test_a_new_entry_stands_before_the_comment_of_what_follows(form: Form) -> None:
+def test_a_new_entry_stands_before_the_comment_of_what_follows(form: Told) -> None:
     form.show_text(TEXT.replace("[[database]]", "# What is mirrored.\n[[database]]"))
     go_to(form, "server")
     form.add.click()
@@ -323,7 +330,7 @@ def test_a_new_entry_stands_before_the_comment_of_what_follows(form: Form) -> No
     assert "# What is mirrored.\n[[database]]" in said(form)[-1]
 
 
-def test_who_turns_to_an_entry_or_changes_it_is_told_of(form: Form) -> None:
+def test_who_turns_to_an_entry_or_changes_it_is_told_of(form: Told) -> None:
     told: list[Any] = []
     form.chosen.connect(told.append)
     go_to(form, "server")
@@ -335,14 +342,14 @@ def test_who_turns_to_an_entry_or_changes_it_is_told_of(form: Form) -> None:
     assert form.page.path_of(form._rows["database", 0, "name"].widget) == ("database", 0, "name")
 
 
-def test_empty_field_says_what_the_schema_says_of_none(form: Form) -> None:
+def test_empty_field_says_what_the_schema_says_of_none(form: Told) -> None:
     go_to(form, "server")
     line = form._rows["server", 0, "cores"].widget
     assert isinstance(line, QLineEdit)
     assert line.placeholderText() == "as many as the hardware of the site has"
 
 
-def test_nested_table_comes_and_goes_with_its_last_key(form: Form) -> None:
+def test_nested_table_comes_and_goes_with_its_last_key(form: Told) -> None:
     go_to(form, "server")
     form.entries.setCurrentRow(1)
     type_into(form, ("server", 1, "endpoint", "port"), "5023")
@@ -351,7 +358,7 @@ def test_nested_table_comes_and_goes_with_its_last_key(form: Form) -> None:
     assert "endpoint" not in tomllib.loads(said(form)[1])["server"][1]
 
 
-def test_variant_is_shown_and_may_be_typed_where_a_number_stands(form: Form) -> None:
+def test_variant_is_shown_and_may_be_typed_where_a_number_stands(form: Told) -> None:
     go_to(form, "database")
     line = form._rows["database", 0, "scale"].widget
     assert isinstance(line, QLineEdit)
@@ -360,7 +367,7 @@ def test_variant_is_shown_and_may_be_typed_where_a_number_stands(form: Form) -> 
     assert difference(said(form)[0]) == ['-scale = "{load}"', '+scale = "{pace}"']
 
 
-def test_kind_of_a_rule_brings_its_fields(form: Form) -> None:
+def test_kind_of_a_rule_brings_its_fields(form: Told) -> None:
     go_to(form, "rubric")
     assert ("rubric", 0, "target") not in form._rows
     choose(form, ("rubric", 0, "kind"), "Downtime")
@@ -368,14 +375,14 @@ def test_kind_of_a_rule_brings_its_fields(form: Form) -> None:
     assert difference(said(form)[0]) == ['-kind = "goals"', '+kind = "downtime"']
 
 
-def test_kind_chosen_by_keys(form: Form, qtbot: Any) -> None:
+def test_kind_chosen_by_keys(form: Told, qtbot: Any) -> None:
     go_to(form, "rubric")
     QTest.keyClick(form._rows["rubric", 0, "kind"].widget, Qt.Key.Key_Down)
     qtbot.waitUntil(lambda: len(said(form)) == 1)
     assert tomllib.loads(said(form)[0])["rubric"][0]["kind"] == "downtime"
 
 
-def test_fields_rest_while_the_text_is_broken(form: Form) -> None:
+def test_fields_rest_while_the_text_is_broken(form: Told) -> None:
     form.show_text("title = [")
     assert not form.page.isEnabled()
     assert "not TOML" in form.problem.text()
@@ -385,7 +392,7 @@ def test_fields_rest_while_the_text_is_broken(form: Form) -> None:
     assert said(form) == []
 
 
-def test_section_entry_and_cursor_stay_when_the_text_is_renewed(form: Form, qtbot: Any) -> None:
+def test_section_entry_and_cursor_stay_when_the_text_is_renewed(form: Told, qtbot: Any) -> None:
     go_to(form, "server")
     form.entries.setCurrentRow(1)
     line = form._rows["server", 1, "name"].widget
@@ -399,7 +406,7 @@ def test_section_entry_and_cursor_stay_when_the_text_is_renewed(form: Form, qtbo
     assert (line.text(), line.cursorPosition(), form.entries.currentRow()) == ("SERVER_C", 3, 1)
 
 
-def test_text_typed_by_keys_is_taken_when_the_field_is_left(form: Form) -> None:
+def test_text_typed_by_keys_is_taken_when_the_field_is_left(form: Told) -> None:
     line = form._rows["title",].widget
     assert isinstance(line, QLineEdit)
     line.selectAll()
@@ -473,7 +480,7 @@ def test_tip_says_unit_range_and_default(model: type[BaseModel], key: str, told:
     ],
 )
 def test_a_refusal_says_what_and_where_and_what_was_expected(
-    form: Form, path: tuple[str, ...], typed: str, told: str
+    form: Told, path: tuple[str, ...], typed: str, told: str
 ) -> None:
     type_into(form, path, typed)
     assert said(form) == []
@@ -481,7 +488,7 @@ def test_a_refusal_says_what_and_where_and_what_was_expected(
     assert "nput should" not in form.problem.text()
 
 
-def test_acts_that_cost_points_come_and_go(form: Form, qtbot: Any) -> None:
+def test_acts_that_cost_points_come_and_go(form: Told, qtbot: Any) -> None:
     text = TEXT.replace('kind = "goals"', 'kind = "conduct"')
     form.show_text(text)
     go_to(form, "rubric")
@@ -498,7 +505,7 @@ def test_acts_that_cost_points_come_and_go(form: Form, qtbot: Any) -> None:
     assert tomllib.loads(said(form)[-1]) == tomllib.loads(text)
 
 
-def test_what_can_be_expected_of_a_prediction_is_written_in_the_form(form: Form) -> None:
+def test_what_can_be_expected_of_a_prediction_is_written_in_the_form(form: Told) -> None:
     go_to(form, "predict")
     form.add.click()
     type_into(form, ("predict", 0, "choice", 1, "text"), "The witness goes")
@@ -511,14 +518,14 @@ def test_what_can_be_expected_of_a_prediction_is_written_in_the_form(form: Form)
     ]
 
 
-def click_inside(form: Form, name: str) -> None:
+def click_inside(form: Told, name: str) -> None:
     inside = form.page.widget()
     assert inside is not None
     (button,) = (each for each in inside.findChildren(QPushButton) if each.accessibleName() == name)
     QTest.mouseClick(button, Qt.MouseButton.LeftButton)
 
 
-def test_pools_of_variants_are_made_changed_grouped_and_removed(form: Form) -> None:
+def test_pools_of_variants_are_made_changed_grouped_and_removed(form: Told) -> None:
     go_to(form, "variants")
     assert not form.pools.isHidden()
     assert form.page.isHidden()
@@ -554,7 +561,7 @@ def set_cell(table: QTableWidget, row: int, column: int, text: str) -> None:
     item.setText(text)
 
 
-def test_names_that_there_are_are_offered_and_others_may_be_typed(form: Form) -> None:
+def test_names_that_there_are_are_offered_and_others_may_be_typed(form: Told) -> None:
     go_to(form, "session")
     form.add.click()
     box = form._rows["session", 0, "witness"].widget
@@ -582,7 +589,7 @@ def test_names_that_there_are_are_offered_and_others_may_be_typed(form: Form) ->
     ],
 )
 def test_a_place_in_the_text_leads_to_its_field(
-    form: Form, qtbot: Any, path: tuple[str | int, ...], section: str, entry: int | None
+    form: Told, qtbot: Any, path: tuple[str | int, ...], section: str, entry: int | None
 ) -> None:
     form.resize(900, 600)
     with qtbot.waitExposed(form):
@@ -595,7 +602,7 @@ def test_a_place_in_the_text_leads_to_its_field(
 
 
 def test_at_twice_the_size_sections_are_chosen_above_and_nothing_is_beyond_the_page(
-    form: Form, qtbot: Any
+    form: Told, qtbot: Any
 ) -> None:
     font = form.font()
     font.setPointSizeF(2 * font.pointSizeF())
@@ -620,7 +627,7 @@ def test_at_twice_the_size_sections_are_chosen_above_and_nothing_is_beyond_the_p
     assert not form.section_choice.isVisible()
 
 
-def test_a_field_that_is_wrong_is_marked_and_says_why(form: Form) -> None:
+def test_a_field_that_is_wrong_is_marked_and_says_why(form: Told) -> None:
     form.show_problems({("minutes",): "At most 600."})
     row = form._rows["minutes",]
     assert row.widget.property("wrong") == "true"
@@ -636,7 +643,7 @@ SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name
 
 
 @pytest.mark.parametrize("some", [SHIPPED[::5], pytest.param(SHIPPED, marks=pytest.mark.slow)], ids=len)
-def test_every_shipped_scenario_shows_in_every_section_and_says_nothing(form: Form, some: list[str]) -> None:
+def test_every_shipped_scenario_shows_in_every_section_and_says_nothing(form: Told, some: list[str]) -> None:
     assert some
     for name in some:
         text = files("scenarios").joinpath(name).read_text("utf-8")

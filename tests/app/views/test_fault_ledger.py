@@ -26,17 +26,24 @@ class Drill:
     terms: Terms = TERMS[Mode.LAB]
 
 
+class Ledger(FaultLedger):
+    """Keeps what it asks for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.requested.connect(self.lines.append)
+
+
 @pytest.fixture
 def drill() -> Drill:
     return Drill(lab())
 
 
 @pytest.fixture
-def ledger(qtbot: Any, drill: Drill) -> FaultLedger:
-    made = FaultLedger()
+def ledger(qtbot: Any, drill: Drill) -> Ledger:
+    made = Ledger()
     qtbot.addWidget(made)
-    made.lines = []  # type: ignore[attr-defined]
-    made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
     made.resize(900, 200)
     made.show_drill(drill)
     with qtbot.waitActive(made):
@@ -45,14 +52,14 @@ def ledger(qtbot: Any, drill: Drill) -> FaultLedger:
     return made
 
 
-def happens(ledger: FaultLedger, drill: Drill, *lines: str, then_s: float = 0.01) -> None:
+def happens(ledger: Ledger, drill: Drill, *lines: str, then_s: float = 0.01) -> None:
     for line in lines:
         drill.journal.append(parse_line(line, drill.world.tick))
     ledger.add_events(do(drill.world, *lines, then_s=then_s))
     ledger.show_world(drill.world)
 
 
-def texts(ledger: FaultLedger) -> list[list[str]]:
+def texts(ledger: Ledger) -> list[list[str]]:
     model = ledger.model
     return [
         [str(model.index(row, column).data()) for column in range(model.columnCount())]
@@ -60,12 +67,12 @@ def texts(ledger: FaultLedger) -> list[list[str]]:
     ]
 
 
-def click(qtbot: Any, ledger: FaultLedger, row: int) -> None:
+def click(qtbot: Any, ledger: Ledger, row: int) -> None:
     place = ledger.table.visualRect(ledger.model.index(row, 0)).center()
     qtbot.mouseClick(ledger.table.viewport(), Qt.MouseButton.LeftButton, pos=place)
 
 
-def test_four_times_and_the_effect(ledger: FaultLedger, drill: Drill) -> None:
+def test_four_times_and_the_effect(ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "black-hole SERVER_A SERVER_B")
     (row,) = texts(ledger)
     assert row[:4] == ["○ not noticed", "black-hole SERVER_A SERVER_B", "0:00.00", "–"]
@@ -85,7 +92,7 @@ def test_four_times_and_the_effect(ledger: FaultLedger, drill: Drill) -> None:
 
 
 def test_fault_and_three_times_are_in_sight_whole_in_a_dock_of_a_small_screen(
-    ledger: FaultLedger, drill: Drill
+    ledger: Ledger, drill: Drill
 ) -> None:
     happens(ledger, drill, "power-off SERVER_A")
     ledger.resize(476, 240)  # at 1366x768
@@ -99,7 +106,7 @@ def test_fault_and_three_times_are_in_sight_whole_in_a_dock_of_a_small_screen(
     assert header.sectionSize(fault) > 1.2 * narrow  # what is left goes to the words of the fault
 
 
-def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
+def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "reset-link SERVER_A SERVER_B")
     click(qtbot, ledger, 0)
     assert ledger.detail.text().startswith("reset-link SERVER_A SERVER_B: reset the open connections")
@@ -108,7 +115,7 @@ def test_the_selected_fault_stands_below_in_full(qtbot: Any, ledger: FaultLedger
     assert "noticed at 0:00.05 (0.05 s after the action)" in ledger.detail.text()
 
 
-def test_one_is_taken_back_by_key(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
+def test_one_is_taken_back_by_key(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     qtbot.keyClick(ledger.table, Qt.Key.Key_Delete)
     assert ledger.lines == []  # nothing is selected
@@ -120,7 +127,7 @@ def test_one_is_taken_back_by_key(qtbot: Any, ledger: FaultLedger, drill: Drill)
     assert not ledger.tools["ledger.revert"].isEnabled()
 
 
-def test_all_are_taken_back_by_button(ledger: FaultLedger, drill: Drill) -> None:
+def test_all_are_taken_back_by_button(ledger: Ledger, drill: Drill) -> None:
     assert not ledger.revert_all.isEnabled()
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     ledger.revert_all.trigger()
@@ -148,7 +155,7 @@ def test_no_fault_is_left_out_here() -> None:
 
 @pytest.mark.parametrize("line", FAULTS)
 def test_what_the_button_asks_for_takes_exactly_that_fault_back(
-    qtbot: Any, ledger: FaultLedger, drill: Drill, line: str
+    qtbot: Any, ledger: Ledger, drill: Drill, line: str
 ) -> None:
     happens(ledger, drill, line, then_s=12.0)
     click(qtbot, ledger, 0)
@@ -162,14 +169,14 @@ def test_what_the_button_asks_for_takes_exactly_that_fault_back(
         assert texts(ledger)[0][0] == "✓ undone"
 
 
-def test_selection_survives_new_faults(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
+def test_selection_survives_new_faults(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B")
     click(qtbot, ledger, 1)
     happens(ledger, drill, "hang SERVER_W", then_s=5.0)
     assert [index.row() for index in ledger.table.selectionModel().selectedRows()] == [1]
 
 
-def test_only_active(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
+def test_only_active(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
     bar = ledger.findChild(Bar)
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
@@ -177,7 +184,7 @@ def test_only_active(qtbot: Any, ledger: FaultLedger, drill: Drill) -> None:
     assert ledger.detail.text() == "1 of 2 active."
 
 
-def test_faults_of_the_scenario_stay_to_be_found(ledger: FaultLedger, drill: Drill) -> None:
+def test_faults_of_the_scenario_stay_to_be_found(ledger: Ledger, drill: Drill) -> None:
     drill.terms = TERMS[Mode.EXAM]
     do(drill.world, "pull-cable SERVER_B", then_s=5.0)  # nobody at this desk did that
     happens(ledger, drill, "degrade SERVER_A SERVER_B rtt_ms=50")
@@ -188,13 +195,13 @@ def test_faults_of_the_scenario_stay_to_be_found(ledger: FaultLedger, drill: Dri
     assert len(texts(ledger)) == 2
 
 
-def test_a_shutdown_by_statement_is_in_the_ledger(ledger: FaultLedger, drill: Drill) -> None:
+def test_a_shutdown_by_statement_is_in_the_ledger(ledger: Ledger, drill: Drill) -> None:
     drill.terms = TERMS[Mode.EXAM]
     happens(ledger, drill, "sql SERVER_A SHUTDOWN WITH NOWAIT", then_s=5.0)
     assert texts(ledger)[0][1].split() == ["shutdown-nowait", "SERVER_A"]
 
 
-def test_another_moment_shows_its_own_ledger(ledger: FaultLedger, drill: Drill) -> None:
+def test_another_moment_shows_its_own_ledger(ledger: Ledger, drill: Drill) -> None:
     before = drill.world.fork()
     happens(ledger, drill, "hang SERVER_W")
     ledger.show_drill(Drill(before))
@@ -202,7 +209,7 @@ def test_another_moment_shows_its_own_ledger(ledger: FaultLedger, drill: Drill) 
 
 
 def test_one_slow_disk_at_full_speed_again_leaves_the_other_in_the_ledger(
-    ledger: FaultLedger, drill: Drill
+    ledger: Ledger, drill: Drill
 ) -> None:
     happens(ledger, drill, "slow-disk SERVER_B log factor=8", "slow-disk SERVER_B data factor=5")
     happens(ledger, drill, "slow-disk SERVER_B log factor=1")

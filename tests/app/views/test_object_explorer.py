@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from PySide6.QtCore import Qt
@@ -29,6 +29,17 @@ class Drill:
     events: list[Event] = field(default_factory=list)
 
 
+class Explorer(ObjectExplorer):
+    """Keeps what it asks for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.queries: list[tuple[str, str]] = []
+        self.requested.connect(self.lines.append)
+        self.query_wanted.connect(lambda *args: self.queries.append(args))
+
+
 @pytest.fixture
 def drill() -> Drill:
     world = lab()
@@ -40,12 +51,9 @@ def drill() -> Drill:
 
 
 @pytest.fixture
-def explorer(qtbot: Any, drill: Drill) -> ObjectExplorer:
-    made = ObjectExplorer()
+def explorer(qtbot: Any, drill: Drill) -> Explorer:
+    made = Explorer()
     qtbot.addWidget(made)
-    made.lines, made.queries = [], []  # type: ignore[attr-defined]
-    made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
-    made.query_wanted.connect(lambda *args: made.queries.append(args))  # type: ignore[attr-defined]
     made.resize(300, 600)
     made.show_drill(drill)
     with qtbot.waitActive(made):
@@ -55,25 +63,25 @@ def explorer(qtbot: Any, drill: Drill) -> ObjectExplorer:
     return made
 
 
-def label(explorer: ObjectExplorer, *path: str) -> str | None:
+def label(explorer: Explorer, *path: str) -> str | None:
     item = explorer.tree.find(path)
     return item.text() if item is not None else None
 
 
-def go(explorer: ObjectExplorer, *path: str) -> None:
+def go(explorer: Explorer, *path: str) -> None:
     item = explorer.tree.find(path)
     assert item is not None, path
     explorer.view.setCurrentIndex(item.index())
 
 
-def below(explorer: ObjectExplorer, *path: str) -> list[str]:
+def below(explorer: Explorer, *path: str) -> list[str]:
     item = explorer.tree.find(path)
     assert item is not None, path
     explorer.view.expand(item.index())
     return [item.child(row).text() for row in range(item.rowCount())]
 
 
-def happens(explorer: ObjectExplorer, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
+def happens(explorer: Explorer, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
     explorer.add_events(do(drill.world, *lines, then_s=then_s))
     explorer.show_world(drill.world)
 
@@ -108,7 +116,7 @@ def test_labels_are_those_of_management_studio(role: Role, changes: dict[str, An
     assert answers.database_item(copy).label == wanted
 
 
-def test_the_tree_stands_as_in_management_studio(explorer: ObjectExplorer) -> None:
+def test_the_tree_stands_as_in_management_studio(explorer: Explorer) -> None:
     assert label(explorer, "SERVER_A") == "SERVER_A (SQL Server 9.0.5000 - CORP\\dba)"
     assert below(explorer, "SERVER_A") == [
         "Databases", "Security", "Server Objects", "Management", "SQL Server Agent",
@@ -127,7 +135,7 @@ def test_the_tree_stands_as_in_management_studio(explorer: ObjectExplorer) -> No
 # --- when it asks -------------------------------------------------------------------------------------------
 
 
-def test_labels_are_old_until_somebody_refreshes(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+def test_labels_are_old_until_somebody_refreshes(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_A)
     happens(explorer, drill, "pull-cable SERVER_B", then_s=30.0)
     assert label(explorer, *SALES_A) == "Sales (Principal, Synchronized)"
@@ -139,9 +147,7 @@ def test_labels_are_old_until_somebody_refreshes(qtbot: Any, explorer: ObjectExp
     assert "as of 0:00" in explorer.age.text()
 
 
-def test_a_lost_server_shows_only_when_it_is_asked(
-    qtbot: Any, explorer: ObjectExplorer, drill: Drill
-) -> None:
+def test_a_lost_server_shows_only_when_it_is_asked(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_B)
     happens(explorer, drill, "power-off SERVER_B")
     assert label(explorer, *SALES_B) == "Sales (Mirror, Synchronized / Restoring...)"
@@ -159,9 +165,7 @@ def test_a_lost_server_shows_only_when_it_is_asked(
     assert label(explorer, *SALES_B) is not None  # open as before
 
 
-def test_each_server_answers_from_its_own_knowledge(
-    qtbot: Any, explorer: ObjectExplorer, drill: Drill
-) -> None:
+def test_each_server_answers_from_its_own_knowledge(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     happens(explorer, drill, "pull-cable SERVER_A", then_s=60.0)  # B fails over, A does not know
     go(explorer, "SERVER_B", "databases")
     qtbot.keyClick(explorer.view, Key.Key_F5)
@@ -176,7 +180,7 @@ def test_each_server_answers_from_its_own_knowledge(
 
 
 def test_a_frozen_server_lets_the_question_wait_for_the_login_timeout(
-    qtbot: Any, explorer: ObjectExplorer, drill: Drill
+    qtbot: Any, explorer: Explorer, drill: Drill
 ) -> None:
     happens(explorer, drill, "hang SERVER_W", then_s=1.0)
     go(explorer, "SERVER_W")
@@ -192,7 +196,7 @@ def test_a_frozen_server_lets_the_question_wait_for_the_login_timeout(
     assert label(explorer, "SERVER_W") == "SERVER_W (SQL Server 9.0.5000 - CORP\\dba)"
 
 
-def test_a_folder_asks_when_it_is_opened_first(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+def test_a_folder_asks_when_it_is_opened_first(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     happens(explorer, drill, then_s=30.0)
     go(explorer, "SERVER_A", "agent", "jobs")
     assert "SERVER_A, as of 0:00" in explorer.age.text()
@@ -203,7 +207,7 @@ def test_a_folder_asks_when_it_is_opened_first(qtbot: Any, explorer: ObjectExplo
     assert label(explorer, "SERVER_W") == "SERVER_W (cannot be reached)"
 
 
-def test_a_name_is_dragged_into_a_query(explorer: ObjectExplorer) -> None:
+def test_a_name_is_dragged_into_a_query(explorer: Explorer) -> None:
     def dragged(*path: str) -> str:
         go(explorer, *path)
         return explorer.tree.mimeData([explorer.view.currentIndex()]).text()
@@ -213,7 +217,7 @@ def test_a_name_is_dragged_into_a_query(explorer: ObjectExplorer) -> None:
     assert dragged("SERVER_A", "databases") == "", "a folder has no name in T-SQL"
 
 
-def test_what_is_gone_goes_at_the_next_refresh(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+def test_what_is_gone_goes_at_the_next_refresh(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     below(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
     drill.world.update_instance("SERVER_A", jobs=drill.world.instances["SERVER_A"].jobs[:1])
@@ -221,7 +225,7 @@ def test_what_is_gone_goes_at_the_next_refresh(qtbot: Any, explorer: ObjectExplo
     assert below(explorer, "SERVER_A", "agent", "jobs") == ["Log backup"]
 
 
-def test_another_moment_asks_everybody_and_keeps_what_is_open(explorer: ObjectExplorer, drill: Drill) -> None:
+def test_another_moment_asks_everybody_and_keeps_what_is_open(explorer: Explorer, drill: Drill) -> None:
     before = drill.world.fork()
     below(explorer, "SERVER_B", "security", "logins")
     go(explorer, *SALES_A)
@@ -237,7 +241,7 @@ def test_another_moment_asks_everybody_and_keeps_what_is_open(explorer: ObjectEx
 # --- what it sends ------------------------------------------------------------------------------------------
 
 
-def menu_of(qtbot: Any, explorer: ObjectExplorer, *path: str) -> QMenu:
+def menu_of(qtbot: Any, explorer: Explorer, *path: str) -> QMenu:
     item = explorer.tree.find(path)
     assert item is not None
     menu = QMenu(explorer)
@@ -247,12 +251,14 @@ def menu_of(qtbot: Any, explorer: ObjectExplorer, *path: str) -> QMenu:
 
 def trigger(menu: QMenu, *words: str) -> None:
     for word in words[:-1]:
-        (menu,) = [a.menu() for a in menu.actions() if a.menu() and a.text().replace("&", "") == word]
+        (menu,) = [
+            cast(QMenu, a.menu()) for a in menu.actions() if a.menu() and a.text().replace("&", "") == word
+        ]
     (action,) = [a for a in menu.actions() if a.text().replace("&", "") == words[-1]]
     action.trigger()
 
 
-def test_menu_of_a_server(qtbot: Any, explorer: ObjectExplorer) -> None:
+def test_menu_of_a_server(qtbot: Any, explorer: Explorer) -> None:
     menu = menu_of(qtbot, explorer, "SERVER_B")
     assert texts(menu) == ["New query", "Start", "Stop", "Restart", "View SQL Server Log", "Refresh"]
     trigger(menu, "Stop")
@@ -262,7 +268,7 @@ def test_menu_of_a_server(qtbot: Any, explorer: ObjectExplorer) -> None:
     assert told.args == ["SERVER_B"]
 
 
-def test_menu_of_a_database(qtbot: Any, explorer: ObjectExplorer) -> None:
+def test_menu_of_a_database(qtbot: Any, explorer: Explorer) -> None:
     go(explorer, *SALES_A)
     menu = menu_of(qtbot, explorer, *SALES_A)
     assert texts(menu) == ["New query", "Script Mirroring as", "Tasks", "Refresh"]
@@ -277,7 +283,7 @@ def test_menu_of_a_database(qtbot: Any, explorer: ObjectExplorer) -> None:
 
 
 def test_a_job_is_enabled_by_statement_and_shown_when_that_is_done(
-    qtbot: Any, explorer: ObjectExplorer, drill: Drill
+    qtbot: Any, explorer: Explorer, drill: Drill
 ) -> None:
     below(explorer, "SERVER_A", "agent", "jobs")
     go(explorer, "SERVER_A", "agent", "jobs", "job:Monitor")
@@ -290,7 +296,7 @@ def test_a_job_is_enabled_by_statement_and_shown_when_that_is_done(
     assert explorer.age.text().startswith("Msg 14262")
 
 
-def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+def test_the_agent_is_started_and_stopped(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     trigger(menu_of(qtbot, explorer, "SERVER_A", "agent"), "Stop")
     happens(explorer, drill, *explorer.lines, then_s=1.0)
     go(explorer, "SERVER_A", "agent")
@@ -310,7 +316,7 @@ def test_what_is_sent_can_be_read(line: str) -> None:
     assert parse_line(line).words == line
 
 
-def test_context_menu(qtbot: Any, qtlog: Any, explorer: ObjectExplorer) -> None:
+def test_context_menu(qtbot: Any, qtlog: Any, explorer: Explorer) -> None:
     item = explorer.tree.find(SALES_A)
     assert item is not None
     with qtlog.disabled():  # the offscreen plugin raises no menus
@@ -322,7 +328,7 @@ def test_context_menu(qtbot: Any, qtlog: Any, explorer: ObjectExplorer) -> None:
         menu.close()
 
 
-def test_a_log_is_opened_by_enter(qtbot: Any, explorer: ObjectExplorer) -> None:
+def test_a_log_is_opened_by_enter(qtbot: Any, explorer: Explorer) -> None:
     below(explorer, "SERVER_W", "management", "logs")
     go(explorer, "SERVER_W", "management", "logs", "log:Current")
     with qtbot.waitSignal(explorer.log_wanted) as told:
@@ -378,7 +384,7 @@ def test_the_script_of_an_endpoint_makes_the_same_endpoint(drill: Drill) -> None
 # --- mirroring page -----------------------------------------------------------------------------------------
 
 
-def test_the_page_fails_over_after_a_yes(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+def test_the_page_fails_over_after_a_yes(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_A)
     qtbot.keyClick(explorer.view, Key.Key_Return, Qt.KeyboardModifier.AltModifier)
     (page,) = explorer.pages
@@ -397,7 +403,7 @@ def test_the_page_fails_over_after_a_yes(qtbot: Any, explorer: ObjectExplorer, d
     page.close()
 
 
-def test_the_page_shows_the_servers_refusal(qtbot: Any, explorer: ObjectExplorer, drill: Drill) -> None:
+def test_the_page_shows_the_servers_refusal(qtbot: Any, explorer: Explorer, drill: Drill) -> None:
     go(explorer, *SALES_A)
     explorer.tools["explorer.properties"].trigger()
     (page,) = explorer.pages

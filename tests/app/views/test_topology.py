@@ -14,6 +14,7 @@ from pytestqt.qtbot import QtBot
 from app.view_models.offers import Target
 from app.views.topology import Topology
 from app.views.topology.canvas import READABLE_ZOOM, WORTH_IT
+from app.views.topology.links import LinkItem
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
 from engine.drill.running.modes import TERMS, Mode, Terms
@@ -78,7 +79,7 @@ def test_a_click_chooses_and_a_click_beside_chooses_nothing(qtbot: QtBot, view: 
 
 def test_links_can_be_clicked(qtbot: QtBot, view: Topology) -> None:
     item = view._scene.item_of(Target("link", (P, M)))
-    assert item is not None
+    assert isinstance(item, LinkItem)
     qtbot.mouseClick(view.viewport(), Qt.MouseButton.LeftButton, pos=view.mapFromScene(item.line.center()))
     assert view.target() == Target("link", (P, M))
 

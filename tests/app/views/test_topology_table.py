@@ -29,17 +29,24 @@ class Drill:
     terms: Terms = TERMS[Mode.LAB]
 
 
+class Table(TopologyTable):
+    """Keeps what it asks for."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: list[str] = []
+        self.requested.connect(self.lines.append)
+
+
 @pytest.fixture
 def drill() -> Drill:
     return Drill(lab())
 
 
 @pytest.fixture
-def table(qtbot: Any, drill: Drill) -> TopologyTable:
-    made = TopologyTable()
+def table(qtbot: Any, drill: Drill) -> Table:
+    made = Table()
     qtbot.addWidget(made)
-    made.lines = []  # type: ignore[attr-defined]
-    made.requested.connect(made.lines.append)  # type: ignore[attr-defined]
     made.resize(800, 400)
     made.show_drill(drill)
     with qtbot.waitActive(made):
@@ -48,12 +55,12 @@ def table(qtbot: Any, drill: Drill) -> TopologyTable:
     return made
 
 
-def happens(table: TopologyTable, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
+def happens(table: Table, drill: Drill, *lines: str, then_s: float = 25.0) -> None:
     table.add_events(do(drill.world, *lines, then_s=then_s))
     table.show_world(drill.world)
 
 
-def row(table: TopologyTable, name: str) -> dict[str, str]:
+def row(table: Table, name: str) -> dict[str, str]:
     model = table.model
     (place,) = [p for p, found in enumerate(model.rows) if found.name.strip() == name]
     return {column.title: str(model.index(place, n).data()) for n, column in enumerate(model.columns)}
@@ -68,15 +75,16 @@ def select(table: TopologyTable, *names: str) -> None:
             selection.setCurrentIndex(table.model.index(place, 0), flags)
 
 
-def test_every_thing_of_the_picture_has_a_row(table: TopologyTable, drill: Drill) -> None:
+def test_every_thing_of_the_picture_has_a_row(table: Table, drill: Drill) -> None:
     picture = picture_of(drill.world)
-    names = [found.name.strip() for found in table.model.rows]
+    rows: list[Any] = list(table.model.rows)
+    names = [found.name.strip() for found in rows]
     things = [face.name for face in (*picture.servers, *picture.links, *picture.clients)]
     assert set(things) <= set(names)
     assert names[:3] == ["SERVER_A", "Sales on SERVER_A", "SERVER_B"]
 
 
-def test_cells_say_what_the_card_says(table: TopologyTable, drill: Drill) -> None:
+def test_cells_say_what_the_card_says(table: Table, drill: Drill) -> None:
     assert row(table, "Sales on SERVER_A") | {"Queue, line": ""} == {
         "Item": "    Sales on SERVER_A", "State": "SYNCHRONIZED, ONLINE", "Role": "PRINCIPAL",
         "Service": "serving, quorum", "Queue, line": "", "Witness": "witness", "Safety": "FULL",
@@ -88,7 +96,7 @@ def test_cells_say_what_the_card_says(table: TopologyTable, drill: Drill) -> Non
     assert row(table, "SERVER_B")["State"] == "power off"
 
 
-def test_a_row_is_read_aloud_in_whole_sentences(table: TopologyTable, drill: Drill) -> None:
+def test_a_row_is_read_aloud_in_whole_sentences(table: Table, drill: Drill) -> None:
     roles = [table.model.index(p, 0).data(Qt.ItemDataRole.AccessibleTextRole) for p in range(4)]
     assert roles[0] == picture_of(drill.world).servers[0].spoken
     assert "PRINCIPAL, SYNCHRONIZED, ONLINE" in roles[1]
@@ -106,7 +114,7 @@ def test_many_databases_have_a_row_each(drill: Drill) -> None:
     assert names.count("D3 on SERVER_B") == 1
 
 
-def test_menu_offers_what_the_picture_offers(qtbot: Any, table: TopologyTable, drill: Drill) -> None:
+def test_menu_offers_what_the_picture_offers(qtbot: Any, table: Table, drill: Drill) -> None:
     picture = Topology()
     qtbot.addWidget(picture)
     picture.show_drill(drill)
@@ -141,7 +149,7 @@ def test_actions_of_another_view_are_the_same_objects(qtbot: Any, drill: Drill) 
     assert len(lines) == 1  # asked for once, by the view whose acts they are
 
 
-def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: TopologyTable) -> None:
+def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: Table) -> None:
     select(table, "SERVER_B")
     table.table.setFocus()
     with qtlog.disabled():  # the offscreen plugin raises no menus
@@ -151,7 +159,7 @@ def test_enter_opens_the_menu(qtbot: Any, qtlog: Any, table: TopologyTable) -> N
         menu.close()
 
 
-def test_several_rows_get_what_fits_all_of_them(qtbot: Any, table: TopologyTable, drill: Drill) -> None:
+def test_several_rows_get_what_fits_all_of_them(qtbot: Any, table: Table, drill: Drill) -> None:
     select(table, "SERVER_A – SERVER_B", "SERVER_A – SERVER_W")
     menu = QMenu(table)
     table.fill_menu(menu)
@@ -163,14 +171,14 @@ def test_several_rows_get_what_fits_all_of_them(qtbot: Any, table: TopologyTable
     assert not [label for label, _ in common_offers(drill.world, pair) if label.startswith("Cut")]
 
 
-def test_filter(qtbot: Any, table: TopologyTable) -> None:
+def test_filter(qtbot: Any, table: Table) -> None:
     qtbot.keyClicks(table.field, "link witness")
     assert {role_of(found) for found in table.model.rows} == {"witness link"}
     qtbot.keyClicks(table.field, " zebra")
     assert list(table.model.rows) == []
 
 
-def test_selection_and_choice(qtbot: Any, table: TopologyTable, drill: Drill) -> None:
+def test_selection_and_choice(qtbot: Any, table: Table, drill: Drill) -> None:
     with qtbot.waitSignal(table.chosen) as told:
         table.choose(Target("link", ("SERVER_W", "SERVER_B")))
     assert told.args == [Target("link", ("SERVER_B", "SERVER_W"))]
@@ -181,7 +189,7 @@ def test_selection_and_choice(qtbot: Any, table: TopologyTable, drill: Drill) ->
     assert [found.name.strip() for found in table.selected()] == ["Sales on SERVER_B"]
 
 
-def test_an_exam_tells_only_what_is_seen_without_asking(table: TopologyTable, drill: Drill) -> None:
+def test_an_exam_tells_only_what_is_seen_without_asking(table: Table, drill: Drill) -> None:
     drill.terms = TERMS[Mode.EXAM]
     table.show_drill(drill)
     happens(table, drill, "pull-cable SERVER_B", "hang SERVER_W", then_s=30.0)

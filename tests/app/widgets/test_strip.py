@@ -140,13 +140,13 @@ def test_keys_walk_from_marker_to_marker_and_each_is_shown_in_words(qtbot: QtBot
     last = len(strip.markers) - 1
     walked = []
     for key in (Qt.Key.Key_Left, Qt.Key.Key_Left, Qt.Key.Key_Home, Qt.Key.Key_Right, Qt.Key.Key_End):
-        qtbot.keyClick(strip, key)  # type: ignore[no-untyped-call]
+        qtbot.keyClick(strip, key)
         walked.append(strip._at)
         assert strip._at is not None
         assert strip.markers[strip._at].text.partition(" ")[0] in strip.accessibleDescription()
         assert QToolTip.text()
     assert walked == [last, last - 1, 0, 1, last]
     with qtbot.waitSignal(strip.moment_chosen) as chosen:
-        qtbot.keyClick(strip, Qt.Key.Key_Return)  # type: ignore[no-untyped-call]
+        qtbot.keyClick(strip, Qt.Key.Key_Return)
     assert chosen.args == [strip.markers[-1].t_s]
     QToolTip.hideText()

@@ -9,7 +9,8 @@ from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.views.charts.panel import CHOSEN_ALPHA, FILL_ALPHA, SHADE_ALPHA
+from app.views.charts.lane import SHADE_ALPHA
+from app.views.charts.panel import CHOSEN_ALPHA, FILL_ALPHA
 from app.views.planner.cell import BAND_ALPHA
 from app.widgets import theme
 from app.widgets.theme import Tokens

@@ -44,8 +44,8 @@ def catalogue(name: str) -> Catalog:
         return read_po(file, locale=name)
 
 
-def forms(text: Text) -> tuple[str, ...]:
-    return text if isinstance(text, tuple) else (text,)
+def forms(text: Text | list[str]) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text)
 
 
 @pytest.fixture(scope="module")
@@ -153,8 +153,9 @@ def test_the_compiled_catalogue_says_the_same(german: Catalog) -> None:
         compiled = gettext.GNUTranslations(file)
     for message in german:
         if isinstance(message.id, tuple):
-            assert tuple(compiled.ngettext(*message.id, n) for n in (1, 2)) == message.string
-        elif message.id:
+            one, many = message.id
+            assert tuple(compiled.ngettext(one, many, n) for n in (1, 2)) == message.string
+        elif isinstance(message.id, str) and message.id:
             assert compiled.gettext(message.id) == message.string
 
 
@@ -206,8 +207,11 @@ def test_nothing_is_looked_up_inside_a_formatted_string() -> None:
     """Collecting the words does not see it there before Python 3.12."""
     hidden = []
     for path in sorted(APP.rglob("*.py")):
-        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-            inside = ast.walk(node) if isinstance(node, ast.JoinedStr) else ()
+        strings = (
+            node for node in ast.walk(ast.parse(path.read_text("utf-8"))) if isinstance(node, ast.JoinedStr)
+        )
+        for node in strings:
+            inside = ast.walk(node)
             hidden += [f"{path.name}:{node.lineno}" for call in inside if isinstance(call, ast.Call)
                        and isinstance(call.func, ast.Name) and call.func.id in KEYWORDS
                        and isinstance(call.args[0], ast.Constant)]  # fmt: skip

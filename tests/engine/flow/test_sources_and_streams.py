@@ -84,9 +84,10 @@ def test_a_jump_of_positions_is_no_rate() -> None:
 def test_warm_start_is_the_steady_state_and_moves_no_position_back() -> None:
     flow = Flow.empty()
     add_pair(flow, setup(W1))
-    set_positions(
-        flow, **dict.fromkeys(("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb"), 5000.0)
+    steady: dict[str, Any] = dict.fromkeys(
+        ("generated_kb", "flushed_kb", "sent_kb", "received_kb", "hardened_kb"), 5000.0
     )
+    set_positions(flow, **steady)
     set_positions(flow, redone_kb=4000.0, acknowledged_kb=5000.0, committed_kb=5000.0)
     flow.warm_start(0, 0.25)
     at = positions(flow)
@@ -165,7 +166,7 @@ def test_broken_books_are_noticed() -> None:
 
 def test_after_warming_up_nothing_is_left_to_compile() -> None:
     warm_up()
-    entries = (k.advance, k.note_crossings, k.stream_crossings, k.read_source, k.read_stream)
+    entries: tuple[Any, ...] = (k.advance, k.note_crossings, k.stream_crossings, k.read_source, k.read_stream)
     compiled = [len(entry.signatures) for entry in entries]
     flow = one()
     flow.watch(0, Crossing.LOG_FULL)

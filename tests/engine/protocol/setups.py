@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from engine.constants import TICKS_PER_S
 from engine.events import Event
@@ -61,7 +62,7 @@ def carry(world: World, path: str, a: str = P, b: str = M) -> None:
     assert (b, path) in world.files
 
 
-def restore_full(world: World, path: str = FULL, **options: bool) -> DatabaseCopy:
+def restore_full(world: World, path: str = FULL, **options: Any) -> DatabaseCopy:
     finish(world, M, restore.restore_database(world, M, DB, path, recovery=False, **options))
     return world.copies[MIRROR]
 

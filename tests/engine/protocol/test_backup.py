@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -194,7 +195,7 @@ def test_files_go_where_move_says_and_drives_must_exist() -> None:
     full(world)
     carry(world, FULL)
     assert refusal(restore.restore_database, world, M, DB, FULL) == 5133
-    copy = restore_full(world, moves={"sales": "D:\\Data\\Sales.mdf"})  # type: ignore[arg-type]
+    copy = restore_full(world, moves={"sales": "D:\\Data\\Sales.mdf"})
     assert (copy.data_drive, copy.log_drive) == ("D", "L")
     world.update_computer(M, volumes=(Volume(letter="D", size_kb=4e6), Volume(letter="L", size_kb=1e6)))
     assert refusal(restore.restore_database, world, M, DB, FULL, moves={"sales": "D:\\x.mdf"}) == 3257
@@ -222,9 +223,9 @@ def take(
     return lambda world: function(world, server, database, path, **options)
 
 
-def put(what: str, path: str = FULL, server: str = M, **options: object) -> Callable[[World], object]:
+def put(what: str, path: str = FULL, server: str = M, **options: Any) -> Callable[[World], object]:
     function = restore.restore_database if what == "DATABASE" else restore.restore_log
-    return lambda world: function(world, server, DB, path, **options)  # type: ignore[operator]
+    return lambda world: function(world, server, DB, path, **options)
 
 
 def nothing(world: World) -> None: ...
@@ -240,7 +241,7 @@ REFUSED: dict[str, Case] = {
         lambda w: w.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),)),
         take("DATABASE", path="E:\\x.bak"), 3202),
     "not a backup file": (
-        lambda w: w.files.update({(P, FULL): accounts.CertificateFile(None)}),  # type: ignore[arg-type]
+        lambda w: w.files.update({(P, FULL): accounts.CertificateFile(None)}),
         take("DATABASE"), 3241),
     "simple recovery": (
         lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE), take("LOG"), 4208),
@@ -373,7 +374,8 @@ def test_two_logs_are_one_up_to_where_the_first_of_them_branched(
     trunk: list[float], a: list[float], b: list[float]
 ) -> None:
     world = World(seed=1, chance=Chance.from_seed(1), flow=Flow.empty())
-    path, end = ((0, 0.0),), 0.0
+    path: lineage.Lineage = ((0, 0.0),)
+    end = 0.0
     for step in trunk:
         end += step
         path = lineage.branch(world, path, end)

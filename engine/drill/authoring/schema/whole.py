@@ -120,7 +120,7 @@ class Scenario(Part):
         return (*self.questions, *self.predictions)
 
 
-def schema() -> dict[str, object]:
+def schema() -> dict[str, Any]:
     """The JSON Schema of a scenario file, for editors. `name` may be left out there."""
     made = Scenario.model_json_schema(by_alias=True)
     made = _or_variant(made)

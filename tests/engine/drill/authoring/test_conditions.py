@@ -80,7 +80,7 @@ def test_a_database_without_a_session_is_none_although_the_lost_mirror_still_bel
 def batch(sql: str, *errors: int, server: str = "SERVER_A") -> Event:
     messages = [{"number": number, "severity": 16} for number in (0, *errors)]
     messages[0]["severity"] = 10
-    data = (("batch", sql), ("messages", messages), ("results", []))
+    data: tuple[tuple[str, object], ...] = (("batch", sql), ("messages", messages), ("results", []))
     return Event(0, "sql_done", server, None, "", data)
 
 

@@ -110,7 +110,7 @@ def test_a_variant_becomes_a_drill_without_variants() -> None:
     assert played(made).score().total >= SOLUTION_POINTS_MIN
 
 
-_TEXTS = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\r"), max_size=20)
+_TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\r"), max_size=20)
 _PLAIN = st.one_of(_TEXTS, st.booleans(), st.integers(-(10**9), 10**9), st.floats(-1e9, 1e9))
 _TABLES = st.dictionaries(_TEXTS, st.one_of(_PLAIN, st.lists(_PLAIN, max_size=3)), max_size=4)
 

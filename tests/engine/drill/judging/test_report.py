@@ -14,7 +14,7 @@ from tests.engine.drill.texts import FREE, drill, run, small
 STEPS = ("failed_t_s", "detected_t_s", "redo_done_t_s", "decided_t_s", "online_t_s", "undo_done_t_s")
 
 
-def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], ...] = ()) -> dict[str, Any]:
+def report(*lines: str, until_s: float = 80.0, changes: tuple[tuple[str, str], ...] = ()) -> Any:
     """The report of a run without a story in which *lines* are done at 30 s."""
     taken = run(drill(*changes, text=FREE), 30)
     for line in lines:

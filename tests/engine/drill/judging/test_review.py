@@ -137,7 +137,7 @@ def test_time_that_was_lost_is_tried_again_from_where_it_began() -> None:
     )
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
     assert goal.cause == "Never done: power-on SERVER_A"
-    assert goal.retry_tick == next(s.tick for s in found.reference.steps if "power-on" in s.line)  # type: ignore[union-attr]
+    assert goal.retry_tick == next(s.tick for s in found.reference.steps if "power-on" in s.line)
 
 
 def test_mistakes_cost_what_is_missing() -> None:

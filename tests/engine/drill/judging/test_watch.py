@@ -25,7 +25,7 @@ def guard(lanes: Lanes, word: str) -> Precondition:
 
 
 @pytest.mark.parametrize("play", [played, left_alone, worst, *(at_random(n) for n in range(1, 6))])
-def test_lanes_add_up_to_the_accounts(play) -> None:  # type: ignore[no-untyped-def]
+def test_lanes_add_up_to_the_accounts(play) -> None:
     taken: Drill = play(small(), 3)
     lanes = watch(taken)["Sales"]
     known = account(taken.world, "Sales")

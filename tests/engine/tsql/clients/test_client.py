@@ -5,13 +5,14 @@ from __future__ import annotations
 import pytest
 
 from engine import simulator, tsql
+from engine.events import Event
 from engine.tsql.batches import work
 from tests.engine.tsql.console import Answer, answers, ask, run_on
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, do, lab
 
 
-def done(events: list[object]) -> list[Answer]:
-    return [Answer(event) for event in events if event.kind == "sql_done"]  # type: ignore[attr-defined]
+def done(events: list[Event]) -> list[Answer]:
+    return [Answer(event) for event in events if event.kind == "sql_done"]
 
 
 def test_submission_is_told_when_it_begins_and_when_it_ends() -> None:
