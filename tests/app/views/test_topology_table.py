@@ -77,9 +77,9 @@ def select(table: TopologyTable, *names: str) -> None:
 
 def test_every_thing_of_the_picture_has_a_row(table: Table, drill: Drill) -> None:
     picture = picture_of(drill.world)
-    rows: list[Any] = list(table.model.rows)
-    names = [found.name.strip() for found in rows]
-    things = [face.name for face in (*picture.servers, *picture.links, *picture.clients)]
+    names = [found.name.strip() for found in table.model.rows]
+    faces: tuple[Any, ...] = (*picture.servers, *picture.links, *picture.clients)
+    things = [face.name for face in faces]
     assert set(things) <= set(names)
     assert names[:3] == ["SERVER_A", "Sales on SERVER_A", "SERVER_B"]
 
