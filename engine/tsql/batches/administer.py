@@ -9,6 +9,7 @@ from typing import Any, Final
 from engine.messages import Message, SqlError, text_of
 from engine.protocol import accounts, backup, clock, databases, endpoints, logspace, restore, statements
 from engine.protocol import options as database_options
+from engine.tsql import catalog
 from engine.tsql.batches import access, backupsets, constraints, objects
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
@@ -70,7 +71,25 @@ def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome
     return endpoints.set_owner(machine.world, machine.session.server, statement.name, statement.owner)
 
 
+def _check_permission(machine: Machine, statement: s.Permission) -> None:
+    """Raises 15151 for an object or grantee that there is not."""
+    context = machine.context
+    if statement.kind == "OBJECT" and statement.name and catalog.object_id(context, statement.name) is None:
+        raise SqlError(15151, "find", "object", statement.name)
+    if statement.kind in ("OBJECT", "DATABASE"):
+        view, word = "sys.database_principals", "user"
+    else:
+        view, word = "sys.server_principals", "login"
+    names = {to_text(row["name"]).casefold() for row in catalog.rows_of(context, view)}
+    names |= {to_text(row["name"]).casefold() for row in catalog.rows_of(context, "sys.server_principals")}
+    for grantee in statement.grantees:
+        if grantee.casefold() not in names:
+            raise SqlError(15151, "find", word, grantee)
+
+
 def _permission(machine: Machine, statement: s.Permission) -> Outcome:
+    if statement.kind != "ENDPOINT":
+        _check_permission(machine, statement)
     if statement.kind != "ENDPOINT" or not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
         raise Unsimulated(f"{statement.verb} {', '.join(statement.permissions)}")
     return endpoints.permit(

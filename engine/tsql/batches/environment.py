@@ -127,8 +127,13 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
 
 
 def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
-    """Ids of temp tables, procedures and views that exist here; NULL for all others."""
-    return None if name is None else catalog.object_id(context, to_text(name))
+    """Ids of temp tables, procedures and views that exist here; NULL for all others, and for one of another type."""
+    number = None if name is None else catalog.object_id(context, to_text(name))
+    if number is None or kind is None:
+        return number
+    rows = (*catalog.rows_of(context, "sys.objects"), *catalog.rows_of(context, "sys.system_objects"))
+    of = next((to_text(row["type"]).strip() for row in rows if row["object_id"] == number), None)
+    return number if of in (None, to_text(kind).strip().upper()) else None
 
 
 def _of_principal(known: str, wanted: str) -> Callable[..., Scalar]:
@@ -302,17 +307,22 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "suser_sid": _of_principal("name", "sid"),
     "original_login": lambda context: (*context.session.callers, context.session.login)[0],
     "system_user": lambda context: context.session.login,
-    "user_name": lambda context, number=None: "dbo",
+    "user_name": lambda context, number=None: (
+        "dbo" if number is None else _user(context, "principal_id", number, "name")
+    ),
     "user": lambda context: "dbo",
     "current_user": lambda context: "dbo",
     "session_user": lambda context: "dbo",
-    "user_id": lambda context, name=None: 1,
+    "user_id": lambda context, name=None: 1 if name is None else _user(context, "name", name, "principal_id"),
+    "database_principal_id": lambda context, name=None: (
+        1 if name is None else _user(context, "name", name, "principal_id")
+    ),
     "host_name": lambda context: (context.session.program or CONSOLE).host,
     "host_id": lambda context: "1",
     "app_name": lambda context: (context.session.program or CONSOLE).name,
     "is_srvrolemember": _is_role_member,
-    "is_member": lambda context, role: int(to_text(role).lower() == "db_owner"),
-    "is_rolemember": lambda context, role, user=None: int(to_text(role).lower() == "db_owner"),
+    "is_member": lambda context, role: _is_member(context, role),
+    "is_rolemember": lambda context, role, user=None: _is_member(context, role),
     "has_dbaccess": lambda context, name: _has_dbaccess(context, name),
     "has_perms_by_name": lambda context, *values: 1,
     "serverproperty": _serverproperty,
@@ -320,7 +330,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "databaseproperty": _databasepropertyex,
     "connectionproperty": _connectionproperty,
     "default_domain": lambda context: context.computer.domain,
-    "sessionproperty": lambda context, name: 1,
+    "sessionproperty": lambda context, name: _session_property(context, name),
     "newid": _newid,
     "newsequentialid": _newid,
     "rand": _rand,
@@ -340,6 +350,37 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "fn_hadr_backup_is_preferred_replica": lambda context, database: 1,
 }
 """Functions that look at the connection or the server."""
+
+
+def _user(context: Context, known: str, value: Scalar, wanted: str) -> Scalar:
+    """A column of the database principal with that name or id; NULL if there is none."""
+    key = to_text(value).casefold()
+    rows = catalog.rows_of(context, "sys.database_principals")
+    return next((row[wanted] for row in rows if to_text(row[known]).casefold() == key), None)
+
+
+def _is_member(context: Context, role: Scalar) -> Scalar:
+    """1 in db_owner and public: everybody is dbo here. NULL for a role that there is not [DOC: IS_MEMBER]."""
+    asked = to_text(role).casefold()
+    rows = catalog.rows_of(context, "sys.database_principals")
+    if all(to_text(row["name"]).casefold() != asked or to_text(row["type"]) != "R" for row in rows):
+        return None
+    return int(asked in ("db_owner", "public"))
+
+
+def _session_property(context: Context, name: Scalar) -> Scalar:
+    """1 or 0 for an option of the connection, NULL for another name [DOC: SESSIONPROPERTY]."""
+    asked = to_text(name).upper()
+    known = (
+        "ANSI_NULLS",
+        "ANSI_PADDING",
+        "ANSI_WARNINGS",
+        "ARITHABORT",
+        "CONCAT_NULL_YIELDS_NULL",
+        "NUMERIC_ROUNDABORT",
+        "QUOTED_IDENTIFIER",
+    )
+    return int(bool(_options(context) & _OPTION_BITS[asked])) if asked in known else None
 
 
 def _culture(context: Context) -> Culture:

@@ -426,6 +426,8 @@ class _Compiler(Definitions):
             and words.removeprefix("TRANSACTION ISOLATION LEVEL ") not in LEVELS
         ):
             raise near(tokens[-1])
+        if tokens[0].upper in SWITCHES and tokens[-1].upper not in ("ON", "OFF"):
+            raise near(tokens[-1])
         values = [token for token in tokens if token.kind in ("string", "number", "variable")]
         value: s.Value = None
         if values:
@@ -543,6 +545,14 @@ class _Compiler(Definitions):
             self.command()
 
 
+SWITCHES: Final = frozenset(
+    {
+        "ANSI_NULLS", "ANSI_PADDING", "ANSI_WARNINGS", "ARITHABORT", "CONCAT_NULL_YIELDS_NULL", "FMTONLY", "FORCEPLAN",
+        "IMPLICIT_TRANSACTIONS", "NOCOUNT", "NOEXEC", "NUMERIC_ROUNDABORT", "PARSEONLY", "QUOTED_IDENTIFIER",
+        "XACT_ABORT",
+    }
+)  # fmt: skip
+"""Options of SET that are ON or OFF. Documented [DOC: SET statements]."""
 LEVELS: Final = ("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SNAPSHOT", "SERIALIZABLE")
 _EXCLUSIVE: Final = (
     ("LOCAL", "GLOBAL"),

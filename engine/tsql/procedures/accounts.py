@@ -73,7 +73,9 @@ def _detach(call: Call) -> None:
 
 
 def _database_option(call: Call) -> None:
-    """sp_dboption (2005 and 2008)."""
+    """sp_dboption (2005 and 2008). Raises 2812 from 2012 on."""
+    if call.machine.context.version >= 2012:
+        raise SqlError(2812, "sp_dboption")
     option, value = call.text("@optname").lower(), call.text("@optvalue").lower()
     words = {
         "offline": ("OFFLINE" if value in ("true", "on") else "ONLINE", ""),

@@ -236,7 +236,16 @@ def _auto_fix(call: Call, database: str, user: str) -> None:
 
 
 def _help_text(call: Call) -> None:
-    raise Unsimulated("the text of system objects")
+    """The definition of a procedure or view, a row a line. 15009 for no such object, 15197 for one without text."""
+    name, context = call.text("@objname"), call.machine.context
+    found = objects.find(context, tuple(part.strip("[]") for part in name.split(".")))
+    if found is None and catalog.object_id(context, name) is None:
+        raise SqlError(15009, name, context.session.database)
+    if found is None:
+        raise Unsimulated("the text of system objects")
+    if isinstance(found, Table):
+        raise SqlError(15197, name)
+    call.show(("Text",), [(line,) for line in found.definition.splitlines(keepends=True)])
 
 
 def _read_error_log(call: Call) -> None:

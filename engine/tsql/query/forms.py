@@ -129,6 +129,15 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
             raise SyntaxProblem(token.line, 243, token.text)
 
 
+def _check_offset(node: exp.Expr) -> None:
+    """Raises 102 for OFFSET without ORDER BY, 10741 beside TOP."""
+    query = node.parent
+    if query is None or query.args.get("order") is None:
+        raise SyntaxProblem(1, 102, "OFFSET")
+    if isinstance(query.args.get("limit"), exp.Limit):
+        raise SyntaxProblem(1, 10741)
+
+
 _HINTS: Final = frozenset(
     {
         "KEEPIDENTITY", "KEEPDEFAULTS", "FASTFIRSTROW", "FORCESCAN", "FORCESEEK", "HOLDLOCK", "IGNORE_CONSTRAINTS",
@@ -174,11 +183,19 @@ def check(tree: exp.Expr) -> None:
         exp.Anonymous,
         exp.TruncateTable,
         exp.WithTableHint,
+        exp.Escape,
+        exp.Offset,
         *RANKING,
     ):
         if isinstance(node, exp.Select):
             if not node.expressions and node.args.get("from_") is not None:
                 raise SyntaxProblem(1, 156, "FROM")
+        elif isinstance(node, exp.Escape):
+            sign = node.expression
+            if isinstance(sign, exp.Literal) and len(sign.name) != 1:
+                raise SyntaxProblem(1, 506, sign.name, "LIKE")
+        elif isinstance(node, exp.Offset):
+            _check_offset(node)
         elif isinstance(node, exp.WithTableHint):
             _check_hints(node)
         elif isinstance(node, exp.TruncateTable):

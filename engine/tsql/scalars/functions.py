@@ -315,6 +315,7 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 
 
 _KNOWN: Final = """
+applock_mode applock_test collationproperty crypt_gen_random
 object_definition col_length cert_id certencoded certprivatekey col_name columnproperty context_info
 current_request_id current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey
 encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty
@@ -342,6 +343,7 @@ SINCE: Final = {
     "choose": 2012,
     "concat": 2012,
     "try_convert": 2012,
+    "crypt_gen_random": 2008,
     "parse": 2012,
     "try_parse": 2012,
     "next_value_for": 2012,

@@ -13,6 +13,9 @@ from engine.tsql.scalars.date_values import US, Culture
 Options = tuple[tuple[str, str], ...]
 """Names and values of the options that SET has touched."""
 
+PRIORITIES: Final = frozenset({"LOW", "NORMAL", "HIGH", *map(str, range(-10, 11))})
+"""Documented [DOC: SET DEADLOCK_PRIORITY]."""
+
 DATEFORMATS: Final = frozenset({"mdy", "dmy", "ymd", "ydm", "myd", "dym"})
 """Documented [DOC: SET DATEFORMAT]."""
 
@@ -78,6 +81,8 @@ def checked(name: str, value: str) -> str:
         if not (value.isdecimal() and 1 <= int(value[:3]) <= 7):
             raise SqlError(2742, value)
         return value
+    if name == "DEADLOCK_PRIORITY" and value.upper() not in PRIORITIES:
+        raise SqlError(2755, -10, 10)
     return value
 
 
