@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, sources, tables
 from engine.tsql.batches.data import Table
+from engine.tsql.language import ages
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import Check, ColumnDefinition, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
@@ -37,11 +38,13 @@ SIZES: Final = {
 def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     """The empty table that *text* in brackets describes."""
     columns, rules = parse_table(text)
-    for column in columns:
+    for number, column in enumerate(columns, start=1):
         kind, length, _ = parse_type(column.type)
         if length is not None and length > SIZES.get(kind, length):
             most = 8000 if length > 8000 else SIZES[kind]
             raise SqlError(131 if length > 8000 else 2717, length, "column", column.name, most)
+        if machine.context.version < 2008 and kind.upper() in ages.TYPES:
+            raise SqlError(2715, number, column.type)
         _check_identity(ref.parts[-1], column)
         _check_digits(column)
     if sum(column.identity is not None for column in columns) > 1:

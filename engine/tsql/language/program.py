@@ -8,7 +8,7 @@ from itertools import pairwise
 from typing import Final
 
 from engine.tsql.batches.work import Recall, Steps, Stepwise
-from engine.tsql.language import outputs
+from engine.tsql.language import ages, outputs
 from engine.tsql.language import statements as s
 from engine.tsql.language.definition_reader import Definitions
 from engine.tsql.language.instructions import Branch, Do, EndCatch, Instruction, Jump, Program
@@ -161,10 +161,11 @@ class _Compiler(Definitions):
         self.do(line, statement)
 
     def check_variables(self, first: int, execute: bool = False) -> None:
-        """Every variable from token number *first* on has been declared; 137 or 1087 if not.
+        """Every variable from token number *first* on has been declared; 137 or 1087 if not. Nothing is too young.
 
         In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value.
         """
+        ages.check(self.tokens[first : self.place], self.version)
         for place in range(first, self.place):
             token = self.tokens[place]
             if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
@@ -420,13 +421,17 @@ class _Compiler(Definitions):
         tokens = self.tokens[first : self.place]
         if not tokens or tokens[0].kind != "word":
             raise self.problem()
+        switch = next((at for at, token in enumerate(tokens) if token.upper in ("ON", "OFF")), None)
+        if switch is not None:  # DELETE behind ON is a statement here
+            self.place = first + switch + 1
+            tokens = tokens[: switch + 1]
+        elif tokens[0].upper in SWITCHES:
+            raise near(tokens[-1])
         words = " ".join(token.upper for token in tokens)
         if (
             tokens[0].upper == "TRANSACTION"
             and words.removeprefix("TRANSACTION ISOLATION LEVEL ") not in LEVELS
         ):
-            raise near(tokens[-1])
-        if tokens[0].upper in SWITCHES and tokens[-1].upper not in ("ON", "OFF"):
             raise near(tokens[-1])
         values = [token for token in tokens if token.kind in ("string", "number", "variable")]
         value: s.Value = None
@@ -470,6 +475,8 @@ class _Compiler(Definitions):
         kind = self.text_between(first, self.place).lower()
         if not kind:
             raise self.problem()
+        if self.version < 2008 and kind.strip("[]").partition("(")[0].upper() in ages.TYPES:
+            raise SyntaxProblem(token.line, 2715, 1, kind)
         if kind.strip("[]") in ("text", "ntext", "image"):
             raise SyntaxProblem(token.line, 2739)
         default = ""
