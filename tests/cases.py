@@ -9,7 +9,8 @@ import pytest
 
 def one_in(every: int, cases: Iterable[object]) -> list[object]:
     """The first of *every* so many cases as it is, the others marked slow."""
-    return [
-        case if number % every == 0 else pytest.param(case, marks=pytest.mark.slow)
-        for number, case in enumerate(cases)
-    ]
+    return [case if number % every == 0 else _slow(case) for number, case in enumerate(cases)]
+
+
+def _slow(case: object) -> object:
+    return pytest.param(*case if isinstance(case, tuple) else (case,), marks=pytest.mark.slow)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import time
 from collections.abc import Callable
@@ -22,6 +23,7 @@ from PySide6.QtWidgets import (
     QScrollArea,
     QTabBar,
     QToolButton,
+    QWidget,
 )
 
 from app import settings
@@ -248,26 +250,27 @@ def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
 
 
 @pytest.mark.usefixtures("styled")
-@pytest.mark.parametrize("page", ["home", "history", "progress", "planner", "fidelity", "editor", "desk"])
-def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow, page: str) -> None:
+def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> None:
     """A plot that was rebuilt while Qt handed a style on once ended the program."""
-    going = {
-        "home": lab.show_home,
-        "history": lab.show_history,
-        "progress": lab.progress.show,
-        "planner": lab.tools.show_planner,
-        "fidelity": lab.tools.show_fidelity,
-        "editor": lab.editing.show,
-        "desk": lambda: None,
-    }
-    going[page]()
-    for choice in (theme.DARK, theme.LIGHT):
-        lab.appearance.set_theme(choice)
-        qapp.processEvents()
+    choices, seen = itertools.cycle((theme.DARK, theme.LIGHT)), list[QWidget]()
+    for go in (
+        lambda: None,  # on the desk
+        lab.show_home,
+        lab.show_history,
+        lab.progress.show,
+        lab.tools.show_planner,
+        lab.tools.show_fidelity,
+        lab.editing.show,
+    ):
+        go()
         shown_page = lab.pages.currentWidget()
         assert shown_page is not None
-        ground = shown_page.palette().window().color()
-        assert ground == theme.tokens(qapp.palette()).window
+        seen.append(shown_page)
+        lab.appearance.set_theme(next(choices))
+        qapp.processEvents()
+        assert shown_page.palette().window().color() == theme.tokens(qapp.palette()).window
+    assert len(set(seen)) == len(seen)
+    theme.apply(qapp, theme.LIGHT)
 
 
 @pytest.mark.usefixtures("styled")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from PySide6.QtCore import QEvent
 from PySide6.QtWidgets import QApplication, QLabel, QLineEdit, QMenu
@@ -10,6 +12,7 @@ from app.views.scenario_picker import ScenarioPicker
 from app.widgets import theme
 from tests import painted
 from tests.app.main_window.conftest import Hands
+from tests.cases import one_in
 from tests.open_window import OpenWindow
 
 
@@ -68,8 +71,9 @@ def test_a_faint_text_is_seen(stage: OpenWindow) -> None:
     assert found[0] is not None
 
 
-@pytest.mark.parametrize("size", [(1024, 768), (1366, 768), (1920, 1080)])
-@pytest.mark.parametrize("scale", [0.8, 2.0])
+@pytest.mark.parametrize(
+    ("scale", "size"), one_in(4, itertools.product((2.0, 0.8), ((1024, 768), (1366, 768), (1920, 1080))))
+)
 def test_start_page_and_brief_have_room_for_their_words(
     window: OpenWindow, size: tuple[int, int], scale: float
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,22 +15,26 @@ import pymssql
 import pytds
 import pytest
 
+from app.files.folders import FOLDER_VARIABLE
+
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture
-def served(tmp_path: Path) -> Iterator[dict[str, Any]]:
+@pytest.fixture(scope="module")
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
     """The addresses of the lab; at the end its record is replayed."""
-    record = tmp_path / "run.json"
+    folder = tmp_path_factory.mktemp("served")
+    record = folder / "run.json"
+    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
     command = [sys.executable, "-m", "app", "serve", "lab", "--port-base", "0", "--record", str(record)]
     with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as running:
         assert running.stdout is not None
         yield json.loads(running.stdout.readline())["servers"]
         running.communicate("", timeout=60)
     again = [sys.executable, "-m", "app", "replay", str(record)]
-    assert subprocess.run(again, cwd=ROOT, capture_output=True, timeout=60).returncode == 0
+    assert subprocess.run(again, cwd=ROOT, capture_output=True, timeout=60, env=environment).returncode == 0
 
 
 def connect_pytds(there: dict[str, Any]) -> Any:
