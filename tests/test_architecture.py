@@ -111,13 +111,23 @@ def parsed(file: Path) -> ast.Module:
 
 
 def imports(tree: ast.Module) -> Iterator[str]:
-    """All that a module imports, anywhere in it: `from a import b` counts as `a.b`, which may be a module."""
+    """All that a module imports, anywhere in it, also by a name given to `import_module`.
+
+    `from a import b` counts as `a.b`, which may be a module.
+    """
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, "imports are absolute here, so that the walls can be read"
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        else:
+            match node:
+                case ast.Call(
+                    func=ast.Name(id="import_module") | ast.Attribute(attr="import_module"),
+                    args=[ast.Constant(value=str(name)), *_],
+                ):
+                    yield name
 
 
 def within(name: str, parts: Iterable[str]) -> bool:
@@ -325,7 +335,7 @@ def test_a_circle_is_found() -> None:
     code = {
         "a": ast.parse("from b import x"),
         "b": ast.parse("if TYPE_CHECKING:\n    import c"),
-        "c": ast.parse("import a"),
+        "c": ast.parse("def later():\n    importlib.import_module('a')"),
         "d": ast.parse("import a"),
     }
     assert circles(code) == [{"a", "b", "c"}]

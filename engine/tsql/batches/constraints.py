@@ -11,7 +11,8 @@ from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
-from engine.tsql.query.plans import TableRef, Unsimulated, plan_statement
+from engine.tsql.query.planner import plan_statement
+from engine.tsql.query.plans import TableRef, Unsimulated
 from engine.tsql.scalars.types import MAX
 from engine.tsql.scalars.values import Scalar, comparable, parse_type, to_text
 

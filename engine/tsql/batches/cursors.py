@@ -9,7 +9,8 @@ from engine.messages import SqlError
 from engine.tsql.batches import tables
 from engine.tsql.batches.data import Cursor
 from engine.tsql.language import statements as s
-from engine.tsql.query.plans import Unsimulated, without_cursor_options
+from engine.tsql.query.planner import without_cursor_options
+from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import to_number
 
 if TYPE_CHECKING:

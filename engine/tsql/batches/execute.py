@@ -29,7 +29,7 @@ from engine.tsql.batches.data import Caught, ConnectionLost
 from engine.tsql.batches.machine import Machine
 from engine.tsql.clients import linked
 from engine.tsql.language import statements as s
-from engine.tsql.query import plans
+from engine.tsql.query import planner
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import settings
 from engine.tsql.scalars.functions import format_message
@@ -283,8 +283,8 @@ def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
 
 
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
-    plans.check_view(statement.query)
-    for table in plans.references("statement", statement.query).tables:
+    planner.check_view(statement.query)
+    for table in planner.references("statement", statement.query).tables:
         sources.described(machine, table)  # a view needs its tables when it is made
     plan = machine.plan("statement", statement.query)
     seen: set[str] = set()

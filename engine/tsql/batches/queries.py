@@ -16,7 +16,8 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
 from engine.tsql.language.lexer import quote
 from engine.tsql.language.outputs import Output
-from engine.tsql.query.plans import UNNAMED, Plan, TableRef, plan_statement
+from engine.tsql.query.planner import plan_statement
+from engine.tsql.query.plans import UNNAMED, Plan, TableRef
 from engine.tsql.scalars.types import DECIMALS, SqlType, type_of
 from engine.tsql.scalars.values import DIGITS_HELD, convert
 

@@ -17,9 +17,10 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_table
 from engine.tsql.language.instructions import Branch, Do, Instruction
 from engine.tsql.language.lexer import SyntaxProblem, tokens_of
-from engine.tsql.query import plans
+from engine.tsql.query import planner
 from engine.tsql.query.names import Columns, Names
-from engine.tsql.query.plans import Unsimulated, without_cursor_options
+from engine.tsql.query.planner import without_cursor_options
+from engine.tsql.query.plans import Unsimulated
 from engine.tsql.query.scratch import check_calls
 from engine.tsql.scalars.types import SqlType, type_of
 
@@ -92,7 +93,7 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
     if not text or (kind == "expression" and len(tokens_of(text)) <= 2):  # one token and the end
         return
     machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))
-    named = plans.references(kind, text)
+    named = planner.references(kind, text)
     tables: list[tuple[str, Columns | None]] = []
     for ref in named.tables:
         if ref.key in scope.known_tables:

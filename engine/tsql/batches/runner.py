@@ -37,7 +37,7 @@ from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import Action, Branch, Do, EndCatch, Jump
 from engine.tsql.language.lexer import SyntaxProblem, TooLong, double_quotes_as_strings, name_of, tokens_of
-from engine.tsql.query import plans
+from engine.tsql.query import planner
 from engine.tsql.query.names import Columns, Names
 from engine.tsql.query.plans import Plan, TableRef, Unsimulated
 from engine.tsql.query.scratch import SCRATCH_WORK, Scratch
@@ -392,7 +392,7 @@ class Runner(Machine):
 
     def names(self, kind: str, text: str) -> Names:
         """What the names in *text* mean at this moment."""
-        named = plans.references(kind, text)
+        named = planner.references(kind, text)
         return Names(
             tuple((ref.key, self._columns(ref)) for ref in named.tables),
             tuple((name, self.variable_type(name)) for name in named.variables),
@@ -407,10 +407,10 @@ class Runner(Machine):
             return None
 
     def plan(self, kind: str, text: str, names: Names | None = None) -> Plan:
-        """The plan of a statement, expression or condition, as things are or *names* has them. Raises as plans.plan."""
+        """The plan of a statement, expression or condition, as things are or *names* has them. As planner.plan."""
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
-        return plans.plan(kind, text, self.names(kind, text) if names is None else names)
+        return planner.plan(kind, text, self.names(kind, text) if names is None else names)
 
     def evaluate(self, text: str) -> Scalar:
         """The value of an expression."""

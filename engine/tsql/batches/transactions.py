@@ -17,7 +17,7 @@ from engine.protocol import commits, logspace
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Place, RowChanges, Session, Table, Undo
 from engine.tsql.language import statements as s
-from engine.tsql.query import plans
+from engine.tsql.query import planner
 from engine.tsql.query.plans import Unsimulated
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def begin_implicitly(machine: Machine, statement: s.Statement) -> None:
         return
     if isinstance(statement, s.CursorAction | s.Transaction) and statement.verb not in ("OPEN", "BEGIN"):
         return
-    if isinstance(statement, s.Query) and not plans.references("statement", statement.text).tables:
+    if isinstance(statement, s.Query) and not planner.references("statement", statement.text).tables:
         return
     _begin(machine, s.Transaction("BEGIN"))
 

@@ -24,7 +24,8 @@ from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
 from engine.tsql.clients import client
 from engine.tsql.language.lexer import SyntaxProblem
-from engine.tsql.query.plans import Unsimulated, plan_statement
+from engine.tsql.query.planner import plan_statement
+from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import Scalar, to_text
 from engine.words import mark, say
 

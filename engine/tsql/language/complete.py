@@ -14,7 +14,7 @@ from engine.tsql.batches.environment import CONTEXT_FUNCTIONS, GLOBALS
 from engine.tsql.language.lexer import Token, name_of, tokens_of
 from engine.tsql.language.words import COMMAND_PAIRS, COMMAND_WORDS, STATEMENT_WORDS
 from engine.tsql.procedures import PROCEDURES
-from engine.tsql.query import plans
+from engine.tsql.query import planner
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.functions import FUNCTIONS, INTERNAL
 
@@ -191,7 +191,7 @@ def _in_query(context: Context, tokens: tuple[Token, ...]) -> set[str]:
 
 def _in_command(context: Context, statement: str, last: Token) -> set[str]:
     """What the grammar takes next, and names of databases or windows' servers where it takes a name."""
-    accepted, words = plans.following(statement)
+    accepted, words = planner.following(statement)
     if "NAME" in accepted and last.upper in _BEFORE_DATABASE:
         words |= set(SYSTEM_DATABASES) | {copy.database for copy in context.copies()}
     if last.upper == "WITH" or (last.is_op(",") and re.search(r"\bWITH\b", statement, re.IGNORECASE)):

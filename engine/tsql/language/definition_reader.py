@@ -10,7 +10,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import Action, Do, Program
 from engine.tsql.language.lexer import SyntaxProblem, Tokens, name_of
 from engine.tsql.language.reader import Reader
-from engine.tsql.query import plans
+from engine.tsql.query import planner
 
 STATEMENT_WORK: Final = 60
 """Work of reading a statement of any kind. Measured."""
@@ -69,7 +69,7 @@ class Definitions(Reader):
             raise self.problem()
         first = self.place
         columns = self.bracketed()
-        plans.check_columns(columns, self.tokens[first].line)
+        planner.check_columns(columns, self.tokens[first].line)
         while self.word("ON", "TEXTIMAGE_ON", "WITH"):
             self.take()
             if self.token.is_op("("):
@@ -143,7 +143,7 @@ class Definitions(Reader):
             named = name_of(inside[1]) if default == 2 else ""
             self.do(line, s.AlterTable(name, default=(name_of(inside[-1]), value, named)))
         elif action == "ADD":
-            plans.check_columns(f"({text})", line)
+            planner.check_columns(f"({text})", line)
             self.do(line, s.AlterTable(name, f"({text})"))
         elif action == "DROP" and word == "COLUMN":
             names = tuple(name_of(t) for t in inside[1:] if not t.is_op(","))
@@ -152,7 +152,7 @@ class Definitions(Reader):
             self.do(line, s.AlterTable(name, constraint=name_of(inside[1])))
         elif action == "ALTER" and word == "COLUMN" and inside[2].upper not in ("ADD", "DROP"):
             column = self.text_between(first + 1, self.place)
-            plans.check_columns(f"({column})", line)
+            planner.check_columns(f"({column})", line)
             self.do(line, s.AlterTable(name, altered=f"({column})"))
         else:
             self.do(line, s.NotSimulated(f"ALTER TABLE … {action} {word}".rstrip()))
@@ -243,6 +243,6 @@ class Definitions(Reader):
             return s.NotSimulated("CREATE VIEW with a list of columns")
         self.up_to_as()
         query = self.text[self.token.start :].rstrip().rstrip(";")
-        if not self.word("SELECT", "WITH") or not plans.check_statement(query, self.token.line):
+        if not self.word("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
             raise self.problem()
         return s.CreateView(name, query, alter)

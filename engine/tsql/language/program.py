@@ -20,7 +20,7 @@ from engine.tsql.language.words import (
     STATEMENT_WORDS,
     STOP_WORDS,
 )
-from engine.tsql.query import plans
+from engine.tsql.query import planner
 
 NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
 """Words that begin a statement only from a version on. Documented [DOC: each statement's page]."""
@@ -156,7 +156,7 @@ class _Compiler(Definitions):
         first = self.skim()
         if self.token.is_op(")"):
             raise self.problem()
-        statement = plans.parse_command(self.text, self.tokens[first : self.place], self.token)
+        statement = planner.parse_command(self.text, self.tokens[first : self.place], self.token)
         self.check_variables(first, isinstance(statement, s.Execute))
         self.do(line, statement)
 
@@ -229,7 +229,7 @@ class _Compiler(Definitions):
         if self.version < 2008 and self.tokens[first].upper == "INSERT":
             self.check_one_row(first)
         plain, output = outputs.split(text)
-        if plans.check_statement(plain, line):
+        if planner.check_statement(plain, line):
             self.do(line, s.Query(plain, output))
         else:
             self.do(line, s.NotSimulated(" ".join(token.upper for token in self.tokens[first : first + 2])))
@@ -325,7 +325,7 @@ class _Compiler(Definitions):
         text = self.text_between(first, self.place)
         if not text:
             raise self.problem()
-        plans.check_condition(text, line)
+        planner.check_condition(text, line)
         self.check_variables(first)
         return self.emit(line, Branch(text))
 
@@ -379,7 +379,7 @@ class _Compiler(Definitions):
         text = self.text_between(first, self.place)
         if not text:
             raise self.problem()
-        plans.check_expression(text, line)
+        planner.check_expression(text, line)
         self.check_variables(first)
         return text
 
@@ -468,7 +468,7 @@ class _Compiler(Definitions):
                 raise self.problem()
             self.skim(commas=True)
             columns = self.text_between(first, self.place)
-            plans.check_columns(columns, line)
+            planner.check_columns(columns, line)
             self.declared.add(name)
             return s.Declaration(name, "table", columns=columns)
         first = self.skim(commas=True, assign=True)
@@ -508,7 +508,7 @@ class _Compiler(Definitions):
             self.skim()
         text = self.text_between(first, self.place)
         self.check_variables(first)
-        plans.check_statement(plans.without_cursor_options(text), line)
+        planner.check_statement(planner.without_cursor_options(text), line)
         self.do(line, s.DeclareCursor(name, text, tuple(options)))
 
     def execute(self) -> None:

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import import_module
-from itertools import pairwise
-from typing import Any, Final
+from typing import Final
 
-from engine.tsql.language import statements as s
-from engine.tsql.language.columns import parse_columns
-from engine.tsql.language.lexer import SyntaxProblem, Token, tokens_of
 from engine.tsql.query.cost import NO_QUERY, Query
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar, shown_as
@@ -108,94 +101,3 @@ class References:
 
     tables: tuple[TableRef, ...] = ()
     variables: tuple[str, ...] = ()
-
-
-@cache
-def _translate() -> Any:
-    """translate.py with sqlglot behind it: 50 ms that a program which asks nothing need not spend."""
-    return import_module("engine.tsql.query.translate")
-
-
-@cache
-def _parse() -> Any:
-    """parse.py with lark and the grammar's tables behind it: 120 ms."""
-    return import_module("engine.tsql.language.parse")
-
-
-def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
-    """The command that *tokens* of *text* are; *following* is behind it. Raises SyntaxProblem 102 or 156."""
-    statement: s.Statement = _parse().parse_command(text, tokens, following)
-    return statement
-
-
-def following(statement: str) -> tuple[set[str], set[str]]:
-    """Names of the terminals that may follow the beginning of a command, and the words among them."""
-    accepted, words = _parse().following(statement)
-    return accepted, words
-
-
-def references(kind: str, text: str) -> References:
-    """The tables and variables that *text*, a statement, expression or condition, names."""
-    found: References = _translate().references(kind, text)
-    return found
-
-
-def plan(kind: str, text: str, names: object = None) -> Plan:
-    """The plan of a statement, or of the value of an expression or condition, read against *names* (names.Names).
-
-    Raises SyntaxProblem, SqlError or Unsimulated.
-    """
-    made: Plan = _translate().plan(kind, text, names)
-    return made
-
-
-def planning(text: str, names: object) -> Any:
-    """The plan of a statement in steps (work.Stepwise)."""
-    return _translate().planning(text, names)
-
-
-def plan_statement(text: str) -> Plan:
-    """The plan of a statement of which no table or variable is known."""
-    return plan("statement", text)
-
-
-# --- checks while the batch is compiled -----------------------------------------------------------------
-
-
-def check_statement(text: str, line: int) -> bool:
-    """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
-    return bool(_translate().check_statement(text, line))
-
-
-def check_view(text: str) -> None:
-    """Raises 1033 for the query of a view with ORDER BY and without TOP."""
-    _translate().check_view(text)
-
-
-def check_condition(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as a condition (4145 if it is a value)."""
-    _translate().check_condition(text, line)
-
-
-def check_expression(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as one value."""
-    _translate().check_expression(text, line)
-
-
-def check_columns(text: str, line: int) -> None:
-    """Raises SyntaxProblem unless *text* reads as the columns of a table."""
-    try:
-        parse_columns(text)
-    except SyntaxProblem as problem:
-        raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
-
-
-def without_cursor_options(text: str) -> str:
-    """The SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
-    level, begins = 0, len(text)
-    tokens = tokens_of(text)
-    for token, behind in pairwise(tokens):
-        level += token.is_op("(") - token.is_op(")")
-        if level == 0 and token.upper == "FOR":
-            begins = token.start if behind.upper in ("READ", "UPDATE") else len(text)
-    return text[:begins]

@@ -1,0 +1,109 @@
+"""Asks the translator and the parser for plans: neither is imported before the first question."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+from engine.tsql.batches.work import Stepwise
+from engine.tsql.language import statements as s
+from engine.tsql.language.columns import parse_columns
+from engine.tsql.language.lexer import SyntaxProblem, Token, tokens_of
+from engine.tsql.query.names import Names
+from engine.tsql.query.plans import Plan, References
+
+# sqlglot behind translate.py takes 50 ms, lark and the grammar's tables behind parse.py take 120 ms; a program that
+# asks nothing need not spend them.
+
+
+def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
+    """The command that *tokens* of *text* are; *following* is behind it. Raises SyntaxProblem 102 or 156."""
+    from engine.tsql.language import parse
+
+    return parse.parse_command(text, tokens, following)
+
+
+def following(statement: str) -> tuple[set[str], set[str]]:
+    """Names of the terminals that may follow the beginning of a command, and the words among them."""
+    from engine.tsql.language import parse
+
+    return parse.following(statement)
+
+
+def references(kind: str, text: str) -> References:
+    """The tables and variables that *text*, a statement, expression or condition, names."""
+    from engine.tsql.query import translate
+
+    return translate.references(kind, text)
+
+
+def plan(kind: str, text: str, names: Names | None = None) -> Plan:
+    """The plan of a statement, or of the value of an expression or condition, read against *names*.
+
+    Raises SyntaxProblem, SqlError or Unsimulated.
+    """
+    from engine.tsql.query import translate
+
+    return translate.plan(kind, text, names)
+
+
+def planning(text: str, names: Names) -> Stepwise[Plan]:
+    """The plan of a statement in steps (work.Stepwise)."""
+    from engine.tsql.query import translate
+
+    return translate.planning(text, names)
+
+
+def plan_statement(text: str) -> Plan:
+    """The plan of a statement of which no table or variable is known."""
+    return plan("statement", text)
+
+
+# --- checks while the batch is compiled -----------------------------------------------------------------
+
+
+def check_statement(text: str, line: int) -> bool:
+    """Raises SyntaxProblem unless *text* reads as a query; False if sqlglot cannot tell."""
+    from engine.tsql.query import translate
+
+    return translate.check_statement(text, line)
+
+
+def check_view(text: str) -> None:
+    """Raises 1033 for the query of a view with ORDER BY and without TOP."""
+    from engine.tsql.query import translate
+
+    translate.check_view(text)
+
+
+def check_condition(text: str, line: int) -> None:
+    """Raises SyntaxProblem unless *text* reads as a condition (4145 if it is a value)."""
+    from engine.tsql.query import translate
+
+    translate.check_condition(text, line)
+
+
+def check_expression(text: str, line: int) -> None:
+    """Raises SyntaxProblem unless *text* reads as one value."""
+    from engine.tsql.query import translate
+
+    translate.check_expression(text, line)
+
+
+def check_columns(text: str, line: int) -> None:
+    """Raises SyntaxProblem unless *text* reads as the columns of a table."""
+    try:
+        parse_columns(text)
+    except SyntaxProblem as problem:
+        raise SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters) from None
+
+
+def without_cursor_options(text: str) -> str:
+    """The SELECT of a cursor without FOR READ ONLY or FOR UPDATE."""
+    level, begins = 0, len(text)
+    tokens = tokens_of(text)
+    for token, behind in pairwise(tokens):
+        level += token.is_op("(") - token.is_op(")")
+        if level == 0 and token.upper == "FOR":
+            begins = token.start if behind.upper in ("READ", "UPDATE") else len(text)
+    return text[:begins]
