@@ -68,8 +68,15 @@ CLIENT_PAUSE_S: Final = 2.0
 ENDPOINT_PORT: Final = 5022
 """Port that the wizard of Management Studio offers. Documented [DOC: security wizard]."""
 
-COMPATIBILITY: Final = {2005: 90, 2008: 100, 2012: 110, 2014: 120}
-COMPATIBILITY_MIN: Final = {2005: 80, 2008: 80, 2012: 90, 2014: 100}
+VERSIONS: Final = (2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022)
+"""Product versions that are told apart."""
+
+COMPATIBILITY: Final = {
+    2005: 90, 2008: 100, 2012: 110, 2014: 120, 2016: 130, 2017: 140, 2019: 150, 2022: 160
+}  # fmt: skip
+COMPATIBILITY_MIN: Final = {
+    2005: 80, 2008: 80, 2012: 90, 2014: 100, 2016: 100, 2017: 100, 2019: 100, 2022: 100
+}  # fmt: skip
 """compatibility_level that a new database gets in each version, and the least that the version has. Documented
 [DOC: ALTER DATABASE compatibility level]."""
 
@@ -78,15 +85,19 @@ PRODUCT: Final = {
     2008: ("10.0.6000.29", "SP4", "Microsoft SQL Server 2008 (SP4)"),
     2012: ("11.0.7001.0", "SP4", "Microsoft SQL Server 2012 (SP4)"),
     2014: ("12.0.6024.0", "SP3", "Microsoft SQL Server 2014 (SP3)"),
+    2016: ("13.0.6300.2", "SP3", "Microsoft SQL Server 2016 (SP3)"),
+    2017: ("14.0.3456.2", "RTM", "Microsoft SQL Server 2017 (RTM-CU31) (KB5016884)"),
+    2019: ("15.0.4375.4", "RTM", "Microsoft SQL Server 2019 (RTM-CU27) (KB5037331)"),
+    2022: ("16.0.4105.2", "RTM", "Microsoft SQL Server 2022 (RTM-CU11) (KB5032679)"),
 }
-"""Last service pack of each version: product version, level, name. Documented [DOC: build lists]."""
+"""Last service pack of each version; since 2017, which has none, a late cumulative update: product version, level,
+name. Documented [DOC: build lists]."""
 
-INTERNAL_VERSION: Final = {2005: 611, 2008: 655, 2012: 706, 2014: 782}
+INTERNAL_VERSION: Final = {
+    2005: 611, 2008: 655, 2012: 706, 2014: 782, 2016: 852, 2017: 869, 2019: 904, 2022: 957
+}  # fmt: skip
 """Version of the files of a database, as 948 names it. Documented in kind
 [DOC: MSSQLSERVER_948], numbers seen in public logs."""
-
-VERSIONS: Final = (2005, 2008, 2012, 2014)
-"""Product versions that are told apart."""
 
 EDITIONS: Final = ("Enterprise", "Developer", "Standard", "Workgroup", "Express")
 """Editions that are told apart."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from typing import Final
 
@@ -89,11 +89,17 @@ PLACEHOLDER: Final = re.compile(
 LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
 """(number, since): arguments that a later wording has in front of those of the first."""
 
+RENAMED: Final = 2016
+"""Version whose messages write Always On in place of AlwaysOn. Seen in public ERRORLOGs."""
+
 
 def wording(number: int, version: int = 2005) -> Wording:
     """The wording of *number* in that version; the oldest for a version before it. KeyError for an unknown number."""
     known = MESSAGES[number]
-    return next((found for found in reversed(known) if found.since <= version), known[0])
+    found = next((found for found in reversed(known) if found.since <= version), known[0])
+    if version >= RENAMED and "AlwaysOn" in found.text:
+        return replace(found, text=found.text.replace("AlwaysOn", "Always On"))
+    return found
 
 
 def places(text: str) -> int:

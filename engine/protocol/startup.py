@@ -20,9 +20,11 @@ SQL_PORT: Final = 1433
 DAC_ON_EXPRESS: Final = 7806
 """Trace flag without which Express has no dedicated administrator connection. Documented."""
 
-FOLDERS: Final = {2005: "MSSQL.1", 2008: "MSSQL10.MSSQLSERVER", 2012: "MSSQL11.MSSQLSERVER",
-                  2014: "MSSQL12.MSSQLSERVER"}  # fmt: skip
-"""Folder of the default instance. Documented [DOC: file locations for default and named instances]."""
+
+def folder(version: int) -> str:
+    """Folder of the default instance. Documented [DOC: file locations for default and named instances]."""
+    return "MSSQL.1" if version == 2005 else f"MSSQL{PRODUCT[version][0].partition('.')[0]}.MSSQLSERVER"
+
 
 Line = tuple[int | str, tuple[object, ...]]
 """(number, arguments), or (text, ()) where the number is not known."""
@@ -57,8 +59,8 @@ def _header(server: Instance) -> Iterator[Line]:
     yield 17103, ()
     yield 17104, (_process_id(server),)
     yield "Authentication mode is MIXED.", ()
-    folder = f"C:\\Program Files\\Microsoft SQL Server\\{FOLDERS[server.version]}\\MSSQL\\LOG"
-    yield 17111, (f"{folder}\\ERRORLOG",)
+    home = f"C:\\Program Files\\Microsoft SQL Server\\{folder(server.version)}\\MSSQL"
+    yield 17111, (f"{home}\\LOG\\ERRORLOG",)
     if server.version >= 2012:
         yield SERVICE_ACCOUNT.format(account=server.service_account), ()
 

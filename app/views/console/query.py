@@ -19,14 +19,18 @@ from app.widgets.keyboard import has_keys
 from app.widgets.tables import plain_tip
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from engine.constants import TICKS_PER_S
+from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import Message
 
 if TYPE_CHECKING:
     from engine.tsql.batches.work import Stepwise
 
-PRODUCT_VERSIONS: Final = {2005: "9.0", 2008: "10.0", 2012: "11.0", 2014: "12.0"}
-"""Version numbers as Management Studio's status line shows them."""
+
+def _product(version: int) -> str:
+    """9.0, 10.0 …: a product version as Management Studio's status line shows it."""
+    major, minor, *_ = PRODUCT[version][0].split(".")
+    return f"{major}.{int(minor)}"
+
 
 STATUS_SCALE: Final = 0.88
 
@@ -288,7 +292,7 @@ class QueryWindow(QWidget):
     def _show_facts(self, last: str = "") -> None:
         at = self._connection
         self._last_facts = last
-        server = f"{at.server} ({PRODUCT_VERSIONS.get(at.version, '?')})" if at.version else at.server
+        server = f"{at.server} ({_product(at.version)})" if at.version else at.server
         self._parts = [part for part in (server, at.login, at.database, last) if part]
         self._facts.setToolTip(plain_tip("   ".join(self._parts)))
         self._fit_facts()

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from engine import arithmetic
-from engine.constants import TICKS_PER_S
+from engine.constants import TICKS_PER_S, VERSIONS
 from engine.events import Event
 from engine.flow.setup import worker_threads
 from engine.mirroring import monitor, preconditions
@@ -326,7 +326,7 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "damaged_pages": Quantity("database", "damaged pages in all copies", _damaged_pages),
     "worker_threads": Quantity("server", "maximum of worker threads of the instance", _worker_threads),
     "version": Quantity(
-        "server", "2005, 2008, 2012 or 2014", lambda f, s: float(f.world.instances[s].version)
+        "server", ", ".join(map(str, VERSIONS)), lambda f, s: float(f.world.instances[s].version)
     ),
     "installs": Quantity(
         "server",

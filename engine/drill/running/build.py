@@ -15,7 +15,7 @@ from engine.flow import Flow
 from engine.flow.sites import SITES
 from engine.mirroring import roles, sync
 from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
-from engine.protocol import clients, jobs, network, startup, streams
+from engine.protocol import clients, endpoints, jobs, network, startup, streams
 
 START_LOG_KB: Final = 1_000_000.0
 """Where the log of every database stands at the start. Assumed; only differences matter."""
@@ -96,7 +96,7 @@ def _instance(server: Server, host: int) -> model.Instance:
         state=model.EndpointState[end.state],
         role=end.role,
         encryption=end.encryption,
-        algorithms=end.algorithms,
+        algorithms=end.algorithms or endpoints.default_algorithms(server.version),
         authentication="CERTIFICATE" if end.certificate else "WINDOWS NEGOTIATE",
         certificate=end.certificate,
     )

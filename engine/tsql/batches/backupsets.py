@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
+from engine.constants import PRODUCT
 from engine.model import DatabaseCopy, DbFile
 from engine.protocol import backup, volumes
 from engine.protocol.lineage import lsn
@@ -44,7 +45,7 @@ _TYPES: Final = {
 }
 """BackupType and its description. Documented [DOC: backupset]."""
 
-_MAJOR: Final = {2005: 9, 2008: 10, 2012: 11, 2014: 12}
+_MAJOR: Final = {version: int(number.partition(".")[0]) for version, (number, *_) in PRODUCT.items()}
 _UNLIMITED_BYTES: Final = 35_184_372_080_640
 """MaxSize of a file without a limit: 2^31 pages of 8 KB, as the product shows it for data files."""
 

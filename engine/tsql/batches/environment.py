@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Final
 
@@ -13,7 +14,7 @@ from engine.tsql.batches import locks, stored_messages
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import SCHEMAS
-from engine.tsql.catalog import security
+from engine.tsql.catalog import host, security
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.settings import settings_of
@@ -35,11 +36,14 @@ ENGINE_EDITIONS: Final = {"Standard": 2, "Workgroup": 2, "Enterprise": 3, "Devel
 
 def version_text(context: Context) -> str:
     """What @@VERSION says."""
-    return f"{startup.product(context.server)}\n\t{context.server.edition} Edition (64-bit) on Windows NT 6.1 (X64)\n"
+    year, (major, minor, _) = host.windows(context)
+    on = f"Windows Server {year} Standard" if context.version >= 2016 else "Windows NT"
+    edition = f"{context.server.edition} Edition (64-bit)"
+    return f"{startup.product(context.server)}\n\t{edition} on {on} {major}.{minor} (X64)\n"
 
 
 def _serverproperty(context: Context, name: Scalar) -> Scalar:
-    number, level, _ = PRODUCT[context.version]
+    number, level, product = PRODUCT[context.version]
     table: dict[str, Scalar] = {
         "servername": context.server.name,
         "machinename": context.server.name,
@@ -79,6 +83,9 @@ def _serverproperty(context: Context, name: Scalar) -> Scalar:
         "isadvancedanalyticsinstalled": None,
         "ispolybaseinstalled": None,
     }
+    update = re.search(r"-(CU\d+)\) \((KB\d+)\)", product)
+    if update is not None:
+        table.update(zip(("productupdatelevel", "productupdatereference"), update.groups(), strict=True))
     if context.version >= 2014:
         parts = zip(
             ("productmajorversion", "productminorversion", "productbuild"), number.split("."), strict=False

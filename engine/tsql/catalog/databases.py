@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from engine.constants import COMPATIBILITY
+from engine.constants import COMPATIBILITY, INTERNAL_VERSION
 from engine.messages import SqlError
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, DbState, RecoveryModel, Role, Snapshot
@@ -77,9 +77,13 @@ _OFF: Final = (
     "is_sync_with_backup",
     "is_date_correlation_on",
     "is_honor_broker_priority_on",
-    "target_recovery_time_in_seconds",
 )
 """Columns that are 0 in every database here."""
+
+
+def _target_recovery_s(level: int) -> int:
+    """60 for a database made on 2016 or later, whose level tells it; 0 before. Documented [DOC: sys.databases]."""
+    return 60 if level >= COMPATIBILITY[2016] else 0
 
 
 def _database(context: Context, name: str, number: int) -> Record:
@@ -120,6 +124,10 @@ def _database(context: Context, name: str, number: int) -> Record:
         "containment": 0,
         "containment_desc": "NONE",
         **dict.fromkeys(_OFF, 0),
+        "target_recovery_time_in_seconds": _target_recovery_s(COMPATIBILITY[context.version])
+        * (name == "model"),
+        "is_mixed_page_allocation_on": int(name in ("master", "msdb", "model")),
+        "physical_database_name": name,
         "is_encrypted": 0,
         "is_cdc_enabled": 0,
         "is_published": 0,
@@ -149,6 +157,8 @@ def _copy(context: Context, copy: DatabaseCopy) -> Record:
         "user_access": access.MODES.index(mode),
         "user_access_desc": mode,
         "compatibility_level": options.level_of(context.world, copy),
+        "target_recovery_time_in_seconds": _target_recovery_s(options.level_of(context.world, copy)),
+        "is_mixed_page_allocation_on": 0,
         "is_trustworthy_on": int(copy.trustworthy),
         "is_in_standby": int(copy.standby),
         "is_read_only": int(copy.standby),
@@ -214,7 +224,7 @@ def _sysdatabases(context: Context) -> Iterable[Record]:
             "category": 0,
             "cmptlevel": row["compatibility_level"],
             "filename": "D:\\Data\\" + str(row["name"]) + ".mdf",
-            "version": 611,
+            "version": INTERNAL_VERSION[context.version],
         }
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+from engine.constants import VERSIONS
 from engine.tsql.catalog.shapes import SHAPES
 from engine.tsql.scalars.values import Scalar
 
@@ -35,7 +36,11 @@ _TEXT: Final = """
     two_digit_year_cutoff NULL, replica_id NULL, group_database_id NULL, source_database_id NULL,
     resource_pool_id NULL, is_auto_create_stats_incremental_on 0, is_memory_optimized_elevate_to_snapshot_on 0,
     page_fault_count 0, processor_group 0
-sys.databases: default_language_name NULL
+sys.databases: default_language_name NULL, is_query_store_on 0, is_federation_member 0,
+    is_remote_data_archive_enabled 0, is_temporal_history_retention_enabled 1, catalog_collation_type 0,
+    catalog_collation_type_desc DATABASE_DEFAULT, is_result_set_caching_on 0,
+    is_accelerated_database_recovery_on 0, is_tempdb_spill_to_remote_store 0, is_stale_page_detection_on 0,
+    is_memory_optimized_enabled 1, is_data_retention_enabled 0, is_ledger_on 0, is_change_feed_enabled 0
 sys.dm_exec_sessions sys.dm_exec_requests: context_info NULL, text_size 2147483647, language us_english,
     date_format mdy, date_first 7, quoted_identifier 1, arithabort 1, ansi_null_dflt_on 1, ansi_defaults 0,
     ansi_warnings 1, ansi_padding 1, ansi_nulls 1, concat_null_yields_null 1, transaction_isolation_level 2,
@@ -46,7 +51,9 @@ sys.dm_exec_sessions sys.dm_exec_requests: context_info NULL, text_size 21474836
     plan_handle NULL, endpoint_id 4, authenticating_database_id 1, database_id 0, host_name NULL,
     host_process_id NULL, nt_user_name NULL, nt_domain NULL, original_login_name sa, program_name NULL, row_count 0,
     client_interface_name NULL, client_version NULL, statement_sql_handle NULL, statement_context_id NULL,
-    granted_query_memory 0, query_hash NULL, query_plan_hash NULL
+    granted_query_memory 0, query_hash NULL, query_plan_hash NULL, dop 1, parallel_worker_count NULL,
+    external_script_request_id NULL, is_resumable 0, page_resource NULL, page_server_reads 0,
+    dist_statement_id NULL, label NULL
 sys.dm_exec_connections: protocol_version 1946157060, endpoint_id 4, node_affinity 0, net_packet_size 4096,
     parent_connection_id NULL
 sys.sysprocesses: kpid 0, waittype 0x0000, waittime 0, waitresource '', uid 1, ecid 0, hostprocess '',
@@ -139,6 +146,6 @@ def _value(text: str) -> Scalar:
 @cache
 def fixed(view: str) -> dict[str, Scalar]:
     """The columns of a view that are the same in all of its rows; of those, only what the view has."""
-    columns = {column.name for version in (2005, 2014) for column in SHAPES[view].columns_in(version)}
+    columns = {column.name for version in VERSIONS for column in SHAPES[view].columns_in(version)}
     both = {**_entries()["*"], **_entries().get(view, {})}
     return {name: value for name, value in both.items() if name in columns}

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
+from engine.cluster import config
 from engine.protocol import jobs
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.activity import worker_threads
@@ -20,17 +22,49 @@ from engine.tsql.catalog.load import (
 )
 from engine.tsql.catalog.view import Record, view
 
+_BUILDS: Final = {
+    "2008 R2": (6, 1, 7601), "2012": (6, 2, 9200), "2012 R2": (6, 3, 9600), "2016": (10, 0, 14393),
+    "2019": (10, 0, 17763), "2022": (10, 0, 20348),
+}  # fmt: skip
+"""Numbers and build of each Windows Server. Known."""
+
+
+def windows(context: Context) -> tuple[str, tuple[int, int, int]]:
+    """Year, numbers and build of Windows Server: that of the cluster, else the oldest that the product runs on."""
+    node = config.node_of(context.world, context.session.server)
+    if node is not None:
+        year = context.world.clusters[node.cluster].windows
+    else:
+        year = "2016" if context.version >= 2019 else "2012" if context.version >= 2016 else "2008 R2"
+    return year, _BUILDS[year]
+
 
 def _windows(context: Context) -> Iterable[Record]:
+    year, (major, minor, _) = windows(context)
     yield {
-        "windows_release": "6.1",
-        "windows_service_pack_level": "Service Pack 1",
+        "windows_release": f"{major}.{minor}",
+        "windows_service_pack_level": "Service Pack 1" if year == "2008 R2" else "",
         "windows_sku": 10,
         "os_language_version": 1033,
     }
 
 
 view("sys.dm_os_windows_info", _windows)
+
+
+def _host(context: Context) -> Iterable[Record]:
+    year, (major, minor, _) = windows(context)
+    yield {
+        "host_platform": "Windows",
+        "host_distribution": f"Windows Server {year}",
+        "host_release": f"{major}.{minor}",
+        "host_service_pack_level": "",
+        "host_sku": 10,
+        "os_language_version": 1033,
+    }
+
+
+view("sys.dm_os_host_info", _host)
 
 
 def _held_kb(context: Context) -> tuple[int, int]:
@@ -118,6 +152,15 @@ def _system_info(context: Context) -> Iterable[Record]:
         "time_source_desc": "QUERY_PERFORMANCE_COUNTER",
         "virtual_machine_type": 0,
         "virtual_machine_type_desc": "NONE",
+        "softnuma_configuration": 0,
+        "softnuma_configuration_desc": "OFF",
+        "sql_memory_model": 1,
+        "sql_memory_model_desc": "CONVENTIONAL",
+        "socket_count": 1,
+        "cores_per_socket": context.computer.cores,
+        "numa_node_count": 1,
+        "container_type": 0,
+        "container_type_desc": "NONE",
     }
 
 

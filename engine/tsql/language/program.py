@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import Final
 
+from engine.constants import VERSIONS
 from engine.tsql.batches.work import Recall, Steps, Stepwise
 from engine.tsql.language import ages, outputs
 from engine.tsql.language import statements as s
@@ -28,7 +29,7 @@ NEW_STATEMENTS: Final = {"THROW": 2012, "MERGE": 2008}
 DEPTH_LIMIT: Final = 60
 """Blocks in blocks before message 191. Assumed; SQL Server's own limit is of the same order."""
 
-NEWEST: Final = 2014
+NEWEST: Final = VERSIONS[-1]
 """Version that decides the syntax where no server does."""
 
 

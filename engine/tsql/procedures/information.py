@@ -11,6 +11,7 @@ from engine.protocol import accounts, clock, commits, errorlog, options, startup
 from engine.tsql import catalog
 from engine.tsql.batches import maintenance, objects
 from engine.tsql.batches.data import Table
+from engine.tsql.catalog import host
 from engine.tsql.catalog.load import MEMORY_KB
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.query.plans import Unsimulated
@@ -302,6 +303,7 @@ def _version(call: Call) -> None:
     server = call.world.instances[call.server]
     cores = call.world.computer_of(call.server).cores
     number = PRODUCT[server.version][0]
+    _, (windows, release, windows_build) = host.windows(call.machine.context)
     major, _, build, patch = number.split(".")
     memory_mb = MEMORY_KB // 1024
     everything: tuple[tuple[str, Scalar, Scalar], ...] = (
@@ -319,7 +321,11 @@ def _version(call: Call) -> None:
         ("OriginalFilename", None, "SQLSERVR.EXE"),
         ("PrivateBuild", None, None),
         ("SpecialBuild", int(build) << 16 | int(patch), None),
-        ("WindowsVersion", 0x06011DB1, "6.1 (7601)"),
+        (
+            "WindowsVersion",
+            windows << 24 | release << 16 | windows_build,
+            f"{windows}.{release} ({windows_build})",
+        ),
         ("ProcessorCount", cores, str(cores)),
         ("ProcessorActiveMask", None, f"{(1 << cores) - 1:16x}"),
         ("ProcessorType", 8664, None),

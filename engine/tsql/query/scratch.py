@@ -329,7 +329,7 @@ def check_calls(plan: Plan, version: int) -> None:
             check_arity(name, found[0], found[1], count)
         elif name in _WINDOWED and SINCE[name] <= version:
             continue
-        elif name in KNOWN:
+        elif name in KNOWN and SINCE.get(name, 0) <= version:
             raise Unsimulated(f"the function {name}")
         elif f"t_{name}" not in _AGGREGATES:
             raise SqlError(195, name, "built-in function name")

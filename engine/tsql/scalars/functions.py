@@ -324,6 +324,8 @@ key_guid key_id min_active_rowversion openxml permissions publishingservername p
 rowcount_big sql_variant_property stats_date switchoffset textptr textvalid todatetimeoffset
 try_cast typeproperty var varp stdevp grouping grouping_id checksum_agg
 cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
+compress decompress datediff_big isjson json_modify json_query json_value session_context string_escape concat_ws
+string_agg translate approx_count_distinct date_bucket datetrunc greatest least fn_hadr_distributed_ag_replica
 """
 INTERNAL: Final = frozenset(
     {
@@ -350,7 +352,6 @@ SINCE: Final = {
     "sysdatetime": 2008,
     "sysutcdatetime": 2008,
     "sysdatetimeoffset": 2008,
-    "trim": 2017,
     "format": 2012,
     "eomonth": 2012,
     "datefromparts": 2012,
@@ -363,7 +364,14 @@ SINCE: Final = {
     "lead": 2012,
     "first_value": 2012,
     "last_value": 2012,
-}
+    **dict.fromkeys(
+        ("compress", "decompress", "datediff_big", "isjson", "json_modify", "json_query", "json_value",
+         "session_context", "string_escape", "fn_hadr_distributed_ag_replica"), 2016
+    ),
+    **dict.fromkeys(("concat_ws", "string_agg", "translate", "trim"), 2017),
+    "approx_count_distinct": 2019,
+    **dict.fromkeys(("date_bucket", "datetrunc", "greatest", "least"), 2022),
+}  # fmt: skip
 """Functions that came later than 2005. Documented [DOC: functions]."""
 
 

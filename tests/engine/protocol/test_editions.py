@@ -141,3 +141,14 @@ def test_new_databases_have_the_recovery_model_of_model(edition: str, recovery: 
     sql = "SELECT recovery_model_desc FROM sys.databases WHERE name IN ('model', 'Small')"
     done = [event for event in do(world, f"sql {W} {sql}", then_s=0.5) if event.kind == "sql_done"]
     assert done[0].get("results")[0]["rows"] == [[recovery], [recovery]]
+
+
+@pytest.mark.parametrize(("version", "algorithm"), [(2014, "RC4"), (2016, "AES")])
+def test_endpoints_encrypt_with_aes_from_2016_on(version: int, algorithm: str) -> None:
+    world = lab()
+    world.update_instance(P, version=version, endpoint=None)
+    text = "CREATE ENDPOINT Mirroring AS TCP (LISTENER_PORT=5022) FOR DATABASE_MIRRORING (ROLE=ALL)"
+    assert numbers(world, P, text) == [0]
+    endpoint = world.instances[P].endpoint
+    assert endpoint is not None
+    assert endpoint.algorithms == (algorithm,)

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import pytest
 
+from engine.constants import COMPATIBILITY, INTERNAL_VERSION, VERSIONS
+from engine.messages import text_of
 from engine.tsql.catalog.shapes import SHAPES
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import P, lab
 
-VERSIONS = (2005, 2008, 2012, 2014)
 COUNTS = {
-    "sys.databases": (53, 56, 68, 73),
-    "sys.dm_exec_requests": (50, 53, 53, 55),
-    "sys.dm_os_sys_info": (17, 19, 27, 27),
-    "sys.dm_os_memory_clerks": (14, 14, 13, 13),
-    "sys.dm_hadr_database_replica_states": (0, 0, 33, 35),
-    "sys.dm_os_sys_memory": (0, 10, 10, 10),
-    "sys.stats": (6, 8, 9, 10),
-    "sys.server_permissions": (10, 10, 10, 10),
-    "sys.dm_db_index_physical_stats()": (20, 21, 21, 21),
+    "sys.databases": (53, 56, 68, 73, 77, 78, 86, 89),
+    "sys.dm_exec_requests": (50, 53, 53, 55, 58, 59, 61, 63),
+    "sys.dm_os_sys_info": (17, 19, 27, 27, 34, 35, 37, 37),
+    "sys.dm_os_memory_clerks": (14, 14, 13, 13, 13, 13, 13, 13),
+    "sys.dm_hadr_database_replica_states": (0, 0, 33, 35, 36, 36, 38, 39),
+    "sys.dm_os_sys_memory": (0, 10, 10, 10, 10, 10, 10, 10),
+    "sys.stats": (6, 8, 9, 10, 10, 10, 13, 14),
+    "sys.server_permissions": (10, 10, 10, 10, 10, 10, 10, 10),
+    "sys.dm_db_index_physical_stats()": (20, 21, 21, 21, 21, 21, 21, 21),
 }
-"""Columns of a view in each version, counted in the documentation; 0: the version does not have it."""
+"""Columns of a view in each version, counted in the documentation and, since 2016, in public copies of SELECT *;
+0: the version does not have it."""
 
 
 @pytest.mark.parametrize("name", COUNTS)
@@ -55,3 +57,40 @@ def test_padding_of_a_counter_does_not_count_in_a_join() -> None:
     text = """SELECT COUNT(*) FROM sys.databases d JOIN sys.dm_os_performance_counters p ON p.instance_name = d.name
         WHERE p.counter_name = 'Percent Log Used'"""
     assert ask(lab(), P, text).value == 5
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_each_version_says_what_it_is(version: int) -> None:
+    world = lab()
+    world.update_instance(P, version=version)
+    text = """SELECT @@VERSION, SERVERPROPERTY('ProductVersion'), DATABASEPROPERTYEX('Sales', 'Version'),
+        compatibility_level FROM sys.databases WHERE name = 'Sales'"""
+    ((name, number, internal, level),) = ask(world, P, text).grids[0]
+    assert f"SQL Server {version}" in name
+    assert str(number) in name
+    assert (INTERNAL_VERSION[version], COMPATIBILITY[version]) == (internal, level)
+    assert int(str(number).partition(".")[0]) == level // 10
+
+
+def test_cumulative_updates_and_the_columns_of_later_versions() -> None:
+    world = lab()
+    update = "SELECT SERVERPROPERTY('ProductUpdateLevel'), SERVERPROPERTY('ProductLevel')"
+    recovery = "SELECT target_recovery_time_in_seconds FROM sys.databases WHERE name = 'Sales'"
+    host = "SELECT host_distribution FROM sys.dm_os_host_info"
+    for version, level, seconds, windows in (
+        (2014, [None, "SP3"], 0, None),
+        (2019, ["CU27", "RTM"], 60, "2016"),
+    ):
+        world.update_instance(P, version=version)
+        assert ask(world, P, update).grids == [[level]]
+        assert ask(world, P, recovery).value == seconds
+        answer = ask(world, P, host)
+        assert answer.numbers == ([208] if windows is None else [])
+        assert windows is None or answer.value == f"Windows Server {windows}"
+
+
+def test_messages_write_always_on_in_two_words_from_2016_on() -> None:
+    assert [text_of(41074, "AG1", version=version)[1].partition(":")[0] for version in (2014, 2016)] == [
+        "AlwaysOn",
+        "Always On",
+    ]

@@ -90,7 +90,7 @@ class ClusterInstance(Part):
     """Network name of the instance, and its role in the cluster."""
     owners: Annotated[tuple[Name, ...], Field(strict=False, min_length=1, max_length=16)]
     """Possible owners: nodes on which it is installed; the first owns it at the start."""
-    version: Literal[2005, 2008, 2012, 2014] = 2014
+    version: Literal[2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022] = 2014
     """SQL Server version by year."""
     edition: Literal["Enterprise", "Developer", "Standard"] = "Enterprise"
     """Edition of SQL Server."""

@@ -57,8 +57,8 @@ class Endpoint(Part):
     """PARTNER, WITNESS, or both (ALL)."""
     encryption: Literal["DISABLED", "SUPPORTED", "REQUIRED"] = "REQUIRED"
     """Encryption required of the other end; REQUIRED and DISABLED are incompatible."""
-    algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False, min_length=1)] = ("RC4",)
-    """In order of preference; both ends need one in common."""
+    algorithms: Annotated[tuple[Literal["RC4", "AES"], ...], Field(strict=False)] = ()
+    """In order of preference; both ends need one in common. Empty: RC4, and AES from 2016."""
     certificate: Name | None = None
     """Certificate for authentication; [[before]] lines create it. None: authentication by the service account."""
 
@@ -70,7 +70,7 @@ class Server(Part):
     """Name of the computer and of its instance."""
     sql: bool = True
     """An instance of SQL Server runs there. false: a file server, or a node of failover cluster instances."""
-    version: Literal[2005, 2008, 2012, 2014] = 2005
+    version: Literal[2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022] = 2005
     """SQL Server version by year. 2008 and later compress the log stream to the mirror."""
     edition: Literal["Enterprise", "Developer", "Standard", "Workgroup", "Express"] = "Enterprise"
     """Standard supports safety FULL only; Workgroup and Express can only be a witness."""

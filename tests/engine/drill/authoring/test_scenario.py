@@ -54,7 +54,7 @@ def test_durations_may_have_units() -> None:
         ('name = "SERVER_B"', 'name = "SERVER B"', "server[1].name", "'SERVER B'", "SERVER_A"),
         ('name = "SERVER_B"', 'name = "server_a"', "server[1].name", "twice", "another name"),
         ('name = "SERVER_B"', 'name = "SERVER_B"\nsite = "nex"', "server[1].site", "'nex'", "nec?"),
-        ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2016', "server[1].version", "2016", "2014"),
+        ('name = "SERVER_B"', 'name = "SERVER_B"\nversion = 2018', "server[1].version", "2018", "2014"),
         (
             'workload = "Workload1"',
             'workload = "Workload9"',
