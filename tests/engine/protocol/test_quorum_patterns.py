@@ -15,6 +15,7 @@ from engine.messages import SqlError
 from engine.mirroring import commands
 from engine.model import DbState, MirrorState, Role, Safety, World
 from engine.protocol import serving
+from tests.cases import one_in
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
 SERVERS: Final = (P, M, W)
@@ -114,8 +115,7 @@ def test_who_serves_and_what_may_be_commanded(up: tuple[bool, ...], kind: str, w
             assert world.availability[DB].lost_transactions == 0, where
 
 
-@pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("kind", "way"), one_in(len(WAYS) + 1, product(KINDS, WAYS)))
 def test_what_was_lost_comes_back_and_heals(kind: str, way: str) -> None:
     """Every fault's reverse restores what was: links, servers, a session in step, one copy that serves."""
     for up, linked in product(UP_OR_DOWN, UP_OR_DOWN):
