@@ -130,14 +130,16 @@ def _run_offer(name: str, raw: bytes) -> RunOffer:
 # --- taking in ----------------------------------------------------------------------------------------------
 
 
-def take_in(found: Bundle, drills: Iterable[str], runs: Iterable[str] = ()) -> list[Path]:
+def take_in(
+    found: Bundle, drills: Iterable[str], runs: Iterable[str] = (), offered: Iterable[Offer] | None = None
+) -> list[Path]:
     """Write those drills and runs of the bundle into the profile; returns the files that are new.
 
-    What `offers` names a hindrance for must not be among *drills* (ValueError). Raises CannotKeep; what was written
+    *offered*: what `offers` has just said; None: it is asked. What it names a hindrance for must not be among *drills* (ValueError). Raises CannotKeep; what was written
     before the disk was full stays, whole.
     """
     wanted = list(drills)
-    hindered = {offer.name for offer in offers(found) if offer.hindrance and not offer.here}
+    hindered = {offer.name for offer in (offers(found) if offered is None else offered) if offer.hindrance and not offer.here}
     if hindered & set(wanted):
         raise ValueError(f"cannot be taken in: {sorted(hindered & set(wanted))}")
     folder = scenario_files.bundles_folder() / found.sha256[:KEY_LENGTH]

@@ -107,15 +107,25 @@ class Gate(QObject):
         self._session.work(_items(found), show, stopped=self._navigation.show_home)
 
     def _take_in(self, found: Bundle, names: list[str]) -> None:
-        """What was chosen: into the profile, known from now on, on the start page."""
+        """Look at what was chosen once more, in slices; who cancels has taken nothing in."""
         drills = [name.removeprefix(_DRILL) for name in names if name.startswith(_DRILL)]
         runs = [name.removeprefix(_RUN) for name in names if name.startswith(_RUN)]
+
+        def put(looked_at: tuple[list[Offer], list[Accepted]]) -> None:
+            self._put(found, drills, runs, *looked_at)
+
+        self._session.work(_looking(found, drills, runs), put, stopped=self._navigation.show_home)
+
+    def _put(
+        self, found: Bundle, drills: list[str], runs: list[str], offered: list[Offer], known: list[Accepted]
+    ) -> None:
+        """What was chosen: into the profile, known from now on, on the start page."""
         try:
-            new = bundle_store.take_in(found, drills, runs)
+            new = bundle_store.take_in(found, drills, runs, offered)
         except (CannotKeep, ValueError) as problem:  # a drill of that name has come meanwhile
             self._notice.warn(str(problem))
             return
-        self._remember(_of_drills(found, drills) + _of_runs(found, runs))
+        self._remember(known)
         self._navigation.show_home()
         if drills:
             self._picker.choose_card(drills[0])
@@ -241,25 +251,24 @@ def _here() -> set[str]:
     return {sha256(file.text) for file in scenario_files.all_files()[0]}
 
 
-def _of_drills(found: Bundle, names: list[str]) -> list[Accepted]:
-    offers = [offer for offer in bundle_store.offers(found) if offer.name in names]
-    return [
-        Accepted(
-            sha256(offer.text), offer.scenario.title, offer.scenario.author or found.manifest.author or ""
-        )
-        for offer in offers
-        if offer.scenario is not None
-    ]
-
-
-def _of_runs(found: Bundle, names: list[str]) -> list[Accepted]:
-    runs = []
-    for name in names:
+def _looking(found: Bundle, drills: list[str], runs: list[str]) -> Slices[tuple[list[Offer], list[Accepted]]]:
+    """What the bundle offers as things are now, and what is known once these drills and runs are taken in."""
+    count = len(found.scenarios) + len(runs)
+    by = found.manifest.author or ""
+    offered: list[Offer] = []
+    known: list[Accepted] = []
+    for offer in bundle_store.offers(found):
+        offered.append(offer)
+        if offer.name in drills and offer.scenario is not None:
+            known.append(Accepted(sha256(offer.text), offer.scenario.title, offer.scenario.author or by))
+        yield len(offered) / count
+    for number, name in enumerate(runs, start=1):
         with suppress(NoRun):
             report, text = run_files.parse(found.runs[name], name)
             title = tr("Recorded run {name}").format(name=name)
-            runs.append(Accepted(sha256(_whole(report, text)), title, found.manifest.author or ""))
-    return runs
+            known.append(Accepted(sha256(_whole(report, text)), title, by))
+        yield (len(offered) + number) / count
+    return offered, known
 
 
 def _run_title(scenario: Scenario) -> str:

@@ -198,6 +198,25 @@ def test_own_drills_are_handed_on(
     assert "Saved" in window.notice.text
 
 
+def test_a_large_one_is_taken_in_with_a_bar_and_can_be_cancelled(window: OpenWindow, tmp_path: Path) -> None:
+    large = tmp_path / "large.mirrordrill"
+    bundle.write(large, "Many", {f"one-{number}": WORLD for number in range(60)})
+    session = window.session
+    window.open_file(str(large))
+    while session.busy:
+        session.on_frame(16.0)
+    session.host.at_once_s = 0.0
+    page = window.pages.currentWidget()
+    page.accepted.emit()  # type: ignore[attr-defined]
+    session.on_frame(16.0)
+    assert session.busy
+    assert window.loading.isVisible()
+    window.loading.stop.click()
+    assert not session.busy
+    assert window.pages.currentWidget() is window.picker
+    assert bundle_store.taken_in() == []
+
+
 def test_a_large_one_is_read_with_a_bar_and_can_be_cancelled(window: OpenWindow, tmp_path: Path) -> None:
     large = tmp_path / "large.mirrordrill"
     bundle.write(large, "Many", {f"one-{number}": WORLD for number in range(60)})
