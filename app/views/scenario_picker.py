@@ -153,6 +153,8 @@ class ScenarioPicker(QWidget):
         super().__init__(parent)
         self._cards: list[Card] = []
         self._led = False
+        self._by_itself: Card | None = None
+        """Selected before anyone chose."""
         self._heading = QLabel("Mirrordrill")
         self._claim = QLabel(tr("Practise failover of mirrored SQL Server databases until it is boring."))
         self._claim.setProperty("muted", "true")
@@ -251,13 +253,16 @@ class ScenarioPicker(QWidget):
         self._filter()
         if before is not None:
             self.choose_card(before.name)
+        else:
+            self._by_itself = self.current()
         if not self._led and any(card.known for card in cards):
             self._lead()
 
     def _lead(self) -> None:
         """Once: who has begun nothing, and chosen nothing so far, finds the drill selected that says "begin here"."""
         self._led = True
-        if self._list.currentRow() == 0:
+        now, by_itself = self.current(), self._by_itself
+        if now is not None and by_itself is not None and now.name == by_itself.name:
             for card in self._cards:
                 if card.first:
                     self.choose_card(card.name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from typing import Any
 
 from PySide6.QtCore import Qt
@@ -64,3 +65,18 @@ def test_interrupted_runs_but_the_newest_are_behind_a_button(qtbot: Any) -> None
         assert shown.more.isVisible() == (len(given) > 1)
     shown.more.click()
     assert all(row.isVisible() for row in shown._rows)
+
+
+def test_a_drill_that_comes_before_the_first_row_does_not_hide_where_to_begin(qtbot: Any) -> None:
+    """What stood selected before the rest was read was chosen by nobody, wherever it stands then."""
+    found, _ = summaries.read(scenario_files.all_files()[0], None)
+    lab = next(summary for summary in found if summary.name == "lab")
+    picker = ScenarioPicker()
+    qtbot.addWidget(picker)
+    picker.show_cards([Card.of(lab)])
+    above = Card.of(replace(lab, name="a-lab", title="A lab"), known=True)
+    begin = next(summary for summary in found if summary.name == "automatic-failover")
+    picker.show_cards([above, Card.of(lab, known=True), Card.of(begin, known=True, first=True)])
+    current = picker.current()
+    assert current is not None
+    assert current.name == "automatic-failover"
