@@ -135,11 +135,15 @@ def take_in(
 ) -> list[Path]:
     """Write those drills and runs of the bundle into the profile; returns the files that are new.
 
-    *offered*: what `offers` has just said; None: it is asked. What it names a hindrance for must not be among *drills* (ValueError). Raises CannotKeep; what was written
-    before the disk was full stays, whole.
+    *offered*: what `offers` has just said; None: it is asked. What it names a hindrance for must not be among
+    *drills* (ValueError). Raises CannotKeep; what was written before the disk was full stays, whole.
     """
     wanted = list(drills)
-    hindered = {offer.name for offer in (offers(found) if offered is None else offered) if offer.hindrance and not offer.here}
+    hindered = {
+        offer.name
+        for offer in (offers(found) if offered is None else offered)
+        if offer.hindrance and not offer.here
+    }
     if hindered & set(wanted):
         raise ValueError(f"cannot be taken in: {sorted(hindered & set(wanted))}")
     folder = scenario_files.bundles_folder() / found.sha256[:KEY_LENGTH]
