@@ -147,3 +147,18 @@ def test_a_batch_that_waits_is_not_told_of() -> None:
     world = lab(workload="none")
     tsql.submit(world, P, "WHILE 1 = 1 WAITFOR DELAY '00:00:05'")
     assert [event.kind for event in run_on(world, 120) if event.kind in ("note", "sql_done")] == []
+
+
+@pytest.mark.parametrize(
+    "call", ["CASE WHEN t LIKE p THEN 1 END", "PATINDEX(p, t)", "LEN(REPLACE(t, p, ''))"]
+)
+def test_a_search_for_much_in_much_is_counted(call: str) -> None:
+    """Uncounted it would hold a tick for as long as it takes."""
+    took = []
+    for times in (3, 3_500):
+        world = lab(workload="none")
+        values = f"REPLICATE('ab', 4000) AS t, REPLICATE('ab', {times}) AS p"
+        tsql.submit(world, P, f"SELECT COUNT({call}) FROM (SELECT TOP 400 {values} FROM sys.messages) x")
+        took.append(_ended(world)[0][0])
+    assert took[0] == 0
+    assert took[1] > 5
