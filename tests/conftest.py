@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 os.environ.setdefault(
     "QT_QPA_PLATFORM", "offscreen"
@@ -15,6 +16,11 @@ os.environ.setdefault(
 
 
 os.environ["MIRRORDRILL_LANGUAGE"] = "en"  # whatever this machine speaks
+
+
+settings.register_profile("loaded", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("loaded")
+"""A busy machine is slow at making examples; that says nothing of the program."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

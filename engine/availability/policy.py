@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from engine.availability import failover, movement, replicas
+from engine.availability import failover, movement, preconditions, replicas
 from engine.flow import Crossing
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, Key, ReplicaRole, ReplicaWord, SyncState, World
 from engine.protocol import errorlog, groups, serving, streams
-from engine.protocol.groups import StreamTerms
+from engine.protocol.groups import Precondition, StreamTerms
 
 
 class Availability(groups.Policy):
@@ -96,6 +96,9 @@ class Availability(groups.Policy):
         others = [world.copies.get((server, copy.database)) for server in joined if server != copy.server]
         ends = [streams.end_of_log_kb(world, other) for other in others if other is not None]
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
+
+    def preconditions(self, world: World, database: str) -> list[Precondition]:
+        return preconditions.preconditions(world, database)
 
     def cancel(self, world: World, key: Key, why: str) -> None:
         failover.cancel(world, key, why)

@@ -5,10 +5,10 @@ from __future__ import annotations
 from engine.constants import PARTNER_TIMEOUT_S
 from engine.flow import Crossing
 from engine.messages import SqlError
-from engine.mirroring import failover, quorum, redo, roles, session, sync
+from engine.mirroring import failover, preconditions, quorum, redo, roles, session, sync
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
 from engine.protocol import errorlog, groups, streams
-from engine.protocol.groups import StreamTerms
+from engine.protocol.groups import Precondition, StreamTerms
 
 
 class Mirroring(groups.Policy):
@@ -64,6 +64,9 @@ class Mirroring(groups.Policy):
 
     def catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
+
+    def preconditions(self, world: World, database: str) -> list[Precondition]:
+        return preconditions.preconditions(world, database)
 
     def cancel(self, world: World, key: Key, why: str) -> None:
         failover.cancel_at(world, key, why)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Final
 
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, MirrorState, Role, Safety, World
+from engine.protocol.groups import Precondition
 from engine.words import Sentence, mark, say
 
 MIRROR_HAS_LOST: Final = say("the mirror has lost the principal")
@@ -16,25 +16,9 @@ WAS_IN_STEP: Final = say("the mirror was SYNCHRONIZED when it last saw the princ
 """Once the principal is lost this says that the mirror is armed, for which it has to have seen the witness, too."""
 
 
-@dataclass(frozen=True, slots=True)
-class Precondition:
-    """One thing that must be true before a mirror may take over by itself. Facts 4.1."""
-
-    name: str
-    holds: bool
-    seen_in: str
-    """The view or log in which it shows, and on which server."""
-
-
 def preconditions(world: World, database: str) -> list[Precondition]:
-    """All preconditions of an automatic failover of *database* now; empty if nothing mirrors it."""
+    """All preconditions of an automatic failover of *database* now; empty if nothing mirrors it. Facts 4.1."""
     return [*_beforehand(world, database), *_loss(world, database)]
-
-
-def armed(world: World, database: str) -> bool:
-    """Whether the mirror would take over by itself if the principal were lost now."""
-    beforehand = _beforehand(world, database)
-    return bool(beforehand) and all(condition.holds for condition in beforehand)
 
 
 def _mirror(world: World, database: str) -> DatabaseCopy | None:
@@ -62,6 +46,7 @@ def _beforehand(world: World, database: str) -> list[Precondition]:
             WAS_IN_STEP,
             _in_step(world, mirror),
             _column(mirror, "mirroring_state_desc"),
+            about="memory",
         ),
         Precondition(
             say("the mirror runs and can redo its log"),
@@ -101,11 +86,13 @@ def _loss(world: World, database: str) -> list[Precondition]:
             MIRROR_HAS_LOST,
             not quorum.sees_partner(world, mirror),
             say(LOST_LINES, server=mirror.server),
+            about="beginning",
         ),
         Precondition(
             say("the witness has lost the principal"),
             not quorum.witness_sees(world, mirror, mirror.mirroring.partner),
             say(LOST_LINES, server=mirror.mirroring.witness or say("the witness")),
+            about="loss",
         ),
     ]
 

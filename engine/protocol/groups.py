@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from engine.flow import Crossing
 from engine.messages import SqlError
@@ -28,6 +28,19 @@ class StreamTerms:
     """Log is kept for this copy and sent as fast as the way allows."""
     redoing: bool
     """The receiver redoes what it has hardened."""
+
+
+@dataclass(frozen=True, slots=True)
+class Precondition:
+    """One thing that must be true before another copy may take over by itself."""
+
+    name: str
+    holds: bool
+    seen_in: str
+    """The view or log in which it shows, and on which server."""
+    about: Literal["", "memory", "loss", "beginning"] = ""
+    """memory: once the loss is noticed it counts as it was then. loss: the copy that writes is lost; beginning: that is
+    noticed, which begins every failover."""
 
 
 class Policy:
@@ -96,6 +109,10 @@ class Policy:
 
     def tell_start(self, world: World, key: Key) -> None:
         """What the ERRORLOG of a healthy server says of the copy after its start."""
+
+    def preconditions(self, world: World, database: str) -> list[Precondition]:
+        """What must be true before another copy of the database may take over by itself."""
+        return []
 
     # --- connections of a group
 

@@ -160,8 +160,13 @@ class _Reader:
 
     def _on_is_word(self, tree: Tree[Token]) -> Test:
         subject, where, negated, word = tree.children
-        kind, name = self._any_name(subject, ("database", "client"))
+        kind, name = self._any_name(subject)
         server = self._name(where, "server")
+        if kind == "server":
+            check = f.SERVER_WORDS[_one_of(word, f.SERVER_WORDS)]
+            return _maybe_not(
+                negated, lambda facts: f.runs_on(facts.world, name, server) and check(facts.world, name)
+            )
         if kind == "client":
             _one_of(word, f.CLIENT_WORDS)
             return _maybe_not(negated, lambda facts: f.client_is(facts, name, server))

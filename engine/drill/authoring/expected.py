@@ -39,6 +39,7 @@ EXPECTED: Final = {
 PATTERNS: Final = {
     "[A-Za-z_]": say("a name such as SERVER_A (letters, digits, _ $ -, at most 30)"),
     "[a-z0-9]": say("a name such as back-in-service (small letters, digits, - and _)"),
+    r"(\.\d{1,3}){2}": say("the first three numbers of its addresses, such as {word}", word="10.0.1"),
     r"\d{4}-": say("a moment such as {word}", word="2005-10-22T12:00:00"),
 }
 

@@ -9,22 +9,27 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from engine import arithmetic
+from engine.availability import replicas
+from engine.cluster import config
 from engine.constants import TICKS_PER_S, VERSIONS
 from engine.events import Event
 from engine.flow.setup import worker_threads
-from engine.mirroring import monitor, preconditions
+from engine.mirroring import monitor
 from engine.model import (
     Availability,
     DatabaseCopy,
     DbState,
     Endpoint,
+    Instance,
     MirrorState,
+    ReplicaRole,
     Role,
     Safety,
+    SyncState,
     WitnessState,
     World,
 )
-from engine.protocol import accounts, availability, jobs, security, streams
+from engine.protocol import accounts, availability, groups, jobs, preconditions, security, streams
 from engine.tsql.batches.work import Recall
 
 Kind = Literal["database", "server", "client"]
@@ -48,9 +53,15 @@ class Names:
     databases: tuple[str, ...]
     servers: tuple[str, ...]
     clients: tuple[str, ...]
+    computers: tuple[str, ...] = ()
+    """Those on which no instance lives: file servers, nodes of failover cluster instances."""
 
     def of(self, kind: Kind) -> tuple[str, ...]:
-        return {"database": self.databases, "server": self.servers, "client": self.clients}[kind]
+        return {
+            "database": self.databases,
+            "server": (*self.servers, *self.computers),
+            "client": self.clients,
+        }[kind]
 
 
 def principal(world: World, database: str) -> DatabaseCopy | None:
@@ -61,8 +72,8 @@ def principal(world: World, database: str) -> DatabaseCopy | None:
     def rank(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
         return (
             copy.server in serving,
-            copy.mirroring.role is Role.PRINCIPAL,
-            copy.mirroring.role is None,
+            copy.mirroring.role is Role.PRINCIPAL or copy.availability.role is ReplicaRole.PRIMARY,
+            copy.group is None,
             copy.mirroring.role_sequence,
         )
 
@@ -75,20 +86,54 @@ NO_SESSION: Final = "NONE"
 ARMED: Final = "ARMED"
 """The mirror would take over by itself if the principal were lost now."""
 
-DATABASE_WORDS: Final = (*MirrorState.__members__, ARMED, NO_SESSION)
-COPY_WORDS: Final = (*Role.__members__, *MirrorState.__members__, *DbState.__members__, NO_SESSION, "ABSENT")
+READY: Final = "READY"
+"""is_failover_ready: the cluster has it that the copy could become primary without loss."""
+
+GROUP_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, READY)
+DATABASE_WORDS: Final = tuple(
+    dict.fromkeys((*MirrorState.__members__, *SyncState.__members__, ARMED, NO_SESSION))
+)
+COPY_WORDS: Final = tuple(
+    dict.fromkeys(
+        (
+            *Role.__members__,
+            *MirrorState.__members__,
+            *DbState.__members__,
+            *GROUP_WORDS,
+            NO_SESSION,
+            "ABSENT",
+        )
+    )
+)
 WITNESS_WORDS: Final = (*WitnessState.__members__, NO_SESSION)
 SAFETY_WORDS: Final = ("OFF", "FULL", NO_SESSION)
 CLIENT_WORDS: Final = ("CONNECTED",)
 SERVER_WORDS: Final[dict[str, Callable[[World, str], bool]]] = {
-    "RUNNING": lambda world, name: world.instances[name].answering,
-    "STOPPED": lambda world, name: world.computer_of(name).powered and not world.instances[name].running,
-    "OFF": lambda world, name: not world.computer_of(name).powered,
-    "HUNG": lambda world, name: world.instances[name].hung,
-    "UNPLUGGED": lambda world, name: not world.computer_of(name).nic_up,
-    "LISTENING": lambda world, name: security.listens(world.instances[name]),
-    "ENCRYPTING": lambda world, name: _encrypts(world.instances[name].endpoint),
+    "RUNNING": lambda world, name: _instance(world, name, lambda one: one.answering),
+    "STOPPED": lambda world, name: (
+        world.computer_named(name).powered and _instance(world, name, lambda one: not one.running)
+    ),
+    "OFF": lambda world, name: not world.computer_named(name).powered,
+    "HUNG": lambda world, name: _instance(world, name, lambda one: one.hung),
+    "UNPLUGGED": lambda world, name: not world.computer_named(name).nic_up,
+    "LISTENING": lambda world, name: _instance(world, name, security.listens),
+    "ENCRYPTING": lambda world, name: _instance(world, name, lambda one: _encrypts(one.endpoint)),
+    "MEMBER": lambda world, name: _takes_part(world, name),
+    "VOTING": lambda world, name: (
+        _takes_part(world, name) and name in world.nodes[world.computer_named(name).name].config.counted
+    ),
 }
+"""MEMBER: its node is in a cluster with quorum; VOTING: and its vote is counted."""
+
+
+def _instance(world: World, name: str, is_so: Callable[[Instance], bool]) -> bool:
+    """Whether the instance of that name is so; a computer without one is not."""
+    return name in world.instances and is_so(world.instances[name])
+
+
+def _takes_part(world: World, name: str) -> bool:
+    node = world.nodes.get(world.computer_named(name).name)
+    return node is not None and bool(node.partition) and config.up(world, node)
 
 
 def _encrypts(endpoint: Endpoint | None) -> bool:
@@ -99,10 +144,23 @@ def database_is(facts: Facts, database: str, word: str) -> bool:
     """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it; or `Sales is ARMED`."""
     if word == ARMED:
         return preconditions.armed(facts.world, database)
-    copy = principal(facts.world, database)
-    if copy is None or copy.mirroring.state is None:
-        return word == NO_SESSION
-    return copy.mirroring.state.name == word
+    return state_word(facts.world, database) == word
+
+
+def state_word(world: World, database: str) -> str:
+    """The state of *database* in its session or group, as the copy that leads it knows; NONE in none.
+
+    A database of an availability group is SYNCHRONIZED while one of its secondaries is.
+    """
+    copy = principal(world, database)
+    if copy is None or copy.group is None:
+        return NO_SESSION
+    if copy.mirroring.state is not None:
+        return copy.mirroring.state.name
+    if groups.policy(copy).in_step(copy):
+        return SyncState.SYNCHRONIZED.name
+    states = [state for _, state in copy.availability.peers]
+    return max(states, default=SyncState.NOT_SYNCHRONIZING).name
 
 
 def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
@@ -110,10 +168,22 @@ def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
     copy = facts.world.copies.get((server, database))
     if copy is None:
         return word == "ABSENT"
-    if copy.mirroring.guid is None and word == NO_SESSION:
+    if copy.group is None and word == NO_SESSION:
         return True
+    if copy.availability.guid is not None:
+        return word in _group_words(facts.world, copy)
     known = (copy.mirroring.role, copy.mirroring.state, copy.db_state)
     return any(value is not None and value.name == word for value in known)
+
+
+def _group_words(world: World, copy: DatabaseCopy) -> set[str]:
+    """All that is true of a copy in an availability group."""
+    mine = copy.availability
+    words = {mine.role.name, mine.state.name, copy.db_state.name}
+    words |= {"SUSPENDED"} if mine.suspended is not None else set()
+    group = replicas.group_of(world, copy.server, mine.guid or 0)
+    ready = group is not None and (copy.database, copy.server) in group.ready
+    return words | ({READY} if ready else set())
 
 
 def serves(facts: Facts, database: str, server: str | None) -> bool:
@@ -133,6 +203,11 @@ def safety_is(facts: Facts, database: str, word: str) -> bool:
     copy = principal(facts.world, database)
     none = copy is None or copy.mirroring.guid is None or copy.mirroring.safety is Safety.UNKNOWN
     return word == (NO_SESSION if none or copy is None else copy.mirroring.safety.name)
+
+
+def runs_on(world: World, instance: str, computer: str) -> bool:
+    """`SQLFCI1 on NODE_2 is RUNNING`: where a failover cluster instance is."""
+    return instance in world.instances and world.instances[instance].computer == computer
 
 
 def client_is(facts: Facts, client: str, server: str | None) -> bool:

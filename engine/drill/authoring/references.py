@@ -43,6 +43,7 @@ def names_of(scenario: Scenario) -> Names:
         tuple(name for database in scenario.databases for name in database.names),
         scenario.server_names,
         tuple(client.name for client in scenario.clients),
+        tuple(server.name for server in scenario.servers if not server.sql),
     )
 
 

@@ -18,7 +18,6 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import solving
 from engine.drill.time.slices import Slices, part
 from engine.inputs import Input, InputProblem
-from engine.mirroring import preconditions
 from engine.model import Tick
 from engine.stepwise import at_once
 from engine.words import Sentence, joined, mark, say
@@ -268,7 +267,7 @@ def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, 
 
     Those that never held meanwhile; if each held at some time, those that did not at the end of it.
     """
-    lost = (guard for guard in lanes.preconditions if guard.name == preconditions.MIRROR_HAS_LOST)
+    lost = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
     start = next((tick for tick in noticed if outage.from_tick <= tick < end), outage.from_tick)
     never, at_the_end = [], []

@@ -12,9 +12,8 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
 from engine.drill.time.slices import Slices, passing
-from engine.mirroring import preconditions
 from engine.model import Tick, World
-from engine.protocol import availability
+from engine.protocol import availability, preconditions
 from engine.stepwise import at_once
 from engine.words import say
 
@@ -72,6 +71,8 @@ class Precondition:
     """Where a DBA could have seen it: the view or log, and the server."""
     spans: tuple[Span, ...]
     """Where it holds, where not; gaps while nothing mirrored the database."""
+    begins: bool = False
+    """It says that the loss is noticed."""
 
     def at(self, tick: Tick) -> Span | None:
         """How it was at *tick*; None: nothing mirrored the database."""
@@ -102,6 +103,8 @@ class _Watched:
     state: Lane = field(default_factory=Lane)
     guards: dict[tuple[str, str], Lane] = field(default_factory=dict)
     """(precondition, where it is seen) -> how it was; another mirror is another place to look at."""
+    beginnings: set[tuple[str, str]] = field(default_factory=set)
+    """Those that say that the loss is noticed."""
 
     def look(self, world: World, database: str) -> None:
         account = world.availability[database]
@@ -110,28 +113,27 @@ class _Watched:
         protection = EXPOSED if account.exposed else PROTECTED if account.serving else UNSERVED
         self.protection.note(account.since_tick, protection)
         self.where.note(world.tick, serving[0].server if serving else "")
-        copy = facts.principal(world, database)
-        state = (
-            copy.mirroring.state.name
-            if copy is not None and copy.mirroring.state is not None
-            else facts.NO_SESSION
-        )
-        self.state.note(world.tick, state)
-        found = {
-            (guard.name, guard.seen_in): guard.holds for guard in preconditions.preconditions(world, database)
-        }
-        lost = any(name == preconditions.MIRROR_HAS_LOST and holds for (name, _), holds in found.items())
-        for key, holds in found.items():
-            if key[0] == preconditions.WAS_IN_STEP and lost and key in self.guards:
-                continue  # as it was when the mirror last saw the principal
-            self.guards.setdefault(key, Lane()).note(world.tick, HOLDS if holds else FAILS)
+        self.state.note(world.tick, facts.state_word(world, database))
+        found = {(guard.name, guard.seen_in): guard for guard in preconditions.preconditions(world, database)}
+        lost = any(guard.about == "beginning" and guard.holds for guard in found.values())
+        for key, guard in found.items():
+            if guard.about == "beginning":
+                self.beginnings.add(key)
+            if guard.about == "memory" and lost and key in self.guards:
+                continue  # as it was when the loss was noticed
+            self.guards.setdefault(key, Lane()).note(world.tick, HOLDS if guard.holds else FAILS)
         for key, lane in self.guards.items():
             if key not in found:
                 lane.note(world.tick, "")
 
     def lanes(self, database: str, until: Tick) -> Lanes:
         guards = tuple(
-            Precondition(name, seen_in, tuple(span for span in lane.spans(until) if span.what))
+            Precondition(
+                name,
+                seen_in,
+                tuple(s for s in lane.spans(until) if s.what),
+                (name, seen_in) in self.beginnings,
+            )
             for (name, seen_in), lane in self.guards.items()
         )
         return Lanes(

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from engine.mirroring.preconditions import armed, preconditions
 from engine.model import Safety
+from engine.protocol.preconditions import armed, preconditions
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 

@@ -1,0 +1,41 @@
+"""What conditions of drills ask of availability groups, and why a group fails over by itself or not."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.authoring import conditions
+from engine.drill.authoring.facts import Facts, Names
+from engine.protocol.preconditions import armed, preconditions
+from tests.engine.availability.worlds import ag_lab, do, until
+
+NAMES = Names(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("APP", "REPORT"), ("FSW",))
+
+
+@pytest.mark.parametrize(
+    ("before", "true", "false"),
+    [
+        ((), "Sales is SYNCHRONIZED and Sales is ARMED", "Sales is NONE"),
+        ((), "Sales on NODE_1 is PRIMARY and Sales on NODE_2 is READY", "Sales on NODE_3 is READY"),
+        ((), "NODE_2 is VOTING and FSW is not OFF", "FSW is MEMBER or FSW is RUNNING"),
+        (("power-off NODE_2",), "Sales is SYNCHRONIZING and Sales on NODE_2 is RESOLVING", "Sales is ARMED"),
+        (("stop-cluster NODE_1",), "NODE_1 is not MEMBER and Sales serves on NODE_2", "Sales serves on NODE_1"),
+    ],
+)
+def test_conditions_know_groups(before: tuple[str, ...], true: str, false: str) -> None:
+    world = ag_lab()
+    do(world, *before)
+    until(world, 40)
+    facts = Facts(world, ())
+    assert conditions.parse(true, NAMES).holds(facts)
+    assert not conditions.parse(false, NAMES).holds(facts)
+
+
+def test_each_precondition_that_fails_says_where_it_shows() -> None:
+    world = ag_lab()
+    assert armed(world, "Sales")
+    do(world, "power-off NODE_2")
+    until(world, 30)
+    failing = [p.name for p in preconditions(world, "Sales") if not p.holds and not p.about]
+    assert "SQL Server runs and answers on the target" in failing
+    assert not armed(world, "Sales")
