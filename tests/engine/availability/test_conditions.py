@@ -19,7 +19,11 @@ NAMES = Names(("Sales", "Orders"), ("NODE_1", "NODE_2", "NODE_3"), ("APP", "REPO
         ((), "Sales on NODE_1 is PRIMARY and Sales on NODE_2 is READY", "Sales on NODE_3 is READY"),
         ((), "NODE_2 is VOTING and FSW is not OFF", "FSW is MEMBER or FSW is RUNNING"),
         (("power-off NODE_2",), "Sales is SYNCHRONIZING and Sales on NODE_2 is RESOLVING", "Sales is ARMED"),
-        (("stop-cluster NODE_1",), "NODE_1 is not MEMBER and Sales serves on NODE_2", "Sales serves on NODE_1"),
+        (
+            ("stop-cluster NODE_1",),
+            "NODE_1 is not MEMBER and Sales serves on NODE_2",
+            "Sales serves on NODE_1",
+        ),
     ],
 )
 def test_conditions_know_groups(before: tuple[str, ...], true: str, false: str) -> None:
