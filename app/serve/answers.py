@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from app.serve import tokens
 from app.serve.requests import OUTPUT, Asked
+from engine.drill.judging.shapes import Row
 from engine.messages import wording
 
-Said = Mapping[str, Any]
+Said = Row
 """A message or a result as the event `sql_done` has it."""
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from app.serve.login import TDS_7_2
 from app.serve.types import COLLATION, Column, column
+from engine.drill.judging.shapes import Row
 from engine.tsql.scalars.values import Scalar
 
 DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF
@@ -44,7 +45,7 @@ def done(kind: int = DONE, status: int = 0, count: int | None = None, tds: int =
     return struct.pack("<BHH" + ("Q" if tds >= TDS_7_2 else "I"), kind, status, command, count or 0)
 
 
-def message(said: Mapping[str, Any], server: str, tds: int) -> bytes:
+def message(said: Row, server: str, tds: int) -> bytes:
     """ERROR [MS-TDS 2.2.7.10] or INFO [2.2.7.13] of a message as `sql_done` has it."""
     error = said["severity"] > 10
     number = said["number"] or (50000 if error else 0)
@@ -72,14 +73,14 @@ def collation() -> bytes:
     return environment(SQL_COLLATION, COLLATION, b"")
 
 
-def columns_of(result: Mapping[str, Any], tds: int) -> list[Column]:
+def columns_of(result: Row, tds: int) -> list[Column]:
     """The columns of a result as `sql_done` has it."""
     rows: Sequence[Sequence[Scalar]] = result["rows"]
     types = result["types"] or [""] * len(result["columns"])
     return [column(written, [row[place] for row in rows], tds) for place, written in enumerate(types)]
 
 
-def grid(result: Mapping[str, Any], tds: int) -> bytes:
+def grid(result: Row, tds: int) -> bytes:
     """COLMETADATA [MS-TDS 2.2.7.4] and its rows, each as ROW [2.2.7.20] or NBCROW [2.2.7.15], which is shorter."""
     columns = columns_of(result, tds)
     out = bytearray(struct.pack("<BH", 0x81, len(columns)))

@@ -4,7 +4,7 @@ does the second click of a double click on a button."""
 from __future__ import annotations
 
 import time
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, QObject
 from PySide6.QtGui import QKeyEvent, QMouseEvent
@@ -78,7 +78,7 @@ def _is_fresh(widget: QWidget, now_s: float) -> bool:
     """It, or something around it in its window, has just appeared."""
     around: QWidget | None = widget
     while around is not None:
-        until_s: Any = around.property(_FRESH)
+        until_s = around.property(_FRESH)
         if until_s is not None and now_s < until_s:
             return True
         around = None if around.isWindow() else around.parentWidget()

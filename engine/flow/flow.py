@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import numpy as np
 
@@ -36,6 +36,7 @@ HISTORY_MIN: Final = 32
 SETTLE_S: Final = 20.0
 """Time in which a source comes to rest from nothing: several response times of either workload."""
 
+Setup = TypeVar("Setup")
 Held = list[tuple[int, Crossing]]
 
 
@@ -482,7 +483,7 @@ def _free(setups: tuple[object, ...]) -> int:
     return setups.index(None) if None in setups else len(setups)
 
 
-def _with(setups: tuple[object, ...], number: int, setup: object) -> tuple[Any, ...]:
+def _with(setups: tuple[Setup, ...], number: int, setup: Setup) -> tuple[Setup, ...]:
     return (*setups[:number], setup, *setups[number + 1 :])
 
 

@@ -26,6 +26,10 @@ def plain_advance() -> Callable[..., int]:
     return plain
 
 
+Process = Generator[Any, Any, None]
+"""Of SimPy, which has no types: what it waits for next."""
+
+
 @dataclass(frozen=True)
 class Link:
     """Where a stream of log goes over."""
@@ -106,7 +110,7 @@ class _Database:
         for place in range(len(links)):
             env.process(self._receiver(place))
 
-    def _client(self) -> Generator[Any, Any, None]:
+    def _client(self) -> Process:
         load = self.workload
         while True:
             yield self.env.timeout(self.chance.exponential(load.think_s))
@@ -123,7 +127,7 @@ class _Database:
             self.done += 1
             self.inside_s += self.env.now - began
 
-    def _log_writer(self) -> Generator[Any, Any, None]:
+    def _log_writer(self) -> Process:
         """Writes all that waits, a block at a time; streams that commits wait for get each block when it starts."""
         site, kb = self.site, self.workload.log_kb_per_transaction
         most = max(1, int(site.log_block_kb / kb))
@@ -144,7 +148,7 @@ class _Database:
             if link.awaited is awaited:
                 queue.put((kb, answer))
 
-    def _receiver(self, place: int) -> Generator[Any, Any, None]:
+    def _receiver(self, place: int) -> Process:
         """Messages arrive in order, one write at a time, then the acknowledgement travels back."""
         link, site = self.links[place], self.site
         per_kb_s = 1.0 / (link.bandwidth_mbps * KB_PER_S_OF_MBPS)
@@ -156,11 +160,11 @@ class _Database:
             self.hardened_kb[place] += kb
             self.env.process(self._acknowledge(link, answer))
 
-    def _acknowledge(self, link: Link, answer: Any) -> Generator[Any, Any, None]:
+    def _acknowledge(self, link: Link, answer: Any) -> Process:
         yield self.env.timeout((link.rtt_ms + self.site.ack_latency_ms) / 1000.0)
         answer.succeed()
 
-    def _answer(self, block: list[Any], needed: list[Any]) -> Generator[Any, Any, None]:
+    def _answer(self, block: list[Any], needed: list[Any]) -> Process:
         yield self.env.all_of(needed)
         for committed in block:
             committed.succeed()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QColor, QIcon, QPalette, QPixmap, QResizeEvent, QTextCursor
@@ -213,9 +213,9 @@ class QueryTabs(QTabWidget):
             self.show_world(self._world)
 
     def _connection(self, window: QueryWindow, world: World) -> Connection:
-        kept: Any = world.sessions.get(window.window_id)
+        kept = world.sessions.get(window.window_id)
         session = kept.session if kept is not None else None
-        run: Any = world.batches.get(window.window_id) if self._tells_waits else None
+        run = world.batches.get(window.window_id) if self._tells_waits else None
         copies = sorted(database for server, database in world.copies if server == window.server)
         return Connection(
             server=window.server,

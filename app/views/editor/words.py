@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from app.views.editor.form_names import GO_ON, names_in
 from app.views.editor.form_words import OFFERED
 from engine.drill.authoring.schema import schema
+from engine.drill.authoring.schema.whole import JsonSchema
 
 _TABLE: Final = re.compile(r"^[ \t]*+\[\[?[ \t]*+([\w.\-]++)[ \t]*+\]\]?", re.MULTILINE)
 _KEY: Final = re.compile(r"^\s*([\w\-]+)\s*=\s*")
@@ -59,29 +60,29 @@ def _tables() -> list[str]:
     return [name for name, place in _properties([]).items() if _inner(place).get("properties")]
 
 
-def _properties(path: list[str]) -> dict[str, dict[str, Any]]:
+def _properties(path: list[str]) -> dict[str, JsonSchema]:
     """Key: its JSON Schema, in the table at *path*; nothing for a table that there is not."""
-    place: dict[str, Any] = _schema()
+    place: JsonSchema = _schema()
     for step in path:
         place = _inner(place.get("properties", {}).get(step, {}))
-    properties: dict[str, dict[str, Any]] = place.get("properties", {})
+    properties: dict[str, JsonSchema] = place.get("properties", {})
     return properties
 
 
-def _inner(place: dict[str, Any]) -> dict[str, Any]:
+def _inner(place: JsonSchema) -> JsonSchema:
     """What an array holds, an optional may be, or a reference stands for; of several kinds all keys together."""
     if "$ref" in place:
         return _inner(_schema()["$defs"][place["$ref"].rpartition("/")[2]])
     if "items" in place:
         return _inner(place["items"])
-    options = [_inner(option) for option in place.get("anyOf", place.get("oneOf", ()))]
+    options = [_inner(option) for option in place.get("anyOf") or place.get("oneOf") or ()]
     tables = [option for option in options if option.get("properties")]
     if tables:
         return {"properties": {name: it for option in tables for name, it in option["properties"].items()}}
     return place
 
 
-def _values(place: dict[str, Any]) -> list[str]:
+def _values(place: JsonSchema) -> list[str]:
     """Values that the schema lists."""
     found: list[str] = []
     for option in (place, *place.get("anyOf", ())):
@@ -93,5 +94,5 @@ def _values(place: dict[str, Any]) -> list[str]:
 
 
 @cache
-def _schema() -> dict[str, Any]:
+def _schema() -> JsonSchema:
     return schema()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import pyqtgraph as pg
@@ -155,7 +155,7 @@ class FigurePlot(QWidget):
                 x=x, y=y, bottom=y - low, top=high - y, beam=BEAM, pen=pg.mkPen(colour, width=1.6)
             )
             plot.addItem(bars)
-        dots: Any = pg.ScatterPlotItem(
+        dots = pg.ScatterPlotItem(
             x=x,
             y=y,
             symbol=SYMBOLS[line.measured],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import Any, Final, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Final, Generic, Protocol, TypeVar, runtime_checkable
 
 from PySide6.QtCore import QPointF, QRectF, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPainterPath, QPen
@@ -45,7 +45,7 @@ CELL_UNITS: Final = 0.95
 class Canvas(Protocol):
     """What is told that a card was moved: the scene of the topology, which imports this module."""
 
-    def node_moved(self, node: Node[Any]) -> None: ...
+    def node_moved(self, name: str, at: QPointF) -> None: ...
 
 
 class Node(QGraphicsItem, Generic[Face]):
@@ -92,7 +92,7 @@ class Node(QGraphicsItem, Generic[Face]):
     def itemChange(self, change: QGraphicsItem.GraphicsItemChange, value: object) -> object:
         scene = self.scene()
         if change == QGraphicsItem.GraphicsItemChange.ItemPositionHasChanged and isinstance(scene, Canvas):
-            scene.node_moved(self)
+            scene.node_moved(self.face.name, self.pos())
         return super().itemChange(change, value)
 
     def _draw_frame(self, painter: QPainter, status: Sign) -> None:

@@ -182,10 +182,10 @@ class TopologyScene(QGraphicsScene):
         self._places = dict(places)
         self.arrange()
 
-    def node_moved(self, node: Node[Any]) -> None:
+    def node_moved(self, name: str, at: QPointF) -> None:
         """A card was dragged or pushed; its links follow."""
         if not self._arranging:
-            self._places[node.face.name] = (node.x(), node.y())
+            self._places[name] = (at.x(), at.y())
             self._draw_lines()
 
     def _draw_lines(self) -> None:
@@ -214,5 +214,5 @@ class TopologyScene(QGraphicsScene):
         return box
 
 
-def _node(face: ServerFace | ClientFace, style: Look) -> Node[Any]:
+def _node(face: ServerFace | ClientFace, style: Look) -> ServerNode | ClientNode:
     return ServerNode(face, style) if isinstance(face, ServerFace) else ClientNode(face, style)

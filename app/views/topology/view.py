@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRect, QRectF, Qt, Signal, Slot
 from PySide6.QtGui import (
@@ -565,6 +565,5 @@ def _centre(item: Item) -> Place:
     return centre.x(), centre.y()
 
 
-def _tip(item: Any) -> str:
-    spoken: str = item.face.spoken
-    return plain_tip(spoken.replace("; ", "\n"))
+def _tip(item: Item) -> str:
+    return plain_tip(item.face.spoken.replace("; ", "\n"))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pickle
 import zlib
 from collections.abc import Iterator, Sequence
-from typing import Any, Final, overload
+from typing import Final, overload
 
 from engine.events import Event
 
@@ -13,7 +13,7 @@ ROWS_AS_THEY_ARE: Final = 20
 """Result sets of so many rows in all are not worth packing. Assumed."""
 
 
-class Packed(Sequence[Any]):
+class Packed(Sequence[object]):
     """A list that is unpacked whenever it is read; it equals the list that it was made from."""
 
     __slots__ = ("_count", "_packed")
@@ -22,7 +22,7 @@ class Packed(Sequence[Any]):
         self._count = len(values)
         self._packed = zlib.compress(pickle.dumps(list(values)), 1)
 
-    def _values(self) -> list[Any]:
+    def _values(self) -> list[object]:
         found: list[object] = pickle.loads(zlib.decompress(self._packed))
         return found
 
@@ -36,7 +36,7 @@ class Packed(Sequence[Any]):
     def __getitem__(self, place: int | slice) -> object:
         return self._values()[place]
 
-    def __iter__(self) -> Iterator[Any]:
+    def __iter__(self) -> Iterator[object]:
         return iter(self._values())
 
     def __eq__(self, other: object) -> bool:

@@ -19,6 +19,8 @@ from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import is_moment, to_number, to_text
 
 Outcome = statements.Outcome
+Command = Callable[[Machine, Any], Outcome]
+"""Carries out a statement of its kind."""
 
 
 def _options(machine: Machine, pairs: s.Pairs) -> dict[str, Any]:
@@ -473,7 +475,7 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     return databases.create(world, server, statement.name, login)
 
 
-COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
+COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.CreateEndpoint: _create_endpoint,
     s.AlterEndpoint: _alter_endpoint,
     s.AlterAuthorization: _authorization,

@@ -24,6 +24,7 @@ from engine.tsql.batches import (
     transactions,
     waiting,
 )
+from engine.tsql.batches.administer import Command
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Caught, ConnectionLost
 from engine.tsql.batches.machine import Machine
@@ -195,7 +196,7 @@ def _use(machine: Machine, statement: s.Use) -> Outcome:
     return []
 
 
-def _on_group(do: Callable[..., list[Message]]) -> Callable[[Machine, Any], Outcome]:
+def _on_group(do: Callable[..., list[Message]]) -> Command:
     """Statements about availability groups are for master alone: 35208."""
 
     def run(machine: Machine, statement: s.GroupFailover | s.GroupForce) -> Outcome:
@@ -206,7 +207,7 @@ def _on_group(do: Callable[..., list[Message]]) -> Callable[[Machine, Any], Outc
     return run
 
 
-COMMANDS: Final[dict[type[s.Statement], Callable[[Machine, Any], Outcome]]] = {
+COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.GroupFailover: _on_group(group_commands.planned_failover),
     s.GroupForce: _on_group(group_commands.forced_failover),
     s.HadrSuspend: _on_database(group_commands.suspend),

@@ -10,7 +10,7 @@ import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeVar
 
 from engine import arithmetic
 from engine.commits import USER, Commit
@@ -92,7 +92,7 @@ def contents(last: Commit | None) -> Mapping[str, Kept]:
     return content
 
 
-def _put(objects: dict[Any, Kept], name: Any, new: Kept | None) -> None:
+def _put(objects: dict[Name, Kept], name: Name, new: Kept | None) -> None:
     if new is None:
         objects.pop(name, None)
     else:
@@ -116,6 +116,8 @@ def _committed(context: Context, database: str) -> Mapping[str, Kept]:
 
 
 # --- what is done and not committed ------------------------------------------------------------------------
+
+Name = TypeVar("Name")
 
 Edit = RowChanges | Kept | None
 """What a transaction has made of an object: changes of its rows, another object, nothing."""

@@ -172,7 +172,7 @@ def _with_options(c: Children) -> Parts:
     return {"options": tuple(part for part in c if part[0] != "MOVE"), "moves": moves}
 
 
-def _option(c: Children) -> tuple[str, Any]:
+def _option(c: Children) -> tuple[str, object]:
     value = c[1] if len(c) > 1 else None
     if isinstance(value, list):
         value = _flat(value)
@@ -252,7 +252,7 @@ def _drop(c: Children) -> s.Statement:
     return s.DropObject(_upper(c[0]).replace("PROCEDURE", "PROC"), c[-1])
 
 
-_BUILD: Final[dict[str, Callable[[Children], Any]]] = {
+_BUILD: Final[dict[str, Callable[[Children], object]]] = {
     # words
     "plain_name": lambda c: str(c[0]),
     "keyword": lambda c: str(c[0]),
@@ -412,8 +412,8 @@ _BUILD: Final[dict[str, Callable[[Children], Any]]] = {
 """What each rule of the grammar makes of the results of its parts."""
 
 
-class _Builder(Transformer[Token, Any]):
-    def __default__(self, data: object, children: Children, meta: object) -> Any:
+class _Builder(Transformer[Token, object]):
+    def __default__(self, data: object, children: Children, meta: object) -> object:
         return _BUILD[str(data)](children)
 
 

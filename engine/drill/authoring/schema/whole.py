@@ -120,7 +120,10 @@ class Scenario(Part):
         return (*self.questions, *self.predictions)
 
 
-def schema() -> dict[str, Any]:
+JsonSchema = dict[str, Any]
+
+
+def schema() -> JsonSchema:
     """The JSON Schema of a scenario file, for editors. `name` may be left out there."""
     made = Scenario.model_json_schema(by_alias=True)
     made = _or_variant(made)

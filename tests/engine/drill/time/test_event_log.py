@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import cast
+
 import pytest
 
 from engine.drill.judging.report import plain
@@ -85,7 +87,7 @@ def test_large_result_sets_are_packed_and_read_as_before() -> None:
     (one,) = results
     assert results[0] == one
     assert results == Packed([one])
-    assert len(one["rows"]) > ROWS_AS_THEY_ARE
+    assert len(cast(dict[str, list[object]], one)["rows"]) > ROWS_AS_THEY_ARE
     assert len(results._packed) < len(repr(results)) / 2
     assert plain(results) == [plain(one)]
     assert taken.report()["sql"][-1]["results"] == [plain(one)]
