@@ -28,6 +28,7 @@ class HostProcess:
     """`mirrordrill class host` on *database*, started again whenever it was killed."""
 
     def __init__(self, database: Path, *words: object) -> None:
+        self.database = database
         self._words = ("host", *words, "--listen", "127.0.0.1:0", "--database", database)
         self.invited = self.start()
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QObject
 from PySide6.QtGui import QAction
@@ -75,6 +76,9 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 from engine.model import ticks
 
+if TYPE_CHECKING:
+    from app.main_window.classes import Classes
+
 
 def steps(
     window: MainWindow,
@@ -102,6 +106,7 @@ class Assembly(QObject):
         )
         self._library = Library(profile)
         self._actions = Actions(window)
+        self._classes: Classes | None = None
 
     def steps(self) -> Iterator[None]:
         """Everything, in the order in which one part needs another."""
@@ -266,6 +271,8 @@ class Assembly(QObject):
             menus.LOOKS: self._appearance.fill_looks,
             menus.PLANNER: partial(_put, text=mark("&Link planner"), do=self._tools.show_planner),
             menus.FIDELITY: partial(_put, text=mark("&Fidelity to the papers"), do=self._tools.show_fidelity),
+            menus.START_CLASS: partial(_put, text=mark("&Start a class…"), do=self._start_class),
+            menus.JOIN_CLASS: partial(_put, text=mark("&Join a class…"), do=self._join_class),
             menus.PROGRESS: partial(_put, text=mark("&Progress"), do=self._progress.show),
         }
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
@@ -386,6 +393,7 @@ class Assembly(QObject):
             self._doctor.stop,
             self._editing.stop,
             self._settings_writer.stop,
+            self._stop_classes,
         ):
             window.closing.connect(stop)
 
@@ -409,6 +417,26 @@ class Assembly(QObject):
 
     def _save_charts(self) -> None:
         save_charts(self._desk.part(Charts), self._notice, self._window)
+
+    def _classes_of_window(self) -> Classes:
+        """Brought in when it is first asked for: few starts need a network."""
+        if self._classes is None:
+            from app.main_window.classes import Classes
+
+            self._classes = Classes(
+                self._session, self._play, self._library, self._notice, self._store, self._window
+            )
+        return self._classes
+
+    def _start_class(self) -> None:
+        self._classes_of_window().ask_to_start()
+
+    def _join_class(self) -> None:
+        self._classes_of_window().ask_to_join()
+
+    def _stop_classes(self) -> None:
+        if self._classes is not None:
+            self._classes.stop()
 
     def _ask_for_moment(self) -> None:
         drill = self._session.drill

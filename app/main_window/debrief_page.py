@@ -86,6 +86,9 @@ class Debriefing(QObject):
     # --- which run ------------------------------------------------------------------------------------------
 
     def _show_finished(self, report: Report) -> None:
+        live = self._session.live
+        if self._play.attending and live is not None and not live.terms.truth:
+            return  # of an exam the rubric is with the host of the class alone
         self._report = report
         self._navigation.pause_run()
         self._drill = self._session.live

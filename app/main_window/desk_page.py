@@ -102,6 +102,8 @@ class RunFacts(QLabel):
 
     def _show(self, drill: Drill) -> None:
         kept = tr("not recorded") if self._play.run_id is None else tr("recorded")
+        if self._play.attending:
+            kept = tr("in the class")
         what = tr("reference solution") if self._play.watching else formatting.mode(drill.mode.value)
         self.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
 

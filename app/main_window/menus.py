@@ -14,6 +14,7 @@ from app.words.language import mark, tr
 
 RECENT, LAYOUT, LOOKS = "recent", "layout", "looks"
 FIDELITY, PLANNER, PROGRESS = "fidelity", "planner", "progress"
+START_CLASS, JOIN_CLASS = "start class", "join class"
 """Entries that are no action of the table of keys."""
 
 Entry = str | None | tuple[str, tuple["Entry", ...]]
@@ -53,6 +54,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "view.present",
     ),
     mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, "drill.editor", "drill.edit_copy"),
+    mark("&Class"): (START_CLASS, JOIN_CLASS),
     mark("&Help"): (
         "help.here", "help.sheet", "help.keys", "help.palette", "help.tour", None,
         "help.check", "help.bundle", "view.say",

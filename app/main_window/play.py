@@ -61,6 +61,8 @@ class Play(QObject):
         """Why the run that is about to open is not recorded."""
         self.watching = False
         """The reference solution is being shown, not somebody's own run."""
+        self.attending = False
+        """The run is a seat's of a class, which has it in its record."""
         session.loaded.connect(self._on_loaded)
 
     @property
@@ -104,6 +106,12 @@ class Play(QObject):
         self._begun.add(scenario.name)
         self.branches = Branches(history)
         self._open(history, self._record(history.drill))
+
+    def attend(self, history: History, recorder: Recorder) -> None:
+        """A run of a class, which *recorder* alone records; nobody goes back in it."""
+        self.leave()
+        self.attending = True
+        self._open(history, recorder)
 
     def resume(self, run: UnfinishedRun) -> None:
         """Go on with a run that was interrupted, at the tick that it had reached."""
@@ -264,7 +272,7 @@ class Play(QObject):
     def leave(self) -> None:
         """Let go of the run; unless it is finished it can be taken up again."""
         self._then = None
-        self.watching = False
+        self.watching = self.attending = False
         self.branches = None
         self._runs = {}
         self._session.close()

@@ -1,0 +1,129 @@
+"""A seat in a program that holds its run itself: what is recorded of it goes into the seat's log and to the host."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from app.classroom.code import Invitation
+from app.classroom.kept import Given, Kept, folder_of
+from app.classroom.link import Link
+from app.classroom.scenario import loaded
+from app.classroom.seat import MARK_TICKS
+from app.classroom.verdict import NOT_IN_A_CLASS
+from app.host import NotRecorded
+from app.words.language import tr
+from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
+from engine.inputs import Input
+from engine.model import Tick
+from engine.verbs.lines import parse_line
+
+
+class Attendance:
+    """A Recorder of the run of a seat (app/host/recorder.py), and the connection to the host."""
+
+    def __init__(self, invitation: Invitation, name: str) -> None:
+        """Dial. Raises NoLog."""
+        self._kept = Kept(folder_of(invitation.fingerprint), name)
+        self.link = Link(invitation, self._kept)
+        self.answered = {act.instruction for act in self._kept.acts}
+        """Instructions that were carried out or read."""
+        self._history: History | None = None
+        self._instruction: tuple[int, str] | None = None
+        """The inject that is being carried out."""
+        self._ended = False
+        self.link.start()
+
+    @property
+    def begun(self) -> bool:
+        """There is a run."""
+        return self._history is not None
+
+    def begin(self, welcome: Mapping[str, Any]) -> tuple[History, list[Input], Tick]:
+        """The run at its beginning, what was done in it so far, and how far it had come."""
+        kept = self._kept
+        if kept.given is None:
+            names = ("seat", "scenario", "text", "seed", "mode")
+            kept.begin(Given(name=kept.name, **{name: welcome[name] for name in names}))
+            self.link.wake()
+        given = kept.given
+        assert given is not None
+        drill = Drill(loaded(given.text, given.scenario), given.seed, given.mode)
+        self._history = History(drill)
+        tick = kept.acts[-1].tick if kept.acts else 0
+        if not drill.terms.rewind:
+            tick = max(tick, welcome["tick"])  # in an exam a kill gives no time back
+        inputs = [parse_line(act.line, act.tick) for act in kept.acts if act.line]
+        return self._history, inputs, tick
+
+    def end(self) -> None:
+        """Hang up; the log stays."""
+        if not self._ended:
+            self._ended = True
+            self.link.end()
+            self._kept.close()
+
+    # --- as a recorder
+
+    def line(self, tick: int, line: str) -> None:
+        item = self._drill.journal[-1]
+        if item.verb in NOT_IN_A_CLASS:
+            raise NotRecorded(tr("Nobody goes back in time in a class."))
+        number, words = self._instruction or (0, item.words)
+        self._note(tick, words, self._drill.state_hash(), number)
+
+    def heartbeat(self, tick: int) -> None:
+        self.link.tick = tick
+        last = self._kept.acts[-1].tick if self._kept.acts else 0
+        if tick - last >= MARK_TICKS:
+            self.checkpoint(tick, self._drill.state_hash())
+
+    def checkpoint(self, tick: int, state_hash: str) -> None:
+        self._note(tick, "", state_hash)
+
+    def finish(self, report: Mapping[str, object]) -> None:
+        self._note(self._drill.tick, "", str(report["state_hash"]))
+        self.link.over = True
+        self.link.wake()
+
+    # --- the instructor
+
+    def carry_out(self, number: int, line: str, do: Callable[[str], bool]) -> None:
+        """Have *do* do the inject; what cannot be done is noted as tried."""
+        self.answered.add(number)
+        self._instruction = (number, line)
+        try:
+            done = do(line)
+        finally:
+            self._instruction = None
+        if not done:
+            self._note(self._drill.tick, "", "", number)
+
+    def read(self, number: int) -> None:
+        """A message was shown."""
+        self.answered.add(number)
+        self._note(self._drill.tick, "", "", number)
+
+    def tell_frozen(self, frozen: bool) -> None:
+        self.link.frozen = frozen
+        self.link.wake()
+
+    # --- inside
+
+    @property
+    def _drill(self) -> Drill:
+        assert self._history is not None, "a run is recorded"
+        return self._history.drill
+
+    def _note(self, tick: int, line: str, digest: str, instruction: int = 0) -> None:
+        if self._ended:
+            return
+        try:
+            self._kept.append(tick, line, digest, instruction)
+        except OSError as problem:
+            raise NotRecorded(
+                tr("The log of this seat cannot be written: {why}.").format(why=problem.strerror)
+            ) from problem
+        self.link.tick = tick
+        self.link.wake()

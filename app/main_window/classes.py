@@ -1,0 +1,288 @@
+"""Class: hold one, with its board beside the desk, or join one with the drill that its host gives."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+from queue import Empty
+from typing import Any, Final
+
+from PySide6.QtCore import QObject, QProcess, QTimer
+from PySide6.QtWidgets import QWidget
+
+from app.classroom.attending import Attendance
+from app.classroom.code import NoCode, invitation
+from app.classroom.kept import NoLog
+from app.classroom.models import FROZEN, INJECT, OVER
+from app.files.folders import default_folder
+from app.main_window import signature
+from app.main_window.library import Library
+from app.main_window.play import Play
+from app.main_window.session import Session
+from app.settings import WindowSettings
+from app.views.classroom import ClassBoard, JoinClass, StartClass
+from app.widgets.notice import Notice
+from app.words.language import tr
+from engine.drill.time.history import History
+from engine.drill.time.slices import again
+
+LISTEN_MS: Final = 100
+"""Interval at which a seat looks what its host has said."""
+END_MS: Final = 4_000
+"""How long a host may take to end in good order."""
+
+
+class Classes(QObject):
+    """The class that this window holds, and the one in which it has a seat."""
+
+    def __init__(
+        self,
+        session: Session,
+        play: Play,
+        library: Library,
+        notice: Notice,
+        store: WindowSettings,
+        parent: QWidget,
+    ) -> None:
+        super().__init__(parent)
+        self._session, self._play, self._library = session, play, library
+        self._notice, self._store, self._parent = notice, store, parent
+        self.board: ClassBoard | None = None
+        self.seat: WindowSeat | None = None
+        self._host: QProcess | None = None
+        self._console: QProcess | None = None
+        self._database = Path()
+        self._heard = {"host": "", "console": ""}
+
+    # --- holding one
+
+    def ask_to_start(self) -> StartClass | None:
+        """The dialog; or the board of the class that is held already."""
+        if self._host is not None and self.board is not None:
+            self.board.show()
+            self.board.activateWindow()
+            return None
+        drills = [(one.name, one.title) for one in self._library.summaries.values()]
+        dialog = StartClass(sorted(drills, key=lambda drill: drill[1]), self._parent)
+        dialog.wanted.connect(self.start)
+        dialog.open()
+        return dialog
+
+    def start(self, name: str, mode: str, frozen: bool) -> None:
+        """Hold a class in a process of its own; the board comes at once, the code some seconds later."""
+        folder = default_folder() / "classes"
+        folder.mkdir(parents=True, exist_ok=True)
+        self._database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
+        plan = self._database.with_suffix(".toml")
+        plan.write_text(
+            f"scenario = {json.dumps(name)}\nmode = {json.dumps(mode)}\nfrozen = {json.dumps(frozen)}\n",
+            encoding="utf-8",
+        )
+        self.board = ClassBoard(self._parent)
+        self.board.said.connect(self._say)
+        self.board.end_wanted.connect(self.stop_host)
+        self.board.show()
+        self._host = self._process("host", self._hear_host, "--plan", str(plan))
+
+    def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
+        """`mirrordrill class` in a process; each whole line of its standard output goes to *hear*."""
+        process = QProcess(self)
+        process.setWorkingDirectory(str(Path(__file__).parents[2]))
+
+        def read() -> None:
+            text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
+            *whole, self._heard[command] = (self._heard[command] + text).split("\n")
+            for line in whole:
+                hear(line)
+
+        def ended() -> None:
+            if self.board is not None and process in (self._host, self._console):
+                said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace")
+                self.board.show_problem(said.strip() or tr("The class has ended."))
+
+        self._heard[command] = ""
+        process.readyReadStandardOutput.connect(read)
+        process.finished.connect(lambda *_: ended())
+        process.start(
+            sys.executable, ["-m", "app", "class", command, "--database", str(self._database), *words]
+        )
+        return process
+
+    def _hear_host(self, code: str) -> None:
+        if self.board is not None and self._console is None:
+            self.board.show_code(code)
+            self._console = self._process("console", self._hear_console)
+
+    def _hear_console(self, line: str) -> None:
+        said = json.loads(line)
+        if self.board is None:
+            return
+        if said["kind"] == "board":
+            self.board.show_board(said)
+        elif said["kind"] == "refused":
+            self.board.show_problem(said["text"])
+
+    def _say(self, line: str) -> None:
+        if self._console is not None:
+            self._console.write(f"{line}\n".encode())
+
+    def stop_host(self) -> None:
+        """Close the class; its record stays, and `class export` makes one file of it."""
+        for process in (self._console, self._host):
+            if process is not None:
+                process.blockSignals(True)
+                process.terminate()
+                if not process.waitForFinished(END_MS):
+                    process.kill()  # what it has acknowledged is on disk
+                    process.waitForFinished(END_MS)
+        if self._host is not None and self.board is not None:
+            self.board.close()
+            self.board.deleteLater()
+            self.board = None
+            self._notice.tell(tr("The class is kept in {file}.").format(file=self._database))
+        self._host = self._console = None
+
+    # --- joining one
+
+    def ask_to_join(self) -> JoinClass:
+        dialog = JoinClass(signature.player(self._store), self._parent)
+        dialog.wanted.connect(self.join)
+        dialog.open()
+        return dialog
+
+    def join(self, code: str, name: str) -> None:
+        """Take the seat; the drill comes once the host has answered."""
+        self._leave_seat()
+        try:
+            attendance = Attendance(invitation(code), name)
+        except (NoCode, NoLog) as problem:
+            self._notice.warn(str(problem))
+            return
+        self._notice.tell(tr("Joining the class…"))
+        self.seat = WindowSeat(attendance, self._session, self._play, self._notice, self)
+
+    def _leave_seat(self) -> None:
+        if self.seat is not None:
+            self.seat.leave()
+            self.seat = None
+
+    def stop(self) -> None:
+        """The window goes."""
+        self._leave_seat()
+        self.stop_host()
+
+
+class WindowSeat(QObject):
+    """A seat in this window: the run obeys the instructor as long as it is the one on screen."""
+
+    def __init__(
+        self, attendance: Attendance, session: Session, play: Play, notice: Notice, parent: QObject
+    ) -> None:
+        super().__init__(parent)
+        self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
+        self._history: History | None = None
+        self._frozen = False
+        self._ran = False
+        """Before the class was frozen."""
+        self._pending: dict[int, dict[str, Any]] = {}
+        self._timer = QTimer(self)
+        self._timer.setInterval(LISTEN_MS)
+        self._timer.timeout.connect(self._look)
+        self._timer.start()
+        session.running_changed.connect(self._keep_frozen)
+
+    def leave(self) -> None:
+        """Hang up; with the same code and name the run goes on."""
+        self._timer.stop()
+        self._session.running_changed.disconnect(self._keep_frozen)
+        self._attendance.end()
+
+    # --- inside
+
+    def _look(self) -> None:
+        """What the host has said, and what is due by now."""
+        if self._history is not None and self._session.history is not self._history:
+            self._timer.stop()  # another run is on screen
+            self._attendance.end()
+            return
+        while True:
+            try:
+                self._hear(self._attendance.link.incoming.get_nowait())
+            except Empty:
+                break
+        self._carry_out()
+
+    def _hear(self, said: dict[str, Any]) -> None:
+        match said["kind"]:
+            case "welcome":
+                if self._history is None:
+                    self._begin(said)
+                self._turn(said["state"])
+            case "state":
+                self._turn(said["state"])
+            case "instruction":
+                if said["number"] not in self._attendance.answered:
+                    self._pending[said["number"]] = {**said, "tick": said["tick"] or 0}
+            case "result":
+                score = said["verdict"]["score"]
+                if score is not None:
+                    self._notice.tell(
+                        tr("The host has played your run again: {score} of 100 points.").format(
+                            score=f"{score:g}"
+                        )
+                    )
+            case "refused":
+                self._notice.warn(
+                    tr("The host of the class refuses this seat: {why}.").format(why=said["text"])
+                )
+
+    def _begin(self, welcome: dict[str, Any]) -> None:
+        history, inputs, tick = self._attendance.begin(welcome)
+        self._history = history
+
+        def there(played: History) -> None:
+            self._play.attend(played, self._attendance)
+            self._notice.tell(tr("You are in the class as seat {n}.").format(n=welcome["seat"]))
+            if not self._frozen:
+                self._session.play()
+
+        self._play.leave()
+        self._session.work(again(history, inputs, tick), there)
+
+    def _turn(self, state: str) -> None:
+        """Freeze, go on, end."""
+        frozen = state == FROZEN
+        if frozen and not self._frozen:
+            self._ran = self._session.running or not self._attendance.begun
+            self._frozen = True
+            self._session.pause()
+            self._notice.tell(tr("The instructor has frozen the class."))
+        elif self._frozen and not frozen:
+            self._frozen = False
+            self._notice.clear()
+            if self._ran and state != OVER:
+                self._session.play()
+        if state == OVER:
+            self._session.pause()
+            self._notice.tell(tr("The instructor has ended the class."))
+        self._attendance.tell_frozen(self._frozen)
+
+    def _keep_frozen(self, running: bool) -> None:
+        if running and self._frozen and self._session.history is self._history:
+            self._session.pause()
+
+    def _carry_out(self) -> None:
+        live = self._session.live
+        if live is None or not self._attendance.begun:
+            return
+        for number, one in sorted(self._pending.items()):
+            if one["tick"] <= live.tick:
+                del self._pending[number]
+                if one["what"] == INJECT:
+                    self._attendance.carry_out(number, one["text"], self._session.do)
+                else:
+                    self._notice.tell(tr("Instructor: {text}").format(text=one["text"]))
+                    self._attendance.read(number)

@@ -1,0 +1,107 @@
+"""A seat's run, without a network: what it notes, and how it obeys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from queue import SimpleQueue
+from typing import Any
+
+import pytest
+
+from app.classroom.kept import Given, Kept
+from app.classroom.seat import MARK_TICKS, ClassOver, SeatRun
+from app.classroom.verdict import verdict
+from app.files import scenario_files
+from engine.inputs import InputProblem
+
+LAB = scenario_files.find("lab").load()
+
+
+class NoLink:
+    """Stands for app/classroom/link.py: a test puts into it what a host would say."""
+
+    def __init__(self) -> None:
+        self.incoming: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self.tick, self.frozen, self.over = 0, False, False
+
+    def wake(self) -> None:
+        pass
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Iterator[Kept]:
+    made = Kept(tmp_path, "Ann")
+    made.begin(Given(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def link() -> NoLink:
+    return NoLink()
+
+
+def run_of(kept: Kept, link: NoLink, shown: list[str] | None = None) -> SeatRun:
+    texts = shown if shown is not None else []
+    return SeatRun(kept, link, None, lambda one: texts.append(one["text"]))  # type: ignore[arg-type]
+
+
+def lines(kept: Kept) -> list[tuple[int, str, int]]:
+    return [(act.tick, act.line, act.instruction) for act in kept.acts if act.line or act.instruction]
+
+
+def instruction(number: int, what: str, text: str, tick: int | None = None) -> dict[str, Any]:
+    return {"kind": "instruction", "number": number, "what": what, "text": text, "tick": tick}
+
+
+def test_what_is_done_is_noted_with_marks_between_and_follows_when_played_again(
+    kept: Kept, link: NoLink
+) -> None:
+    run = run_of(kept, link)
+    run.advance_to(1500)
+    run.do("power-off SERVER_A")
+    run.advance_to(3000)
+    run.end()
+    assert lines(kept) == [(1500, "power-off SERVER_A", 0)]
+    assert [act.tick for act in kept.acts if not act.line] == [MARK_TICKS, 2 * MARK_TICKS, 3 * MARK_TICKS]
+    found = verdict(LAB, LAB.seed, "lab", kept.acts)
+    assert (found.parted, found.state_hash) == ("", run.drill.state_hash())
+
+
+def test_after_a_break_it_stands_where_it_was(kept: Kept, link: NoLink) -> None:
+    run = run_of(kept, link)
+    run.advance_to(1500)
+    run.do("power-off SERVER_A")
+    again = run_of(kept, link)
+    assert (again.drill.tick, again.drill.state_hash()) == (1500, run.drill.state_hash())
+
+
+def test_an_inject_happens_at_its_time_once_and_a_message_is_shown(kept: Kept, link: NoLink) -> None:
+    shown: list[str] = []
+    run = run_of(kept, link, shown)
+    for _ in range(2):  # a host that was killed sends it again
+        link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
+        link.incoming.put(instruction(2, "message", "hello"))
+        link.incoming.put(instruction(3, "inject", "power-off NOWHERE", 800))
+    run.advance_to(1000)
+    assert lines(kept) == [(0, "", 2), (777, "power-off SERVER_A", 1), (800, "", 3)]
+    assert shown == ["hello"]
+    again = run_of(kept, link, shown)
+    link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
+    again.advance_to(1100)
+    assert len(lines(kept)) == 3
+
+
+def test_the_end_of_the_class_ends_the_run(kept: Kept, link: NoLink) -> None:
+    link.incoming.put({"kind": "state", "state": "over"})
+    with pytest.raises(ClassOver):
+        run_of(kept, link).advance_to(100)
+
+
+def test_nobody_goes_back_in_time(kept: Kept, link: NoLink) -> None:
+    run = run_of(kept, link)
+    run.advance_to(500)
+    with pytest.raises(InputProblem, match="back in time"):
+        run.do("rewind 1")
+    assert lines(kept) == []

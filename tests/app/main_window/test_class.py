@@ -1,0 +1,93 @@
+"""A seat in the window: its run is in the class's record, and obeys the instructor."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from pytestqt.qtbot import QtBot
+
+from app.classroom.record import Record
+from app.main_window.assembly import Assembly
+from app.main_window.classes import Classes
+from tests.app.main_window.conftest import Hands
+from tests.class_process import HostProcess, hosted
+from tests.open_window import OpenWindow
+
+WAIT_MS = 30_000
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
+    with hosted(
+        tmp_path_factory.mktemp("class") / "class.sqlite", "planned-failover", "--mode", "exam"
+    ) as host:
+        yield host
+
+
+def classes_of(window: OpenWindow) -> Classes:
+    """As the menu finds them."""
+    assembly = window.findChild(Assembly)
+    assert assembly is not None
+    for action in window.menus["&Class"].actions():
+        if action.text() == "&Join a class…":
+            action.trigger()
+    found = window.findChild(Classes)
+    assert found is not None
+    return found
+
+
+def record_of(host: HostProcess) -> Record:
+    return Record(str(host.database), new=False)
+
+
+def test_a_seat_plays_freezes_and_is_judged_by_the_host(
+    hands: Hands, qtbot: QtBot, host: HostProcess
+) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    classes.join(host.code, "Ann")
+    seat = classes.seat
+    assert seat is not None
+    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+    assert window.session.running
+    assert "in the class" in window.run_facts.text()
+    assert window.scenario is not None
+    assert not window.scenario.solution, "an exam gives no solution to a seat"
+    hands.wait(5.0)
+    window.do("sql SERVER_A SELECT 1")
+    seat._hear({"kind": "state", "state": "frozen"})
+    tick = hands.drill.tick
+    window.session.play()
+    window.session.on_frame(100.0)
+    assert hands.drill.tick == tick, "a frozen seat does not go on"
+    seat._hear({"kind": "instruction", "number": 99, "what": "message", "tick": None, "text": "well done"})
+    seat._carry_out()
+    assert "Instructor: well done" in window.notice.text
+    seat._hear({"kind": "state", "state": "running"})
+    assert window.session.running
+    classes.stop()
+
+
+def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    classes.join(host.code, "Bea")
+    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+    hands.wait(3.0)
+    window.session.do("note all is well")
+    window.session.do("finish")
+    qtbot.waitUntil(lambda: "The host has played your run again" in window.notice.text, timeout=WAIT_MS)
+    assert window.pages.currentWidget() is not window.debrief, "the seat has no rubric to show a score by"
+    record = record_of(host)
+    (seat,) = [one for one in record.seats() if one.name == "Bea"]
+    lines = [act.line for act in record.acts(seat.id) if act.line]
+    record.close()
+    assert lines == ["note all is well", "finish"]
+    classes.stop()
+
+
+def test_what_is_no_code_is_said(hands: Hands) -> None:
+    classes = classes_of(hands.window)
+    classes.join("nonsense", "Ann")
+    assert "is not a join code" in hands.window.notice.text
