@@ -50,8 +50,8 @@ def run(folder: Path, kills: int, seats: int, seed: int) -> str:
     names: list[str] = []
     while killed_host + killed_seats < kills:
         if all(one.poll() is not None for one in running.values()):  # another lesson
-            for one in running.values():
-                assert one.returncode == 0, one.communicate()[1]
+            for name, one in running.items():
+                _finish(one, code, name, profile)
             running = {f"seat-{round_}-{n}": seat(code, f"seat-{round_}-{n}", profile) for n in range(seats)}
             names += running
             round_ += 1
@@ -74,11 +74,21 @@ def run(folder: Path, kills: int, seats: int, seed: int) -> str:
             "an acknowledged act is lost"
         )
     for name, one in running.items():
-        _, errors = one.communicate(timeout=END_S)
-        assert one.returncode == 0, (seed, name, errors)
+        _finish(one, code, name, profile)
     assert host.end() == 0
     _compare(database, profile, names, seed)
     return f"{killed_host} hosts and {killed_seats} seats killed, {len(names)} seats equal (seed {seed})"
+
+
+def _finish(one: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
+    """Wait for a seat; one that a slow machine has kept from its host dials in once more, as a person would."""
+    for _ in range(3):
+        _, errors = one.communicate(timeout=END_S)
+        if one.returncode == 0:
+            return
+        assert "did not reach the host" in errors, (name, errors)
+        one = seat(code, name, profile)
+    raise AssertionError((name, errors))
 
 
 def _acknowledged(database: Path) -> dict[str, int]:
