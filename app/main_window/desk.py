@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
 from PySide6.QtGui import QFont, QResizeEvent, QShowEvent
@@ -409,7 +409,7 @@ class Desk(QMainWindow):
             plain = dock.titleBarWidget() is not None
             if tabbed != plain:
                 before = dock.titleBarWidget()
-                dock.setTitleBarWidget(QWidget() if tabbed else None)  # type: ignore[arg-type]  # None: the usual bar
+                dock.setTitleBarWidget(QWidget() if tabbed else cast(QWidget, None))  # None: the usual bar
                 if before is not None:
                     before.deleteLater()
 

@@ -17,7 +17,7 @@ from pydantic_core import PydanticUndefined
 from app.views.editor.form_fields import Field, Kind, Section, shown
 from app.views.editor.form_words import PLAIN, SECTIONS, VARIANTS
 from engine.drill.authoring import schema
-from engine.drill.authoring.schema import rubric, story, whole, world
+from engine.drill.authoring.schema import cluster, rubric, story, whole, world
 
 FILE_NAME: Final = "name"
 """Key of a scenario that is the file's own name and need not be written."""
@@ -202,7 +202,7 @@ def docstrings() -> dict[tuple[str, str], str]:
     Pydantic can keep these texts itself (`use_attribute_docstrings`), but reads them at import: 30 ms of each start.
     """
     found = {}
-    for part in chain.from_iterable(_tree(module).body for module in (world, story, rubric, whole)):
+    for part in chain.from_iterable(_tree(module).body for module in (world, cluster, story, rubric, whole)):
         if not isinstance(part, ast.ClassDef):
             continue
         for field, below in zip(part.body, part.body[1:], strict=False):

@@ -149,7 +149,12 @@ FAULTS = (
 
 
 def test_no_fault_is_left_out_here() -> None:
-    there = {verb.name for verb in VERBS.values() if verb.group == "fault"}
+    of_clusters = ("node", "role", "resource", "cluster")  # the lab has none
+    there = {
+        v.name
+        for v in VERBS.values()
+        if v.group == "fault" and v.kinds[:1] not in [(k,) for k in of_clusters]
+    }
     assert there - {line.split()[0] for line in FAULTS} == {"expire-certificate"}  # the lab has none
 
 

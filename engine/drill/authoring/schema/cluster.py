@@ -67,6 +67,7 @@ class AvailabilityGroup(Part):
     primary: Name
     """Instance with the primary replica at the start."""
     replicas: Annotated[tuple[Replica, ...], Field(strict=False, alias="replica", min_length=1, max_length=9)]
+    """Its replicas: the primary and at most eight secondaries."""
     listener: Name | None = None
     """Network name of its listener. None: there is none."""
     listener_port: Port = 1433
