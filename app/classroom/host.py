@@ -110,6 +110,9 @@ class Host:
         self._consoles: set[WebSocket] = set()
         self._strangers = 0
         self._changed: set[int] = set()
+        """Seats whose tiles are other ones since the board was sent."""
+        self._turned = False
+        """The class is in another state since then."""
         self._unjudged: list[dict[int, list[Act]]] = [{} for _ in range(self._workers.count)]
         """For each worker the acts of its seats that it has not had."""
         self._to_do = [asyncio.Event() for _ in range(self._workers.count)]
@@ -360,6 +363,7 @@ class Host:
             raise Refused(tr("the class is over"))
         await self._kept(partial(self._record.change, state=state))
         self._class.state = state
+        self._turned = True
 
         async def tell(line: Line) -> None:
             if line.socket is not None:
@@ -438,9 +442,9 @@ class Host:
     async def _show(self) -> None:
         while True:
             await asyncio.sleep(BOARD_S)
-            if not self._changed:
+            if not (self._changed or self._turned):
                 continue
-            changed, self._changed = sorted(self._changed), set()
+            changed, self._changed, self._turned = sorted(self._changed), set(), False
             if self._consoles:
                 text = json.dumps(self.board(changed), ensure_ascii=False)
                 await asyncio.gather(

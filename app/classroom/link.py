@@ -21,7 +21,7 @@ from app.classroom.kept import Kept
 from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX
 from app.words.language import tr
 
-AGAIN_S: Final = (0.2, 5.0)
+AGAIN_S: Final = (0.2, 3.0)
 """Wall time between two tries to dial, at first and at last."""
 AT_S: Final = 2.0
 """Wall time between two words on how far the run has come."""

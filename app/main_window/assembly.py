@@ -15,7 +15,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QApplication, QMenu
 
 from app import settings
-from app.main_window import desk_page, dialogs, menus, until
+from app.main_window import desk_page, dialogs, irrevocable, menus, until
 from app.main_window.actions import Actions
 from app.main_window.announcements import Teller
 from app.main_window.appearance import Appearance
@@ -102,7 +102,7 @@ class Assembly(QObject):
         self._session = Session(window, clock, by_itself)
         self._play = play = Play(self._session, profile, window)
         self._irrevocable = Irrevocable(
-            window, self._session, lambda: play.watching, lambda: play.run_id is not None
+            window, self._session, lambda: play.watching, self._what_becomes_of_the_run
         )
         self._library = Library(profile)
         self._actions = Actions(window)
@@ -424,7 +424,13 @@ class Assembly(QObject):
             from app.main_window.classes import Classes
 
             self._classes = Classes(
-                self._session, self._play, self._library, self._notice, self._store, self._window
+                self._session,
+                self._play,
+                self._library,
+                self._irrevocable,
+                self._notice,
+                self._store,
+                self._window,
             )
         return self._classes
 
@@ -437,6 +443,12 @@ class Assembly(QObject):
     def _stop_classes(self) -> None:
         if self._classes is not None:
             self._classes.stop()
+
+    def _what_becomes_of_the_run(self) -> str:
+        """If it is left now."""
+        if self._play.attending:
+            return irrevocable.IN_CLASS
+        return irrevocable.NOT_KEPT if self._play.run_id is None else irrevocable.KEPT
 
     def _ask_for_moment(self) -> None:
         drill = self._session.drill

@@ -19,6 +19,7 @@ from app.classroom.kept import NoLog
 from app.classroom.models import FROZEN, INJECT, OVER
 from app.files.folders import default_folder
 from app.main_window import signature
+from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
 from app.main_window.play import Play
 from app.main_window.session import Session
@@ -31,6 +32,8 @@ from engine.drill.time.slices import again
 
 LISTEN_MS: Final = 100
 """Interval at which a seat looks what its host has said."""
+LISTEN: Final = "0.0.0.0:7443"
+"""Where a class that this window holds takes seats in (app/classroom/opened.py)."""
 END_MS: Final = 4_000
 """How long a host may take to end in good order."""
 
@@ -43,12 +46,14 @@ class Classes(QObject):
         session: Session,
         play: Play,
         library: Library,
+        irrevocable: Irrevocable,
         notice: Notice,
         store: WindowSettings,
         parent: QWidget,
     ) -> None:
         super().__init__(parent)
         self._session, self._play, self._library = session, play, library
+        self._irrevocable = irrevocable
         self._notice, self._store, self._parent = notice, store, parent
         self.board: ClassBoard | None = None
         self.seat: WindowSeat | None = None
@@ -83,9 +88,12 @@ class Classes(QObject):
         )
         self.board = ClassBoard(self._parent)
         self.board.said.connect(self._say)
-        self.board.end_wanted.connect(self.stop_host)
+        self.board.finish_wanted.connect(
+            lambda: self._irrevocable.ask("finish_class", lambda: self._say("finish"))
+        )
+        self.board.end_wanted.connect(lambda: self._irrevocable.ask("close_class", self.stop_host))
         self.board.show()
-        self._host = self._process("host", self._hear_host, "--plan", str(plan))
+        self._host = self._process("host", self._hear_host, "--plan", str(plan), "--listen", LISTEN)
 
     def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
         """`mirrordrill class` in a process; each whole line of its standard output goes to *hear*."""

@@ -78,10 +78,23 @@ QUESTIONS: Final = {
         mark("Cancel and close"),
         mark("Leave it open"),
     ),
+    "finish_class": Question(
+        mark("End the runs of all seats?"),
+        mark("After that nobody in the class can go on."),
+        mark("End for all"),
+        mark("Keep the class"),
+    ),
+    "close_class": Question(
+        mark("Close the class?"),
+        mark("Seats lose their host; what they have done until now is kept."),
+        mark("Close it"),
+        mark("Keep it open"),
+    ),
 }
 """Act -> how it asks."""
 
 KEPT: Final = mark("it is kept, and the start page lets you continue it.")
+IN_CLASS: Final = mark("it is kept: join the class with the same code and name to continue it.")
 NOT_KEPT: Final = mark("it is not recorded and will be lost.")
 
 ACTIONS: Final = {
@@ -100,12 +113,12 @@ class Irrevocable(QObject):
     """Asks over *parent*; while it asks, the run of *session* stands still."""
 
     def __init__(
-        self, parent: QWidget, session: Session, watching: Callable[[], bool], recorded: Callable[[], bool]
+        self, parent: QWidget, session: Session, watching: Callable[[], bool], kept: Callable[[], str]
     ) -> None:
-        """*watching*: what is on screen is the reference solution. *recorded*: the run is kept as it is played."""
+        """*watching*: what is on screen is the reference solution. *kept*: what becomes of the run that is left."""
         super().__init__(parent)
         self._parent, self._session = parent, session
-        self._watching, self._recorded = watching, recorded
+        self._watching, self._kept = watching, kept
         self.box: QMessageBox | None = None
         """The question on screen."""
 
@@ -123,7 +136,7 @@ class Irrevocable(QObject):
     def maybe_ask(self, act: str, then: Callable[[], object]) -> None:
         """Ask before an act that ends or leaves the run; without such a run it is done at once."""
         if self.at_stake:
-            self.ask(act, then, kept=tr(KEPT) if self._recorded() else tr(NOT_KEPT))
+            self.ask(act, then, kept=tr(self._kept()))
         else:
             then()
 

@@ -164,7 +164,10 @@ class ClassBoard(QDialog):
     """Stays open beside the desk; what it says goes to the host as lines of `class console`."""
 
     said = Signal(str)
+    finish_wanted = Signal()
+    """The runs of all seats end."""
     end_wanted = Signal()
+    """The class is closed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -188,7 +191,7 @@ class ClassBoard(QDialog):
         self.end = QPushButton(tr("C&lose the class"))
         self.freeze.clicked.connect(lambda: self.said.emit("freeze"))
         self.go.clicked.connect(lambda: self.said.emit("go"))
-        self.finish.clicked.connect(lambda: self.said.emit("finish"))
+        self.finish.clicked.connect(self.finish_wanted)
         self.end.clicked.connect(self.end_wanted)
         self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
         for word, key in ((mark("Message"), "message"), (mark("Inject"), "inject")):

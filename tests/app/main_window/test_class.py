@@ -7,11 +7,12 @@ from collections.abc import Iterator
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.classroom.code import invitation
 from app.classroom.record import Record
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
 from tests.app.main_window.conftest import Hands
-from tests.class_process import HostProcess, hosted
+from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.open_window import OpenWindow
 
 WAIT_MS = 30_000
@@ -85,6 +86,30 @@ def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot
     record.close()
     assert lines == ["note all is well", "finish"]
     classes.stop()
+
+
+def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
+    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    monkeypatch.setattr("app.main_window.classes.LISTEN", "127.0.0.1:0")
+    classes.start("planned-failover", "practice", False)
+    board = classes.board
+    assert board is not None
+    qtbot.waitUntil(lambda: "@127.0.0.1:" in board.code.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: board.freeze.isEnabled(), timeout=WAIT_MS)
+    with Stranger(invitation(board.code.text())) as seat:
+        seat.asks(join(invitation(board.code.text()), "Cem"), "welcome")
+        qtbot.waitUntil(lambda: board.tiles.table.rowCount() == 1, timeout=WAIT_MS)
+        qtbot.waitUntil(lambda: "1 connected" in board.state.text(), timeout=WAIT_MS)
+        board.freeze.click()
+        qtbot.waitUntil(lambda: "Not frozen yet: Cem." in board.state.text(), timeout=WAIT_MS)
+    board.end.click()
+    assert window.irrevocable.box is not None
+    hands.say_yes()
+    assert classes.board is None
+    assert "The class is kept in" in window.notice.text
 
 
 def test_what_is_no_code_is_said(hands: Hands) -> None:

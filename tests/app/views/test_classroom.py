@@ -85,14 +85,15 @@ def test_what_it_says_is_what_the_console_understands(board: ClassBoard, qtbot: 
     said: list[str] = []
     board.said.connect(said.append)
     board.show_board(board_of(tile(7, "Ann")))
-    for button in (board.freeze, board.finish):
-        qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(board.freeze, Qt.MouseButton.LeftButton)
+    with qtbot.waitSignal(board.finish_wanted):
+        qtbot.mouseClick(board.finish, Qt.MouseButton.LeftButton)
     board.text.setText("look at the mirror")
     qtbot.keyClick(board.text, Qt.Key.Key_Return)
     board.what.setCurrentIndex(1)
     board.who.setCurrentIndex(1)
     board.text.setText("power-off SERVER_A")
     qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
-    assert said == ["freeze", "finish", "message all look at the mirror", "inject 7 power-off SERVER_A"]
-    assert [request(line).get("seat") for line in said] == [None, None, None, 7]
+    assert said == ["freeze", "message all look at the mirror", "inject 7 power-off SERVER_A"]
+    assert [request(line).get("seat") for line in said] == [None, None, 7]
     assert board.text.text() == ""
