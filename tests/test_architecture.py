@@ -20,6 +20,7 @@ ENGINE_LAYERS = (
         "engine.constants",
         "engine.chance",
         "engine.commits",
+        "engine.identifiers",
         "engine.messages",
         "engine.stepwise",
         "engine.written",

@@ -9,6 +9,7 @@ from typing import Final
 from engine.availability import replicas
 from engine.cluster import config
 from engine.constants import BACKUP_KB_PER_S
+from engine.identifiers import replica_id
 from engine.model import (
     AvailabilityGroup,
     CommitMode,
@@ -82,31 +83,18 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
         contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
     )
     if why == "silent":
-        errorlog.write(world, me, 35206, peer, _id(guid, peer))
+        errorlog.write(world, me, 35206, peer, replica_id(guid, peer))
     world.emit("detected", say("lost {server}", server=peer), server=me, peer=peer, how=why)
     lead = world.replicas[me, guid].word is ReplicaWord.PRIMARY_NORMAL
     for copy in replicas.copies(world, me, guid):
         key = (me, copy.database)
         kinds = ("secondary", "primary") if lead else ("primary", "secondary")
-        errorlog.write(world, me, 35267, *kinds, copy.database, peer, _id(guid, peer))
+        errorlog.write(world, me, 35267, *kinds, copy.database, peer, replica_id(guid, peer))
         if lead:
             lose(world, key, peer)
         elif world.replicas[me, guid].primary == peer:
             replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     network.reassess(world, guid)
-
-
-def _id(guid: int, server: str) -> str:
-    """A replica id, made up: it is the same in every run."""
-    return f"{guid:08X}-0000-4000-8000-{abs(hash_of(server)):012X}"
-
-
-def hash_of(text: str) -> int:
-    """A number that belongs to a name, the same everywhere."""
-    value = 7
-    for letter in text.encode():
-        value = (value * 31 + letter) % 0xFFFFFFFFFFFF
-    return value
 
 
 def lose(world: World, key: Key, server: str) -> None:
@@ -168,7 +156,8 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
     primary, secondary = (me, peer) if words[me] is ReplicaWord.PRIMARY_NORMAL else (peer, me)
     group = replicas.group_of(world, primary, guid)
     name = group.name if group is not None else ""
-    errorlog.write(world, primary, 35202, name, primary, _id(guid, primary), secondary, _id(guid, secondary))
+    ends = [part for server in (primary, secondary) for part in (server, replica_id(guid, server))]
+    errorlog.write(world, primary, 35202, name, *ends)
     for copy in replicas.copies(world, secondary, guid):
         join(world, (primary, copy.database), (secondary, copy.database))
     network.reassess(world, guid)
@@ -220,7 +209,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     world.update_availability(secondary, readers=replicas.readers(world, secondary))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
         other = secondary[0] if server == primary[0] else primary[0]
-        errorlog.write(world, server, 35266, *kinds, primary[1], other, _id(guid or 0, other))
+        errorlog.write(world, server, 35266, *kinds, primary[1], other, replica_id(guid or 0, other))
     replicas.set_state(world, secondary, SyncState.SYNCHRONIZING)
     replicas.set_peer(world, primary, secondary[0], SyncState.SYNCHRONIZING)
     replicas.set_state(world, primary, _own_state(world, primary))

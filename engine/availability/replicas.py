@@ -50,6 +50,11 @@ SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
 """Reasons in 19406. OFFLINE has been seen in public logs; the others are from memory of the product."""
 
 
+def enabled(world: World, server: str) -> bool:
+    """The HADR switch of the instance is on. Derived: it is wherever it may be, on a node of a cluster since 2012."""
+    return config.node_of(world, server) is not None and world.instances[server].version >= 2012
+
+
 def group_of(world: World, server: str, guid: int) -> AvailabilityGroup | None:
     """The group as the node of *server* has it configured, or had it when it last had quorum."""
     node = config.node_of(world, server)

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 from typing import Final
 
 from engine.constants import PRODUCT
+from engine.identifiers import unique_id
 from engine.model import DatabaseCopy, DbFile
 from engine.protocol import backup, volumes
 from engine.protocol.lineage import lsn
 from engine.protocol.restore import files_in
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row
-from engine.tsql.catalog.view import unique_id
 from engine.tsql.scalars.values import Scalar
 
 Grid = tuple[tuple[str, ...], list[Row]]

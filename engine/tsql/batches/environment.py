@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final
 
+from engine.availability import replicas
 from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError, filled
 from engine.protocol import startup
@@ -14,7 +15,7 @@ from engine.tsql.batches import locks, stored_messages
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import SCHEMAS
-from engine.tsql.catalog import host, security
+from engine.tsql.catalog import availability, host, security
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.settings import settings_of
@@ -44,24 +45,26 @@ def version_text(context: Context) -> str:
 
 def _serverproperty(context: Context, name: Scalar) -> Scalar:
     number, level, product = PRODUCT[context.version]
+    enabled = replicas.enabled(context.world, context.session.server)
+    manager = int(availability.has_quorum(context)) if enabled else 2
     table: dict[str, Scalar] = {
         "servername": context.server.name,
         "machinename": context.server.name,
-        "computernamephysicalnetbios": context.server.name,
+        "computernamephysicalnetbios": context.server.computer,
         "instancename": None,
         "edition": f"{context.server.edition} Edition (64-bit)",
         "engineedition": ENGINE_EDITIONS.get(context.server.edition, 3),
         "productversion": number,
         "productlevel": level,
         "collation": "SQL_Latin1_General_CP1_CI_AS",
-        "isclustered": 0,
+        "isclustered": int(context.server.clustered),
         "isintegratedsecurityonly": 0,
         "issingleuser": 0,
         "isfulltextinstalled": 0,
         "processid": 1200 + context.server.host,
         "isxtpsupported": int(context.version >= 2014),
-        "ishadrenabled": 0 if context.version >= 2012 else None,
-        "hadrmanagerstatus": 2 if context.version >= 2012 else None,
+        "ishadrenabled": int(enabled) if context.version >= 2012 else None,
+        "hadrmanagerstatus": manager if context.version >= 2012 else None,
         "instancedefaultdatapath": "D:\\Data\\" if context.version >= 2012 else None,
         "instancedefaultlogpath": "L:\\Log\\" if context.version >= 2012 else None,
         "islocaldb": 0 if context.version >= 2012 else None,
@@ -120,11 +123,12 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
     row = next(found, None)
     if row is None:
         return None
+    closed = row["is_read_only"] or availability.is_primary(context, wanted) == 0
     table = {
         "status": row["state_desc"],
         "recovery": row["recovery_model_desc"],
         "useraccess": row["user_access_desc"],
-        "updateability": "READ_ONLY" if row["is_read_only"] else "READ_WRITE",
+        "updateability": "READ_ONLY" if closed else "READ_WRITE",
         "collation": row["collation_name"],
         "version": INTERNAL_VERSION[context.version],
         "isinstandby": row["is_in_standby"],
@@ -353,8 +357,12 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "cursor_status": lambda context, kind, name: _cursor_status(context, kind, name),
     "next_value_for": _next_value_for,
     "trigger_nestlevel": lambda context: 0,
-    "fn_hadr_is_primary_replica": lambda context, database: None,
-    "fn_hadr_backup_is_preferred_replica": lambda context, database: 1,
+    "fn_hadr_is_primary_replica": lambda context, database: availability.is_primary(
+        context, to_text(database)
+    ),
+    "fn_hadr_backup_is_preferred_replica": lambda context, database: availability.backs_up(
+        context, to_text(database)
+    ),
 }
 """Functions that look at the connection or the server."""
 

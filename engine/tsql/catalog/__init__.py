@@ -11,6 +11,8 @@ from engine.tsql.batches.context import Context
 from engine.tsql.catalog import (
     activity,
     agent,
+    availability,
+    cluster,
     configurations,
     counters,
     databases,
@@ -34,6 +36,8 @@ __all__ = ["VIEWS", "Column", "Record", "View", "find", "fixed", "names", "objec
 _PARTS: Final = (
     activity,
     agent,
+    availability,
+    cluster,
     configurations,
     counters,
     databases,

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
+from engine.identifiers import unique_id
 from engine.tsql.batches import ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.view import Record, unique_id, view
+from engine.tsql.catalog.view import Record, view
 from engine.tsql.scalars.values import Scalar, to_text
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION
+from engine.identifiers import group_database_id, replica_id, unique_id
 from engine.messages import SqlError
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, DbState, RecoveryModel, Role, Snapshot
@@ -14,7 +15,7 @@ from engine.protocol.lineage import lsn
 from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.security import account_sid
-from engine.tsql.catalog.view import Record, unique_id, view
+from engine.tsql.catalog.view import Record, view
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
@@ -25,6 +26,7 @@ LOG_REUSE: Final = {
     "ACTIVE_BACKUP_OR_RESTORE": 3,
     "ACTIVE_TRANSACTION": 4,
     "DATABASE_MIRRORING": 5,
+    "AVAILABILITY_REPLICA": 9,
 }
 """Numbers of log_reuse_wait. Documented [DOC: sys.databases]."""
 _STATE: Final = {state: state.name for state in DbState}
@@ -146,6 +148,16 @@ def owner_sid(context: Context, copy: DatabaseCopy) -> bytes:
     return account_sid(copy.owner) if "\\" in copy.owner else b"\x01"
 
 
+def _in_group(copy: DatabaseCopy) -> Record:
+    guid = copy.availability.guid
+    if guid is None:
+        return {"replica_id": None, "group_database_id": None}
+    return {
+        "replica_id": replica_id(guid, copy.server),
+        "group_database_id": group_database_id(copy.availability.database_guid),
+    }
+
+
 def _copy(context: Context, copy: DatabaseCopy) -> Record:
     state = shown_state(copy)
     wait = log_reuse_wait(context, copy)
@@ -157,6 +169,7 @@ def _copy(context: Context, copy: DatabaseCopy) -> Record:
         "user_access": access.MODES.index(mode),
         "user_access_desc": mode,
         "compatibility_level": options.level_of(context.world, copy),
+        **_in_group(copy),
         "target_recovery_time_in_seconds": _target_recovery_s(options.level_of(context.world, copy)),
         "is_mixed_page_allocation_on": 0,
         "is_trustworthy_on": int(copy.trustworthy),

@@ -1,4 +1,4 @@
-"""Views about things that no simulated instance has: no cluster, no availability groups, no audits, no mail sent …
+"""Views about things that no simulated instance has: no audits, no triggers, no mail sent …
 
 They are empty because there is nothing, not because it is unknown. A view whose things do exist here in life (plans,
 memory clerks) is not among them: it says that its rows are not simulated.
@@ -11,10 +11,7 @@ from typing import Final
 from engine.tsql.catalog.view import none, view
 
 _EMPTY: Final = """
-sys.dm_os_cluster_nodes sys.dm_io_cluster_shared_drives sys.dm_hadr_cluster sys.dm_hadr_cluster_members
-sys.dm_hadr_availability_group_states sys.dm_hadr_database_replica_cluster_states
-sys.dm_hadr_database_replica_states sys.availability_group_listeners sys.availability_databases_cluster
-sys.availability_groups_cluster sys.server_triggers sys.triggers sys.synonyms sys.credentials
+sys.dm_io_cluster_shared_drives sys.server_triggers sys.triggers sys.synonyms sys.credentials
 sys.backup_devices sys.server_audits sys.server_audit_specifications sys.database_audit_specifications
 sys.dm_database_encryption_keys sys.dm_server_memory_dumps sys.change_tracking_databases sys.asymmetric_keys
 sys.cryptographic_providers sys.service_broker_endpoints sys.dm_broker_connections sys.transmission_queue

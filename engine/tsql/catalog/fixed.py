@@ -99,6 +99,19 @@ msdb.dbo.sysoperators: email_address NULL, last_email_date 0, last_email_time 0,
     sunday_pager_end_time 180000, netsend_address NULL, last_netsend_date 0, last_netsend_time 0, category_id 0
 msdb.dbo.dbm_monitor_alerts: time_behind NULL, enable_time_behind 0, send_queue NULL, enable_send_queue 0,
     redo_queue NULL, enable_redo_queue 0, average_delay NULL, enable_average_delay 0
+sys.availability_groups sys.availability_groups_cluster: basic_features 0, dtc_support 0, is_distributed 0,
+    cluster_type 0, cluster_type_desc wsfc, is_contained 0
+sys.availability_replicas: read_write_routing_url NULL
+sys.dm_hadr_database_replica_states: filestream_send_rate 0, last_sent_lsn NULL, last_sent_time NULL,
+    last_received_lsn NULL, last_received_time NULL, last_hardened_lsn NULL, last_hardened_time NULL,
+    last_redone_lsn NULL, last_redone_time NULL, log_send_queue_size NULL, log_send_rate NULL,
+    redo_queue_size NULL, redo_rate NULL, end_of_log_lsn NULL, last_commit_lsn NULL, last_commit_time NULL,
+    secondary_lag_seconds NULL, recovery_lsn NULL, truncation_lsn NULL, quorum_commit_lsn NULL,
+    quorum_commit_time NULL, is_internal 0
+sys.dm_hadr_database_replica_cluster_states: truncation_lsn NULL
+sys.dm_hadr_availability_replica_states: write_lease_remaining_ticks NULL,
+    current_configuration_commit_start_time_utc NULL
+sys.availability_databases_cluster: truncation_lsn NULL
 sys.database_mirroring: mirroring_guid NULL, mirroring_state NULL, mirroring_state_desc NULL, mirroring_role NULL,
     mirroring_role_desc NULL, mirroring_role_sequence NULL, mirroring_safety_level NULL,
     mirroring_safety_level_desc NULL, mirroring_safety_sequence NULL, mirroring_partner_name NULL,
@@ -113,7 +126,6 @@ sys.schemas: principal_id 1
 sys.dm_os_volume_stats(): supports_compression 1, supports_alternate_streams 1, supports_sparse_files 1,
     is_read_only 0, is_compressed 0, file_system_type NTFS, logical_volume_name ''
 sys.dm_os_schedulers: failed_to_create_worker 0, parent_node_id 0, is_idle 0
-sys.dm_server_services: cluster_nodename NULL
 sys.stats: no_recompute 0, is_temporary 0, is_incremental 0
 sys.check_constraints sys.foreign_keys: is_system_named 0
 sys.foreign_keys: delete_referential_action 0, delete_referential_action_desc NO_ACTION,

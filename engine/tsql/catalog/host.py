@@ -183,8 +183,8 @@ def _services(context: Context) -> Iterable[Record]:
             "last_startup_time": context.now(context.server.started_tick) if running else None,
             "service_account": context.server.service_account,
             "filename": f"C:\\Program Files\\Microsoft SQL Server\\MSSQL\\Binn\\{path}",
-            "is_clustered": "N",
-            "cluster_nodename": None,
+            "is_clustered": "Y" if context.server.clustered else "N",
+            "cluster_nodename": context.server.computer if context.server.clustered else None,
         }
 
 

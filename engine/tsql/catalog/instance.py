@@ -82,9 +82,6 @@ view("sys.event_notifications", none)
 view("sys.server_event_notifications", none)
 view("sys.database_snapshots", none)
 view("sys.traces", none)
-view("sys.availability_groups", none)
-view("sys.availability_replicas", none)
-view("sys.dm_hadr_availability_replica_states", none)
 
 
 view(

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.identifiers import unique_id
 from engine.mirroring import quorum
 from engine.model import DatabaseCopy, Endpoint, EndpointState, MirrorState, Role, Safety, WitnessState
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.databases import end_of_log_kb
-from engine.tsql.catalog.view import Record, unique_id, view
+from engine.tsql.catalog.view import Record, view
 
 
 def _failover_lsn_kb(context: Context, copy: DatabaseCopy) -> float:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.identifiers import unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.databases import files_of, rows_of_files, system_files
 from engine.tsql.catalog.load import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, work_here
 from engine.tsql.catalog.sessions import sql_handle
-from engine.tsql.catalog.view import Record, none, unique_id, view
+from engine.tsql.catalog.view import Record, none, view
 
 
 def _texts(context: Context) -> Iterable[Record]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final
 
 from engine.tsql.batches.context import Context
@@ -52,10 +50,3 @@ def view(name: str, rows: Rows) -> View:
 def none(context: Context) -> Iterable[Record]:
     """The rows of a view that is empty because there is nothing to show."""
     return ()
-
-
-@lru_cache(maxsize=1024)
-def unique_id(*parts: object) -> str:
-    """A uniqueidentifier that stays the same for the same *parts*."""
-    digits = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest().upper()
-    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine.identifiers import unique_id
 from engine.messages import SqlError
 from engine.model import Job
 from engine.protocol import jobs
@@ -11,7 +12,6 @@ from engine.tsql import catalog
 from engine.tsql.batches import job_ledger, ledger
 from engine.tsql.batches.data import AGENT_MARK
 from engine.tsql.batches.ledger import Record
-from engine.tsql.catalog.view import unique_id
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.scalars.values import Scalar, guid_text, to_text
 

@@ -1,0 +1,28 @@
+"""uniqueidentifiers, made up: the same for the same thing in every run and on every server."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import lru_cache
+
+
+@lru_cache(maxsize=1024)
+def unique_id(*parts: object) -> str:
+    """A uniqueidentifier that stays the same for the same *parts*."""
+    digits = hashlib.blake2b(repr(parts).encode(), digest_size=16).hexdigest().upper()
+    return f"{digits[:8]}-{digits[8:12]}-{digits[12:16]}-{digits[16:20]}-{digits[20:]}"
+
+
+def group_id(guid: int) -> str:
+    """Of an availability group by its number in `World.groups`."""
+    return unique_id("availability group", guid)
+
+
+def replica_id(guid: int, server: str) -> str:
+    """Of the replica of a group on a server."""
+    return unique_id("replica", guid, server)
+
+
+def group_database_id(number: int) -> str:
+    """Of a database in its group (AvailabilityMembership.database_guid): the same on each replica."""
+    return unique_id("group database", number)

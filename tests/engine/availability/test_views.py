@@ -1,0 +1,262 @@
+"""What scripts of public sites ask about a group, at each replica and in each state: the facts that they get."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import pytest
+
+from engine.model import World
+from engine.tsql.catalog.shapes import SHAPES
+from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.tsql.console import ask
+
+STATES: dict[str, tuple[str, ...]] = {
+    "healthy": (),
+    "secondary lost": ("power-off NODE_2",),
+    "suspended": ("sql NODE_2 ALTER DATABASE Sales SET HADR SUSPEND",),
+    "no quorum": ("power-off NODE_2", "power-off NODE_3", "power-off FSW"),
+}
+
+
+@cache
+def _start() -> World:
+    world = ag_lab()
+    until(world, 10)
+    return world
+
+
+@cache
+def _world(state: str) -> World:
+    world = _start().fork()
+    do(world, *STATES[state])
+    until(world, 50)
+    return world
+
+
+def _ask(state: str, server: str, text: str) -> list[list[Any]]:
+    answer = ask(_world(state).fork(), server, text, then_s=0.1)
+    assert answer.numbers == [], answer.texts
+    return answer.grids[0]
+
+
+DASHBOARD = """
+SELECT ag.name, ar.replica_server_name, ar.availability_mode_desc, ars.role_desc, ars.operational_state_desc,
+    ars.connected_state_desc, ars.synchronization_health_desc
+FROM sys.availability_groups AS ag
+JOIN sys.availability_replicas AS ar ON ar.group_id = ag.group_id
+LEFT JOIN sys.dm_hadr_availability_replica_states AS ars ON ars.replica_id = ar.replica_id
+ORDER BY ar.replica_server_name"""
+DATABASES = """
+SELECT ar.replica_server_name, adc.database_name, drs.is_local, drs.synchronization_state_desc, drs.is_suspended,
+    drs.suspend_reason_desc, drs.database_state_desc
+FROM sys.dm_hadr_database_replica_states AS drs
+JOIN sys.availability_databases_cluster AS adc
+    ON drs.group_id = adc.group_id AND drs.group_database_id = adc.group_database_id
+JOIN sys.availability_replicas AS ar ON drs.group_id = ar.group_id AND drs.replica_id = ar.replica_id
+WHERE adc.database_name = 'Sales' ORDER BY ar.replica_server_name"""
+LOCAL = """
+SELECT DB_NAME(database_id), synchronization_state_desc, synchronization_health_desc, is_suspended
+FROM sys.dm_hadr_database_replica_states WHERE is_local = 1 ORDER BY 1"""
+READY = """
+SELECT ar.replica_server_name, dcs.database_name, dcs.is_failover_ready, dcs.is_database_joined
+FROM sys.dm_hadr_database_replica_cluster_states AS dcs
+JOIN sys.availability_replicas AS ar ON ar.replica_id = dcs.replica_id
+ORDER BY dcs.database_name, ar.replica_server_name"""
+MAY_FAIL_OVER = """
+SELECT ar.replica_server_name FROM sys.availability_replicas AS ar
+JOIN sys.dm_hadr_database_replica_cluster_states AS dcs ON dcs.replica_id = ar.replica_id
+GROUP BY ar.replica_server_name HAVING MIN(CAST(dcs.is_failover_ready AS int)) = 1 ORDER BY 1"""
+RPO = """
+WITH p AS (SELECT group_database_id, last_commit_time FROM sys.dm_hadr_database_replica_states
+           WHERE is_local = 1 AND is_primary_replica = 1),
+     s AS (SELECT group_database_id, replica_id, last_commit_time FROM sys.dm_hadr_database_replica_states
+           WHERE is_local = 0)
+SELECT ar.replica_server_name, DATEDIFF(SECOND, s.last_commit_time, p.last_commit_time)
+FROM s JOIN p ON p.group_database_id = s.group_database_id JOIN sys.availability_replicas AS ar
+    ON ar.replica_id = s.replica_id
+JOIN sys.databases AS d ON d.group_database_id = s.group_database_id WHERE d.name = 'Sales'
+ORDER BY ar.replica_server_name"""
+RTO = """
+SELECT ar.replica_server_name, CASE WHEN drs.redo_rate = 0 THEN NULL ELSE drs.redo_queue_size / drs.redo_rate END
+FROM sys.dm_hadr_database_replica_states AS drs
+JOIN sys.availability_replicas AS ar ON ar.replica_id = drs.replica_id
+WHERE drs.redo_rate IS NOT NULL AND DB_NAME(drs.database_id) = 'Sales' AND drs.synchronization_state > 0
+ORDER BY 1"""
+PRIMARY = """
+SELECT ag.name, ags.primary_replica, ags.synchronization_health_desc
+FROM sys.dm_hadr_availability_group_states AS ags JOIN sys.availability_groups AS ag ON ag.group_id = ags.group_id"""
+LISTENER = """
+SELECT ag.name, agl.dns_name, agl.port, lip.ip_address, lip.state_desc FROM sys.availability_group_listeners AS agl
+JOIN sys.availability_groups AS ag ON ag.group_id = agl.group_id
+JOIN sys.availability_group_listener_ip_addresses AS lip ON lip.listener_id = agl.listener_id"""
+ROUTING = """
+SELECT pri.replica_server_name, rl.routing_priority, sec.replica_server_name, sec.read_only_routing_url
+FROM sys.availability_read_only_routing_lists AS rl
+JOIN sys.availability_replicas AS pri ON rl.replica_id = pri.replica_id
+JOIN sys.availability_replicas AS sec ON rl.read_only_replica_id = sec.replica_id
+ORDER BY pri.replica_server_name, rl.routing_priority"""
+CLUSTER = "SELECT cluster_name, quorum_type_desc, quorum_state_desc FROM sys.dm_hadr_cluster"
+VOTES = "SELECT member_name, member_type_desc, member_state_desc FROM sys.dm_hadr_cluster_members ORDER BY 1"
+JOINED = """
+SELECT rcs.replica_server_name, rcs.join_state_desc, rcn.node_name
+FROM sys.dm_hadr_availability_replica_cluster_states AS rcs
+JOIN sys.dm_hadr_availability_replica_cluster_nodes AS rcn ON rcn.replica_server_name = rcs.replica_server_name
+ORDER BY 1"""
+NAMES = """
+SELECT m.ag_name, n.instance_name, n.node_name FROM sys.dm_hadr_name_id_map AS m
+JOIN sys.dm_hadr_instance_node_map AS n ON n.ag_resource_id = m.ag_resource_id ORDER BY 2"""
+PROPERTIES = """SELECT SERVERPROPERTY('IsHadrEnabled'), SERVERPROPERTY('HadrManagerStatus'),
+    SERVERPROPERTY('IsClustered'), SERVERPROPERTY('ComputerNamePhysicalNetBIOS')"""
+JOB_GUARD = """
+IF sys.fn_hadr_is_primary_replica('Sales') = 1 SELECT 'run the job' AS step
+ELSE SELECT 'not primary: leave' AS step"""
+UNKNOWN = "SELECT sys.fn_hadr_is_primary_replica('nowhere'), sys.fn_hadr_is_primary_replica('master')"
+BACKUP = """SELECT name, sys.fn_hadr_backup_is_preferred_replica(name) FROM sys.databases
+    WHERE name IN ('Sales', 'master') ORDER BY name"""
+UPDATABLE = """SELECT name, DATABASEPROPERTYEX(name, 'Updateability'), state_desc FROM sys.databases
+    WHERE replica_id IS NOT NULL ORDER BY name"""
+SEND_QUEUES = """
+SELECT ar.replica_server_name, CASE WHEN drs.log_send_queue_size > 5000 THEN 'behind' ELSE 'near' END
+FROM sys.dm_hadr_database_replica_states AS drs
+JOIN sys.availability_replicas AS ar ON ar.replica_id = drs.replica_id
+WHERE drs.log_send_queue_size IS NOT NULL AND DB_NAME(drs.database_id) = 'Sales' ORDER BY 1"""
+LSNS = """
+SELECT COUNT(*) FROM sys.dm_hadr_database_replica_states WHERE last_redone_lsn > last_hardened_lsn
+    OR last_hardened_lsn > last_received_lsn OR last_received_lsn > last_sent_lsn OR last_commit_lsn > end_of_log_lsn"""
+COMMIT_PARTICIPANTS = """
+SELECT ar.replica_server_name, drs.is_commit_participant FROM sys.dm_hadr_database_replica_states AS drs
+JOIN sys.availability_replicas AS ar ON ar.replica_id = drs.replica_id
+WHERE DB_NAME(drs.database_id) = 'Sales' ORDER BY 1"""
+ROLE = (
+    "SELECT role_desc, recovery_health_desc FROM sys.dm_hadr_availability_replica_states WHERE is_local = 1"
+)
+OUTSIDE = "SELECT COUNT(*) FROM sys.databases WHERE database_id > 4 AND group_database_id IS NULL"
+REPAIRS = "SELECT COUNT(*) FROM sys.dm_hadr_auto_page_repair"
+
+P1, P2, P3 = "NODE_1", "NODE_2", "NODE_3"
+SYNC, ASYNC = "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT"
+LIST = [
+    [P1, 1, P3, "TCP://NODE_3:1433"], [P1, 2, P1, "TCP://NODE_1:1433"],
+    [P2, 1, P3, "TCP://NODE_3:1433"], [P2, 2, P2, "TCP://NODE_2:1433"],
+]  # fmt: skip
+
+CASES: list[tuple[str, str, str, list[list[Any]]]] = [
+    # state, server, script, rows
+    ("healthy", P1, DASHBOARD, [
+        ["AG1", P1, SYNC, "PRIMARY", "ONLINE", "CONNECTED", "HEALTHY"],
+        ["AG1", P2, SYNC, "SECONDARY", None, "CONNECTED", "HEALTHY"],
+        ["AG1", P3, ASYNC, "SECONDARY", None, "CONNECTED", "HEALTHY"]]),
+    ("healthy", P2, DASHBOARD, [
+        ["AG1", P1, SYNC, None, None, None, None],
+        ["AG1", P2, SYNC, "SECONDARY", "ONLINE", "CONNECTED", "HEALTHY"],
+        ["AG1", P3, ASYNC, None, None, None, None]]),
+    ("secondary lost", P1, DASHBOARD, [
+        ["AG1", P1, SYNC, "PRIMARY", "ONLINE", "CONNECTED", "HEALTHY"],
+        ["AG1", P2, SYNC, "SECONDARY", None, "DISCONNECTED", "NOT_HEALTHY"],
+        ["AG1", P3, ASYNC, "SECONDARY", None, "CONNECTED", "HEALTHY"]]),
+    ("no quorum", P1, DASHBOARD,
+     [["AG1", P1, SYNC, "RESOLVING", "FAILED_NO_QUORUM", "DISCONNECTED", "NOT_HEALTHY"]]),
+    ("healthy", P1, DATABASES, [
+        [P1, "Sales", 1, "SYNCHRONIZED", 0, None, "ONLINE"], [P2, "Sales", 0, "SYNCHRONIZED", 0, None, None],
+        [P3, "Sales", 0, "SYNCHRONIZING", 0, None, None]]),
+    ("healthy", P3, DATABASES, [[P3, "Sales", 1, "SYNCHRONIZING", 0, None, "ONLINE"]]),
+    ("suspended", P1, DATABASES, [
+        [P1, "Sales", 1, "SYNCHRONIZED", 0, None, "ONLINE"],
+        [P2, "Sales", 0, "NOT SYNCHRONIZING", 1, "SUSPEND_FROM_USER", None],
+        [P3, "Sales", 0, "SYNCHRONIZING", 0, None, None]]),
+    ("suspended", P2, LOCAL,
+     [["Orders", "SYNCHRONIZED", "HEALTHY", 0], ["Sales", "NOT SYNCHRONIZING", "NOT_HEALTHY", 1]]),
+    ("no quorum", P1, DATABASES, []),
+    ("no quorum", P1, LOCAL,
+     [["Orders", "NOT SYNCHRONIZING", "NOT_HEALTHY", 0], ["Sales", "NOT SYNCHRONIZING", "NOT_HEALTHY", 0]]),
+    ("healthy", P3, READY, [
+        [P1, "Orders", 1, 1], [P2, "Orders", 1, 1], [P3, "Orders", 0, 1],
+        [P1, "Sales", 1, 1], [P2, "Sales", 1, 1], [P3, "Sales", 0, 1]]),
+    ("healthy", P1, MAY_FAIL_OVER, [[P1], [P2]]),
+    ("secondary lost", P3, MAY_FAIL_OVER, [[P1]]),
+    ("suspended", P1, MAY_FAIL_OVER, [[P1]]),
+    ("no quorum", P1, MAY_FAIL_OVER, []),
+    ("healthy", P1, RPO, [[P2, 0], [P3, 0]]),
+    ("secondary lost", P1, RPO, [[P2, 40], [P3, 0]]),
+    ("healthy", P2, RPO, []),
+    ("healthy", P1, RTO, [[P2, 0], [P3, 0]]),
+    ("healthy", P3, RTO, [[P3, 0]]),
+    ("healthy", P1, PRIMARY, [["AG1", P1, "HEALTHY"]]),
+    ("secondary lost", P3, PRIMARY, [["AG1", P1, "HEALTHY"]]),
+    ("secondary lost", P1, PRIMARY, [["AG1", P1, "PARTIALLY_HEALTHY"]]),
+    ("no quorum", P1, PRIMARY, [["AG1", None, "NOT_HEALTHY"]]),
+    ("healthy", P2, LISTENER, [["AG1", "AGL1", 1433, "10.0.0.202", "ONLINE"]]),
+    ("no quorum", P1, LISTENER, []),
+    ("healthy", P3, ROUTING, LIST),
+    ("no quorum", P1, ROUTING, [LIST[1]]),
+    ("healthy", P3, CLUSTER, [["CLU1", "NODE_AND_FILE_SHARE_MAJORITY", "NORMAL_QUORUM"]]),
+    ("no quorum", P1, CLUSTER, []),
+    ("secondary lost", P3, VOTES, [
+        ["FSW", "FILE_SHARE_WITNESS", "UP"], [P1, "CLUSTER_NODE", "UP"], [P2, "CLUSTER_NODE", "DOWN"],
+        [P3, "CLUSTER_NODE", "UP"]]),
+    ("no quorum", P1, VOTES, []),
+    ("healthy", P2, JOINED, [[name, "JOINED_STANDALONE_INSTANCE", name] for name in (P1, P2, P3)]),
+    ("healthy", P2, NAMES, [["AG1", name, name] for name in (P1, P2, P3)]),
+    ("healthy", P2, PROPERTIES, [[1, 1, 0, P2]]),
+    ("no quorum", P1, PROPERTIES, [[1, 0, 0, P1]]),
+    ("healthy", P1, JOB_GUARD, [["run the job"]]),
+    ("healthy", P2, JOB_GUARD, [["not primary: leave"]]),
+    ("no quorum", P1, JOB_GUARD, [["not primary: leave"]]),
+    ("healthy", P1, UNKNOWN, [[None, None]]),
+    ("healthy", P1, BACKUP, [["master", 1], ["Sales", 0]]),
+    ("healthy", P2, BACKUP, [["master", 1], ["Sales", 1]]),
+    ("healthy", P3, BACKUP, [["master", 1], ["Sales", 0]]),
+    ("secondary lost", P3, BACKUP, [["master", 1], ["Sales", 1]]),
+    ("no quorum", P1, BACKUP, [["master", 1], ["Sales", 0]]),
+    ("healthy", P1, UPDATABLE, [["Orders", "READ_WRITE", "ONLINE"], ["Sales", "READ_WRITE", "ONLINE"]]),
+    ("healthy", P2, UPDATABLE, [["Orders", "READ_ONLY", "ONLINE"], ["Sales", "READ_ONLY", "ONLINE"]]),
+    ("suspended", P1, SEND_QUEUES, [[P2, "behind"], [P3, "near"]]),
+    ("secondary lost", P1, SEND_QUEUES, [[P2, "behind"], [P3, "near"]]),
+    ("suspended", P2, SEND_QUEUES, []),
+    ("healthy", P1, LSNS, [[0]]),
+    ("suspended", P1, LSNS, [[0]]),
+    ("healthy", P1, COMMIT_PARTICIPANTS, [[P1, 1], [P2, 1], [P3, 0]]),
+    ("secondary lost", P1, COMMIT_PARTICIPANTS, [[P1, 0], [P2, 0], [P3, 0]]),
+    ("healthy", P3, ROLE, [["SECONDARY", "ONLINE"]]),
+    ("no quorum", P1, ROLE, [["RESOLVING", "ONLINE"]]),
+    ("healthy", P2, OUTSIDE, [[0]]),
+    ("healthy", P2, REPAIRS, [[0]]),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("state", "server", "script", "rows"), CASES, ids=[f"{n}-{c[0]}-{c[1]}" for n, c in enumerate(CASES)]
+)
+def test_a_script_gets_the_facts(state: str, server: str, script: str, rows: list[list[Any]]) -> None:
+    assert _ask(state, server, script) == rows
+
+
+@pytest.mark.parametrize("state", STATES)
+def test_every_view_of_groups_answers_at_every_replica_of_every_version(state: str) -> None:
+    names = [name for name in SHAPES if name.startswith(("sys.availability_", "sys.dm_hadr_"))]
+    for version in (2012, 2014, 2016, 2022):
+        for server in (P1, P2, P3):
+            world = _world(state).fork()
+            if not world.instances[server].answering:
+                continue
+            world.update_instance(server, version=version)
+            there = [name for name in names if SHAPES[name].since <= version]
+            answer = ask(world, server, "; ".join(f"SELECT * FROM {name}" for name in there), then_s=0.5)
+            assert answer.numbers == []
+            assert answer.columns == [[c.name for c in SHAPES[name].columns_in(version)] for name in there]
+
+
+def test_a_lost_secondary_keeps_the_log_of_the_primary() -> None:
+    world = _world("secondary lost").fork()
+    do(world, "sql NODE_1 BACKUP LOG Orders TO DISK = 'L:\\Orders.trn'")
+    until(world, world.tick / 100 + 30)
+    asked = "SELECT log_reuse_wait, log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'"
+    assert ask(world, P1, asked, then_s=0.1).grids == [[[9, "AVAILABILITY_REPLICA"]]]
+
+
+def test_before_2012_there_is_no_switch_for_groups() -> None:
+    world = _start().fork()
+    world.update_instance(P1, version=2008)
+    assert ask(world, P1, "SELECT SERVERPROPERTY('IsHadrEnabled')", then_s=0.1).value is None
