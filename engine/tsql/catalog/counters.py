@@ -12,8 +12,10 @@ from engine import arithmetic
 from engine.model import DatabaseCopy, Safety
 from engine.protocol import connections
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
+from engine.tsql.catalog import group_counters
 from engine.tsql.catalog.configurations import option_value
 from engine.tsql.catalog.databases import log_space, send_queue_kb
+from engine.tsql.catalog.group_counters import GAUGE, TOTAL
 from engine.tsql.catalog.load import (
     LOCKS_A_TRANSACTION,
     PAGE_KB,
@@ -25,11 +27,6 @@ from engine.tsql.catalog.load import (
     work_here,
 )
 from engine.tsql.catalog.view import Record, view
-
-TOTAL: Final = 272696576
-"""cntr_type of a running total that is shown per second."""
-GAUGE: Final = 65792
-"""cntr_type of a plain number."""
 
 FRACTION, BASE = 537003264, 1073939712
 """cntr_type of a ratio, and of the number that it is divided by."""
@@ -192,12 +189,12 @@ def _database_values(context: Context, copy: DatabaseCopy, work: Work) -> dict[s
     }
 
 
-def _record(group: str, name: str, instance: str, value: float, kind: int) -> Record:
+def _record(group: str, name: str, instance: str, value: float | None, kind: int) -> Record:
     return {
         "object_name": f"SQLServer:{group}".ljust(128),
         "counter_name": name.ljust(128),
         "instance_name": instance.ljust(128),
-        "cntr_value": int(value),
+        "cntr_value": None if value is None else int(value),
         "cntr_type": kind,
     }
 
@@ -221,6 +218,8 @@ def _counters(context: Context) -> Iterable[Record]:
         for name, kind, since in _MIRRORING:
             if since <= context.version:
                 yield _record("Database Mirroring", name, database, values.get(name, 0.0), kind)
+    for row in group_counters.counters(context):
+        yield _record(*row)
     work = work_here(context)
     databases = {copy.database: _database_values(context, copy, done) for copy, done in work}
     for database, size_mb, used in log_space(context):
@@ -297,7 +296,7 @@ def without_source(context: Context) -> frozenset[str]:
     """Names of counters that nothing here moves: they are 0 whatever happens."""
     moved = {name.partition(":")[2] for name in _instance_values(context, ())} | _OF_MIRRORING | _OF_DATABASES
     named = {name for _, name, *_ in INSTANCE} | {name for name, *_ in (*_MIRRORING, *_DATABASES)}
-    return frozenset(named - moved)
+    return frozenset(named - moved) | group_counters.WITHOUT_SOURCE
 
 
 view("sys.dm_os_performance_counters", _counters)

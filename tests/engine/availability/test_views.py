@@ -256,6 +256,52 @@ def test_a_lost_secondary_keeps_the_log_of_the_primary() -> None:
     assert ask(world, P1, asked, then_s=0.1).grids == [[[9, "AVAILABILITY_REPLICA"]]]
 
 
+COUNTER = """SELECT cntr_value FROM sys.dm_os_performance_counters WHERE object_name = 'SQLServer:{} Replica'
+    AND counter_name = '{}' AND instance_name = '{}'"""
+
+
+def _grown(world: World, server: str, script: str) -> float:
+    """What the only value of a script has grown by in ten seconds."""
+    first = ask(world, server, script, then_s=0.1).value
+    until(world, world.tick / 100 + 10)
+    return float(ask(world, server, script, then_s=0.1).value - first) / 10.1
+
+
+def test_counters_tell_what_flows_to_each_replica() -> None:
+    world = _start().fork()
+    sent = COUNTER.format("Availability", "Bytes Sent to Replica/sec", "AG1:NODE_3")
+    log = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Log Bytes Flushed/sec' AND "
+    both = _grown(world.fork(), P1, f"{log} instance_name = '_Total'")
+    assert _grown(world.fork(), P1, sent) == pytest.approx(both, rel=0.02)
+    redone = COUNTER.format("Database", "Redone Bytes/sec", "_Total")
+    assert _grown(world.fork(), P3, redone) == pytest.approx(both, rel=0.02)
+    assert ask(world, P1, redone, then_s=0.1).value == 0
+
+
+def test_transaction_delay_is_that_of_the_commits_and_of_their_waits() -> None:
+    """HADR_SYNC_COMMIT and Transaction Delay count the same time; without a synchronous secondary neither counts."""
+    world = _start().fork()
+    delay = COUNTER.format("Database", "Transaction Delay", "_Total")
+    writes = COUNTER.format("Database", "Mirrored Write Transactions/sec", "_Total")
+    waits = "SELECT wait_time_ms FROM sys.dm_os_wait_stats WHERE wait_type = 'HADR_SYNC_COMMIT'"
+    in_ms = _grown(world.fork(), P1, delay)
+    assert _grown(world.fork(), P1, waits) == pytest.approx(in_ms, rel=0.02)
+    source = world.copies[P1, "Sales"].source
+    assert source is not None
+    of_one = in_ms / _grown(world.fork(), P1, writes)
+    assert of_one == pytest.approx(world.flow.reading(source).commit_delay_ms, rel=0.05)
+    assert ask(world, P3, waits, then_s=0.1).value == 0
+
+
+def test_what_has_no_source_is_not_measured() -> None:
+    world = _start().fork()
+    answer = ask(world, P1, COUNTER.format("Availability", "Flow Control/sec", "_Total"), then_s=0.1)
+    assert answer.value is None
+    assert answer.texts[0].startswith("Not simulated")
+    wait = "SELECT wait_time_ms FROM sys.dm_os_wait_stats WHERE wait_type = 'HADR_TRANSPORT_FLOW_CONTROL'"
+    assert ask(world, P1, wait, then_s=0.1).value is None
+
+
 def test_before_2012_there_is_no_switch_for_groups() -> None:
     world = _start().fork()
     world.update_instance(P1, version=2008)

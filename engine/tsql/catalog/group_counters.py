@@ -1,0 +1,169 @@
+"""Counters of availability groups: what a replica has sent to each other one, and what a database waits for.
+
+Documented [DOC: counters of replicas]; types from memory. A counter of the other side is 0, as in the product; one for
+which the flow has no value is NULL.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.model import DatabaseCopy, ReplicaRole, SyncState
+from engine.tsql.batches.context import Context
+from engine.tsql.catalog.availability import groups
+from engine.tsql.catalog.load import commits_wait
+
+TOTAL, GAUGE = 272696576, 65792
+"""cntr_type of a running total that is shown per second, and of a plain number."""
+
+Values = dict[str, float | None]
+
+_BETWEEN: Final = (
+    "Bytes Received from Replica/sec",
+    "Bytes Sent to Replica/sec",
+    "Bytes Sent to Transport/sec",
+    "Flow Control Time (ms/sec)",
+    "Flow Control/sec",
+    "Receives from Replica/sec",
+    "Resent Messages/sec",
+    "Sends to Replica/sec",
+    "Sends to Transport/sec",
+)
+_OF_DATABASES: Final = (
+    # name, type, first version
+    ("Database Flow Control Delay", TOTAL, 2016),
+    ("Database Flow Controls/sec", TOTAL, 2016),
+    ("File Bytes Received/sec", TOTAL, 2012),
+    ("Group Commit Time", TOTAL, 2016),
+    ("Group Commits/Sec", TOTAL, 2016),
+    ("Log Apply Pending Queue", GAUGE, 2012),
+    ("Log Apply Ready Queue", GAUGE, 2012),
+    ("Log Bytes Received/sec", TOTAL, 2012),
+    ("Log remaining for undo", GAUGE, 2012),
+    ("Log Send Queue", GAUGE, 2012),
+    ("Mirrored Write Transactions/sec", TOTAL, 2012),
+    ("Recovery Queue", GAUGE, 2012),
+    ("Redo blocked/sec", TOTAL, 2012),
+    ("Redo Bytes Remaining", GAUGE, 2012),
+    ("Redone Bytes/sec", TOTAL, 2012),
+    ("Total Log requiring undo", GAUGE, 2012),
+    ("Transaction Delay", TOTAL, 2012),
+)
+_UNDO: Final = ("Log remaining for undo", "Redo Bytes Remaining", "Total Log requiring undo")
+
+WITHOUT_SOURCE: Final = frozenset(
+    {
+        "Database Flow Control Delay", "Database Flow Controls/sec", "Flow Control Time (ms/sec)",
+        "Flow Control/sec", "Group Commit Time", "Group Commits/Sec", "Log Apply Pending Queue",
+        "Log Apply Ready Queue", "Redo blocked/sec", "Resent Messages/sec",
+    }
+)  # fmt: skip
+"""Counters for which the flow has nothing: gates count messages there, groups of commits are one flow."""
+
+
+def _sent(context: Context, copy: DatabaseCopy, peer: str) -> Values:
+    """From a primary to one secondary, for one database."""
+    world = context.world
+    other = world.copies.get((peer, copy.database))
+    if other is None or other.stream is None or world.flow.source_of(other.stream) != copy.source:
+        return {}
+    totals, ratio = (
+        world.flow.stream_totals(other.stream),
+        world.flow.stream_setup(other.stream).compression_ratio,
+    )
+    return {
+        "Bytes Sent to Replica/sec": totals.sent_kb * 1024.0,
+        "Bytes Sent to Transport/sec": totals.sent_kb * 1024.0 * ratio,
+        "Sends to Replica/sec": totals.messages,
+        "Sends to Transport/sec": totals.messages,
+        "Receives from Replica/sec": totals.messages,
+        "Bytes Received from Replica/sec": None,
+    }
+
+
+def _received(context: Context, copy: DatabaseCopy) -> Values:
+    """What a secondary has had of its primary, for one database: it answers each message."""
+    if copy.stream is None:
+        return {}
+    flow = context.world.flow
+    totals, ratio = flow.stream_totals(copy.stream), flow.stream_setup(copy.stream).compression_ratio
+    return {
+        "Bytes Received from Replica/sec": totals.sent_kb * 1024.0 * ratio,
+        "Receives from Replica/sec": totals.messages,
+        "Sends to Replica/sec": totals.messages,
+        "Sends to Transport/sec": totals.messages,
+        "Bytes Sent to Replica/sec": None,
+        "Bytes Sent to Transport/sec": None,
+    }
+
+
+def _added(parts: Iterable[Values]) -> Values:
+    """The sum; unknown as soon as one part is."""
+    total: Values = {}
+    for part in parts:
+        for name, value in part.items():
+            before = total.get(name, 0.0)
+            total[name] = None if value is None or before is None else before + value
+    return total
+
+
+def _between(context: Context) -> dict[str, Values]:
+    """Instance (group:replica) -> its values."""
+    found: dict[str, Values] = {}
+    for group, state in groups(context):
+        here = [copy for copy in context.copies() if copy.availability.guid == group.guid]
+        if state.role is ReplicaRole.PRIMARY:
+            for replica in group.replicas:
+                if replica.server != state.server:
+                    parts = [_sent(context, copy, replica.server) for copy in here]
+                    found[f"{group.name}:{replica.server}"] = _added(parts)
+        elif state.primary is not None:
+            found[f"{group.name}:{state.primary}"] = _added(_received(context, copy) for copy in here)
+    return {**found, "_Total": _added(found.values())} if found else {}
+
+
+def _database(context: Context, copy: DatabaseCopy) -> Values:
+    flow = context.world.flow
+    reverting = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
+    undo: Values = dict.fromkeys(_UNDO, None if reverting else 0.0)
+    if copy.source is not None:
+        at, waits = flow.positions(copy.source), commits_wait(context, copy)
+        queues = [at.flushed_kb - flow.stream_positions(one).sent_kb for one in flow.streams_of(copy.source)]
+        return {
+            **undo,
+            "Log Send Queue": max([0.0, *queues]),
+            "Mirrored Write Transactions/sec": at.transactions if waits else 0.0,
+            "Transaction Delay": 1000.0 * flow.totals(copy.source).waiting_s if waits else 0.0,
+        }
+    if copy.stream is None:
+        return undo
+    at_stream, totals = flow.stream_positions(copy.stream), flow.stream_totals(copy.stream)
+    return {
+        **undo,
+        "Log Bytes Received/sec": totals.sent_kb * 1024.0,
+        "Recovery Queue": max(0.0, at_stream.hardened_kb - at_stream.redone_kb),
+        "Redone Bytes/sec": totals.redone_kb * 1024.0,
+    }
+
+
+def counters(context: Context) -> Iterable[tuple[str, str, str, float | None, int]]:
+    """Object, counter, instance, value (NULL: not simulated) and type, for an instance with replicas."""
+    for instance, values in _between(context).items():
+        for name in _BETWEEN:
+            yield "Availability Replica", name, instance, _value(values, name), TOTAL
+    of_databases = {
+        copy.database: _database(context, copy)
+        for copy in context.copies()
+        if copy.availability.guid is not None
+    }
+    if of_databases:
+        of_databases["_Total"] = _added(of_databases.values())
+    for instance, values in of_databases.items():
+        for name, kind, since in _OF_DATABASES:
+            if since <= context.version:
+                yield "Database Replica", name, instance, _value(values, name), kind
+
+
+def _value(values: Values, name: str) -> float | None:
+    return None if name in WITHOUT_SOURCE else values.get(name, 0.0)
