@@ -49,7 +49,7 @@ def parse(culture: Culture, value: Scalar, kind: Scalar, name: Scalar = None) ->
             text = " "
     try:
         if not text.strip():
-            raise SqlError(245)
+            raise SqlError(9819, value, target.name, name or "")
         return convert(text, target, culture=there)
     except SqlError:
         raise SqlError(9819, value, target.name, name or "") from None
