@@ -86,7 +86,7 @@ def remark_counters(machine: Machine, plan: Plan, rows: Sequence[Row]) -> None:
     )
     if idle:
         more = f" and {len(idle) - 5} others" if len(idle) > 5 else ""
-        machine.remark(f"what moves the counters {', '.join(idle[:5])}{more}; they stay 0 here")
+        machine.remark(f"what moves the counters {', '.join(idle[:5])}{more}; they stay 0 or NULL here")
 
 
 def columns(machine: Machine, ref: TableRef) -> names.Columns | None:

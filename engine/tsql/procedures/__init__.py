@@ -231,7 +231,7 @@ PROCEDURES: Final[Procedures] = {
 """Every procedure by its name in small letters."""
 
 _KNOWN: Final = """
-sp_server_diagnostics sp_mssetalertinfo
+sp_mssetalertinfo
 sysmail_add_profileaccount_sp sysmail_add_principalprofile_sp sysmail_configure_sp
 sysmail_delete_account_sp sysmail_delete_profile_sp sysmail_delete_profileaccount_sp
 sysmail_delete_principalprofile_sp sysmail_delete_mailitems_sp sysmail_delete_log_sp

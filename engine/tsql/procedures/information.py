@@ -7,11 +7,12 @@ from typing import Final
 from engine import arithmetic
 from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError
+from engine.model import ReplicaWord
 from engine.protocol import accounts, clock, commits, errorlog, options, startup, volumes
 from engine.tsql import catalog
 from engine.tsql.batches import maintenance, objects
 from engine.tsql.batches.data import Table
-from engine.tsql.catalog import host
+from engine.tsql.catalog import availability, host
 from engine.tsql.catalog.load import MEMORY_KB
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.query.plans import Unsimulated
@@ -343,7 +344,39 @@ def _flush_log(call: Call) -> None:
         raise SqlError(2812, call.name)
 
 
+HEALTH: Final = ("unknown", "clean", "warning", "error")
+
+
+def _server_diagnostics(call: Call) -> None:
+    """sp_server_diagnostics once: components of the instance and its groups. [DOC: sp_server_diagnostics]
+
+    Only what is simulated can be other than clean: disks, threads that work waits for, groups without a role.
+    """
+    context, world = call.machine.context, call.world
+    if context.version < 2012:
+        raise SqlError(2812, call.name)
+    if call.number("@repeat_interval"):
+        raise Unsimulated("sp_server_diagnostics with a repeat interval")
+    copies = context.copies()
+    starved = any(copy.source is not None and world.flow.waiting_for_workers(copy.source) for copy in copies)
+    states = {
+        "system": 1,
+        "resource": 1,
+        "query_processing": 2 if starved else 1,
+        "io_subsystem": 2 if any(copy.disk_failed for copy in copies) else 1,
+        "events": 0,
+    }
+    rows = [("instance", name, state) for name, state in states.items()]
+    for group, own in availability.groups(context):
+        settled = own.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL)
+        rows.append(("alwaysOn:AvailabilityGroup", group.name, int(settled)))
+    columns = ("create_time", "component_type", "component_name", "state", "state_desc", "data")
+    call.show(columns, [(context.now(), *row, HEALTH[row[2]], None) for row in rows])
+    call.machine.remark("column data of sp_server_diagnostics; NULL here")
+
+
 PROCEDURES: Final[Procedures] = {
+    "sp_server_diagnostics": procedure(_server_diagnostics, "@repeat_interval?"),
     "sp_spaceused": procedure(_space_used, "@objname? @updateusage? @mode? @oneresultset?"),
     "sp_helpdb": procedure(_help_database, "@dbname?"),
     "sp_changedbowner": procedure(_change_owner, "@loginame @map?"),

@@ -302,6 +302,21 @@ def test_what_has_no_source_is_not_measured() -> None:
     assert ask(world, P1, wait, then_s=0.1).value is None
 
 
+@pytest.mark.parametrize(("state", "word"), [("healthy", "clean"), ("no quorum", "unknown")])
+def test_diagnostics_name_the_group_beside_the_components(state: str, word: str) -> None:
+    answer = ask(_world(state).fork(), P1, "EXEC sp_server_diagnostics", then_s=0.1)
+    assert [row[2:5] for row in answer.grids[0]] == [
+        ["system", 1, "clean"],
+        ["resource", 1, "clean"],
+        ["query_processing", 1, "clean"],
+        ["io_subsystem", 1, "clean"],
+        ["events", 0, "unknown"],
+        ["AG1", int(word == "clean"), word],
+    ]
+    repeated = ask(_world(state).fork(), P1, "EXEC sp_server_diagnostics 5", then_s=0.1)
+    assert repeated.texts == ["Not simulated: sp_server_diagnostics with a repeat interval"]
+
+
 def test_before_2012_there_is_no_switch_for_groups() -> None:
     world = _start().fork()
     world.update_instance(P1, version=2008)
