@@ -327,7 +327,18 @@ def close(world: World, server: str, guid: int, reason: str, *, pending: str = "
     network.reassess(world, guid)
 
 
+def listener_online(world: World, guid: int) -> None:
+    """Timer: a listener that is new, or that was restarted, listens at the primary."""
+    for server, number in sorted(world.replicas):
+        group = replicas.group_of(world, server, guid) if number == guid else None
+        led = world.replicas[server, number].word is ReplicaWord.PRIMARY_NORMAL
+        if group is not None and group.listener is not None and led:
+            world.listeners[group.listener.name] = server
+            errorlog.write(world, server, 26069, group.listener.name)
+
+
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "availability.listener": listener_online,
     "availability.online": online,
     "availability.undone": undone,
 }

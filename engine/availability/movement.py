@@ -18,6 +18,7 @@ from engine.model import (
     DbState,
     Key,
     ReplicaWord,
+    ResourceState,
     SyncState,
     World,
 )
@@ -45,7 +46,18 @@ def watch(world: World) -> None:
     for (server, guid), state in sorted(world.replicas.items()):
         follows = state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.SECONDARY_NORMAL)
         if follows and world.instances[server].answering:
+            _give_up_role(world, server, guid)
             _follow_primary(world, server, guid)
+
+
+def _give_up_role(world: World, server: str, guid: int) -> None:
+    """A secondary is RESOLVING while the cluster has its group offline."""
+    node, state = config.node_of(world, server), world.replicas[server, guid]
+    group = node.config.group(guid) if node is not None else None
+    role = node.config.role(group.name) if node is not None and group is not None else None
+    away = role is not None and role.state in (ResourceState.OFFLINE, ResourceState.FAILED)
+    if away and state.word is ReplicaWord.SECONDARY_NORMAL:
+        replicas.set_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
 
 
 def _follow_primary(world: World, server: str, guid: int) -> None:
@@ -61,7 +73,7 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
     replicas.set_word(
         world, server, guid, ReplicaWord.SECONDARY_NORMAL, replicas.ELSEWHERE, primary=lead.server
     )
-    if (guid, lead.server, server) not in world.contacts:
+    if (guid, lead.server, server) not in world.contacts or (guid, server, lead.server) not in world.contacts:
         network.open_contact(world, guid, lead.server, server, connected=False)
     network.reassess(world, guid)
 
@@ -101,17 +113,41 @@ def lose(world: World, key: Key, server: str) -> None:
     """The primary *key* goes on without the secondary on *server*, once the cluster has been told. [DOC: availability
     modes] Until then commits wait: that copy might become primary with what it has.
     """
-    guid = world.copies[key].availability.guid
-    assert guid is not None
     was = world.copies[key].availability.peer(server)
     replicas.set_peer(world, key, server, SyncState.NOT_SYNCHRONIZING)
     _set_closing(world, key, server, None)
     if was is SyncState.SYNCHRONIZED:
-        told = replicas.change(world, key[0], guid, lambda group: _ready(group, key[1], server, False))
+        told = _set_ready(world, key, server, False)
         lost = set(world.copies[key].availability.lost)
         world.update_availability(key, lost=tuple(sorted(lost - {server} if told else lost | {server})))
     if not any(state is SyncState.SYNCHRONIZED for _, state in world.copies[key].availability.peers):
         replicas.set_state(world, key, _own_state(world, key))
+
+
+def forget(world: World, key: Key, server: str) -> None:
+    """The copy on *server* belongs to the group no more: the primary *key* waits for it no longer."""
+    mine = world.copies[key].availability
+    _set_closing(world, key, server, None)
+    peers = tuple(pair for pair in mine.peers if pair[0] != server)
+    world.update_availability(key, peers=peers, lost=tuple(name for name in mine.lost if name != server))
+
+
+def fit_modes(world: World, guid: int, primary: str) -> None:
+    """Availability modes have changed: a pair that is synchronous no more does not count as in step.
+    [DOC: availability modes]
+    """
+    for copy in replicas.copies(world, primary, guid):
+        key = (primary, copy.database)
+        for server, state in copy.availability.peers:
+            if synchronous(world, copy, server) or state is SyncState.NOT_SYNCHRONIZING:
+                continue
+            _set_closing(world, key, server, None)
+            if state is SyncState.SYNCHRONIZED:
+                _set_ready(world, key, server, False)
+                replicas.set_peer(world, key, server, SyncState.SYNCHRONIZING)
+                replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZING)
+        replicas.set_state(world, key, _own_state(world, key))
+    world.touch(guid)
 
 
 def _own_state(world: World, key: Key) -> SyncState:
@@ -125,6 +161,13 @@ def _own_state(world: World, key: Key) -> SyncState:
 def _ready(group: AvailabilityGroup, database: str, server: str, ready: bool) -> AvailabilityGroup:
     known = {*group.ready} - {(database, server)} | ({(database, server)} if ready else set())
     return replace(group, ready=tuple(sorted(known)))
+
+
+def _set_ready(world: World, key: Key, server: str, ready: bool) -> bool:
+    """The primary *key* has it written down whether the copy on *server* is failover ready; False without quorum."""
+    guid = world.copies[key].availability.guid
+    assert guid is not None
+    return replicas.change(world, key[0], guid, lambda group: _ready(group, key[1], server, ready))
 
 
 def _set_closing(world: World, key: Key, server: str, kb: float | None) -> None:
@@ -257,7 +300,7 @@ def caught_up(world: World, stream: int) -> None:
     guid = lead.availability.guid
     if guid is None or world.flow.stream_positions(stream).hardened_kb < closing:
         return
-    if replicas.change(world, primary[0], guid, lambda group: _ready(group, primary[1], secondary[0], True)):
+    if _set_ready(world, primary, secondary[0], True):
         _set_closing(world, primary, secondary[0], None)
         replicas.set_peer(world, primary, secondary[0], SyncState.SYNCHRONIZED)
         replicas.set_state(world, secondary, SyncState.SYNCHRONIZED)

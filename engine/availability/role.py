@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.availability import failover, replicas
+from engine.availability import failover, leaving, replicas
 from engine.cluster import config, roles
-from engine.model import AvailabilityGroup, ClusterRole, ReplicaRole, ReplicaWord, Service, World
+from engine.model import AvailabilityGroup, ClusterRole, ReplicaRole, ReplicaWord, Resource, Service, World
 from engine.protocol import errorlog
 from engine.words import say
 
@@ -103,6 +103,19 @@ class GroupRole(roles.RoleKind):
         for name, instance in world.instances.items():
             if instance.computer == node:
                 replicas.quorum_back(world, name)
+        leaving.watch(world)
+
+
+def role_of(name: str, listener: str | None, nodes: tuple[str, ...], owner: str) -> ClusterRole:
+    """The role of a group in its cluster, with the resources of its listener. [DOC: WSFC and SQL Server]"""
+    rows: list[Resource] = []
+    if listener:
+        address = f"{name}_{listener} address"
+        rows.append(Resource(name=address, kind="IP Address", owners=nodes))
+        rows.append(Resource(name=f"{name}_{listener}", kind="Network Name", owners=nodes, needs=(address,)))
+    needs = tuple(row.name for row in rows if row.kind == "Network Name")
+    rows.append(Resource(name=name, kind="SQL Server Availability Group", owners=nodes, needs=needs))
+    return ClusterRole(name=name, kind="availability", owner=owner, preferred=nodes, resources=tuple(rows))
 
 
 def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:

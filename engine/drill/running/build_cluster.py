@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine import model
+from engine.availability.role import role_of
 from engine.cluster import config, quorum
 from engine.drill.authoring.schema import AvailabilityGroup, Cluster, Replica, Scenario
 from engine.model import (
@@ -98,20 +99,6 @@ def _instance_role(name: str, owners: tuple[str, ...]) -> ClusterRole:
     return ClusterRole(name=name, kind="instance", owner=owners[0], preferred=owners, resources=resources)
 
 
-def _group_role(group: AvailabilityGroup, nodes: tuple[str, ...], owner: str) -> ClusterRole:
-    rows: list[Resource] = []
-    if group.listener:
-        address = f"{group.name}_{group.listener} address"
-        rows.append(Resource(name=address, kind="IP Address", owners=nodes))
-        name = f"{group.name}_{group.listener}"
-        rows.append(Resource(name=name, kind="Network Name", owners=nodes, needs=(address,)))
-    needs = tuple(row.name for row in rows if row.kind == "Network Name")
-    rows.append(Resource(name=group.name, kind="SQL Server Availability Group", owners=nodes, needs=needs))
-    return ClusterRole(
-        name=group.name, kind="availability", owner=owner, preferred=nodes, resources=tuple(rows)
-    )
-
-
 def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]:
     """Groups in the databases of their clusters; database as written in the file -> its group."""
     grouped: dict[str, AvailabilityGroup] = {}
@@ -145,7 +132,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
         owner = world.instances[group.primary].computer
         nodes = tuple(world.instances[server].computer for server in hosts)
         config.update(world, owner, groups=(*world.nodes[owner].config.groups, made))
-        _add_role(world, owner, _group_role(group, nodes, owner))
+        _add_role(world, owner, role_of(group.name, group.listener, nodes, owner))
         for server in hosts:
             first = server == group.primary
             world.replicas[server, guid] = model.ReplicaState(

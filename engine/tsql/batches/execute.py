@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.availability import commands as group_commands
-from engine.messages import Message, SqlError, filled, text_of
+from engine.messages import SqlError, filled, text_of
 from engine.mirroring import commands
 from engine.protocol import backup, connections, disks, options, statements
 from engine.tsql import catalog, procedures
@@ -86,6 +86,9 @@ NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement
     (s.Reconfigure, "RECONFIGURE"),
     (s.Shutdown, "SHUTDOWN"),
     (s.Kill, "KILL"),
+    (s.CreateGroup, "CREATE AVAILABILITY GROUP"),
+    (s.AlterGroup, "ALTER AVAILABILITY GROUP"),
+    (s.DropGroup, "DROP AVAILABILITY GROUP"),
 )
 """Statements that a user transaction refuses with message 226. Documented [DOC: each statement's page]."""
 
@@ -135,7 +138,6 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
     "CHANGE_TRACKING": None,
     "CONTAINMENT": None,
     "FILESTREAM": None,
-    "HADR": None,
     "TARGET_RECOVERY_TIME": None,
     "DEFAULT_LANGUAGE": None,
     "DEFAULT_FULLTEXT_LANGUAGE": None,
@@ -150,11 +152,9 @@ SINCE: Final = {"DELAYED_DURABILITY": 2014, "HADR": 2012, "TARGET_RECOVERY_TIME"
 
 
 def _check_option(option: str, value: str, version: int) -> None:
-    """Raises 102 for an option or value that the product does not know, 35221: availability groups are not enabled."""
+    """Raises 102 for an option or value that the product does not know."""
     if option not in DATABASE_OPTIONS or version < SINCE.get(option, 0):
         raise SqlError(102, option)
-    if option == "HADR":
-        raise SqlError(35221)
     values = DATABASE_OPTIONS[option]
     if values is not None and value not in values:
         raise SqlError(102, value.split()[0] if value else option)
@@ -196,22 +196,56 @@ def _use(machine: Machine, statement: s.Use) -> Outcome:
     return []
 
 
-def _on_group(do: Callable[..., list[Message]]) -> Command:
+def _about_group(do: Command) -> Command:
     """Statements about availability groups are for master alone: 35208."""
 
-    def run(machine: Machine, statement: s.GroupFailover | s.GroupForce) -> Outcome:
+    def run(machine: Machine, statement: s.OnGroup) -> Outcome:
+        if machine.context.version < SINCE["HADR"]:
+            raise SqlError(102, "AVAILABILITY")
         if machine.session.database.lower() != "master":
             raise SqlError(35208)
-        return do(machine.world, machine.session.server, statement.group)
+        return do(machine, statement)
 
     return run
 
 
+def _on_copy(do: Callable[..., Outcome], *fields: str) -> Command:
+    """ALTER DATABASE … SET HADR, which came with 2012."""
+
+    def run(machine: Machine, statement: s.OnDatabase) -> Outcome:
+        if machine.context.version < SINCE["HADR"]:
+            raise SqlError(102, "HADR")
+        return _on_database(do, *fields)(machine, statement)
+
+    return run
+
+
+def _alter_group(machine: Machine, statement: s.AlterGroup) -> Outcome:
+    return group_commands.alter(
+        machine.world, machine.session.server, statement.group, statement.action, statement.options,
+        statement.databases, statement.replicas, statement.listener,
+    )  # fmt: skip
+
+
+def _create_group(machine: Machine, statement: s.CreateGroup) -> Outcome:
+    return group_commands.create(
+        machine.world, machine.session.server, statement.group, statement.options, statement.databases,
+        statement.replicas, statement.listener,
+    )  # fmt: skip
+
+
+def _drop_group(machine: Machine, statement: s.DropGroup) -> Outcome:
+    return group_commands.drop(machine.world, machine.session.server, statement.group)
+
+
 COMMANDS: Final[dict[type[s.Statement], Command]] = {
-    s.GroupFailover: _on_group(group_commands.planned_failover),
-    s.GroupForce: _on_group(group_commands.forced_failover),
-    s.HadrSuspend: _on_database(group_commands.suspend),
-    s.HadrResume: _on_database(group_commands.resume),
+    s.AlterGroup: _about_group(_alter_group),
+    s.CreateGroup: _about_group(_create_group),
+    s.DropGroup: _about_group(_drop_group),
+    s.HadrJoin: _on_copy(group_commands.databases.join, "group"),
+    s.HadrOff: _on_copy(group_commands.databases.leave),
+    s.HadrSuspend: _on_copy(group_commands.suspend),
+    s.HadrResume: _on_copy(group_commands.resume),
     s.PartnerSet: _partner_set,
     s.PartnerFailover: _on_database(commands.partner_failover),
     s.PartnerForce: _on_database(commands.partner_force),

@@ -197,7 +197,7 @@ class Definitions(Reader):
         elif self.token.upper == "ALTER" and words[0] == "TABLE":
             self.alter_table()
         else:
-            self.not_simulated(3 if words[0] in ("EVENT", "SERVER", "DATABASE", "AVAILABILITY") else 2)
+            self.not_simulated(3 if words[0] in ("EVENT", "SERVER", "DATABASE") else 2)
         yield self.work()
 
     def rest_of_batch(self, kind: str) -> Steps:

@@ -115,6 +115,31 @@ def _alter_files(c: Children) -> s.Statement:
     return s.AlterFiles(c[0], action, tuple(pair for part in c if isinstance(part, list) for pair in part))
 
 
+def _texts(group: list[Any]) -> tuple[str, ...]:
+    """The texts in brackets, those of inner brackets with them."""
+    inner = [_texts(part) if isinstance(part, list) else (str(part),) for part in group]
+    return tuple(text for texts in inner for text in texts if text not in "(),")
+
+
+def _group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
+    name, value = _upper(c[0]), c[1] if len(c) > 1 else ""
+    if isinstance(value, dict):
+        return [(f"{name} {inner}", of_it) for inner, of_it in value["options"]]
+    return [(name, _texts(value) if isinstance(value, list) else value)]
+
+
+def _alter_group(c: Children) -> s.Statement:
+    if c[1]["action"] == "DISTRIBUTED":
+        return s.NotSimulated("ALTER AVAILABILITY GROUP of a distributed availability group")
+    return s.AlterGroup(c[0], **c[1])
+
+
+def _create_group(c: Children) -> s.Statement:
+    if "action" in c[-1]:
+        return s.NotSimulated("CREATE AVAILABILITY GROUP … WITH (DISTRIBUTED)")
+    return s.CreateGroup(c[0], **_merged(c[1:]))
+
+
 def _authentication(c: Children) -> Parts:
     words = " ".join("CERTIFICATE" if kind == "CERTIFICATE" else f"WINDOWS {name}" for kind, name in c)
     return {"authentication": words, "certificate": dict(c).get("CERTIFICATE")}
@@ -270,8 +295,36 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "merged": _merged,
     "owner": lambda c: {"owner": c[0]},
     # availability groups
-    "group_failover": lambda c: s.GroupFailover(*c),
-    "group_force": lambda c: s.GroupForce(*c),
+    "group_failover": lambda c: {"action": "FAILOVER"},
+    "group_force": lambda c: {"action": "FORCE"},
+    "group_offline": lambda c: {"action": "OFFLINE"},
+    "group_join": lambda c: {"action": "JOIN", **_merged(c)},
+    "group_set": lambda c: {"action": "SET", **_merged(c)},
+    "group_databases": lambda c: {"databases": c[0]},
+    "group_replicas": lambda c: {"replicas": tuple(c)},
+    "group_listener": lambda c: {"listener": (c[0], c[1]["options"])},
+    "group_verb": lambda c: {
+        "action": f"{_upper(c[0])} {'REPLICA' if 'replicas' in c[1] else 'DATABASE'}",
+        **c[1],
+    },
+    "listener_verb": lambda c: {"action": f"{_upper(c[0])} LISTENER", "listener": c[1], **_merged(c)},
+    "listener_restart": lambda c: {"action": "RESTART LISTENER", "listener": c[0]},
+    "group_permission": lambda c: {"action": _upper(c[0])},
+    "group_distributed": lambda c: {"action": "DISTRIBUTED"},
+    "group_replica": lambda c: (c[0], _merged(c).get("options", ())),
+    "group_option": _group_option,
+    "group_options": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
+    "listener_ips": lambda c: [("IP", _texts(address)) for address in c],
+    "listener_static": lambda c: c[-1],
+    "listener_dhcp": lambda c: [("DHCP", _texts(c[0]) if c else "")],
+    "listener_tcp": lambda c: [("PORT", str(c[0]))],
+    "listener": lambda c: {"options": tuple(pair for pairs in c for pair in pairs)},
+    "group_members": _merged,
+    "alter_group": _alter_group,
+    "create_group": _create_group,
+    "drop_group": lambda c: s.DropGroup(*c),
+    "hadr_join": lambda c: s.HadrJoin(*c),
+    "hadr_off": lambda c: s.HadrOff(*c),
     "hadr_suspend": lambda c: s.HadrSuspend(*c),
     "hadr_resume": lambda c: s.HadrResume(*c),
     # ALTER DATABASE

@@ -1,0 +1,50 @@
+"""Statements about availability groups: what each checks, and in which order; what it does."""
+
+from __future__ import annotations
+
+from engine.availability.commands import configuration, databases, listener
+from engine.availability.commands.configuration import Options
+from engine.availability.commands.creation import create, drop, join
+from engine.availability.commands.databases import resume, suspend
+from engine.availability.commands.failover import forced_failover, offline, planned_failover
+from engine.messages import Message, SqlError
+from engine.model import World
+
+__all__ = ["alter", "create", "databases", "drop", "forced_failover", "planned_failover", "resume", "suspend"]
+
+
+def alter(
+    world: World,
+    server: str,
+    name: str,
+    action: str,
+    options: Options,
+    names: tuple[str, ...],
+    given: tuple[tuple[str, Options], ...],
+    address: str,
+) -> list[Message]:
+    """ALTER AVAILABILITY GROUP; *action* as the statement has it."""
+    verb, _, noun = action.partition(" ")
+    if noun == "LISTENER":
+        return listener.ACTIONS[verb](world, server, name, address, options)
+    if noun == "DATABASE":
+        if verb == "MODIFY":
+            raise SqlError(102, noun)
+        act = databases.add if verb == "ADD" else databases.remove
+        return act(world, server, name, names)
+    if noun == "REPLICA":
+        return REPLICAS[verb](world, server, name, given)
+    if action in ("GRANT", "DENY"):
+        return configuration.permit_creation(world, server, name)
+    if action in ("SET", "JOIN"):
+        do = configuration.set_options if action == "SET" else join
+        return do(world, server, name, options)
+    return WHOLE[action](world, server, name)
+
+
+REPLICAS = {
+    "ADD": configuration.add_replica,
+    "MODIFY": configuration.modify_replica,
+    "REMOVE": configuration.remove_replica,
+}
+WHOLE = {"FAILOVER": planned_failover, "FORCE": forced_failover, "OFFLINE": offline}

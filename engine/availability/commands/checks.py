@@ -1,0 +1,56 @@
+"""What statements about availability groups check first: the feature, the group, the role. [DOC: ALTER AVAILABILITY
+GROUP]
+
+Order: feature and cluster, group, role, databases; derived where it is not documented.
+"""
+
+from __future__ import annotations
+
+from engine.availability import replicas
+from engine.cluster import config
+from engine.messages import SqlError
+from engine.model import AvailabilityGroup, DatabaseCopy, Node, ReplicaRole, ReplicaWord, World
+
+FIRST_VERSION = 2012
+"""SQL Server 2012 brought availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
+
+
+def node(world: World, server: str) -> Node:
+    """The node of *server*, with quorum. 35221: Always On is not enabled, as without a cluster; 35220: no quorum."""
+    found = config.node_of(world, server)
+    if found is None or world.instances[server].version < FIRST_VERSION:
+        raise SqlError(35221)
+    if not config.has_quorum(world, server):
+        raise SqlError(35220)
+    return found
+
+
+def known(world: World, server: str, name: str, verb: str = "alter") -> AvailabilityGroup:
+    """The group of that name in which *server* has a replica; 15151 if there is none."""
+    group = replicas.by_name(world, server, name)
+    if group is None or (server, group.guid) not in world.replicas:
+        raise SqlError(15151, verb, "availability group", name)
+    return group
+
+
+def here(world: World, server: str, name: str) -> AvailabilityGroup:
+    """The group of that name, on a server with quorum. 35221, 35220, 15151."""
+    node(world, server)
+    return known(world, server, name)
+
+
+def primary(world: World, server: str, name: str, verb: str, noun: str) -> AvailabilityGroup:
+    """The group of that name, of which *server* is primary. 41140: it is a secondary; 41190: it has no role."""
+    group = here(world, server, name)
+    state = world.replicas[server, group.guid]
+    if state.word is ReplicaWord.PRIMARY_NORMAL:
+        return group
+    if state.role is ReplicaRole.SECONDARY:
+        raise SqlError(41140, group.name)
+    raise SqlError(41190, group.name, verb, noun)
+
+
+def copy_named(world: World, server: str, database: str) -> DatabaseCopy | None:
+    """The copy of *database* on *server*, found without regard to case."""
+    found = (copy for (where, _), copy in world.copies.items() if where == server)
+    return next((copy for copy in found if copy.database.lower() == database.lower()), None)

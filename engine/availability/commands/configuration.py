@@ -1,0 +1,372 @@
+"""Options of a group and of its replicas: SET, ADD, MODIFY and REMOVE REPLICA. [DOC: ALTER AVAILABILITY GROUP]"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from engine.availability import leaving, movement, replicas
+from engine.availability.commands import checks
+from engine.cluster import config, roles
+from engine.messages import Message, SqlError
+from engine.model import AvailabilityGroup, CommitMode, FailoverMode, Replica, World
+
+Value = str | tuple[str, ...]
+Options = tuple[tuple[str, Value], ...]
+
+URL: Final = re.compile(r"TCP://[^:/]+:\d{1,5}/?$", re.IGNORECASE)
+"""TCP://system-address:port. [DOC: CREATE AVAILABILITY GROUP]"""
+
+SINCE: Final = {
+    "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
+    "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "ROLE": 2017, "CONTAINED": 2022,
+    "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019, "WRITE_LEASE_VALIDITY": 2019, "REUSE_SYSTEM_DATABASES": 2022,
+}  # fmt: skip
+"""Options that came with a later version than availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
+
+WITHOUT_EFFECT: Final = {
+    "SEEDING_MODE": ("AUTOMATIC", "MANUAL"), "DTC_SUPPORT": ("PER_DB", "NONE"), "CLUSTER_TYPE": ("WSFC",),
+    "BASIC": ("",), "PRIMARY_ROLE READ_WRITE_ROUTING_URL": None,
+}  # fmt: skip
+"""Options that are accepted and do nothing here, with their values; None for any."""
+
+SILENT: Final = {("SEEDING_MODE", "MANUAL"), ("DTC_SUPPORT", "NONE"), ("CLUSTER_TYPE", "WSFC")}
+"""Values that ask for what is done anyway."""
+
+LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5, 5))
+"""(version, replicas, synchronous replicas, replicas with automatic failover), the primary among them.
+[DOC: prerequisites of availability groups]"""
+
+
+def limits(version: int) -> tuple[int, int, int]:
+    """At most so many replicas, synchronous ones, and ones with automatic failover."""
+    return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
+
+
+def note(name: str, value: Value) -> list[Message]:
+    """What is said of an option that is accepted and does nothing."""
+    if name not in WITHOUT_EFFECT or (name, str(value).upper()) in SILENT:
+        return []
+    shown = f"{name} = {value}" if value else name
+    return [Message(0, 0, 0, 0, f"Not simulated: {shown} is accepted and has no effect.")]
+
+
+def check_known(name: str, value: Value, known: Sequence[str], version: int) -> None:
+    """102 for an option that this version does not have there, or for a value that it does not take."""
+    allowed = WITHOUT_EFFECT.get(name)
+    if version < SINCE.get(name, 0) or (name not in known and name not in WITHOUT_EFFECT):
+        raise SqlError(102, name.split()[-1])
+    if allowed is not None and str(value).upper() not in allowed:
+        raise SqlError(102, str(value))
+
+
+def word(value: Value, *allowed: str) -> str:
+    """A word as value; 102 for any other."""
+    if not isinstance(value, str) or value.upper() not in allowed:
+        raise SqlError(102, value if isinstance(value, str) else "(")
+    return value.upper()
+
+
+def number(value: Value) -> int:
+    if not isinstance(value, str) or not value.isdigit():
+        raise SqlError(102, value if isinstance(value, str) else "(")
+    return int(value)
+
+
+# --- options of a group -------------------------------------------------------------------------------------
+
+
+def _level(group: AvailabilityGroup, value: Value) -> dict[str, Any]:
+    level = number(value)
+    if not 1 <= level <= 5:
+        raise SqlError(35228, group.name, 1, 5)
+    return {"failure_condition_level": level}
+
+
+HEALTH_CHECK_MS_MIN: Final = 15_000
+"""[DOC: flexible failover policy]"""
+
+
+def _timeout(group: AvailabilityGroup, value: Value) -> dict[str, Any]:
+    timeout = number(value)
+    if timeout < HEALTH_CHECK_MS_MIN:
+        raise SqlError(35229, group.name, HEALTH_CHECK_MS_MIN)
+    return {"health_check_timeout_ms": timeout}
+
+
+def _required(group: AvailabilityGroup, value: Value) -> dict[str, Any]:
+    required = number(value)
+    synchronous = sum(replica.mode is CommitMode.SYNCHRONOUS_COMMIT for replica in group.replicas) - 1
+    if required > max(0, synchronous):
+        raise SqlError(35248, "ALTER AVAILABILITY GROUP", required, max(0, synchronous), group.name)
+    return {"required_synchronized": required}
+
+
+GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], dict[str, Any]]]] = {
+    "AUTOMATED_BACKUP_PREFERENCE": lambda group, value: {
+        "backup_preference": word(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
+    },
+    "FAILURE_CONDITION_LEVEL": _level,
+    "HEALTH_CHECK_TIMEOUT": _timeout,
+    "DB_FAILOVER": lambda group, value: {"db_failover": word(value, "ON", "OFF") == "ON"},
+    "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _required,
+}
+"""What an option of a group changes."""
+
+
+def with_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
+    """The group with the options of CREATE or of SET. 102, 35228, 35229, 35248."""
+    for name, value in options:
+        check_known(name, value, tuple(GROUP_OPTIONS), version)
+        if name in GROUP_OPTIONS:
+            group = replace(group, **GROUP_OPTIONS[name](group, value))
+    return group
+
+
+def set_options(world: World, server: str, name: str, options: Options) -> list[Message]:
+    """SET (option = value): one in a statement, 102 near a second."""
+    group = checks.primary(world, server, name, "set", "option")
+    if len(options) > 1:
+        raise SqlError(102, ",")
+    version = world.instances[server].version
+    with_options(group, options, version)
+    replicas.change(world, server, group.guid, lambda old: with_options(old, options, version))
+    return [message for option in options for message in note(*option)]
+
+
+# --- options of a replica -----------------------------------------------------------------------------------
+
+SESSION_TIMEOUT_S_MIN: Final = 5
+"""[DOC: CREATE AVAILABILITY GROUP]"""
+
+PRIORITY_MAX: Final = 100
+"""[DOC: CREATE AVAILABILITY GROUP]"""
+
+
+def _session_timeout(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+    if number(value) < SESSION_TIMEOUT_S_MIN:
+        raise SqlError(35214, operation, replica.server, SESSION_TIMEOUT_S_MIN)
+    return {"session_timeout_s": number(value)}
+
+
+def _priority(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+    if number(value) > PRIORITY_MAX:
+        raise SqlError(35209, operation, replica.server, 0, PRIORITY_MAX)
+    return {"backup_priority": number(value)}
+
+
+def _endpoint(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+    if not isinstance(value, str) or not URL.match(value):
+        raise SqlError(35232, value if isinstance(value, str) else "")
+    return {"endpoint_url": value}
+
+
+def _routing_url(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+    if not isinstance(value, str) or not URL.match(value):
+        raise SqlError(19401, value if isinstance(value, str) else "", replica.server)
+    return {"read_only_routing_url": value}
+
+
+def _routing_list(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+    names = value if isinstance(value, tuple) else ()
+    if isinstance(value, str):
+        word(value, "NONE")
+    double = next((name for place, name in enumerate(names) if name in names[:place]), None)
+    if double is not None:
+        raise SqlError(19402, double, replica.server)
+    return {"read_only_routing_list": names}
+
+
+REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], dict[str, Any]]]] = {
+    "ENDPOINT_URL": _endpoint,
+    "AVAILABILITY_MODE": lambda replica, value, operation: {
+        "mode": CommitMode[word(value, "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")]
+    },
+    "FAILOVER_MODE": lambda replica, value, operation: {
+        "failover": FailoverMode[word(value, "AUTOMATIC", "MANUAL")]
+    },
+    "BACKUP_PRIORITY": _priority,
+    "SESSION_TIMEOUT": _session_timeout,
+    "SECONDARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: {
+        "secondary_connections": word(value, "NO", "READ_ONLY", "ALL")
+    },
+    "SECONDARY_ROLE READ_ONLY_ROUTING_URL": _routing_url,
+    "PRIMARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: {
+        "primary_connections": word(value, "READ_WRITE", "ALL")
+    },
+    "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _routing_list,
+}
+"""What an option of a replica changes; the last argument is the operation that a message names."""
+
+
+def replica_with(replica: Replica, options: Options, operation: str, version: int) -> Replica:
+    """The replica with the options. 102, 35209, 35214, 35232, 19401, 19402."""
+    for name, value in options:
+        check_known(name, value, tuple(REPLICA_OPTIONS), version)
+        if name in REPLICA_OPTIONS:
+            replica = replace(replica, **REPLICA_OPTIONS[name](replica, value, operation))
+    return replica
+
+
+def new_replica(server: str, options: Options, operation: str, version: int) -> Replica:
+    """A replica that has not joined yet. 35236, 41198, 41197 for a missing option."""
+    given = {name for name, _ in options}
+    for name, missing in (("ENDPOINT_URL", 35236), ("AVAILABILITY_MODE", 41198), ("FAILOVER_MODE", 41197)):
+        if name not in given:
+            raise SqlError(missing, server)
+    return replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
+
+
+def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
+    """The replicas fit together: 35211, 35215, 35212, 35213, 19403, 19404."""
+    _, synchronous_max, automatic_max = limits(version)
+    for replica in group.replicas:
+        if replica.failover is FailoverMode.AUTOMATIC:
+            if replica.mode is CommitMode.ASYNCHRONOUS_COMMIT:
+                raise SqlError(35211, operation, replica.server)
+            instance = world.instances.get(replica.server)
+            if instance is not None and instance.clustered:
+                raise SqlError(35215, operation, replica.server)
+        for name in replica.read_only_routing_list:
+            target = group.replica(name)
+            if target is None:
+                raise SqlError(19403, name, replica.server, group.name)
+            if not target.read_only_routing_url:
+                raise SqlError(19404, name, replica.server)
+    if sum(replica.mode is CommitMode.SYNCHRONOUS_COMMIT for replica in group.replicas) > synchronous_max:
+        raise SqlError(35212, operation, synchronous_max, group.name)
+    if sum(replica.failover is FailoverMode.AUTOMATIC for replica in group.replicas) > automatic_max:
+        raise SqlError(35213, operation, automatic_max, group.name)
+
+
+def spelled(world: World, name: str) -> str:
+    """The name of a server as the world has it."""
+    return next((server for server in world.instances if server.lower() == name.lower()), name)
+
+
+def modify_replica(
+    world: World, server: str, name: str, given: tuple[tuple[str, Options], ...]
+) -> list[Message]:
+    """MODIFY REPLICA ON 'server' WITH (option = value): one in a statement. 35210, 41185 for what is so already."""
+    group = checks.primary(world, server, name, "modify", "replica")
+    (target, options), *more = given
+    if more or len(options) > 1:
+        raise SqlError(102, ",")
+    old = group.replica(spelled(world, target))
+    if old is None:
+        raise SqlError(35210, target, group.name)
+    version = world.instances[server].version
+    new = replica_with(old, options, "MODIFY REPLICA", version)
+    changed = replace(group, replicas=tuple(new if one is old else one for one in group.replicas))
+    check_group(world, changed, "MODIFY REPLICA", version)
+    notes = [message for option in options for message in note(*option)]
+    if new == old:
+        return notes
+    replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
+    if new.mode is not old.mode:
+        movement.fit_modes(world, group.guid, server)
+    if new.secondary_connections != old.secondary_connections:
+        for copy in replicas.copies(world, new.server, group.guid):
+            world.update_availability((new.server, copy.database), readers=new.secondary_connections)
+    return notes
+
+
+# --- ADD and REMOVE REPLICA ---------------------------------------------------------------------------------
+
+
+def check_nodes(world: World, group: AvailabilityGroup) -> None:
+    """Each replica runs on a node of the cluster, and no node has two: 41015, 41039, 19405."""
+    taken: dict[str, Replica] = {}
+    for replica in group.replicas:
+        node = config.node_of(world, replica.server)
+        if node is None:
+            raise SqlError(41015, 5042, replica.server)
+        other = taken.get(node.name)
+        if other is not None and (_clustered(world, replica) or _clustered(world, other)):
+            raise SqlError(19405, group.name, node.name, other.server, replica.server)
+        if other is not None:
+            raise SqlError(41039, node.name)
+        taken[node.name] = replica
+
+
+def _clustered(world: World, replica: Replica) -> bool:
+    return world.instances[replica.server].clustered
+
+
+def add_replica(
+    world: World, server: str, name: str, given: tuple[tuple[str, Options], ...]
+) -> list[Message]:
+    """ADD REPLICA: configured at the primary; the new server joins on its own. 35282, 35223."""
+    group = checks.primary(world, server, name, "add", "replica")
+    version = world.instances[server].version
+    most = limits(version)[0]
+    if len(group.replicas) + len(given) > most:
+        raise SqlError(35223, len(given), group.name, len(group.replicas), most)
+    added: list[Replica] = []
+    for target, options in given:
+        where = spelled(world, target)
+        if group.replica(where) is not None:
+            raise SqlError(35282, target, group.name)
+        added.append(new_replica(where, options, "ADD REPLICA", version))
+    changed = replace(group, replicas=(*group.replicas, *added))
+    check_group(world, changed, "ADD REPLICA", version)
+    check_nodes(world, changed)
+    replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
+    _fit_owners(world, changed)
+    return [message for _, options in given for option in options for message in note(*option)]
+
+
+def remove_replica(
+    world: World, server: str, name: str, given: tuple[tuple[str, Options], ...]
+) -> list[Message]:
+    """REMOVE REPLICA: its databases are left RESTORING. 35283 none of that name, 35284 the primary itself."""
+    group = checks.primary(world, server, name, "remove", "replica")
+    gone: set[str] = set()
+    for target, _ in given:
+        where = spelled(world, target)
+        if group.replica(where) is None:
+            raise SqlError(35283, target, group.name)
+        if where == server:
+            raise SqlError(35284, target, group.name)
+        gone.add(where)
+    left = tuple(replica for replica in group.replicas if replica.server not in gone)
+    replicas.change(
+        world,
+        server,
+        group.guid,
+        lambda now: replace(leaving.without(now, lambda place: place[1] in gone), replicas=left),
+    )
+    for where in sorted(gone):
+        for copy in replicas.copies(world, server, group.guid):
+            movement.forget(world, (server, copy.database), where)
+    leaving.watch(world)
+    _fit_owners(world, replace(group, replicas=left))
+    return []
+
+
+def _fit_owners(world: World, group: AvailabilityGroup) -> None:
+    """SQL Server keeps the possible owners of the role equal to the nodes of the replicas. [DOC: WSFC and SQL Server]"""
+    found = roles.find(world, group.name)
+    if found is None:
+        return
+    node, role = found
+    nodes = tuple(
+        world.instances[replica.server].computer
+        for replica in group.replicas
+        if replica.server in world.instances
+    )
+    resources = tuple(replace(resource, owners=nodes) for resource in role.resources)
+    config.update_role(world, node.name, role.name, resources=resources, preferred=nodes)
+
+
+def permit_creation(world: World, server: str, name: str) -> list[Message]:
+    """GRANT or DENY CREATE ANY DATABASE, which automatic seeding needs. 41100 no replica here."""
+    checks.node(world, server)
+    if world.instances[server].version < SINCE["SEEDING_MODE"]:
+        raise SqlError(102, "CREATE")
+    group = replicas.by_name(world, server, name)
+    if group is None or (server, group.guid) not in world.replicas:
+        raise SqlError(41100, name)
+    return [Message(0, 0, 0, 0, "Not simulated: automatic seeding; the permission is of no effect.")]

@@ -1,0 +1,160 @@
+"""CREATE, JOIN and DROP AVAILABILITY GROUP. [DOC: CREATE AVAILABILITY GROUP; DROP AVAILABILITY GROUP]"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from engine.availability import failover, leaving, replicas
+from engine.availability.commands import checks, configuration, databases, listener
+from engine.availability.commands.configuration import Options
+from engine.availability.role import role_of
+from engine.cluster import config, roles
+from engine.constants import ENTERPRISE
+from engine.messages import Message, SqlError
+from engine.model import (
+    NO_AVAILABILITY,
+    AvailabilityGroup,
+    Group,
+    ReplicaRole,
+    ReplicaState,
+    ResourceState,
+    World,
+    ticks,
+)
+from engine.protocol import errorlog, network, statements
+
+OPERATION: Final = "CREATE AVAILABILITY GROUP"
+
+
+def create(
+    world: World,
+    server: str,
+    name: str,
+    options: Options,
+    names: Sequence[str],
+    given: tuple[tuple[str, Options], ...],
+    address: tuple[str, Options] | None,
+) -> statements.Outcome:
+    """CREATE AVAILABILITY GROUP: the group, its role in the cluster, the primary; secondaries join on their own.
+
+    41199 edition, 41042 the name exists, 41171 a role has it, 35235 replica twice, 35237 this server is none, 35233 too
+    many, then the options, the nodes and the databases.
+    """
+    node = checks.node(world, server)
+    instance = world.instances[server]
+    if instance.edition not in ENTERPRISE and instance.version < 2016:
+        raise SqlError(41199, "")
+    if replicas.by_name(world, server, name) is not None:
+        raise SqlError(41042, name)
+    if roles.find(world, name) is not None:
+        raise SqlError(41171, name)
+    group = _planned(world, server, name, options, given)
+    configuration.check_group(world, group, OPERATION, instance.version)
+    configuration.check_nodes(world, group)
+    copies = databases.fit(world, server, names, name, None)
+    if not config.update(world, node.name, groups=(*node.config.groups, group)):
+        raise SqlError(35220)
+    world.groups[group.guid] = Group(kind="availability", databases=())
+    world.replicas[server, group.guid] = ReplicaState(server=server, guid=group.guid)
+    hosts = tuple(world.instances[replica.server].computer for replica in group.replicas)
+    role = replace(role_of(name, None, hosts, node.name), state=ResourceState.OFFLINE)
+    config.update(world, node.name, roles=(*world.nodes[node.name].config.roles, role))
+    errorlog.write(world, server, 41058, name)
+    databases.enter(world, server, group.guid, copies)
+    notes = [message for option in options for message in configuration.note(*option)]
+    notes += [message for _, one in given for option in one for message in configuration.note(*option)]
+    if address is not None:
+        listener.configure(world, server, group, *address)
+    roles.bring_online(world, node.name, role, node.name)
+    texts = tuple(message.text for message in notes)
+    return statements.Pending(world.tick + ticks(failover.ONLINE_S), "availability.created", (texts,))
+
+
+def _created(world: World, server: str, notes: tuple[str, ...]) -> statements.Outcome:
+    return [Message(0, 0, 0, 0, text) for text in notes]
+
+
+statements.COMPLETIONS["availability.created"] = _created
+
+
+def _planned(
+    world: World, server: str, name: str, options: Options, given: tuple[tuple[str, Options], ...]
+) -> AvailabilityGroup:
+    version = world.instances[server].version
+    seen: set[str] = set()
+    for target, _ in given:
+        if target.lower() in seen:
+            raise SqlError(35235, target)
+        seen.add(target.lower())
+    if server.lower() not in seen:
+        raise SqlError(35237, name)
+    most = configuration.limits(version)[0]
+    if len(given) > most:
+        raise SqlError(35233, len(given), "", most)
+    made = [
+        configuration.new_replica(configuration.spelled(world, target), one, OPERATION, version)
+        for target, one in given
+    ]
+    here = tuple(replace(replica, joined=replica.server == server) for replica in made)
+    empty = AvailabilityGroup(name=name, guid=world.next_id(), primary=server, replicas=here)
+    return configuration.with_options(empty, options, version)
+
+
+def join(world: World, server: str, name: str, options: Options) -> list[Message]:
+    """JOIN at a server that the group has as a replica. 41044 unknown in the cluster, 41106 joined already, 41136 the
+    group is not online, 41158 around an error.
+    """
+    checks.node(world, server)
+    version = world.instances[server].version
+    for option, value in options:
+        configuration.check_known(option, value, (), version)
+    group = replicas.by_name(world, server, name)
+    if group is None:
+        raise _in_join(name, SqlError(41044, name))
+    if (server, group.guid) in world.replicas:
+        raise SqlError(41106, group.name)
+    if group.replica(server) is None:
+        raise _in_join(name, SqlError(41041, server, group.name))
+    found = roles.find(world, group.name)
+    if found is None or found[1].state is not ResourceState.ONLINE:
+        raise SqlError(41136, group.name)
+    errorlog.write(world, server, 41058, group.name)
+    world.replicas[server, group.guid] = ReplicaState(server=server, guid=group.guid)
+    joined = tuple(
+        replace(replica, joined=True) if replica.server == server else replica for replica in group.replicas
+    )
+    replicas.change(world, server, group.guid, lambda old: replace(old, replicas=joined))
+    network.reassess(world, group.guid)
+    return []
+
+
+def _in_join(name: str, why: SqlError) -> SqlError:
+    """An error with the one that says that the statement has been rolled back."""
+    why.problems = (why, SqlError(41158, name, why.number))
+    return why
+
+
+def drop(world: World, server: str, name: str) -> list[Message]:
+    """DROP AVAILABILITY GROUP: at the primary its databases stay online; elsewhere they are left RESTORING as well.
+
+    35221, 15151; 35220 without quorum, where the product would take away its own part only.
+    """
+    node = checks.node(world, server)
+    group = checks.known(world, server, name, "drop")
+    if world.replicas[server, group.guid].role is ReplicaRole.PRIMARY:
+        for copy in replicas.copies(world, server, group.guid):
+            world.update_copy((server, copy.database), availability=NO_AVAILABILITY)
+    errorlog.write(world, server, 41076, group.name)
+    known = node.config
+    config.update(
+        world,
+        node.name,
+        groups=tuple(one for one in known.groups if one.guid != group.guid),
+        roles=tuple(one for one in known.roles if one.name != group.name),
+    )
+    if group.listener is not None:
+        world.listeners.pop(group.listener.name, None)
+    leaving.watch(world, group.name)
+    return []

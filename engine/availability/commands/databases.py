@@ -1,0 +1,247 @@
+"""Databases of a group: ADD, REMOVE DATABASE at the primary, SET HADR at each copy. [DOC: ALTER DATABASE SET HADR]"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from engine.availability import leaving, movement, replicas
+from engine.availability.commands import checks
+from engine.messages import Message, SqlError
+from engine.model import (
+    NO_AVAILABILITY,
+    AvailabilityMembership,
+    DatabaseCopy,
+    DbState,
+    RecoveryModel,
+    ReplicaRole,
+    SuspendReason,
+    SyncState,
+    World,
+)
+from engine.protocol import errorlog, lineage, network, streams
+
+SYSTEM_DATABASES = ("master", "msdb", "model", "tempdb")
+
+SOURCE_OF_USER = "SUSPEND_FROM_USER"
+"""Source string in 35264. Seen in public logs."""
+
+
+# --- ADD and REMOVE DATABASE --------------------------------------------------------------------------------
+
+
+def fit(world: World, server: str, names: Sequence[str], group: str, guid: int | None) -> list[DatabaseCopy]:
+    """The databases of *server* that are to enter the group, or why one may not.
+
+    35234 named twice, 35249 system database, 35238 not there, 35280 in this group, 35244 in another, 1468 mirrored,
+    1467 not open, 1465 not in the full recovery model, 1475 never backed up or bulk changes since.
+    """
+    seen: set[str] = set()
+    found = []
+    for name in names:
+        if name.lower() in seen:
+            raise SqlError(35234, name)
+        seen.add(name.lower())
+        if name.lower() in SYSTEM_DATABASES:
+            raise SqlError(35249, name)
+        copy = checks.copy_named(world, server, name)
+        if copy is None:
+            raise SqlError(35238, name, group)
+        _check_fit(copy, group, guid)
+        found.append(copy)
+    return found
+
+
+def _check_fit(copy: DatabaseCopy, group: str, guid: int | None) -> None:
+    if copy.availability.guid is not None:
+        raise SqlError(35280 if copy.availability.guid == guid else 35244, copy.database, group)
+    if copy.mirroring.guid is not None:
+        raise SqlError(1468, copy.database)
+    if copy.db_state is not DbState.ONLINE:
+        raise SqlError(1467, copy.database)
+    if copy.recovery_model is not RecoveryModel.FULL:
+        raise SqlError(1465, copy.database)
+    if copy.bulk_changes or not copy.full_backup:
+        raise SqlError(1475, copy.database)
+
+
+def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) -> None:
+    """The databases of the primary on *server* belong to the group from now on."""
+    names = tuple(copy.database for copy in copies)
+    old = world.groups[guid]
+    world.groups[guid] = replace(old, databases=tuple(dict.fromkeys((*old.databases, *names))))
+    for copy in copies:
+        membership = AvailabilityMembership(
+            guid=guid, database_guid=world.next_id(), role=ReplicaRole.PRIMARY, state=SyncState.SYNCHRONIZED
+        )
+        world.update_copy((server, copy.database), availability=membership)
+    places = tuple((name, server) for name in names)
+    replicas.change(
+        world,
+        server,
+        guid,
+        lambda group: replace(
+            group,
+            databases=(*group.databases, *names),
+            joined=tuple(sorted((*group.joined, *places))),
+            ready=tuple(sorted((*group.ready, *places))),
+        ),
+    )
+
+
+def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
+    """ADD DATABASE: the primary's copy enters at once, each secondary joins on its own."""
+    group = checks.primary(world, server, name, "add", "database")
+    enter(world, server, group.guid, fit(world, server, databases, group.name, group.guid))
+    return []
+
+
+def remove(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
+    """REMOVE DATABASE: the primary's copy stays online, those of the secondaries are left RESTORING. 41073."""
+    group = checks.primary(world, server, name, "remove", "database")
+    spelled = {one.lower(): one for one in group.databases}
+    for database in databases:
+        if database.lower() not in spelled:
+            raise SqlError(41073, database, group.name)
+    gone = {spelled[database.lower()] for database in databases}
+    replicas.change(
+        world, server, group.guid, lambda old: leaving.without(old, lambda place: place[0] in gone)
+    )
+    for database in sorted(gone):
+        world.update_copy((server, database), availability=NO_AVAILABILITY)
+    leaving.watch(world)
+    return []
+
+
+# --- SET HADR -----------------------------------------------------------------------------------------------
+
+
+def join(world: World, server: str, database: str, name: str) -> list[Message]:
+    """SET HADR AVAILABILITY GROUP = name at a secondary whose copy has been restored WITH NORECOVERY.
+
+    15151 no such group here, 911 no such database, 35240 at the primary, 41132 not one of the group's, 41145 joined
+    already, 35244 in another group, 35250 no connection to the primary, 1464 not RESTORING, 1412 or 1478 log missing.
+    """
+    checks.node(world, server)
+    if database.lower() in SYSTEM_DATABASES:
+        raise SqlError(35249, database)
+    copy = checks.copy_named(world, server, database)
+    if copy is None:
+        raise SqlError(911, database)
+    group = checks.known(world, server, name, "find")
+    state = world.replicas[server, group.guid]
+    if state.role is ReplicaRole.PRIMARY:
+        raise SqlError(35240, copy.database, group.name)
+    if copy.availability.guid is not None:
+        raise SqlError(41145 if copy.availability.guid == group.guid else 35244, copy.database, group.name)
+    if copy.database not in group.databases:
+        raise SqlError(41132, copy.database, group.name)
+    contact = world.contacts.get((group.guid, server, state.primary or ""))
+    if state.primary is None or contact is None or not contact.connected:
+        raise SqlError(35250, state=7)
+    lead = world.copies[state.primary, copy.database]
+    _check_log(world, lead, copy)
+    membership = AvailabilityMembership(
+        guid=group.guid, database_guid=lead.availability.database_guid, role=ReplicaRole.SECONDARY
+    )
+    key = (server, copy.database)
+    world.update_copy(key, availability=membership, standby=False, fork=lead.fork)
+    place = (copy.database, server)
+    replicas.change(
+        world, server, group.guid, lambda old: replace(old, joined=tuple(sorted({*old.joined, place})))
+    )
+    movement.join(world, (lead.server, lead.database), key)
+    network.reassess(world, group.guid)
+    return []
+
+
+def _check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
+    """The log of the primary goes on where the restored copy ends. The rules of mirroring (facts 1.8)."""
+    if copy.db_state is not DbState.RESTORING or copy.restoring:
+        raise SqlError(1464, copy.database)
+    end = streams.end_of_log_kb(world, copy)
+    if copy.family != lead.family or end > lineage.common_kb(lead.lineage, copy.lineage):
+        raise SqlError(1412, copy.database, state=0)
+    lacks_backup = lead.log_backed_up and copy.last_log_backup_tick < lead.last_log_backup_tick
+    if lacks_backup or end < max(lead.log_start_kb, lead.last_log_backup_kb):
+        raise SqlError(1478, copy.database) if copy.was_mirror else SqlError(1412, copy.database, state=0)
+
+
+def leave(world: World, server: str, database: str) -> list[Message]:
+    """SET HADR OFF at a secondary: its copy leaves the group and is RESTORING. 35242 in no group, 35240 the primary."""
+    checks.node(world, server)
+    copy = checks.copy_named(world, server, database)
+    if copy is None:
+        raise SqlError(911, database)
+    guid = copy.availability.guid
+    group = replicas.group_of(world, server, guid) if guid is not None else None
+    if guid is None or group is None:
+        raise SqlError(35242, copy.database)
+    if world.replicas[server, guid].role is ReplicaRole.PRIMARY:
+        raise SqlError(35240, copy.database, group.name, state=14)
+    place = (copy.database, server)
+    replicas.change(world, server, guid, lambda old: leaving.without(old, lambda one: one == place))
+    leaving.watch(world)
+    return []
+
+
+# --- SUSPEND and RESUME -------------------------------------------------------------------------------------
+
+
+def _joined(world: World, server: str, database: str) -> tuple[DatabaseCopy, int]:
+    """The copy of *database* on *server* and the number of its group; 35239 where it has no role in one."""
+    checks.node(world, server)
+    copy = checks.copy_named(world, server, database)
+    guid = copy.availability.guid if copy is not None else None
+    group = replicas.group_of(world, server, guid) if guid is not None else None
+    if copy is None or guid is None or copy.availability.role is ReplicaRole.RESOLVING:
+        raise SqlError(35239, database, group.name if group is not None else "")
+    return copy, guid
+
+
+def suspend(world: World, server: str, database: str) -> list[Message]:
+    """SET HADR SUSPEND: at a secondary for that copy, at the primary for all. 35239."""
+    copy, guid = _joined(world, server, database)
+    key = (server, copy.database)
+    if copy.availability.suspended is not None:
+        return []
+    world.update_availability(key, suspended=SuspendReason.USER)
+    errorlog.write(world, server, 35264, copy.database, "user", int(SuspendReason.USER), SOURCE_OF_USER)
+    primary = (
+        server if copy.availability.role is ReplicaRole.PRIMARY else world.replicas[server, guid].primary
+    )
+    if primary == server:
+        for peer, _ in copy.availability.peers:
+            movement.lose(world, key, peer)
+            replicas.set_state(world, (peer, copy.database), SyncState.NOT_SYNCHRONIZING)
+    elif primary is not None and (primary, copy.database) in world.copies:
+        movement.lose(world, (primary, copy.database), server)
+        replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+    world.touch(guid)
+    return []
+
+
+def resume(world: World, server: str, database: str) -> list[Message]:
+    """SET HADR RESUME. 35239."""
+    copy, guid = _joined(world, server, database)
+    key = (server, copy.database)
+    if copy.availability.suspended is None:
+        return []
+    world.update_availability(key, suspended=None)
+    errorlog.write(world, server, 35265, copy.database)
+    place = (copy.database, server)
+    replicas.change(
+        world,
+        server,
+        guid,
+        lambda old: replace(old, pending_suspend=tuple(p for p in old.pending_suspend if p != place)),
+    )
+    state = world.replicas[server, guid]
+    lead = key if state.role is ReplicaRole.PRIMARY else (state.primary or "", copy.database)
+    others = [name for name, _ in copy.availability.peers] if lead == key else [server]
+    for other in others:
+        contact = world.contacts.get((guid, lead[0], other))
+        if contact is not None and contact.connected and (other, copy.database) in world.copies:
+            movement.join(world, lead, (other, copy.database))
+    network.reassess(world, guid)
+    return []

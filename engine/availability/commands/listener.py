@@ -1,0 +1,145 @@
+"""The listener of a group: ADD, MODIFY, RESTART, REMOVE LISTENER. [DOC: ALTER AVAILABILITY GROUP;
+availability group listeners]"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from engine.availability import failover, replicas
+from engine.availability.commands import checks
+from engine.availability.commands.configuration import Options
+from engine.availability.role import role_of
+from engine.cluster import config, roles
+from engine.messages import Message, SqlError
+from engine.model import AvailabilityGroup, AvailabilityListener, World
+from engine.protocol import errorlog
+
+NAME_MAX: Final = 63
+"""Characters of a DNS name. [DOC: availability group listeners]"""
+
+PORT_MAX: Final = 65_535
+
+
+def _port(options: Options, default: int) -> int:
+    given = next((str(value) for name, value in options if name == "PORT"), None)
+    port = default if given is None else int(given)
+    if not 1 <= port <= PORT_MAX:
+        raise SqlError(19482, port)
+    return port
+
+
+def _addresses(world: World, server: str, options: Options, before: tuple[str, ...]) -> tuple[str, ...]:
+    """Addresses of the listener: 19483 no address, 19484 named twice, 19451 two in one subnet, 19456 none fits."""
+    found = list(before)
+    for name, value in options:
+        if name != "IP":
+            continue
+        address = value[0]
+        try:
+            ipaddress.ip_address(address)
+        except ValueError:
+            raise SqlError(19483, address) from None
+        if address in found:
+            raise SqlError(19484, address)
+        same = next((one for one in found if _subnet(one) == _subnet(address)), None)
+        if same is not None:
+            raise SqlError(19451, same, address)
+        found.append(address)
+    node = config.node_of(world, server)
+    static = [address for address in found if ":" not in address]
+    if static and node is not None and node.subnet not in map(_subnet, static):
+        raise SqlError(19456, server)
+    return tuple(found)
+
+
+def _subnet(address: str) -> str:
+    """The first three numbers of an address, as the nodes of a cluster have them."""
+    return address.rpartition(".")[0] or address.rpartition(":")[0]
+
+
+def configure(world: World, server: str, group: AvailabilityGroup, name: str, options: Options) -> None:
+    """The group has a listener from now on: its name, its resources. 19485, 19482, and those of its addresses."""
+    if not 1 <= len(name) <= NAME_MAX:
+        raise SqlError(19485, name)
+    if any(one.lower() == name.lower() for one in (*world.listeners, *world.computers)):
+        raise SqlError(19471, name)
+    made = AvailabilityListener(
+        name=name, port=_port(options, 1433), addresses=_addresses(world, server, options, ())
+    )
+    replicas.change(world, server, group.guid, lambda old: replace(old, listener=made))
+    world.listeners[name] = None
+    _fit_resources(world, replace(group, listener=made))
+
+
+def _fit_resources(world: World, group: AvailabilityGroup) -> None:
+    """The role has the resources of the listener, or has them no more."""
+    found = roles.find(world, group.name)
+    if found is None:
+        return
+    node, role = found
+    name = group.listener.name if group.listener is not None else None
+    fresh = role_of(group.name, name, role.resources[-1].owners, role.owner)
+    config.update_role(world, node.name, role.name, resources=fresh.resources)
+
+
+def _of(
+    world: World, server: str, name: str, verb: str, listener: str
+) -> tuple[AvailabilityGroup, AvailabilityListener]:
+    """The group at its primary, and its listener; 19469 if it has none of that name."""
+    group = checks.primary(world, server, name, verb, "listener")
+    if group.listener is None or group.listener.name.lower() != listener.lower():
+        raise SqlError(19469, listener, group.name)
+    return group, group.listener
+
+
+def add(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
+    """ADD LISTENER: it listens at once. 19477 there is one."""
+    group = checks.primary(world, server, name, "add", "listener")
+    if group.listener is not None:
+        raise SqlError(19477, group.name, group.listener.name)
+    configure(world, server, group, listener, options)
+    world.after(failover.LISTENER_S, "availability.listener", group.guid)
+    return []
+
+
+def modify(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
+    """MODIFY LISTENER (PORT = n) or (ADD IP (address, mask)). 19460 it has its address from DHCP."""
+    group, old = _of(world, server, name, "modify", listener)
+    if any(option == "IP" for option, _ in options) and not old.addresses:
+        raise SqlError(19460, old.name)
+    port = _port(options, old.port)
+    if port == old.port and any(option == "PORT" for option, _ in options):
+        raise SqlError(19468, old.name, group.name, port)
+    new = replace(old, port=port, addresses=_addresses(world, server, options, old.addresses))
+    replicas.change(world, server, group.guid, lambda now: replace(now, listener=new))
+    return []
+
+
+def restart(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
+    """RESTART LISTENER: name and addresses go offline and come back."""
+    group, old = _of(world, server, name, "restart", listener)
+    errorlog.write(world, server, 26070, old.name)
+    world.listeners[old.name] = None
+    world.after(failover.LISTENER_S, "availability.listener", group.guid)
+    return []
+
+
+def remove(world: World, server: str, name: str, listener: str, options: Options) -> list[Message]:
+    """REMOVE LISTENER: clients that connect by its name find nobody."""
+    group, old = _of(world, server, name, "remove", listener)
+    errorlog.write(world, server, 26070, old.name)
+    replicas.change(world, server, group.guid, lambda now: replace(now, listener=None))
+    world.listeners.pop(old.name, None)
+    _fit_resources(world, replace(group, listener=None))
+    return []
+
+
+ACTIONS: Final[dict[str, Callable[..., list[Message]]]] = {
+    "ADD": add,
+    "MODIFY": modify,
+    "RESTART": restart,
+    "REMOVE": remove,
+}

@@ -1,0 +1,59 @@
+"""What becomes of copies and replicas that the configuration of their group has no more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from engine.availability import movement, replicas
+from engine.cluster import config
+from engine.model import NO_AVAILABILITY, AvailabilityGroup, DbState, Place, World
+from engine.protocol import errorlog, streams
+
+
+def without(group: AvailabilityGroup, gone: Callable[[Place], bool]) -> AvailabilityGroup:
+    """The configuration without the places (database, server) that are *gone*; a database without places goes, too."""
+    joined = tuple(place for place in group.joined if not gone(place))
+    left = {database for database, _ in joined}
+    return replace(
+        group,
+        databases=tuple(database for database in group.databases if database in left),
+        joined=joined,
+        ready=tuple(place for place in group.ready if not gone(place)),
+        pending_suspend=tuple(place for place in group.pending_suspend if not gone(place)),
+    )
+
+
+def watch(world: World, name: str = "") -> None:
+    """The configuration has changed, or a server has come back to it: what it has no more leaves the group there.
+
+    *name* is that of a group that has just been dropped.
+    """
+    for server, guid in sorted(world.replicas):
+        if world.instances[server].answering and config.has_quorum(world, server):
+            _leave(world, server, guid, name)
+
+
+def _leave(world: World, server: str, guid: int, name: str) -> None:
+    group = replicas.group_of(world, server, guid)
+    belongs = group is not None and group.replica(server) is not None
+    if not belongs:
+        errorlog.write(world, server, 41096, group.name if group is not None else name)
+    for copy in replicas.copies(world, server, guid):
+        if group is None or (copy.database, server) not in group.joined:
+            _unjoin(world, server, copy.database, guid)
+    if not belongs:
+        for key in [key for key in world.contacts if key[0] == guid and server in key[1:]]:
+            del world.contacts[key]
+        del world.replicas[server, guid]
+    world.touch(guid)
+
+
+def _unjoin(world: World, server: str, database: str, guid: int) -> None:
+    """The copy is RESTORING, as a secondary is that leaves; its primary, if it has one, knows it no more."""
+    key = (server, database)
+    lead = world.replicas[server, guid].primary
+    streams.still(world, world.copies[key])
+    world.update_copy(key, availability=NO_AVAILABILITY, db_state=DbState.RESTORING, recovering=False)
+    if lead is not None and lead != server and (lead, database) in world.copies:
+        movement.forget(world, (lead, database), server)

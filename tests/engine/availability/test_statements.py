@@ -1,0 +1,222 @@
+"""Statements about availability groups, by role and state of the replica: the server's numbers, and what they do."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from engine.model import DbState, ReplicaWord, SyncState, World
+from tests.engine.availability.worlds import ag_lab, do, primaries, until
+from tests.engine.tsql.console import Answer, run_on
+
+AG = "ALTER AVAILABILITY GROUP AG1 "
+URL = "ENDPOINT_URL = N'TCP://NODE_3:5022'"
+
+
+@cache
+def well() -> World:
+    world = ag_lab()
+    until(world, 20)
+    return world
+
+
+@cache
+def without_quorum() -> World:
+    world = well().fork()
+    do(world, "power-off NODE_2", "power-off NODE_3")
+    until(world, 50)
+    return world
+
+
+@cache
+def forced_quorum() -> World:
+    world = without_quorum().fork()
+    do(world, "stop-cluster NODE_1", "force-quorum NODE_1")
+    until(world, 60)
+    return world
+
+
+@cache
+def offline() -> World:
+    world = well().fork()
+    do(world, "stop-role AG1")
+    until(world, 30)
+    return world
+
+
+def say(world: World, server: str, text: str, then_s: float = 0.1) -> list[int]:
+    """The numbers of the messages that *server* gives to a batch, in the order in which they come."""
+    do(world, f"sql {server} {' '.join(text.split())}")
+    (answer, *_) = [Answer(event) for event in run_on(world, then_s) if event.kind == "sql_done"]
+    return answer.numbers
+
+
+# statement; what the primary, a synchronous secondary, an asynchronous one, a replica without a role (group offline),
+# one without quorum and one with forced quorum say to it. [DOC: ALTER AVAILABILITY GROUP]
+MATRIX = [
+    ("FAILOVER", 41122, 0, 41142, 41142, 35220, 41125),
+    ("FORCE_FAILOVER_ALLOW_DATA_LOSS", 41122, 0, 0, 0, 35220, 0),
+    ("SET (FAILURE_CONDITION_LEVEL = 2)", 0, 41140, 41140, 41190, 35220, 41190),
+    ("SET (FAILURE_CONDITION_LEVEL = 6)", 35228, 41140, 41140, 41190, 35220, 41190),
+    ("SET (HEALTH_CHECK_TIMEOUT = 14999)", 35229, 41140, 41140, 41190, 35220, 41190),
+    ("SET (AUTOMATED_BACKUP_PREFERENCE = SECONDARY_ONLY)", 0, 41140, 41140, 41190, 35220, 41190),
+    ("SET (DB_FAILOVER = ON)", 102, 41140, 41140, 41190, 35220, 41190),
+    ("MODIFY REPLICA ON N'NODE_3' WITH (SESSION_TIMEOUT = 4)", 35214, 41140, 41140, 41190, 35220, 41190),
+    ("MODIFY REPLICA ON N'NODE_3' WITH (BACKUP_PRIORITY = 101)", 35209, 41140, 41140, 41190, 35220, 41190),
+    (
+        "MODIFY REPLICA ON N'NODE_3' WITH (FAILOVER_MODE = AUTOMATIC)",
+        35211,
+        41140,
+        41140,
+        41190,
+        35220,
+        41190,
+    ),
+    ("MODIFY REPLICA ON N'NODE_9' WITH (BACKUP_PRIORITY = 1)", 35210, 41140, 41140, 41190, 35220, 41190),
+    ("MODIFY REPLICA ON N'NODE_3' WITH (ENDPOINT_URL = N'NODE_3')", 35232, 41140, 41140, 41190, 35220, 41190),
+    ("ADD DATABASE Nowhere", 35238, 41140, 41140, 41190, 35220, 41190),
+    ("ADD DATABASE Sales", 35280, 41140, 41140, 41190, 35220, 41190),
+    ("ADD DATABASE msdb", 35249, 41140, 41140, 41190, 35220, 41190),
+    ("REMOVE DATABASE Nowhere", 41073, 41140, 41140, 41190, 35220, 41190),
+    ("REMOVE DATABASE Orders", 0, 41140, 41140, 41190, 35220, 41190),
+    (f"ADD REPLICA ON N'NODE_3' WITH ({URL})", 35282, 41140, 41140, 41190, 35220, 41190),
+    ("REMOVE REPLICA ON N'NODE_1'", 35284, 41140, 41140, 41190, 35220, 41190),
+    ("REMOVE REPLICA ON N'NODE_9'", 35283, 41140, 41140, 41190, 35220, 41190),
+    ("REMOVE REPLICA ON N'NODE_3'", 0, 41140, 41140, 41190, 35220, 41190),
+    ("JOIN", 41106, 41106, 41106, 41106, 35220, 41106),
+    ("OFFLINE", 0, 41140, 41140, 41190, 35220, 41190),
+    ("ADD LISTENER N'L2' (WITH IP ((N'10.0.0.9', N'255.0.0.0')))", 19477, 41140, 41140, 41190, 35220, 41190),
+    ("MODIFY LISTENER N'AGL1' (PORT = 0)", 19482, 41140, 41140, 41190, 35220, 41190),
+    ("RESTART LISTENER N'other'", 19469, 41140, 41140, 41190, 35220, 41190),
+    ("REMOVE LISTENER N'AGL1'", 0, 41140, 41140, 41190, 35220, 41190),
+]
+PLACES = [
+    (well, "NODE_1"),
+    (well, "NODE_2"),
+    (well, "NODE_3"),
+    (offline, "NODE_3"),
+    (without_quorum, "NODE_1"),
+    (forced_quorum, "NODE_1"),
+]
+
+
+@pytest.mark.parametrize("row", MATRIX, ids=lambda row: row[0])
+def test_each_role_has_its_answer(row: tuple[str, *tuple[int, ...]]) -> None:
+    statement, *expected = row
+    said = [say(world().fork(), server, AG + statement) for world, server in PLACES]
+    assert said == [[number] if number else [] for number in expected]
+
+
+DATABASES = [
+    ("SET HADR SUSPEND", 0, 0, 35239, 35220),
+    ("SET HADR RESUME", 0, 0, 35239, 35220),
+    ("SET HADR OFF", 35240, 0, 0, 35220),
+    ("SET HADR AVAILABILITY GROUP = AG1", 35240, 41145, 41145, 35220),
+    ("SET HADR AVAILABILITY GROUP = AG9", 15151, 15151, 15151, 35220),
+]
+
+
+@pytest.mark.parametrize("row", DATABASES, ids=lambda row: row[0])
+def test_each_copy_has_its_answer(row: tuple[str, *tuple[int, ...]]) -> None:
+    statement, *expected = row
+    places = [(well, "NODE_1"), (well, "NODE_3"), (offline, "NODE_3"), (without_quorum, "NODE_1")]
+    said = [say(world().fork(), server, f"ALTER DATABASE Sales {statement}") for world, server in places]
+    assert said == [[number] if number else [] for number in expected]
+
+
+def test_only_master_has_such_statements() -> None:
+    world = well().fork()
+    assert say(world, "NODE_1", f"USE Sales; {AG}OFFLINE") == [35208]
+    assert say(world, "NODE_2", f"USE master BEGIN TRAN; {AG}FAILOVER") == [226]
+
+
+def test_async_and_back_in_step() -> None:
+    world = well().fork()
+    mode = f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)"
+    assert say(world, "NODE_1", mode) == [35211]  # it has automatic failover
+    assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH (FAILOVER_MODE = MANUAL)") == []
+    assert say(world, "NODE_1", mode) == []
+    assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZING
+    assert say(world, "NODE_2", f"{AG}FAILOVER") == [41142]
+    back = mode.replace("ASYNCHRONOUS", "SYNCHRONOUS")
+    assert say(world, "NODE_1", back, 5) == []
+    assert say(world, "NODE_2", f"{AG}FAILOVER", 20) == []
+    assert primaries(world) == ["NODE_2"]
+
+
+def test_a_database_leaves_and_joins_again() -> None:
+    world = well().fork()
+    assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR OFF") == []
+    assert world.copies["NODE_2", "Orders"].db_state is DbState.RESTORING
+    assert say(world, "NODE_2", f"{AG}FAILOVER") == [41142]
+    assert say(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = AG1", 10) == []
+    assert world.copies["NODE_2", "Orders"].availability.state is SyncState.SYNCHRONIZED
+    assert say(world, "NODE_2", f"{AG}FAILOVER", 20) == []
+    assert primaries(world) == ["NODE_2"]
+
+
+def test_a_replica_is_removed_and_added_again() -> None:
+    world = well().fork()
+    assert say(world, "NODE_1", f"{AG}REMOVE REPLICA ON 'NODE_2'", 1) == []
+    assert world.copies["NODE_2", "Sales"].db_state is DbState.RESTORING
+    assert say(world, "NODE_2", f"{AG}JOIN") == [41041, 41158]
+    options = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC"
+    assert say(world, "NODE_1", f"{AG}ADD REPLICA ON 'NODE_2' WITH ({options})") == [35236]
+    url = "ENDPOINT_URL = 'TCP://NODE_2:5022'"
+    assert say(world, "NODE_1", f"{AG}ADD REPLICA ON 'NODE_2' WITH ({options}, {url})") == []
+    assert say(world, "NODE_2", "ALTER DATABASE Sales SET HADR AVAILABILITY GROUP = AG1") == [15151]
+    assert say(world, "NODE_2", f"{AG}JOIN", 5) == []
+    for database in ("Sales", "Orders"):
+        assert say(world, "NODE_2", f"ALTER DATABASE {database} SET HADR AVAILABILITY GROUP = AG1", 10) == []
+    do(world, "power-off NODE_1")
+    until(world, world.t_s + 40)
+    assert primaries(world) == ["NODE_2"]
+
+
+def test_dropped_at_the_primary_its_databases_stay() -> None:
+    world = well().fork()
+    assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
+    assert [world.copies[f"NODE_{n}", "Sales"].db_state for n in (1, 2, 3)] == [
+        DbState.ONLINE, DbState.RESTORING, DbState.RESTORING,
+    ]  # fmt: skip
+    assert not world.replicas
+    assert "AGL1" not in world.listeners
+    assert say(world, "NODE_1", f"{AG}FAILOVER") == [15151]
+
+
+def test_dropped_at_a_secondary_nobody_serves() -> None:
+    world = well().fork()
+    assert say(world, "NODE_2", "DROP AVAILABILITY GROUP AG1", 2) == []
+    assert {copy.db_state for copy in world.copies.values()} == {DbState.RESTORING}
+
+
+CREATE = """CREATE AVAILABILITY GROUP [AG2] FOR DATABASE [Sales], [Orders]
+REPLICA ON N'NODE_1' WITH (ENDPOINT_URL = N'TCP://NODE_1:5022', FAILOVER_MODE = AUTOMATIC,
+    AVAILABILITY_MODE = SYNCHRONOUS_COMMIT),
+N'NODE_2' WITH (ENDPOINT_URL = N'TCP://NODE_2:5022', AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC,
+    SECONDARY_ROLE(ALLOW_CONNECTIONS = ALL))"""
+
+
+def test_a_group_from_nothing_to_its_first_failover() -> None:
+    world = well().fork()
+    assert say(world, "NODE_1", CREATE) == [35244]
+    assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
+    assert say(world, "NODE_2", CREATE.replace("NODE_2", "NODE_3")) == [35237]
+    assert say(world, "NODE_1", CREATE.replace("[Sales]", "[Orders]")) == [35234]
+    assert say(world, "NODE_1", CREATE, 6) == []
+    assert primaries(world) == ["NODE_1"]
+    assert say(world, "NODE_1", CREATE) == [41042]
+    (guid,) = {guid for _, guid in world.replicas}
+    assert world.replicas["NODE_1", guid].word is ReplicaWord.PRIMARY_NORMAL
+    assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP [AG2] JOIN", 5) == []
+    for database in ("Sales", "Orders"):
+        assert (
+            say(world, "NODE_2", f"ALTER DATABASE {database} SET HADR AVAILABILITY GROUP = [AG2]", 10) == []
+        )
+    listener = "ADD LISTENER N'L2' (WITH IP ((N'10.0.0.50', N'255.255.255.0')), PORT = 1433)"
+    assert say(world, "NODE_1", f"ALTER AVAILABILITY GROUP AG2 {listener}", 3) == []
+    assert world.listeners["L2"] == "NODE_1"
+    assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP AG2 FAILOVER", 20) == []
+    assert primaries(world) == ["NODE_2"]
+    assert world.listeners["L2"] == "NODE_2"
