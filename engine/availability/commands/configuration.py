@@ -347,7 +347,7 @@ def remove_replica(
 
 
 def _fit_owners(world: World, group: AvailabilityGroup) -> None:
-    """SQL Server keeps the possible owners of the role equal to the nodes of the replicas. [DOC: WSFC and SQL Server]"""
+    """The possible owners of the role are the nodes of the replicas. [DOC: WSFC and SQL Server]"""
     found = roles.find(world, group.name)
     if found is None:
         return

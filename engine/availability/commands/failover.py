@@ -1,4 +1,4 @@
-"""FAILOVER, FORCE_FAILOVER_ALLOW_DATA_LOSS, OFFLINE. [DOC: ALTER AVAILABILITY GROUP; planned failover; forced failover]"""
+"""FAILOVER, FORCE_FAILOVER_ALLOW_DATA_LOSS and OFFLINE of a group. [DOC: planned failover; forced failover]"""
 
 from __future__ import annotations
 
