@@ -10,7 +10,7 @@ from typing import Final
 from engine import tsql
 from engine.availability import failover as group_failover
 from engine.availability import movement
-from engine.cluster import instances, membership, roles
+from engine.cluster import instances, membership, roles, setup
 from engine.events import Event
 from engine.flow import Crossing, Samples
 from engine.inputs import Input, InputProblem, but_there_are
@@ -37,6 +37,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **membership.HANDLERS,
     **roles.HANDLERS,
     **instances.HANDLERS,
+    **setup.HANDLERS,
     **movement.HANDLERS,
     **group_failover.HANDLERS,
     "database.recovered": service.recovered,

@@ -149,6 +149,7 @@ WAYS: Final = {
     "automatic": mark("{database}: automatic failover {one} → {other}"),
     "manual": mark("{database}: manual failover {one} → {other}"),
     "forced": mark("{database}: forced failover {one} → {other}"),
+    "role-move": mark("{database}: role moved {one} → {other}"),
 }
 
 

@@ -34,6 +34,7 @@ _FAILOVERS: Final = {
     "automatic": mark("automatic"),
     "manual": mark("manual"),
     "forced": mark("forced"),
+    "role-move": mark("role move"),
 }
 
 

@@ -81,11 +81,13 @@ STEPS: Final = {
     "automatic": mark("automatic failover {server} -> {other}: {step}"),
     "manual": mark("manual failover {server} -> {other}: {step}"),
     "forced": mark("forced failover {server} -> {other}: {step}"),
+    "role-move": mark("role moved {server} -> {other}: {step}"),
 }
 FAILED: Final = {
     "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
     "manual": mark("manual failover {server} -> {other} failed: {why}"),
     "forced": mark("forced failover {server} -> {other} failed: {why}"),
+    "role-move": mark("role moved {server} -> {other} failed: {why}"),
 }
 
 
@@ -113,7 +115,7 @@ def begin(world: World, guid: int, server: str) -> None:
     group = replicas.group_of(world, server, guid)
     assert group is not None
     asked = world.replicas[server, guid]
-    kind = asked.pending or "automatic"
+    kind = asked.pending or ("role-move" if _moved(world, group) else "automatic")
     replicas.set_word(world, server, guid, ReplicaWord.PRIMARY_PENDING, replicas.ONLINE, pending=kind)
     for copy in replicas.copies(world, server, guid):
         if group.primary != server:
@@ -127,12 +129,21 @@ def begin(world: World, guid: int, server: str) -> None:
     consider(world, guid, server)
 
 
+def _moved(world: World, group: AvailabilityGroup) -> bool:
+    """A person has asked the cluster, not SQL Server, to move the role."""
+    found = roles.find(world, group.name)
+    return found is not None and found[1].way == "move"
+
+
 def _begin_one(
     world: World, group: AvailabilityGroup, copy: DatabaseCopy, kind: str, asked_tick: int
 ) -> None:
     cause, failed_tick = causes.of_loss(world, group.primary, copy.server)
     if kind == "manual":
         cause, failed_tick = "manual", asked_tick
+    elif kind == "role-move":
+        account = world.availability[copy.database]
+        cause, failed_tick = "move-role", world.tick if account.serving else account.since_tick
     old = world.copies.get((group.primary, copy.database))
     undo = (
         undo_s(world.flow, copy.stream, old.open_log_kb)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from engine.cluster import config, membership, roles
+from engine.cluster import config, membership, roles, setup
 from engine.inputs import InputProblem, but_there_are
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 from engine.words import say
@@ -83,7 +83,7 @@ def evict(world: World, name: str) -> None:
     for other in there:
         known = world.nodes[other].config
         weights = tuple(pair for pair in known.weights if pair[0] != name)
-        config.update(world, other, weights=weights)
+        config.update(world, other, weights=weights, roles=setup.without_node(known.roles, name))
         break
     world.all_dirty()
 

@@ -5,18 +5,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from engine.cluster import config, roles
+from engine.cluster import config, moves, roles
 from engine.flow.recovery import Cause
 from engine.model import ClusterRole, Instance, Service, World
-from engine.protocol import network, service
+from engine.protocol import errorlog, network, service
 from engine.words import say
 
-DISKS_S: Final = 2.0
-"""Shared disks, address and network name come online before the service starts. Derived from published sequences."""
+OFFLINE_S: Final = 3.0
+"""Agent, SQL Server, network name, address and disks go offline at a planned move."""
 
-DISKS_AFTER_CRASH_S: Final = 8.0
-"""The same where the former owner never gave the disks up: its reservation has to be broken. Published as about ten
+DISKS_S: Final = 3.0
+"""Shared disks come online on a node after they were given up elsewhere."""
+
+DISKS_AFTER_CRASH_S: Final = 10.0
+"""The same where the former owner never gave them up: its reservation has to be broken. Published as about ten
 seconds."""
+
+NAME_S: Final = 3.5
+"""Address and network name come online. These four are derived: published as 1 to 5 s each, so chosen that the planned
+move of an idle instance takes the 15 s that the guide measured."""
+
+RESTART_DELAY_S: Final = 0.5
+"""From the failure of the SQL Server resource to its restart on the same node. Known (default of a resource)."""
 
 HEALTH_CHECK_TIMEOUT_S: Final = 60.0
 """HealthCheckTimeout of a failover cluster instance. Documented [DOC: ALTER SERVER CONFIGURATION]."""
@@ -24,8 +34,14 @@ HEALTH_CHECK_TIMEOUT_S: Final = 60.0
 SERVICE_NOTICED_S: Final = 5.0
 """LooksAlive is asked every five seconds. Documented in kind."""
 
+UPGRADE_SCRIPTS_S: Final = 20.0
+"""The first start after a service pack runs upgrade scripts in the system databases. Assumed."""
+
+PATCH: Final = "patch"
+"""`Node.setup` while a service pack is being installed."""
+
 LOOK_S: Final = 0.1
-"""How often the end of a stop is looked for. Ours."""
+"""How often the end of a stop or a start is looked for. Ours."""
 
 
 def role_of(world: World, server: str) -> ClusterRole | None:
@@ -52,7 +68,7 @@ class InstanceRole(roles.RoleKind):
         return (say("resource {name} has failed", name=broken), 0.5) if broken else ("", 0.0)
 
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
-        """Any possible owner of all resources; whether the instance can start there shows only then."""
+        """Any possible owner of all resources but the disks; whether the instance can start shows only there."""
         return all(node in resource.owners for resource in role.resources if resource.kind != "Physical Disk")
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
@@ -64,9 +80,9 @@ class InstanceRole(roles.RoleKind):
         instance = _instance(world, role)
         if instance.service is Service.RUNNING and instance.answering:
             service.stop(world, instance.name, Cause.STOP_SERVICE, "", ((17148, ()),))
-        elif instance.service is not Service.STOPPED:
+        elif instance.service not in (Service.STOPPED, Service.STOPPING):
             service.kill(world, instance.name)
-        return LOOK_S
+        return OFFLINE_S if planned else RESTART_DELAY_S
 
     def online(self, world: World, role: ClusterRole, node: str) -> str:
         instance = _instance(world, role)
@@ -74,13 +90,15 @@ class InstanceRole(roles.RoleKind):
         missing = next((disk.name for disk in disks if node not in disk.owners or disk.failed), "")
         if missing:
             return say("{disk} is not available on {node}", disk=missing, node=node)
-        if instance.service not in (Service.STOPPED, Service.STOPPING):
+        if node not in instance.installed:
+            return say("{server} is not installed on {node}", server=instance.name, node=node)
+        if world.nodes[node].setup == PATCH:
+            return say("a service pack is being installed on {node}", node=node)
+        if instance.service is Service.STARTING:
             service.kill(world, instance.name)
-        crashed = not world.computers[instance.computer].powered or instance.computer != node
-        wait_s = (
-            DISKS_AFTER_CRASH_S if crashed and not world.computers[instance.computer].powered else DISKS_S
-        )
-        world.after(wait_s, "instance.start", role.name, node, instance.started_tick)
+        if node != instance.computer:
+            moves.begin(world, instance.name, node, role.way)
+        world.after(0.0, "instance.stopped", role.name, node, role.step)
         return ""
 
     def node_left(self, world: World, node: str) -> None:
@@ -98,36 +116,80 @@ def _cluster(world: World, role: ClusterRole) -> str:
     return next(node.cluster for node in world.nodes.values() if node.config.role(role.name) is not None)
 
 
-def start(world: World, name: str, node: str, started_tick: int) -> None:
-    """Timer: the disks are there; the service starts on its new node."""
-    role = world.nodes[node].config.role(name)
-    instance = world.instances.get(name)
-    if role is None or instance is None or role.owner != node or instance.started_tick != started_tick:
+def _coming(world: World, name: str, node: str, step: int) -> ClusterRole | None:
+    """The role, if it is still coming online on *node* as it was at *step*."""
+    there = world.nodes.get(node)
+    if there is None or not there.partition or not config.up(world, there):
+        return None
+    role = there.config.role(name)
+    return role if role is not None and role.owner == node and role.step == step else None
+
+
+def stopped(world: World, name: str, node: str, step: int) -> None:
+    """Timer: when the service has stopped at its former node, disks, address and name come online on *node*."""
+    role = _coming(world, name, node, step)
+    if role is None:
         return
+    instance = world.instances[name]
     if instance.service is Service.STOPPING:
-        world.after(LOOK_S, "instance.start", name, node, started_tick)
+        world.after(LOOK_S, "instance.stopped", name, node, step)
         return
-    if not config.up(world, world.nodes[node]) or not world.nodes[node].partition:
+    if instance.service is not Service.STOPPED:
+        service.kill(world, name)
+    wait_s = 0.0
+    if role.way != "restart" or node != instance.computer:
+        crashed = not world.computers[instance.computer].powered
+        wait_s = (DISKS_AFTER_CRASH_S if crashed else DISKS_S) + NAME_S
+    world.after(wait_s, "instance.start", name, node, step)
+
+
+def start(world: World, name: str, node: str, step: int) -> None:
+    """Timer: disks and name are there; the service starts on its node."""
+    if _coming(world, name, node, step) is None:
         return
     world.update_instance(name, computer=node)
     network.reassess(world)
     service.start(world, name)
-    world.after(LOOK_S, "instance.up", name, node)
+    world.after(LOOK_S, "instance.up", name, node, step)
 
 
-def up(world: World, name: str, node: str) -> None:
-    """Timer: is the service running on its new node?"""
-    instance = world.instances[name]
-    if instance.computer != node:
+def up(world: World, name: str, node: str, step: int) -> None:
+    """Timer: is the service running on its node?"""
+    if _coming(world, name, node, step) is None:
         return
+    instance = world.instances[name]
     if instance.service is Service.STARTING:
-        world.after(LOOK_S, "instance.up", name, node)
-    elif instance.running:
-        roles.came_online(world, name, node)
-    else:
+        world.after(LOOK_S, "instance.up", name, node, step)
+    elif not instance.running:
         roles.broke_off(world, name, node, say("the service did not start"))
+    elif node in instance.no_tempdb_path:
+        _no_tempdb(world, name)
+        roles.broke_off(world, name, node, say("the folder of tempdb is missing on {node}", node=node))
+    elif instance.level < world.nodes[node].level:
+        world.update_instance(name, level=world.nodes[node].level)
+        errorlog.write_text(world, name, "Database 'master' is upgrading script.")
+        world.after(UPGRADE_SCRIPTS_S, "instance.up", name, node, step)
+    else:
+        roles.came_online(world, name, node)
+
+
+TEMPDB_FILE: Final = r"T:\tempdb\tempdb.mdf"
+"""Where tempdb lies on a local disk. Ours."""
+
+
+def _no_tempdb(world: World, server: str) -> None:
+    """Without its folder tempdb cannot be made, and SQL Server ends."""
+    error = "3(The system cannot find the path specified.)"
+    errorlog.write(world, server, 5123, error, TEMPDB_FILE)
+    errorlog.write(world, server, 17204, "FCB::Open failed", TEMPDB_FILE, 1, error)
+    service.kill(world, server)
 
 
 roles.KINDS["instance"] = InstanceRole()
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"instance.start": start, "instance.up": up}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "instance.stopped": stopped,
+    "instance.start": start,
+    "instance.up": up,
+    "instance.watch": moves.watch,
+}

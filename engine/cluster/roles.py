@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.cluster import clusterlog, config
-from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.model import ClusterRole, Node, ResourceState, World, ticks
 from engine.words import Sentence, say
@@ -20,6 +19,10 @@ Cluster Manager)."""
 FAILURE_PERIOD_S: Final = 6 * 3600.0
 """Failures are counted in six hours; at most the number of nodes less one are answered by a move. Documented
 [DOC: WSFC and SQL Server, failover threshold]."""
+
+
+RETRY_S: Final = 3_600.0
+"""A role that is online nowhere is tried again after an hour. Known (default of a resource)."""
 
 
 class RoleKind:
@@ -150,7 +153,7 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
     recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
     if kind.restartable(world, role) and len(recent) < RESTARTS_MAX:
         role = _change(world, node, role, restarts=(*recent, world.tick))
-        _take_offline(world, node, role, (role.owner,), planned=False)
+        _take_offline(world, node, role, (role.owner,), "restart")
         return
     failures = tuple(tick for tick in role.failures if world.tick - tick < ticks(FAILURE_PERIOD_S))
     most = len(world.clusters[world.nodes[node].cluster].nodes) - 1
@@ -166,7 +169,7 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
         _change(world, node, role, state=ResourceState.OFFLINE, why=why, failures=failures)
         return
     role = _change(world, node, role, failures=(*failures, world.tick))
-    _take_offline(world, node, role, (), planned=False)
+    _take_offline(world, node, role, (), "failover")
 
 
 def owners_lost(world: World, node: str, gone: list[str]) -> None:
@@ -175,7 +178,7 @@ def owners_lost(world: World, node: str, gone: list[str]) -> None:
         if role.owner in gone and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
             tell(world, node, role, say("role {role} was on {node}, which is gone", role=role.name, node=role.owner),
                  what="owner lost")  # fmt: skip
-            _bring_online(world, node, _change(world, node, role, why="", tried=()))
+            _bring_online(world, node, _change(world, node, role, why="", tried=(), way="failover"))
 
 
 # --- moving -----------------------------------------------------------------------------------------------
@@ -189,7 +192,7 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
     if to is not None:
         text = say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to)
         tell(world, node, role, text, what="move", to=to)
-        _take_offline(world, node, role, (to,), planned=True)
+        _take_offline(world, node, role, (to,), "move")
 
 
 def set_offline(world: World, node: str, role: ClusterRole) -> None:
@@ -201,13 +204,16 @@ def set_offline(world: World, node: str, role: ClusterRole) -> None:
 def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Bring an offline or failed role online, on *target* or where it can be."""
     _bring_online(
-        world, node, _change(world, node, role, tried=(), failures=(), why=""), (target,) if target else ()
+        world,
+        node,
+        _change(world, node, role, tried=(), failures=(), why="", way="move"),
+        (target,) if target else (),
     )
 
 
-def _take_offline(world: World, node: str, role: ClusterRole, to: tuple[str, ...], planned: bool) -> None:
-    done_s = KINDS[role.kind].offline(world, role, planned)
-    role = _change(world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=())
+def _take_offline(world: World, node: str, role: ClusterRole, to: tuple[str, ...], way: str) -> None:
+    done_s = KINDS[role.kind].offline(world, role, way == "move")
+    role = _change(world, node, role, state=ResourceState.OFFLINE_PENDING, why="", tried=(), way=way)
     world.after(done_s, "role.offline", node, role.name, role.step, to)
 
 
@@ -233,7 +239,8 @@ def _bring_online(world: World, node: str, role: ClusterRole, to: tuple[str, ...
         clusterlog.write(world, target, "ERR", "RHS", f"Online for resource {role.name} failed.")
         tell(world, target, role, say("{node} declines role {role}: {why}", node=target, role=role.name, why=declined),
              what="declined", why=declined)  # fmt: skip
-    _change(world, node, role, state=ResourceState.FAILED)
+    role = _change(world, node, role, state=ResourceState.FAILED)
+    world.after(RETRY_S, "role.retry", node, role.name, role.step)
     tell(world, node, role, say("role {role} is online nowhere", role=role.name), what="nowhere")
 
 
@@ -243,8 +250,7 @@ def came_online(world: World, name: str, owner: str) -> None:
     role = found.config.role(name) if found is not None else None
     if found is None or role is None or role.owner != owner or role.state is not ResourceState.ONLINE_PENDING:
         return
-    took_s = world.tick / TICKS_PER_S
-    _change(world, owner, role, state=ResourceState.ONLINE, tried=(), why="")
+    _change(world, owner, role, state=ResourceState.ONLINE, tried=(), why="", way="")
     clusterlog.write(world, owner, "INFO", "RCM", f"Group '{name}' is online on {owner}")
     tell(
         world,
@@ -252,7 +258,6 @@ def came_online(world: World, name: str, owner: str) -> None:
         role,
         say("role {role} is online on {node}", role=name, node=owner),
         what="online",
-        at_s=took_s,
     )
 
 
@@ -285,4 +290,15 @@ def node_joined(world: World, node: str) -> None:
     world.all_dirty()
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"role.failed": failed, "role.offline": went_offline}
+def retry(world: World, node: str, name: str, step: int) -> None:
+    """Timer: a role that is still online nowhere is tried again."""
+    role = _current(world, node, name, step)
+    if role is not None and role.state is ResourceState.FAILED:
+        _bring_online(world, node, _change(world, node, role, tried=()))
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "role.failed": failed,
+    "role.offline": went_offline,
+    "role.retry": retry,
+}

@@ -66,6 +66,8 @@ class ClusterRole:
     """Why it is not online; empty while it is, or while nothing is known."""
     tried: tuple[str, ...] = ()
     """Nodes that have declined since it was last online."""
+    way: str = ""
+    """How it is coming online: restart (where it was), failover, move (a person asked for it); empty otherwise."""
 
     def resource(self, name: str) -> Resource | None:
         return next((one for one in self.resources if one.name.lower() == name.lower()), None)
@@ -136,5 +138,9 @@ class Node:
     prevented: bool = False
     """Started with PreventQuorum: it joins and never forms a cluster."""
     paused: bool = False
+    level: int = 0
+    """Service packs of SQL Server that have been installed on it since the start."""
+    setup: str = ""
+    """What Setup of SQL Server is doing there: patch, or the instance that it adds; empty: nothing."""
     config: ClusterConfig = field(default_factory=ClusterConfig)
     subnet: str = "10.0.0"

@@ -54,7 +54,7 @@ class Failover:
     guid: int
     database: str
     kind: str
-    """automatic, manual or forced."""
+    """automatic, manual, forced, or role-move where a person had the cluster move it."""
     cause: str
     from_server: str
     to_server: str

@@ -132,6 +132,12 @@ class Instance:
     edition: str = "Enterprise"
     clustered: bool = False
     """A failover cluster instance: the cluster starts its service, on the node that owns its role."""
+    installed: tuple[str, ...] = ()
+    """Failover cluster instance: nodes on which Setup has installed it."""
+    no_tempdb_path: tuple[str, ...] = ()
+    """Failover cluster instance: nodes on which the folder of tempdb is missing."""
+    level: int = 0
+    """Failover cluster instance: service packs whose upgrade scripts have run in its system databases."""
     service: Service = Service.RUNNING
     hung: bool = False
     """The service runs and nothing answers."""

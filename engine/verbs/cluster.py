@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.cluster import commands
+from engine.cluster import commands, setup
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs.verb import NODE, ROLE, Parameter, Verb
@@ -70,6 +70,26 @@ VERBS: Final = (
         do=lambda world, item: commands.evict(world, item.args[0]),
         label=mark("Evict"),
         icon="cut",
+        section=SECTION,
+    ),
+    Verb(
+        name="patch",
+        parameters=(NODE,),
+        help=mark("install a service pack of SQL Server on a node; instances that run there are down meanwhile"),
+        group="chore",
+        do=lambda world, item: setup.patch(world, item.args[0]),
+        label=mark("Install a service pack"),
+        icon="gear",
+        section=SECTION,
+    ),
+    Verb(
+        name="add-node",
+        parameters=(Parameter(mark("instance"), "role"), Parameter(mark("node"), "server", computer=True)),
+        help=mark("add a node to a failover cluster instance, as Setup does"),
+        group="chore",
+        do=lambda world, item: setup.add_node(world, item.args[0], item.args[1]),
+        label=mark("Add {1} to {0}"),
+        icon="gear",
         section=SECTION,
     ),
     Verb(

@@ -9,7 +9,7 @@ from engine.inputs import Input, InputProblem
 from engine.mirroring import pages
 from engine.model import Fault, World
 from engine.protocol import disks, logspace, network, serving, volumes
-from engine.verbs.verb import DATABASE, SERVER, Args, Before, Parameter, Verb, at_once
+from engine.verbs.verb import COMPUTER, DATABASE, SERVER, Args, Before, Parameter, Verb, at_once
 from engine.words import mark, say
 
 SECTION: Final = mark("Disks and processors")
@@ -21,7 +21,7 @@ FACTOR: Final = {"factor": (0.01, 1_000.0)}
 def _slow(world: World, server: str, field: str, factor: float) -> Before:
     if factor < 1.0:
         raise InputProblem(say("factor is 1 (healthy) or above"))
-    computer = world.computer_of(server)
+    computer = world.computer_named(server)
     before = ((field, getattr(computer, field)),)
     world.update_computer(computer.name, **{field: factor})
     if field == "cpu_factor":
@@ -147,7 +147,7 @@ def _read(world: World, fault: Fault) -> str:
 VERBS: Final = (
     Verb(
         name="slow-disk",
-        parameters=(SERVER, Parameter(mark("disk"), choices=("log", "data"))),
+        parameters=(COMPUTER, Parameter(mark("disk"), choices=("log", "data"))),
         options=FACTOR,
         help=mark("slow a disk down by a factor; 1 is healthy"),
         group="fault",
@@ -162,7 +162,7 @@ VERBS: Final = (
     ),
     Verb(
         name="slow-cpu",
-        parameters=(SERVER,),
+        parameters=(COMPUTER,),
         options=FACTOR,
         help=mark("slow the processors down by a factor; 1 is healthy"),
         group="fault",

@@ -76,6 +76,7 @@ def _split_rest(verb: Verb, body: str) -> list[str]:
 def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
     plain = [word for word in words if "=" not in word]
     options = [tuple(word.split("=", 1)) for word in words if "=" in word]
+    plain = _with_resource(verb, plain)
     needed = arithmetic.total(not parameter.optional for parameter in verb.parameters)
     if not needed <= len(plain) <= len(verb.parameters):
         raise InputProblem(
@@ -121,6 +122,16 @@ def _with_words(verb: Verb, words: Sequence[str], tick: int) -> Input:
                 )
             )
     return Input(tick, verb.name, tuple(plain), tuple((name, value) for name, value in options))
+
+
+def _with_resource(verb: Verb, plain: list[str]) -> list[str]:
+    """The name of a cluster resource may have blanks, SQL Server (SQLFCI1): words too many are its own."""
+    place = next((n for n, parameter in enumerate(verb.parameters) if parameter.kind == "resource"), None)
+    surplus = len(plain) - len(verb.parameters)
+    if place is None or surplus < 0:
+        return plain
+    name = " ".join(plain[place : place + surplus + 1]).strip('"')
+    return [*plain[:place], name, *plain[place + surplus + 1 :]]
 
 
 def usage(verb: Verb) -> str:

@@ -38,6 +38,8 @@ def check_clusters(scenario: Scenario, finder: Finder, known: Known) -> None:
     for i, instance in enumerate(scenario.instances):
         for j, node in enumerate(instance.owners):
             known(finder, ("instance", i, "owners", j), node, list(used), "node")
+        for j, node in enumerate(instance.no_tempdb_path):
+            known(finder, ("instance", i, "no_tempdb_path", j), node, list(used), "node")
     for i, group in enumerate(scenario.groups):
         _check_group(scenario, group, ("availability_group", i), finder, known, used)
 

@@ -225,6 +225,7 @@ TOOK_OVER: Final = {
     "automatic": mark("{server} took over automatically."),
     "manual": mark("{server} took over by command (manual)."),
     "forced": mark("{server} took over by command (forced)."),
+    "role-move": mark("{server} took over because its role was moved there."),
 }
 
 
@@ -254,7 +255,7 @@ def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
         verdict = told = say(TOOK_OVER[done.kind], server=done.to_server)
     elif done is not None:
         told = say(TOOK_OVER[done.kind], server=done.to_server)
-        verdict = told if done.kind == "manual" else joined(" ", (told, _reasons(against)))
+        verdict = told if done.kind in ("manual", "role-move") else joined(" ", (told, _reasons(against)))
     else:
         told = say("There was no failover.")
         verdict = joined(" ", (told, _reasons(against)))

@@ -33,7 +33,7 @@ def add_clusters(world: World, scenario: Scenario) -> None:
     """Clusters with quorum, and the failover cluster instances that they run."""
     for cluster in scenario.clusters:
         _add_cluster(world, cluster)
-    for made in scenario.instances:
+    for number, made in enumerate(scenario.instances, 1):
         end = made.endpoint
         owner = world.computers[made.owners[0]]
         world.instances[made.name] = model.Instance(
@@ -43,10 +43,12 @@ def add_clusters(world: World, scenario: Scenario) -> None:
             version=made.version,
             edition=made.edition,
             clustered=True,
+            installed=made.owners,
+            no_tempdb_path=made.no_tempdb_path,
             service_account=made.service_account,
             endpoint=model.Endpoint(port=end.port, state=model.EndpointState[end.state], role=end.role),
         )
-        _add_role(world, owner.name, _instance_role(made.name, made.owners))
+        _add_role(world, owner.name, _instance_role(made.name, made.owners, number))
 
 
 def _add_cluster(world: World, made: Cluster) -> None:
@@ -84,13 +86,13 @@ def _add_role(world: World, node: str, role: ClusterRole) -> None:
     config.update(world, node, roles=(*world.nodes[node].config.roles, role))
 
 
-def _instance_role(name: str, owners: tuple[str, ...]) -> ClusterRole:
+def _instance_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
     """Disk, address, name, SQL Server and Agent with their dependencies. [DOC: failover cluster instances]"""
     rows: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-        (f"{name} disk", "Physical Disk", ()),
-        (f"{name} address", "IP Address", ()),
-        (f"{name} name", "Network Name", (f"{name} address",)),
-        (f"SQL Server ({name})", "SQL Server", (f"{name} disk", f"{name} name")),
+        (disk := f"Cluster Disk {number}", "Physical Disk", ()),
+        (address := f"SQL IP Address 1 ({name})", "IP Address", ()),
+        (network_name := f"SQL Network Name ({name})", "Network Name", (address,)),
+        (f"SQL Server ({name})", "SQL Server", (disk, network_name)),
         (f"SQL Server Agent ({name})", "SQL Server Agent", (f"SQL Server ({name})",)),
     )
     resources = tuple(

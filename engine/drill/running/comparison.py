@@ -23,6 +23,7 @@ NO_ROW: Final = {
     "automatic": say("the published table has no automatic failover for this cause"),
     "manual": say("the published table has no manual failover for this cause"),
     "forced": say("the published table has no forced failover for this cause"),
+    "role-move": say("the published table has no move of a role"),
 }
 """Kinds of failover whose cause the table has with another kind."""
 

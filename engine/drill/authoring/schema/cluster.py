@@ -99,3 +99,5 @@ class ClusterInstance(Part):
     """Service account of the instance."""
     endpoint: Endpoint = Endpoint()
     """Its database mirroring endpoint."""
+    no_tempdb_path: Annotated[tuple[Name, ...], Field(strict=False, max_length=16)] = ()
+    """Nodes without the local folder in which tempdb lies (from SQL Server 2012): it does not start there."""

@@ -1,0 +1,93 @@
+"""Moves of a failover cluster instance, as failovers of its databases: from node to node, with their stamps."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from engine.model import Failover, World
+from engine.protocol import causes, serving, streams
+from engine.words import mark, say
+
+NO_GROUP: Final = 0
+"""`Failover.guid` of a move: it belongs to no session and to no availability group."""
+
+LOOK_S: Final = 0.1
+"""How often it is looked whether databases are open. Ours."""
+
+STEPS: Final = {
+    "automatic": mark("automatic failover {server} -> {other}: {step}"),
+    "role-move": mark("role moved {server} -> {other}: {step}"),
+}
+FAILED: Final = {
+    "automatic": mark("automatic failover {server} -> {other} failed: {why}"),
+    "role-move": mark("role moved {server} -> {other} failed: {why}"),
+}
+
+
+def _tell(world: World, server: str, move: Failover, step: str) -> None:
+    template = (FAILED if move.why else STEPS)[move.kind]
+    text = say(template, server=move.from_server, other=move.to_server, step=step, why=move.why)
+    why = {"why": move.why} if move.why else {}
+    world.emit("failover", text, server=server, database=move.database, step=step,
+               failover_kind=move.kind, cause=move.cause, **why)  # fmt: skip
+
+
+def begin(world: World, server: str, node: str, way: str) -> None:
+    """The cluster brings the instance *server* online on *node*, where it was not before."""
+    _break_off(world, server, say("the role went elsewhere"))
+    instance = world.instances[server]
+    cause, failed_tick = causes.of_loss(world, server, None)
+    ordered = way == "move"
+    for (where, database), copy in sorted(world.copies.items()):
+        if where != server or copy.source is None:
+            continue
+        account = world.availability[database]
+        down_tick = world.tick if account.serving else account.since_tick
+        move = Failover(
+            guid=NO_GROUP,
+            database=database,
+            kind="role-move" if ordered else "automatic",
+            cause="move-role" if ordered else cause,
+            from_server=instance.computer,
+            to_server=node,
+            under_load=streams.under_load(copy),
+            failed_tick=down_tick if ordered else min(failed_tick, world.tick),
+            detected_tick=down_tick if ordered else world.tick,
+            agreed_tick=world.tick,
+        )
+        world.failovers.append(move)
+        _tell(world, server, move, say("accepted") if ordered else say("detected"))
+    world.after(LOOK_S, "instance.watch", server, node)
+
+
+def _under_way(world: World, server: str) -> list[tuple[int, Failover]]:
+    """(place in world.failovers, move) of the databases of *server* that are not open yet."""
+    return [
+        (place, move)
+        for place, move in enumerate(world.failovers)
+        if move.guid == NO_GROUP
+        and move.online_tick is None
+        and not move.why
+        and (server, move.database) in world.copies
+    ]
+
+
+def _break_off(world: World, server: str, why: str) -> None:
+    for place, move in _under_way(world, server):
+        world.failovers[place] = replace(move, why=why)
+        _tell(world, server, world.failovers[place], "cancelled")
+
+
+def watch(world: World, server: str, node: str) -> None:
+    """Timer: databases that have been recovered on *node* are open: their redo is done, their undo with it."""
+    for place, move in _under_way(world, server):
+        if move.to_server == node and world.instances[server].computer == node:
+            if not serving.opens(world, (server, move.database)):
+                continue
+            now = world.tick
+            done = replace(move, redo_done_tick=now, decided_tick=now, online_tick=now, undo_done_tick=now)
+            world.failovers[place] = done
+            _tell(world, server, done, say("online"))
+    if any(move.to_server == node for _, move in _under_way(world, server)):
+        world.after(LOOK_S, "instance.watch", server, node)

@@ -1,0 +1,154 @@
+"""Setup of SQL Server on the nodes of failover cluster instances: service packs, added nodes. [DOC: failover cluster
+instances]"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Final
+
+from engine.cluster import config, instances, roles
+from engine.inputs import InputProblem
+from engine.model import ClusterConfig, ClusterRole, Node, ResourceState, Service, World
+from engine.words import say
+
+PATCH_S: Final = 300.0
+ADD_NODE_S: Final = 300.0
+"""Setup installs a service pack on a node, or an instance on one more node. Assumed: minutes, by the features."""
+
+
+def _idle(world: World, name: str) -> Node:
+    node = world.nodes[name]
+    if not config.up(world, node):
+        raise InputProblem(say("the cluster service does not run on {node}", node=name))
+    if node.setup:
+        raise InputProblem(say("Setup is running on {node}", node=name))
+    return node
+
+
+def _begin(world: World, name: str, what: str, timer: str, seconds: float, *args: object) -> None:
+    world.nodes[name] = replace(world.nodes[name], setup=what)
+    world.after(seconds, timer, name, *args)
+
+
+def patch(world: World, name: str) -> None:
+    """Install a service pack on a node, for every instance there; those that run there are down meanwhile.
+
+    The passive nodes come first: there it costs nobody anything.
+    """
+    _idle(world, name)
+    _begin(world, name, instances.PATCH, "setup.patched", PATCH_S)
+    text = say("Setup installs a service pack on {node}", node=name)
+    world.emit("cluster", text, server=name, what="patch")
+    for node, role in list(roles.each(world)):
+        running = role.state is ResourceState.ONLINE and role.owner == name and role.kind == "instance"
+        if running and node.partition == world.nodes[name].partition:
+            roles.set_offline(world, node.name, role)
+
+
+def patched(world: World, name: str) -> None:
+    """Timer: Setup is done on a node; what it has taken offline there comes back."""
+    node = world.nodes.get(name)
+    if node is None or node.setup != instances.PATCH:
+        return
+    if not config.up(world, node):
+        world.nodes[name] = replace(node, setup="")
+        text = say("Setup has broken off on {node}: the service pack is not installed", node=name)
+        world.emit("cluster", text, server=name, what="patch failed")
+        return
+    world.nodes[name] = replace(node, setup="", level=node.level + 1)
+    text = say("the service pack is installed on {node}", node=name)
+    world.emit("cluster", text, server=name, what="patched", level=node.level + 1)
+    for other, role in list(roles.each(world)):
+        offline = role.state is ResourceState.OFFLINE and role.owner == name and role.kind == "instance"
+        if offline and world.instances[instances.instance_of(role)].service is Service.STOPPED:
+            roles.bring_online(world, other.name, role, name)
+
+
+def add_node(world: World, instance: str, name: str) -> None:
+    """Setup /ACTION=AddNode on the new node; a computer outside the cluster joins it first."""
+    role = instances.role_of(world, instance)
+    found = roles.find(world, instance)
+    if role is None or found is None:
+        raise InputProblem(say("{server} is no failover cluster instance", server=instance))
+    if name in world.instances[instance].installed:
+        raise InputProblem(say("{server} is installed on {node}", server=instance, node=name))
+    if not world.computers[name].powered:
+        raise InputProblem(say("{node} is off", node=name))
+    if name not in world.nodes:
+        _join(world, found[0], name)
+    if world.nodes[name].cluster != found[0].cluster:
+        raise InputProblem(say("{node} belongs to another cluster", node=name))
+    _idle(world, name)
+    _begin(world, name, instance, "setup.added", ADD_NODE_S, instance)
+    text = say("Setup adds {node} to {server}", node=name, server=instance)
+    world.emit("cluster", text, server=name, what="add node", instance=instance)
+
+
+def _join(world: World, first: Node, name: str) -> None:
+    """A computer becomes a node. It is then a possible owner of every resource of every instance but the disks."""
+    cluster = world.clusters[first.cluster]
+    number = max(node.number for node in world.nodes.values() if node.cluster == cluster.name) + 1
+    world.clusters[cluster.name] = replace(cluster, nodes=(*cluster.nodes, name))
+    world.nodes[name] = Node(
+        name=name, cluster=cluster.name, number=number, partition=first.partition, config=ClusterConfig()
+    )
+    known = first.config
+    owned = tuple(_owned(role, name, False) if role.kind == "instance" else role for role in known.roles)
+    config.update(
+        world, first.name, weights=(*known.weights, (name, 1)), counted=(*known.counted, name), roles=owned
+    )
+    text = say("{node} has been added to the cluster {cluster}", node=name, cluster=cluster.name)
+    world.emit("cluster", text, server=name, what="node added", node=name)
+    world.after(0.0, "cluster.count", cluster.name)
+
+
+def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
+    """The role with one more possible owner of its resources, of the disks only if *disks*."""
+    return replace(
+        role,
+        resources=tuple(
+            replace(one, owners=(*one.owners, name))
+            if name not in one.owners and (disks or one.kind != "Physical Disk")
+            else one
+            for one in role.resources
+        ),
+    )
+
+
+def without_node(known: Iterable[ClusterRole], name: str) -> tuple[ClusterRole, ...]:
+    """Roles as they stand when a node has left the cluster for good."""
+
+    def left(names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(one for one in names if one != name)
+
+    return tuple(
+        replace(
+            role,
+            preferred=left(role.preferred),
+            tried=left(role.tried),
+            resources=tuple(replace(one, owners=left(one.owners)) for one in role.resources),
+        )
+        for role in known
+    )
+
+
+def added(world: World, name: str, instance: str) -> None:
+    """Timer: the instance is installed on one more node, which owns its disks too from now on."""
+    node = world.nodes.get(name)
+    if node is None or node.setup != instance:
+        return
+    world.nodes[name] = replace(node, setup="")
+    found = roles.find(world, instance)
+    if found is None or not config.up(world, node):
+        text = say("Setup has broken off on {node}", node=name)
+        world.emit("cluster", text, server=name, what="add node failed", instance=instance)
+        return
+    owned = _owned(found[1], name, True)
+    config.update_role(world, found[0].name, found[1].name, resources=owned.resources)
+    world.update_instance(instance, installed=(*world.instances[instance].installed, name))
+    text = say("{server} is installed on {node}", server=instance, node=name)
+    world.emit("cluster", text, server=name, what="installed", instance=instance)
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"setup.patched": patched, "setup.added": added}

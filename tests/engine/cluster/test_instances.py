@@ -1,0 +1,174 @@
+"""Failover cluster instances: restart before failover, where they may go, what a move costs, Setup on nodes."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.inputs import InputProblem
+from engine.model import Failover, ResourceState, World
+from tests.engine.cluster.worlds import do, fci_lab, made, role, serves, until
+
+
+def moves(world: World) -> list[tuple[str, str, str, str]]:
+    return [(f.kind, f.cause, f.from_server, f.to_server) for f in world.failovers if f.online_tick]
+
+
+def stamps_s(move: Failover) -> list[float]:
+    ticks = (move.failed_tick, move.detected_tick, move.redo_done_tick, move.decided_tick, move.online_tick)
+    return [tick / 100 for tick in ticks if tick is not None]
+
+
+def test_a_node_without_power_costs_half_a_minute() -> None:
+    world = fci_lab()
+    until(world, 30)
+    do(world, "power-off NODE_1")
+    until(world, 120)
+    assert moves(world) == [("automatic", "power-off", "NODE_1", "NODE_2")]
+    stamps = stamps_s(world.failovers[0])
+    assert stamps == sorted(stamps) and stamps[0] == 30.0 and len(stamps) == 5
+    assert 20 <= stamps[-1] - stamps[0] <= 60  # published as 20 to 60 s
+    assert world.instances["SQLFCI1"].computer == "NODE_2"
+    assert world.clients["APP"].connected_to == "SQLFCI1"
+    assert role(world, "SQLFCI2").owner == "NODE_3"
+
+
+def test_a_planned_move_takes_15_s() -> None:
+    world = fci_lab()
+    until(world, 30)
+    do(world, "move-role SQLFCI1 NODE_2")
+    until(world, 60)
+    assert moves(world) == [("role-move", "move-role", "NODE_1", "NODE_2")]
+    stamps = stamps_s(world.failovers[0])
+    assert stamps[-1] - stamps[0] == pytest.approx(15.0, abs=1.0)
+    assert world.availability["Sales"].lost_transactions == 0
+
+
+@pytest.mark.parametrize(("fault", "noticed_s"), [("stop-service SQLFCI1", 5), ("hang SQLFCI1", 60)])
+def test_the_service_is_restarted_on_its_node_first_and_then_moved(fault: str, noticed_s: float) -> None:
+    world = fci_lab()
+    until(world, 30)
+    do(world, fault)
+    until(world, 30 + noticed_s - 1)
+    assert not serves(world) and role(world, "SQLFCI1").state is ResourceState.ONLINE
+    until(world, 30 + noticed_s + 10)
+    assert serves(world) and world.instances["SQLFCI1"].computer == "NODE_1" and not world.failovers
+    do(world, fault)
+    until(world, 200)
+    assert [move[2:] for move in moves(world)] == [("NODE_1", "NODE_2")]
+
+
+def test_a_resource_that_fails_again_and_again_exhausts_the_threshold() -> None:
+    world = fci_lab()
+    for number in range(1, 8):
+        until(world, number * 60)
+        if role(world, "SQLFCI1").state is ResourceState.ONLINE:
+            do(world, "fail-resource SQL Server (SQLFCI1)")
+    until(world, 540)
+    assert role(world, "SQLFCI1").state is ResourceState.OFFLINE
+    assert len(moves(world)) == 3  # nodes less one
+    lines = [line[3] for lines in world.clusterlog.values() for line in lines]
+    assert any(text.startswith("Not failing over group SQLFCI1, failoverCount 4") for text in lines)
+    do(world, "start-role SQLFCI1")
+    until(world, 600)
+    assert serves(world)
+
+
+def test_without_another_possible_owner_it_stays() -> None:
+    world = fci_lab()
+    do(world, "set-owners SQL Server (SQLFCI1) NODE_1")
+    until(world, 10)
+    with pytest.raises(InputProblem, match="no possible owner"):
+        do(world, "move-role SQLFCI1 NODE_2")
+    do(world, "power-off NODE_1")
+    until(world, 90)
+    assert not serves(world) and role(world, "SQLFCI1").state is ResourceState.FAILED
+    do(world, "set-owners SQL Server (SQLFCI1) NODE_1,NODE_2", "start-role SQLFCI1")
+    until(world, 150)
+    assert serves(world)
+
+
+def test_quorum_lost_stops_instances_and_forced_quorum_brings_them_back() -> None:
+    world = fci_lab()
+    until(world, 10)
+    do(world, "fail-witness CLU1", "power-off NODE_3", "power-off NODE_4")
+    until(world, 40)
+    assert not serves(world)
+    assert not any(instance.running for instance in world.instances.values())
+    do(world, "force-quorum NODE_1")
+    until(world, 90)
+    assert serves(world)
+
+
+def test_a_node_that_joins_becomes_possible_owner_of_all_but_the_disks() -> None:
+    """The lesson of the guide: a later failover goes there and fails, unless owners are set."""
+    world = made()
+    do(world, "add-node FCI N3")  # the cluster first, then Setup, which never gets to its end here
+    assert [r.name for r in role(world, "FCI").resources if "N3" not in r.owners] == ["Cluster Disk 1"]
+    do(world, "power-off N2")
+    until(world, 60)
+    do(world, "power-off N1")
+    until(world, 200)
+    assert not serves(world)
+    lines = [line[3] for lines in world.clusterlog.values() for line in lines]
+    assert "Online for resource FCI failed." in lines
+
+
+def test_an_added_node_takes_the_instance() -> None:
+    world = made()
+    until(world, 10)
+    do(world, "add-node FCI N3")
+    with pytest.raises(InputProblem, match="Setup is running on N3"):
+        do(world, "patch N3")
+    until(world, 320)
+    do(world, "move-role FCI N3")
+    until(world, 360)
+    assert world.instances["FCI"].computer == "N3" and serves(world)
+
+
+def test_the_folder_of_tempdb_is_missing_on_the_other_node() -> None:
+    world = made(instance='no_tempdb_path = ["N2"]')
+    until(world, 30)
+    do(world, "move-role FCI N2")
+    until(world, 90)
+    assert serves(world) and world.instances["FCI"].computer == "N1"  # it comes back
+    lines = [line[4] for line in world.errorlog["FCI"]]
+    assert any("tempdb.mdf" in text and "3(The system cannot find the path specified.)" in text for text in lines)
+    assert [f.why for f in world.failovers if f.to_server == "N2"] != [""]
+
+
+def test_passive_nodes_are_patched_at_no_cost_and_active_ones_at_their_own() -> None:
+    world = fci_lab()
+    until(world, 10)
+    do(world, "patch NODE_2")
+    until(world, 320)
+    assert world.availability["Sales"].down_ticks == 0 and world.nodes["NODE_2"].level == 1
+    do(world, "move-role SQLFCI1 NODE_2")
+    until(world, 400)
+    assert serves(world) and world.instances["SQLFCI1"].level == 1
+    do(world, "patch NODE_2")
+    until(world, 500)
+    assert not serves(world)
+    until(world, 800)
+    assert serves(world) and world.instances["SQLFCI1"].computer == "NODE_2"
+
+
+def test_a_node_that_is_being_patched_takes_nothing() -> None:
+    world = fci_lab()
+    until(world, 10)
+    do(world, "patch NODE_2", "power-off NODE_1")
+    until(world, 120)
+    assert not serves(world)
+    until(world, 400)
+    assert role(world, "SQLFCI1").state is ResourceState.FAILED
+    do(world, "start-role SQLFCI1")
+    until(world, 440)
+    assert serves(world)
+
+
+def test_an_evicted_node_owns_nothing() -> None:
+    world = fci_lab()
+    until(world, 10)
+    do(world, "evict NODE_1")
+    until(world, 60)
+    assert serves(world) and world.instances["SQLFCI1"].computer == "NODE_2"
+    assert all("NODE_1" not in resource.owners for resource in role(world, "SQLFCI1").resources)

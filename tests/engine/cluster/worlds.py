@@ -1,0 +1,73 @@
+"""Worlds with failover cluster instances, and what tests look at in them."""
+
+from __future__ import annotations
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
+from engine.model import ClusterRole, World
+from engine.protocol import serving
+from tests.engine.availability.worlds import SCENARIOS, do, until
+
+__all__ = ["do", "fci_lab", "made", "role", "serves", "until"]
+
+
+def fci_lab(seed: int = 1) -> World:
+    """The lab: SQLFCI1 on NODE_1, or else NODE_2; SQLFCI2 on NODE_3, or else NODE_4; a disk witness."""
+    return build_world(load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"), seed)
+
+
+FEW = """
+title = "A few nodes"
+summary = "A few nodes with one failover cluster instance."
+level = "beginner"
+minutes = 5
+seed = 1
+brief = "A few nodes with one failover cluster instance."
+
+[[source]]
+paper = "SQL Server documentation"
+section = "Failover cluster instances"
+
+{servers}
+[[cluster]]
+name = "CLU1"
+nodes = ["N1", "N2"]
+witness = "Quorum"
+witness_kind = "disk"
+windows = "{windows}"
+
+[[instance]]
+name = "FCI"
+owners = ["N1", "N2"]
+{instance}
+
+[[database]]
+name = "Sales"
+server = "FCI"
+workload = "Workload1"
+scale = 0.1
+
+[[client]]
+name = "APP"
+databases = ["Sales"]
+data_source = "FCI"
+"""
+
+
+def made(*, instance: str = "", windows: str = "2012 R2") -> World:
+    """Instance FCI with Sales on N1, or else N2; N3 is a computer outside the cluster."""
+    servers = "\n".join(f'[[server]]\nname = "{name}"\nsql = false' for name in ("N1", "N2", "N3"))
+    text = FEW.format(servers=servers, instance=instance, windows=windows)
+    return build_world(load_scenario(text, "few"), 1)
+
+
+def role(world: World, name: str) -> ClusterRole:
+    """The role as the newest copy of the cluster database has it."""
+    configs = sorted((node.config for node in world.nodes.values()), key=lambda config: config.epoch)
+    found = configs[-1].role(name)
+    assert found is not None
+    return found
+
+
+def serves(world: World, database: str = "Sales") -> bool:
+    return serving.first(world, database) is not None
