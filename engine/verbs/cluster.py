@@ -75,7 +75,9 @@ VERBS: Final = (
     Verb(
         name="patch",
         parameters=(NODE,),
-        help=mark("install a service pack of SQL Server on a node; instances that run there are down meanwhile"),
+        help=mark(
+            "install a service pack of SQL Server on a node; instances that run there are down meanwhile"
+        ),
         group="chore",
         do=lambda world, item: setup.patch(world, item.args[0]),
         label=mark("Install a service pack"),

@@ -144,8 +144,8 @@ SAYING = frozenset(
 )  # fmt: skip
 """Functions whose texts somebody reads."""
 
-QUOTED = frozenset({"trace", "errorlog", "sql", "sql_done", "alert", "hint", "question"})
-"""Kinds of events whose texts are SQL Server's, the trainee's or the author's."""
+QUOTED = frozenset({"trace", "errorlog", "clusterlog", "powershell", "sql", "sql_done", "alert", "hint", "question"})
+"""Kinds of events whose texts are those of SQL Server, Windows, the trainee or the author."""
 
 OF_OTHERS = re.compile(
     r"[^ ]*|7, 7|\[\[\w+\]\] .*|\w+ = .*|> 7|Figure \d+|Table \d+"  # names, states, keys, choices, papers

@@ -25,7 +25,9 @@ def test_a_node_without_power_costs_half_a_minute() -> None:
     until(world, 120)
     assert moves(world) == [("automatic", "power-off", "NODE_1", "NODE_2")]
     stamps = stamps_s(world.failovers[0])
-    assert stamps == sorted(stamps) and stamps[0] == 30.0 and len(stamps) == 5
+    assert stamps == sorted(stamps)
+    assert stamps[0] == 30.0
+    assert len(stamps) == 5
     assert 20 <= stamps[-1] - stamps[0] <= 60  # published as 20 to 60 s
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     assert world.clients["APP"].connected_to == "SQLFCI1"
@@ -49,9 +51,12 @@ def test_the_service_is_restarted_on_its_node_first_and_then_moved(fault: str, n
     until(world, 30)
     do(world, fault)
     until(world, 30 + noticed_s - 1)
-    assert not serves(world) and role(world, "SQLFCI1").state is ResourceState.ONLINE
+    assert not serves(world)
+    assert role(world, "SQLFCI1").state is ResourceState.ONLINE
     until(world, 30 + noticed_s + 10)
-    assert serves(world) and world.instances["SQLFCI1"].computer == "NODE_1" and not world.failovers
+    assert serves(world)
+    assert world.instances["SQLFCI1"].computer == "NODE_1"
+    assert not world.failovers
     do(world, fault)
     until(world, 200)
     assert [move[2:] for move in moves(world)] == [("NODE_1", "NODE_2")]
@@ -81,7 +86,8 @@ def test_without_another_possible_owner_it_stays() -> None:
         do(world, "move-role SQLFCI1 NODE_2")
     do(world, "power-off NODE_1")
     until(world, 90)
-    assert not serves(world) and role(world, "SQLFCI1").state is ResourceState.FAILED
+    assert not serves(world)
+    assert role(world, "SQLFCI1").state is ResourceState.FAILED
     do(world, "set-owners SQL Server (SQLFCI1) NODE_1,NODE_2", "start-role SQLFCI1")
     until(world, 150)
     assert serves(world)
@@ -122,7 +128,8 @@ def test_an_added_node_takes_the_instance() -> None:
     until(world, 320)
     do(world, "move-role FCI N3")
     until(world, 360)
-    assert world.instances["FCI"].computer == "N3" and serves(world)
+    assert world.instances["FCI"].computer == "N3"
+    assert serves(world)
 
 
 def test_the_folder_of_tempdb_is_missing_on_the_other_node() -> None:
@@ -130,9 +137,12 @@ def test_the_folder_of_tempdb_is_missing_on_the_other_node() -> None:
     until(world, 30)
     do(world, "move-role FCI N2")
     until(world, 90)
-    assert serves(world) and world.instances["FCI"].computer == "N1"  # it comes back
+    assert serves(world)
+    assert world.instances["FCI"].computer == "N1"
     lines = [line[4] for line in world.errorlog["FCI"]]
-    assert any("tempdb.mdf" in text and "3(The system cannot find the path specified.)" in text for text in lines)
+    assert any(
+        "tempdb.mdf" in text and "3(The system cannot find the path specified.)" in text for text in lines
+    )
     assert [f.why for f in world.failovers if f.to_server == "N2"] != [""]
 
 
@@ -141,15 +151,18 @@ def test_passive_nodes_are_patched_at_no_cost_and_active_ones_at_their_own() -> 
     until(world, 10)
     do(world, "patch NODE_2")
     until(world, 320)
-    assert world.availability["Sales"].down_ticks == 0 and world.nodes["NODE_2"].level == 1
+    assert world.availability["Sales"].down_ticks == 0
+    assert world.nodes["NODE_2"].level == 1
     do(world, "move-role SQLFCI1 NODE_2")
     until(world, 400)
-    assert serves(world) and world.instances["SQLFCI1"].level == 1
+    assert serves(world)
+    assert world.instances["SQLFCI1"].level == 1
     do(world, "patch NODE_2")
     until(world, 500)
     assert not serves(world)
     until(world, 800)
-    assert serves(world) and world.instances["SQLFCI1"].computer == "NODE_2"
+    assert serves(world)
+    assert world.instances["SQLFCI1"].computer == "NODE_2"
 
 
 def test_a_node_that_is_being_patched_takes_nothing() -> None:
@@ -170,5 +183,6 @@ def test_an_evicted_node_owns_nothing() -> None:
     until(world, 10)
     do(world, "evict NODE_1")
     until(world, 60)
-    assert serves(world) and world.instances["SQLFCI1"].computer == "NODE_2"
+    assert serves(world)
+    assert world.instances["SQLFCI1"].computer == "NODE_2"
     assert all("NODE_1" not in resource.owners for resource in role(world, "SQLFCI1").resources)

@@ -13,7 +13,9 @@ __all__ = ["do", "fci_lab", "made", "role", "serves", "until"]
 
 def fci_lab(seed: int = 1) -> World:
     """The lab: SQLFCI1 on NODE_1, or else NODE_2; SQLFCI2 on NODE_3, or else NODE_4; a disk witness."""
-    return build_world(load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"), seed)
+    return build_world(
+        load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"), seed
+    )
 
 
 FEW = """
