@@ -144,7 +144,9 @@ SAYING = frozenset(
 )  # fmt: skip
 """Functions whose texts somebody reads."""
 
-QUOTED = frozenset({"trace", "errorlog", "clusterlog", "powershell", "sql", "sql_done", "alert", "hint", "question"})
+QUOTED = frozenset(
+    {"trace", "errorlog", "clusterlog", "powershell", "sql", "sql_done", "alert", "hint", "question"}
+)
 """Kinds of events whose texts are those of SQL Server, Windows, the trainee or the author."""
 
 OF_OTHERS = re.compile(
