@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from engine.availability import failover, movement, preconditions, replicas
 from engine.flow import Crossing
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, Key, ReplicaRole, ReplicaWord, SyncState, World
 from engine.protocol import errorlog, groups, serving, streams
 from engine.protocol.groups import Precondition, StreamTerms
+
+COMPRESS_SYNCHRONOUS: Final = 9592
+"""Trace flag that compresses the log to synchronous secondaries, which is off since 2016. Documented [DOC: tune
+compression]."""
+
+SERIAL_REDO: Final = 3459
+"""Trace flag that turns parallel redo off. Known."""
+
+
+def _compressed(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:
+    """2012 and 2014 compress for every secondary, later versions for asynchronous ones."""
+    server = world.instances[lead.server]
+    if server.version < 2016 or COMPRESS_SYNCHRONOUS in server.trace_flags:
+        return True
+    return not movement.synchronous(world, lead, follow.server)
+
+
+def _redo_threads(world: World, follow: DatabaseCopy) -> int:
+    """One a database up to 2014; since 2016 half of the cores, 16 at most. Documented [DOC: thread usage of groups]."""
+    server = world.instances[follow.server]
+    if server.version < 2016 or SERIAL_REDO in server.trace_flags:
+        return 1
+    return max(1, min(world.computer_of(follow.server).cores // 2, 16))
 
 
 class Availability(groups.Policy):
@@ -70,6 +95,9 @@ class Availability(groups.Policy):
             carrying=sending,
             sending=sending or waiting,
             redoing=not suspended or failover.running(world, follow) is not None,
+            log_pool=True,
+            compressed=_compressed(world, lead, follow),
+            redo_threads=_redo_threads(world, follow),
         )
 
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from engine.constants import TICKS_PER_S
 from engine.flow import kernel as k
-from engine.flow.setup import Site, SourceSetup, StreamSetup, redo_threads, tries_compression, wire_ratio
+from engine.flow.setup import Site, SourceSetup, StreamSetup, redo_threads_of, tries_compression, wire_ratio
 
 KB_PER_S_OF_MBPS = 1e6 / 8.0 / 1024.0
 """1 Mbps in KB/s; a KB of log is 1,024 bytes."""
@@ -185,7 +185,7 @@ def _target(p: Array, source: SourceSetup, stream: StreamSetup, dt: float) -> No
     p[k.HARDEN_KB] = site.log_block_kb * beta
     touches_per_kb = load.page_touches / load.log_kb_per_transaction
     touch_s = site.redo_cpu_us_per_touch / 1e6 * max(1.0, stream.target_cpu_factor)
-    threads = redo_threads(site.cores, stream.enterprise)
+    threads = redo_threads_of(stream)
     slow = max(1.0, stream.target_data_disk_factor)
     if stream.redoing:
         thread_s = touch_s + (slow - 1.0) * REDO_READ_S_PER_TOUCH

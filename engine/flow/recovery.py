@@ -15,7 +15,7 @@ from engine.chance import Chance
 from engine.constants import HARD_ERROR_S, PARTNER_TIMEOUT_S, PING_INTERVAL_S
 from engine.flow import kernel as k
 from engine.flow.flow import Flow
-from engine.flow.setup import redo_threads
+from engine.flow.setup import redo_threads_of
 
 
 class Cause(StrEnum):
@@ -188,7 +188,7 @@ def _redo_kb_per_s(flow: Flow, stream: int) -> float:
     setup, load = flow.stream_setup(stream), flow.source_setup(flow.source_of(stream)).workload
     touch_s = setup.site.redo_cpu_us_per_touch / 1e6 * max(1.0, setup.target_cpu_factor)
     per_kb = touch_s * load.page_touches / load.log_kb_per_transaction
-    return redo_threads(setup.site.cores, setup.enterprise) / max(per_kb, 1e-9)
+    return redo_threads_of(setup) / max(per_kb, 1e-9)
 
 
 def open_log_kb(flow: Flow, source: int) -> float:

@@ -134,11 +134,19 @@ class StreamSetup:
     compression_ratio: float = 1.0  # wire bytes per log byte; 1 = not compressed
     encryption: bool = True
     enterprise: bool = True  # Standard has one redo thread
+    redo_threads: int | None = None  # None: those of mirroring
     log_pool: bool = False
     """Log is sent from memory and the target writes pages at checkpoints only (availability groups)."""
     target_log_disk_factor: float = 1.0
     target_data_disk_factor: float = 1.0
     target_cpu_factor: float = 1.0
+
+
+def redo_threads_of(stream: StreamSetup) -> int:
+    """Threads that redo what comes through the stream."""
+    if stream.redo_threads is not None:
+        return stream.redo_threads
+    return redo_threads(stream.site.cores, stream.enterprise)
 
 
 def redo_threads(cores: int, enterprise: bool = True) -> int:

@@ -28,6 +28,12 @@ class StreamTerms:
     """Log is kept for this copy and sent as fast as the way allows."""
     redoing: bool
     """The receiver redoes what it has hardened."""
+    log_pool: bool = False
+    """Log is sent from memory, and the receiver writes pages at checkpoints only."""
+    compressed: bool = True
+    """Log is compressed, where version and trace flags let it."""
+    redo_threads: int | None = None
+    """Threads that redo the log at the receiver; None: those of mirroring."""
 
 
 @dataclass(frozen=True, slots=True)

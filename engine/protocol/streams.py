@@ -329,7 +329,9 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
     peer = world.instances[other.server]
     path = network.link(world, copy.server, other.server)
     terms = groups.policy(copy).stream_terms(world, copy, other)
-    compressed = server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
+    compressed = (
+        terms.compressed and server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
+    )
     passing = network.passing(world, copy.server, other.server)
     return StreamSetup(
         site=site,
@@ -347,6 +349,8 @@ def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup
         compression_ratio=copy.compression_ratio if compressed else 1.0,
         encryption=security.encrypted(world, copy.server, other.server),
         enterprise=server.edition in ENTERPRISE,
+        redo_threads=terms.redo_threads,
+        log_pool=terms.log_pool,
         target_log_disk_factor=world.computers[peer.computer].log_disk_factor,
         target_data_disk_factor=world.computers[peer.computer].data_disk_factor,
         target_cpu_factor=world.computers[peer.computer].cpu_factor,

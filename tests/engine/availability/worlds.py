@@ -15,9 +15,10 @@ from engine.verbs.lines import parse_line
 SCENARIOS = Path(__file__).parents[3] / "scenarios"
 
 
-def ag_lab(seed: int = 1) -> World:
+def ag_lab(seed: int = 1, version: int = 2014) -> World:
     """The lab: NODE_1 primary, NODE_2 synchronous with automatic failover, NODE_3 asynchronous, share on FSW."""
-    return build_world(load_scenario((SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8"), "ag-lab"), seed)
+    text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
+    return build_world(load_scenario(text.replace("version = 2014", f"version = {version}"), "ag-lab"), seed)
 
 
 def do(world: World, *lines: str) -> None:

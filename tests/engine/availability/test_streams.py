@@ -1,0 +1,45 @@
+"""How log flows to the secondaries of a group: what memory, compression and redo do there, by version."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.flow import StreamSetup
+from engine.model import World
+from tests.engine.availability.worlds import ag_lab, do, until
+
+
+def _setup(world: World, server: str) -> StreamSetup:
+    stream = world.copies[server, "Sales"].stream
+    assert stream is not None
+    return world.flow.stream_setup(stream)
+
+
+def _lab(version: int, *lines: str) -> World:
+    world = ag_lab(version=version)
+    do(world, *lines)
+    until(world, 2)
+    return world
+
+
+def test_log_comes_out_of_the_log_pool_and_pages_are_written_at_checkpoints() -> None:
+    assert _setup(ag_lab(), "NODE_2").log_pool
+
+
+@pytest.mark.parametrize(
+    ("version", "line", "synchronous"),
+    [(2014, "", True), (2016, "", False), (2016, "sql NODE_1 DBCC TRACEON (9592, -1)", True)],
+)
+def test_the_log_to_synchronous_secondaries_is_not_compressed_from_2016_on(
+    version: int, line: str, synchronous: bool
+) -> None:
+    world = _lab(version, *filter(None, [line]))
+    assert (_setup(world, "NODE_2").compression_ratio < 1.0) is synchronous
+    assert _setup(world, "NODE_3").compression_ratio < 1.0
+
+
+@pytest.mark.parametrize(("version", "threads"), [(2012, 1), (2014, 1), (2016, 4), (2022, 4)])
+def test_redo_is_parallel_from_2016_on(version: int, threads: int) -> None:
+    world = _lab(version)
+    assert world.computers["NODE_2"].cores == 8
+    assert _setup(world, "NODE_2").redo_threads == threads
