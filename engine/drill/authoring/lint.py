@@ -15,6 +15,7 @@ from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.skills import by_key
+from engine.drill.par.sight import too_early
 from engine.drill.running.build import start_world
 from engine.drill.running.drill import Drill
 from engine.drill.running.preparation import prepare
@@ -208,6 +209,14 @@ def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> No
             say("steps that can be carried out"),
         )
         return
+    for act in too_early(drill.scenario, drill.story_ticks, drill.events, drill.journal)[:1]:
+        found = say(
+            "the reference solution acts at {t_s:g} s, before anything is to be seen: {line}",
+            t_s=act.tick / TICKS_PER_S,
+            line=act.words,
+        )
+        expected = say("a step after the symptom, or early = the reason why the brief asks for the act")
+        finder.add(("solution", 0), found, expected)
     score = drill.score()
     flawless = {rule.name for rule in scenario.rubric if rule.kind in ("conduct", "diagnosis", "prediction")}
     for item in score.items:

@@ -7,10 +7,12 @@ from typing import Final
 
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Scenario
+from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import looks
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Tick, ticks
+from engine.verbs import VERBS
 
 SEEN: Final = frozenset(
     {"detected", "failover", "state", "role", "witness", "trace", "errorlog", "client", "alert", "question"}
@@ -34,15 +36,32 @@ def free(item: Input) -> bool:
     return item.verb in ("answer", "note") or looks(item)
 
 
+def told(scenario: Scenario) -> frozenset[Tick]:
+    """Ticks of the timeline at which nothing hidden happens.
+
+    Work at a fixed time - a load that begins, a repair that is promised for then - is planned, and the brief tells of
+    it. A fault, a colleague's batch, and whatever comes at a drawn moment or on a condition is hidden until it shows.
+    """
+    fixed = {(ticks(each.at), _planned(each)) for each in scenario.timeline if each.at is not None}
+    return frozenset(tick for tick, planned in fixed if planned and (tick, False) not in fixed)
+
+
+def _planned(inject: Inject) -> bool:
+    verb = VERBS.get(inject.do.split(maxsplit=1)[0])
+    return verb is not None and verb.group in ("load", "chore", "repair")
+
+
 def blind(scenario: Scenario, story: Sequence[Tick], events: Iterable[Event], tick: Tick) -> bool:
     """Whether an act at *tick* would react to what the seat cannot have seen yet.
 
-    Before anything of the *story* (the ticks at which something of the timeline happened) there is nothing to react
-    to, unless the brief gives the task at once; after each thing of it the seat waits for a symptom.
+    Before anything hidden of the *story* (the ticks at which something of the timeline happened) there is nothing to
+    react to, unless the brief gives the task at once (`early`, or nothing is hidden at all); after each hidden thing
+    the seat waits for a symptom.
     """
-    if not scenario.timeline:
+    if all(each.at is not None and _planned(each) for each in scenario.timeline):
         return False
-    past = [each for each in story if each <= tick]
+    known = told(scenario)
+    past = [each for each in story if each <= tick and each not in known]
     if not past:
         return not scenario.early
     since = past[-1]

@@ -32,6 +32,11 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
         ("+5 power-on SERVER_A", "+5 note done", "earns"),
         ("+5 power-on SERVER_A", "+5 workload Sales Nothing", "cannot be carried out"),
         (
+            SOLUTION,
+            '[[solution]]\ndo = "5 workload Sales Workload1 scale=0.5"\nwhy = "Less."\n\n' + SOLUTION,
+            "before anything",
+        ),
+        (
             'when = "Sales is SYNCHRONIZED and',
             'when = "Sales serves or Sales is SYNCHRONIZED and',
             "doing nothing",

@@ -92,6 +92,31 @@ def test_an_act_between_fault_and_symptom_is_too_early(small: Scenario) -> None:
     assert not blind(small, drill.story_ticks, drill.events, ticks(40.0))
 
 
+LOAD = '[[timeline]]\nat = "10s"\ndo = "bulk-load Sales rows=2000 batch_rows=100"\n'
+FAULT = '[[timeline]]\nat = "20s"\ndo = "power-off SERVER_A"\n'
+
+
+@pytest.mark.parametrize(
+    ("timeline", "begin", "is_blind"),
+    [
+        (FAULT, "", [True, True, True]),
+        (LOAD, "", [False, False, False]),
+        (LOAD.replace('at = "10s"', 'between = ["9s", "11s"]'), "", [True, True, True]),
+        (LOAD + FAULT, "", [True, True, True]),
+        (LOAD + FAULT, 'early = "the brief asks for it"\n', [False, False, True]),
+        (LOAD + FAULT.replace("20s", "10s"), 'early = "the brief asks for it"\n', [False, True, True]),
+    ],
+)
+def test_what_the_brief_tells_is_known_and_a_fault_is_hidden(
+    timeline: str, begin: str, is_blind: list[bool]
+) -> None:
+    scenario = texts.small((FAULT, timeline), ("seed = 3\n", begin + "seed = 3\n"))
+    drill = Drill(scenario)
+    drill.advance_to(ticks(25.0))
+    moments = (ticks(5.0), ticks(10.5), ticks(20.5))
+    assert [blind(scenario, drill.story_ticks, (), moment) for moment in moments] == is_blind
+
+
 def test_the_search_finds_what_trying_everything_finds(small: Scenario) -> None:
     """Two acts at most, of two lines, at few moments: all plans are counted out by hand."""
     lines = ("power-on SERVER_A", "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
