@@ -149,7 +149,7 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
         f"HandleMonitorReply: FAILURENOTIFICATION for '{role.name}', gen(0) result 1/0.",
     )
     tell(world, node, role, say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=why),
-         what="role failed", why=why)  # fmt: skip
+         what="role-failed", why=why)  # fmt: skip
     recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
     if kind.restartable(world, role) and len(recent) < RESTARTS_MAX:
         role = _change(world, node, role, restarts=(*recent, world.tick))
@@ -177,7 +177,7 @@ def owners_lost(world: World, node: str, gone: list[str]) -> None:
     for role in world.nodes[node].config.roles:
         if role.owner in gone and role.state not in (ResourceState.OFFLINE, ResourceState.FAILED):
             tell(world, node, role, say("role {role} was on {node}, which is gone", role=role.name, node=role.owner),
-                 what="owner lost")  # fmt: skip
+                 what="owner-lost")  # fmt: skip
             _bring_online(world, node, _change(world, node, role, why="", tried=(), way="failover"))
 
 
