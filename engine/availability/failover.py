@@ -16,6 +16,7 @@ from engine.model import (
     Failover,
     FailoverMode,
     Key,
+    ReplicaRole,
     ReplicaWord,
     SuspendReason,
     SyncState,
@@ -36,6 +37,9 @@ OFFLINE_S: Final = 3.0
 
 SPREAD: Final = 0.10
 """Relative standard deviation of repeated runs. Assumed, as for mirroring."""
+
+LEASE_STOP_SINCE: Final = 2014
+"""19420 came with this version. [DOC: Database Engine events and errors]"""
 
 LOOK_AGAIN_S: Final = 0.5
 """How soon a step that cannot be taken yet is tried again. Assumed."""
@@ -215,14 +219,19 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
         _promote(world, group, copy, forced)
     replicas.change(world, server, guid, lambda old: _led_by(world, old, server, forced))
     replicas.set_word(world, server, guid, ReplicaWord.PRIMARY_NORMAL, replicas.DONE, primary=server)
-    if group.listener is not None:
-        world.listeners[group.listener.name] = server
     for copy in replicas.copies(world, server, guid):
         replicas.set_state(world, (server, copy.database), SyncState.SYNCHRONIZED)
         failover = running(world, copy)
         if failover is not None:
+            undo = failover.undo_s
+            errorlog.write(
+                world, server, 3421, copy.database, copy.database_id, int(undo), 0, 0, int(undo * 1000)
+            )
             _step(world, _update(world, failover, online_tick=world.tick), say("online"))
             world.after(failover.undo_s, "availability.undone", failover.guid, failover.detected_tick)
+    if group.listener is not None:
+        world.listeners[group.listener.name] = server
+        errorlog.write(world, server, 26069, group.listener.name)
     movement.meet_secondaries(world, guid, server)
     node = config.node_of(world, server)
     if node is not None:
@@ -262,8 +271,6 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
         fork=world.next_id() if forced else copy.fork,
     )
     world.update_availability(key, suspended=None)
-    errorlog.write(world, copy.server, 17137, copy.database)
-    errorlog.write(world, copy.server, 3454, copy.database, copy.database_id)
 
 
 def suspend_others(world: World, group: AvailabilityGroup, database: str, primary: str) -> None:
@@ -324,17 +331,20 @@ def close(world: World, server: str, guid: int, reason: str, *, pending: str = "
         return
     if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING):
         name = group.name if group is not None else ""
-        errorlog.write(world, server, 41075, name)
-        for copy in replicas.copies(world, server, guid):
-            if reason is replicas.OFFLINE:
-                errorlog.write(world, server, 35299, copy.database, 100)
+        errorlog.write(world, server, 41091 if reason is replicas.LEASE else 41075, name)
+        if reason is replicas.OFFLINE and world.instances[server].version >= LEASE_STOP_SINCE:
+            errorlog.write(world, server, 19420, name)
     replicas.set_word(world, server, guid, ReplicaWord.RESOLVING_NORMAL, reason, pending=pending)
+    if state.role is ReplicaRole.PRIMARY:
+        for copy in replicas.copies(world, server, guid):
+            errorlog.write(world, server, 35299, copy.database, 100)
     if (
         group is not None
         and group.listener is not None
         and world.listeners.get(group.listener.name) == server
     ):
         world.listeners[group.listener.name] = None
+        errorlog.write(world, server, 26070, group.listener.name)
     network.reassess(world, guid)
 
 

@@ -19,6 +19,7 @@ from engine.model import (
     Key,
     ReplicaWord,
     ResourceState,
+    SuspendReason,
     SyncState,
     World,
 )
@@ -201,6 +202,7 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
     name = group.name if group is not None else ""
     ends = [part for server in (primary, secondary) for part in (server, replica_id(guid, server))]
     errorlog.write(world, primary, 35202, name, *ends)
+    errorlog.write(world, secondary, 35202, name, *ends[2:], *ends[:2])
     for copy in replicas.copies(world, secondary, guid):
         join(world, (primary, copy.database), (secondary, copy.database))
     network.reassess(world, guid)
@@ -228,6 +230,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     guid = follow.availability.guid
     if follow.availability.suspended is not None or lead.availability.suspended is not None:
         replicas.set_peer(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
+        _acknowledge_suspension(world, secondary)
         return
     end = streams.end_of_log_kb(world, follow)
     common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
@@ -238,10 +241,14 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         world.update_copy(secondary, db_state=DbState.RECOVERING)
         replicas.set_state(world, secondary, SyncState.REVERTING)
         errorlog.write(world, secondary[0], 35278, secondary[1])
+        errorlog.write(world, secondary[0], 17137, secondary[1])
         world.after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork)
         return
     if not _receives(world, lead, follow):
+        if follow.stream is None and follow.db_state is not DbState.RESTORING:  # it was the primary, or down
+            errorlog.write(world, secondary[0], 35278, secondary[1])
+            errorlog.write(world, secondary[0], 17137, secondary[1])
         streams.still(world, follow)
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork)
         streams.attach(world, lead.source, secondary)
@@ -256,6 +263,20 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     replicas.set_state(world, secondary, SyncState.SYNCHRONIZING)
     replicas.set_peer(world, primary, secondary[0], SyncState.SYNCHRONIZING)
     replicas.set_state(world, primary, _own_state(world, primary))
+
+
+def _acknowledge_suspension(world: World, key: Key) -> None:
+    """After a forced failover the secondary learns that its copy is suspended, and the primary that it knows.
+    [DOC: forced failover]
+    """
+    guid, place = world.copies[key].availability.guid, (key[1], key[0])
+    group = replicas.group_of(world, key[0], guid) if guid is not None else None
+    if guid is None or group is None or place not in group.pending_suspend:
+        return
+    reason = SuspendReason.PARTNER
+    errorlog.write(world, key[0], 35264, key[1], "partner", int(reason), f"SUSPEND_FROM_{reason.name}")
+    left = tuple(one for one in group.pending_suspend if one != place)
+    replicas.change(world, key[0], guid, lambda old: replace(old, pending_suspend=left))
 
 
 def _receives(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Final
 
 from engine.cluster import config
+from engine.messages import filled, wording
 from engine.model import (
     AvailabilityGroup,
     DatabaseCopy,
@@ -91,6 +92,12 @@ def change(
     return node is not None and config.update_group(world, node.name, guid, edit)
 
 
+LOST_QUORUM: Final = "the local Windows Server Failover Clustering (WSFC) node has lost quorum"
+"""Reason in 41092. Seen in public logs."""
+
+CAUSE: Final = "role synchronization"
+"""Reason in 1480. Seen in public logs, nearly always."""
+
 CHANGED: Final = mark("replica of {group}: {old} -> {new}")
 
 
@@ -109,14 +116,15 @@ def set_word(
     world.replicas[server, guid] = replace(
         old, word=word, primary=primary, pending=pending, since_tick=world.tick
     )
+    group = group_of(world, server, guid)
+    name = group.name if group is not None else str(guid)
+    if old.word is not word:
+        errorlog.write(world, server, 19406, name, old.word.value, word.value, reason)
     for copy in copies(world, server, guid):
         role = word.role if word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
     if old.word is word:
         return
-    group = group_of(world, server, guid)
-    name = group.name if group is not None else str(guid)
-    errorlog.write(world, server, 19406, name, old.word.value, word.value, reason)
     text = say(CHANGED, group=name, old=old.word.value, new=word.value)
     world.emit("replica", text, server=server, group=name, old=old.word.value, new=word.value)
     world.all_dirty()
@@ -137,6 +145,9 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
         closing=(),
         readers=readers(world, key),
     )
+    if world.instances[key[0]].running:
+        told = filled(wording(1480, 2012).text, ("availability group", key[1], old.name, role.name, CAUSE))
+        errorlog.write_line(world, key[0], 1480, 10, 1, told)
     text = say("{old} -> {new}", old=old.name, new=role.name)
     world.emit("role", text, server=key[0], database=key[1], new=role.name)
 
@@ -167,17 +178,28 @@ def set_peer(world: World, key: Key, server: str, new: SyncState) -> None:
 
 def quorum_lost(world: World, server: str) -> None:
     """The node of *server* has no quorum: no replica there may be primary or secondary."""
-    for state in on_server(world, server):
-        if state.word in (ReplicaWord.NOT_AVAILABLE, ReplicaWord.RESOLVING_NORMAL):
-            continue
-        errorlog.write(
-            world, server, 41092, "the local Windows Server Failover Clustering (WSFC) node has lost quorum"
-        )
+    here = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
+    if here:
+        errorlog.write(world, server, 41048)
+        errorlog.write(world, server, 41092, LOST_QUORUM)
+        errorlog.write(world, server, 41050)
+    for state in here:
         set_word(world, server, state.guid, ReplicaWord.RESOLVING_NORMAL, NO_QUORUM)
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=False)
 
 
 def quorum_back(world: World, server: str) -> None:
+    """The node of *server* is a member again."""
+    node = config.node_of(world, server)
+    here = [state for state in on_server(world, server) if state.word is not ReplicaWord.NOT_AVAILABLE]
+    if here:
+        for number in (41051, 41053, 41055):
+            errorlog.write(world, server, number)
+        if node is not None and node.config.forced:
+            errorlog.write(world, server, 19491)
+    for state in here:
+        group = group_of(world, server, state.guid)
+        errorlog.write(world, server, 41058, group.name if group is not None else "")
     for copy in [copy for copy in world.copies.values() if copy.server == server and copy.availability.guid]:
         world.update_availability((server, copy.database), quorum=True)

@@ -82,6 +82,8 @@ class GroupRole(roles.RoleKind):
         refused = failover.admission(world, group, server)
         if refused is not None:
             return refused
+        if world.replicas[server, group.guid].word is ReplicaWord.SECONDARY_NORMAL:
+            replicas.set_word(world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
         errorlog.write(world, server, 41074, group.name)
         failover.begin(world, group.guid, server)
         return ""

@@ -11,7 +11,20 @@ from typing import Final
 from engine import arithmetic
 from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, ENTERPRISE, PAGE_KB
 from engine.messages import Message, SqlError, text_of
-from engine.model import DatabaseCopy, DbFile, DbState, Instance, Key, RecoveryModel, Role, Tick, World, ticks
+from engine.model import (
+    DatabaseCopy,
+    DbFile,
+    DbState,
+    Instance,
+    Key,
+    RecoveryModel,
+    ReplicaRole,
+    Role,
+    SyncState,
+    Tick,
+    World,
+    ticks,
+)
 from engine.protocol import (
     chain,
     clock,
@@ -107,7 +120,7 @@ def backup_database(
         raise SqlError(3147, also=(3013,), title=title)
     if database.lower() in SYSTEM_DATABASES:
         return _system_backup(database)
-    copy = _may_back_up(world, server, database, title)
+    copy = _may_back_up(world, server, database, title, as_secondary=copy_only and not differential)
     if copy.data_failed_tick is not None:
         path = volumes.path_of(copy, volumes.files_of(copy)[0])
         raise SqlError(3203, path, files.NOT_READY, also=(3013,), title=title)
@@ -115,8 +128,7 @@ def backup_database(
         raise SqlError(3023, also=(3013,), title=title)
     if differential and not copy.full_backup_id:
         raise SqlError(3035, copy.database, also=(3013,), title=title)
-    assert copy.source is not None, f"{copy.database} is open and has no row"
-    at = world.flow.positions(copy.source).flushed_kb
+    at = streams.end_of_log_kb(world, copy)
     size_kb = copy.size_kb * (BACKUP_COMPRESSION if compression else 1.0)
     if differential:
         size_kb = min(size_kb, max(0.0, at - copy.last_log_backup_kb) + copy.size_kb * 0.01)
@@ -143,13 +155,13 @@ def _data_done(
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
-    if copy is None or copy.backup_from_kb != from_kb or copy.source is None:
+    if copy is None or copy.backup_from_kb != from_kb or world.source_of(copy) is None:
         broken = SqlError(3049, also=(3013,), title="BACKUP DATABASE")
         note_failure(world, server, database, broken)
         raise broken
     number = world.next_id()
     base = number if kind == DATABASE else copy.full_backup_id
-    end = world.flow.positions(copy.source).flushed_kb
+    end = streams.end_of_log_kb(world, copy)
     taken = _taken(world, copy, kind, number, from_kb, end, size_kb + (end - from_kb), started_tick)
     level = copy.compatibility_level or COMPATIBILITY[world.instances[key[0]].version]
     taken = replace(
@@ -194,23 +206,25 @@ def backup_log(
         raise SqlError(4212, also=(3013,), title=title)
     if database.lower() in SYSTEM_DATABASES:
         raise SqlError(4208, title, also=(3013,), title=title)
-    copy = _may_back_up(world, server, database, title, damaged=no_truncate)
-    if copy.recovery_model is RecoveryModel.SIMPLE:
+    as_secondary = not copy_only and not norecovery
+    copy = _may_back_up(world, server, database, title, damaged=no_truncate, as_secondary=as_secondary)
+    lead = world.copies[_writer(world, copy)]
+    if lead.recovery_model is RecoveryModel.SIMPLE:
         raise SqlError(4208, title, also=(3013,), title=title)
-    if not copy.full_backup:
+    if not lead.full_backup:
         raise SqlError(4214, also=(3013,), title=title)
     if norecovery and copy.group_kind:
         raise SqlError(1468, copy.database, also=(3013,), title=title)
     if norecovery and statements.in_use(world, copy):
         raise SqlError(3101, also=(3013,), title=title)
     end = streams.end_of_log_kb(world, copy)
-    size_kb = max(0.0, end - copy.last_log_backup_kb)
+    size_kb = max(0.0, end - lead.last_log_backup_kb)
     place = _room_for(world, server, path, size_kb, title)
     if norecovery and copy.source is not None:
         streams.remove_source(world, copy.source)
         world.update_copy(_key(copy), db_state=DbState.RESTORING)
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
-    args = (copy.database, *place, copy.last_log_backup_kb, end, world.tick, norecovery, copy_only, init)
+    args = (copy.database, *place, lead.last_log_backup_kb, end, world.tick, norecovery, copy_only, init)
     return statements.Pending(world.tick + ticks(duration_s), "backup.log", args)
 
 
@@ -239,8 +253,9 @@ def _log_done(
     taken = replace(taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick)
     _write(world, (host, path), taken, init)
     if not copy_only:
-        _note_log_backup(world, key, last_kb)
-        world.update_copy(key, last_log_backup_tick=started_tick, bulk_changes=False)
+        for one in {key: None, _writer(world, copy): None}:  # the chain is one across the replicas
+            _note_log_backup(world, one, last_kb)
+            world.update_copy(one, last_log_backup_tick=started_tick, bulk_changes=False)
     return _report(world, taken, "BACKUP LOG")
 
 
@@ -306,8 +321,9 @@ def _need_compression(server: Instance) -> None:
 
 
 def _may_back_up(
-    world: World, server: str, database: str, title: str, *, damaged: bool = False
+    world: World, server: str, database: str, title: str, *, damaged: bool = False, as_secondary: bool
 ) -> DatabaseCopy:
+    """The copy, if it may be backed up; *as_secondary*: also at a secondary replica. [DOC: active secondaries]"""
     if snapshots.find(world, server, database) is not None:
         raise SqlError(3002, also=(3013,), title=title)
     copy = next(
@@ -315,6 +331,11 @@ def _may_back_up(
     )
     if copy is not None and copy.mirroring.role is Role.MIRROR:
         raise _mirror_refusal(world, copy, title)
+    if copy is not None and copy.availability.role is ReplicaRole.SECONDARY:
+        if not as_secondary:
+            raise SqlError(3059, also=(3013,), title=title)
+        if copy.stream is not None and copy.availability.state in IN_TOUCH:
+            return copy
     if copy is not None and copy.standby:
         raise SqlError(3036, copy.database, also=(3013,), title=title)
     if copy is not None and copy.disk_failed:
@@ -327,6 +348,16 @@ def _may_back_up(
         raise SqlError(problem.number, *problem.parameters, also=(3013,), title=title) from None
     assert copy is not None
     return copy
+
+
+IN_TOUCH: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
+"""States of a secondary that may be backed up: the primary has to agree. [DOC: active secondaries]"""
+
+
+def _writer(world: World, copy: DatabaseCopy) -> Key:
+    """The copy that writes the log which *copy* has."""
+    source = world.source_of(copy)
+    return world.sources[source] if source is not None else _key(copy)
 
 
 def _mirror_refusal(world: World, copy: DatabaseCopy, title: str) -> SqlError:

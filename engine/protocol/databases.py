@@ -52,7 +52,8 @@ def _need_free_name(world: World, server: str, name: str) -> None:
 def drop(world: World, server: str, name: str) -> list[Message]:
     """DROP DATABASE name, of a snapshot too.
 
-    3701 there is none, 3702 an application uses it, 3708 system database, 3709 snapshots of it, 3743 mirrored.
+    3701 there is none, 3702 an application uses it, 3708 system database, 3709 snapshots of it, 3743 mirrored,
+    3752 in an availability group.
     """
     if name.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(3708, "drop", "database", name, "database")
@@ -62,12 +63,17 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
         raise SqlError(3701, "drop", "database", name)
-    if copy.group_kind:
-        raise SqlError(3743, copy.database)
+    _refuse_grouped(copy)
     if statements.in_use(world, copy):
         raise SqlError(3702, copy.database)
     _remove(world, copy, "drop")
     return []
+
+
+def _refuse_grouped(copy: DatabaseCopy) -> None:
+    """3743 mirrored, 3752 in an availability group."""
+    if copy.group_kind:
+        raise SqlError(3743 if copy.group_kind == "mirroring" else 3752, copy.database)
 
 
 def refuse_rename(world: World, server: str, name: str) -> list[Message]:
@@ -178,8 +184,7 @@ def detach(world: World, server: str, name: str) -> list[Message]:
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
         raise SqlError(15010, name)
-    if copy.group_kind:
-        raise SqlError(3743, copy.database)
+    _refuse_grouped(copy)
     if statements.in_use(world, copy):
         raise SqlError(3703, "database", copy.database)
     if copy.disk_failed or copy.db_state is not DbState.ONLINE or copy.source is None:

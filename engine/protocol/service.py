@@ -148,7 +148,10 @@ def started(world: World, server: str) -> None:
     for key, copy in sorted(world.copies.items()):
         if key[0] != server:
             continue
-        errorlog.write(world, server, 17137, copy.database)
+        if copy.group_kind != "availability":  # 35262 instead: the group starts it
+            errorlog.write(world, server, 17137, copy.database)
+        else:
+            groups.policy(copy).tell_start(world, key)
         if copy.source is not None:
             streams.restart(world, copy.source)
         at_rest = not copy.group_kind and copy.db_state is DbState.RESTORING

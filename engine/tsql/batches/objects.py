@@ -15,7 +15,7 @@ from typing import Final, TypeVar
 from engine import arithmetic
 from engine.commits import USER, Commit
 from engine.messages import SqlError
-from engine.model import DatabaseCopy, World
+from engine.model import DatabaseCopy, ReplicaRole, World
 from engine.protocol import commits, disks, logspace
 from engine.tsql.batches import access, locks, tables
 from engine.tsql.batches.context import Context
@@ -244,7 +244,7 @@ def _change(context: Context, place: Place, old: Kept | None, new: Kept | None) 
     if picture is not None:
         raise SqlError(3906, picture.name)
     copy = context.copy_named(place[1])
-    if copy is not None and copy.standby:
+    if copy is not None and (copy.standby or copy.availability.role is ReplicaRole.SECONDARY):
         raise SqlError(3906, copy.database)
     edit = _edit(old, new)
     locks.need(context, place, _lock_of(old, edit))

@@ -220,3 +220,74 @@ def test_a_group_from_nothing_to_its_first_failover() -> None:
     assert say(world, "NODE_2", "ALTER AVAILABILITY GROUP AG2 FAILOVER", 20) == []
     assert primaries(world) == ["NODE_2"]
     assert world.listeners["L2"] == "NODE_2"
+
+
+# what the neighbours say: at the primary, at a readable secondary, at one whose data movement is suspended
+NEIGHBOURS = [
+    ("BACKUP DATABASE Orders TO DISK = 'D:\\o.bak'", [], [3059, 3013], [3059, 3013]),
+    ("BACKUP DATABASE Orders TO DISK = 'D:\\o.bak' WITH COPY_ONLY", [], [], [976, 3013]),
+    (
+        "BACKUP DATABASE Orders TO DISK = 'D:\\o.bak' WITH DIFFERENTIAL",
+        [3035, 3013],
+        [3059, 3013],
+        [3059, 3013],
+    ),
+    ("BACKUP LOG Orders TO DISK = 'D:\\o.trn'", [], [], [976, 3013]),
+    ("BACKUP LOG Orders TO DISK = 'D:\\o.trn' WITH COPY_ONLY", [], [3059, 3013], [3059, 3013]),
+    ("RESTORE DATABASE Orders WITH RECOVERY", [3104, 3013], [3104, 3013], [3104, 3013]),
+    ("DROP DATABASE Orders", [3752], [3752], [3752]),
+    ("ALTER DATABASE Orders SET RECOVERY SIMPLE", [1468, 5069], [1468, 5069], [1468, 5069]),
+    ("ALTER DATABASE Orders SET OFFLINE", [1468, 5069], [1468, 5069], [1468, 5069]),
+    ("USE Orders", [], [], [976]),
+    ("USE Orders CREATE TABLE t (a int)", [], [3906], [976]),
+]
+
+
+@pytest.mark.parametrize("row", NEIGHBOURS, ids=lambda row: row[0])
+def test_the_neighbours(row: tuple[str, list[int], list[int], list[int]]) -> None:
+    statement, *expected = row
+    suspended = well().fork()
+    say(suspended, "NODE_3", "ALTER DATABASE Orders SET HADR SUSPEND")
+    places = [(well().fork(), "NODE_1"), (well().fork(), "NODE_3"), (suspended, "NODE_3")]
+    said = [say(world, server, statement, 600) for world, server in places]
+    assert [[number for number in one if number not in (3014, 4035, 5701)] for one in said] == expected
+
+
+def test_the_chain_of_log_backups_is_one_across_the_replicas() -> None:
+    world = well().fork()
+    assert say(world, "NODE_3", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'", 60)[-1] == 3014
+    copies = [world.copies[server, "Orders"] for server in ("NODE_1", "NODE_3")]
+    assert copies[0].last_log_backup_kb == copies[1].last_log_backup_kb
+
+
+def numbers(world: World, server: str, since: int) -> list[int]:
+    """Numbers of the lines of an ERRORLOG from a tick on, each run of one number once."""
+    found = [line[1] for line in world.errorlog[server] if line[0] >= since]
+    return [number for place, number in enumerate(found) if not place or found[place - 1] != number]
+
+
+def test_the_errorlog_of_a_planned_failover() -> None:
+    world = well().fork()
+    since = world.tick
+    assert say(world, "NODE_2", f"{AG}FAILOVER", 30) == []
+    assert numbers(world, "NODE_1", since) == [
+        41075, 19420, 19406, 1480, 35299, 26070, 19406, 1480, 35202, 35278, 17137, 35266, 35278, 17137, 35266,
+    ]  # fmt: skip
+    assert numbers(world, "NODE_2", since) == [
+        19406, 1480, 41074, 19406, 1480, 3421, 26069, 35202, 35266, 35202, 35266,
+    ]  # fmt: skip
+    assert (
+        'The availability group database "Sales" is changing roles from "PRIMARY" to "RESOLVING"'
+        in " ".join(line[4] for line in world.errorlog["NODE_1"])
+    )
+
+
+def test_the_errorlog_of_lost_quorum_and_of_a_suspended_copy() -> None:
+    world = without_quorum()
+    assert numbers(world, "NODE_1", 2_500) == [41048, 41092, 41050, 19406, 1480]
+    world = well().fork()
+    since = world.tick
+    say(world, "NODE_3", f"{AG}FORCE_FAILOVER_ALLOW_DATA_LOSS", 30)
+    assert numbers(world, "NODE_2", since) == [19406, 1480, 19406, 1480, 35202, 35264]
+    say(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME", 5)
+    assert numbers(world, "NODE_2", since)[6:8] == [35265, 35266]
