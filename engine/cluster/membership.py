@@ -43,7 +43,9 @@ def watch(world: World) -> None:
 def _watch_power(world: World, node: Node) -> None:
     powered = world.computers[node.name].powered
     if not powered and node.service != "off":
-        world.nodes[node.name] = replace(node, service="off", prevented=False)
+        alone = config.members(world, node.partition) == [node.name]  # nobody is left who could miss it
+        partition = 0 if alone else node.partition
+        world.nodes[node.name] = replace(node, service="off", prevented=False, partition=partition)
     elif powered and node.service == "off":
         world.nodes[node.name] = replace(node, service="starting", partition=0)
         world.after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
@@ -87,6 +89,8 @@ def _note_witness(world: World, cluster: Cluster) -> None:
             if there:
                 text = say("the witness of {cluster} is back", cluster=cluster.name)
             world.emit("cluster", text, what="witness", there=there)
+            if not there:
+                world.after(world.chance.uniform(*REGROUP_S), "cluster.regroup", cluster.name)
         world.after(COUNT_AGAIN_S, "cluster.count", cluster.name)
 
 
@@ -108,8 +112,14 @@ def regroup(world: World, name: str) -> None:
         old = config.members(world, partition)
         living = [node for node in old if config.up(world, world.nodes[node])]
         sides = _sides(living, lost)
-        if [old] != sides:
+        if [old] != sides or not _may_go_on(world, old):
             _part(world, old, living, sides)
+
+
+def _may_go_on(world: World, there: list[str]) -> bool:
+    """Nobody has been lost; but the witness may have been, whose vote was needed."""
+    known = world.nodes[there[0]].config
+    return known.forced or quorum.majority(known, there, quorum.reaches_witness(world, known, there))
 
 
 def _sides(living: list[str], lost: set[Pair]) -> list[list[str]]:

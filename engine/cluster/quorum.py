@@ -31,16 +31,22 @@ def count(
 ) -> tuple[tuple[str, ...], bool]:
     """(nodes whose vote is counted, whether the witness's is) with *up* as the living members.
 
-    Before 2012, or with dynamic quorum off: every configured vote. Else those of living members; from 2012 R2 on the
-    witness votes only beside an even number of nodes; without a witness that is there an even number is made odd.
+    Before 2012, or with dynamic quorum off: every configured vote. Else those of living members. In 2012 a witness
+    votes whether it is there or not, and without one the last two nodes have one vote; from 2012 R2 on it votes only
+    where it is there and beside an even number of nodes, and an even number without it is made odd. [DOC: failover
+    clustering quorum]
     """
     voters = tuple(node for node in cluster.nodes if config.weight(node))
     if not dynamic(cluster):
         return voters, config.witness is not None
     voters = tuple(node for node in voters if node in up)
     even = len(voters) % 2 == 0
-    if witness_there:
-        return voters, even or not since(cluster, "2012 R2")
+    if not since(cluster, "2012 R2"):
+        if config.witness is not None:
+            return voters, True
+        even = len(voters) == 2
+    elif witness_there:
+        return voters, even
     if even and voters:
         last = cluster.lower_priority_node if cluster.lower_priority_node in voters else voters[-1]
         voters = tuple(node for node in voters if node != last)

@@ -1,0 +1,115 @@
+"""Every pair of faults, near together and far apart, then all repaired: what must hold in each second."""
+
+from __future__ import annotations
+
+import contextlib
+from itertools import product
+
+import pytest
+
+from engine.inputs import InputProblem
+from engine.model import ReplicaRole, ReplicaWord, ResourceState, SyncState, World
+from tests.engine.availability.worlds import ag_lab, do, primaries, until
+
+FAULTS = (
+    *(f"{verb} {node}" for verb in ("power-off", "pull-cable", "stop-service", "stop-cluster", "hang")
+      for node in ("NODE_1", "NODE_2", "NODE_3")),
+    *(f"{verb} {a} {b}" for verb in ("cut",)
+      for a, b in (("NODE_1", "NODE_2"), ("NODE_1", "NODE_3"), ("NODE_2", "NODE_3"), ("NODE_1", "FSW"))),
+    "power-off FSW",
+    "move-role AG1 NODE_2",
+    "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER",
+)  # fmt: skip
+GAPS_S = (4, 45)
+HOLD_S = 45
+HEALTHY_AFTER_S = 240
+"""Boot, start of the services, joining, redo: a generous bound."""
+
+
+def _legal(world: World) -> None:
+    """What no second may show."""
+    serving = primaries(world)
+    assert len(serving) <= 1, f"{serving} accept commits at {world.t_s} s"
+    for (server, guid), state in world.replicas.items():
+        for name in world.groups[guid].databases:
+            mine = world.copies[server, name].availability
+            pending = state.word is ReplicaWord.PRIMARY_PENDING
+            assert mine.role is (ReplicaRole.RESOLVING if pending else state.role), (server, name, world.t_s)
+            if mine.role is ReplicaRole.RESOLVING:
+                assert mine.state is SyncState.NOT_SYNCHRONIZING, (server, name, world.t_s)
+    assert all(account.lost_transactions == 0 for account in world.availability.values())
+
+
+def _try(world: World, line: str) -> None:
+    """A person tries; what the cluster refuses stays undone."""
+    with contextlib.suppress(InputProblem):
+        do(world, line)
+
+
+def _run(start: World, first: str, second: str, gap_s: int) -> World:
+    world = start.fork()
+    at_s = 5
+    until(world, at_s)
+    _try(world, first)
+    for moment in range(at_s, at_s + gap_s):
+        until(world, moment)
+        _legal(world)
+    until(world, at_s + gap_s)
+    _try(world, second)
+    end_s = at_s + gap_s + HOLD_S
+    for moment in range(at_s + gap_s, end_s, 2):
+        until(world, moment)
+        _legal(world)
+    do(world, "revert-all")
+    for moment in range(end_s, end_s + HEALTHY_AFTER_S, 5):
+        until(world, moment)
+        _legal(world)
+        if _healthy(world):
+            return world
+    return world
+
+
+def _healthy(world: World) -> bool:
+    """The group is online, everybody follows, and the synchronous pair is in step."""
+    leads = primaries(world)
+    roles = [role for node in world.nodes.values() for role in node.config.roles]
+    if len(leads) != 1 or not all(role.state is ResourceState.ONLINE for role in roles):
+        return False
+    others = [server for server in ("NODE_1", "NODE_2") if server != leads[0]]
+    states = [
+        world.copies[leads[0], name].availability.peer(server)
+        for name in ("Sales", "Orders")
+        for server in others
+    ]
+    followers = [world.replicas[key].role for key in world.replicas if key[0] != leads[0]]
+    in_step = all(state is SyncState.SYNCHRONIZED for state in states)
+    return in_step and all(role is ReplicaRole.SECONDARY for role in followers)
+
+
+def explore(every: int, first: int = 0) -> None:
+    start, problems = ag_lab(), []
+    for number, (one, other, gap_s) in enumerate(product(FAULTS, FAULTS, GAPS_S)):
+        if one == other or number % every != first:
+            continue
+        try:
+            world = _run(start, one, other, gap_s)
+            if not _healthy(world):
+                problems.append(f"{one}, {gap_s} s, {other}: not healthy after the repair")
+        except AssertionError as problem:
+            problems.append(f"{one}, {gap_s} s, {other}: {str(problem).splitlines()[0]}")
+    assert not problems, "\n".join(problems)
+
+
+def test_some_pairs_of_faults() -> None:
+    explore(every=61)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(8))
+def test_every_pair_of_faults(part: int) -> None:
+    explore(every=8, first=part)
+
+
+def test_the_same_faults_again_end_in_the_same_state() -> None:
+    ends = [_run(ag_lab(), "power-off NODE_1", "power-off FSW", 4) for _ in range(2)]
+    assert ends[0].state_hash() == ends[1].state_hash()

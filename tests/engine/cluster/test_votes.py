@@ -1,0 +1,143 @@
+"""Votes: every order of losses of nodes and witness, against a table of its own of who may go on."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import permutations, product
+
+import pytest
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
+from engine.model import World
+from tests.engine.availability.worlds import do, until
+
+SHORT_S, LONG_S = 2.0, 60.0
+"""Two losses within the first are one to the cluster; after the second the votes have been counted anew."""
+
+VERSIONS = ("2008 R2", "2012", "2012 R2", "2016")
+
+FILE = """
+title = "Votes"
+summary = "Nodes and nothing else."
+level = "beginner"
+minutes = 5
+seed = 1
+brief = "Nodes and nothing else."
+
+[[source]]
+paper = "SQL Server documentation"
+section = "WSFC quorum modes"
+
+[[cluster]]
+name = "CLU1"
+"""
+
+Votes = tuple[frozenset[str], bool]
+"""(nodes that have a vote, whether the witness has one)."""
+
+
+def cluster(nodes: int, witness: bool, windows: str) -> World:
+    names = [f"N{number}" for number in range(1, nodes + 1)]
+    lines = [FILE, f"nodes = {names}", f'windows = "{windows}"', 'witness = "W"' if witness else ""]
+    lines += [f'[[server]]\nname = "{name}"\nsql = false' for name in [*names, "W"]]
+    lines += ['[[server]]\nname = "DB"', '[[database]]\nname = "Sales"\nserver = "DB"\nscale = 0.0']
+    return build_world(load_scenario("\n".join(lines), "votes"), 1)
+
+
+# --- the table ------------------------------------------------------------------------------------------------
+
+STATIC = ("2008 R2",)
+"""Every configured vote is counted for ever."""
+
+COUNTED = {
+    # (witness configured, witness there, nodes that are there) -> (nodes with a vote, witness's vote)
+    "2012": {
+        **{(True, there, n): (n, 1) for there in (True, False) for n in range(1, 6)},
+        **{(False, False, n): (n, 0) for n in (1, 3, 4, 5)},
+        (False, False, 2): (1, 0),
+    },
+    "2012 R2": {
+        **{(True, True, n): (n, 1) for n in (2, 4)},
+        **{(True, True, n): (n, 0) for n in (1, 3, 5)},
+        **{(configured, False, n): (n, 0) for configured in (True, False) for n in (1, 3, 5)},
+        **{(configured, False, n): (n - 1, 0) for configured in (True, False) for n in (2, 4)},
+    },
+}
+COUNTED["2016"] = COUNTED["2012 R2"]
+
+
+def oracle(nodes: int, witness: bool, windows: str, groups: list[list[str]]) -> set[str]:
+    """Nodes that are members after these losses, one group after the other; nobody if quorum was lost."""
+    there = [f"N{number}" for number in range(1, nodes + 1)]
+    witness_there = witness
+    voters, witness_votes = nodes, int(witness)
+    voting = there
+    for number in range(len(groups) + 1):
+        if number:
+            lost = groups[number - 1]
+            there = [name for name in there if name not in lost]
+            witness_there = witness_there and "W" not in lost
+            votes = sum(name in there for name in voting) + (witness_votes and witness_there)
+            if 2 * votes <= voters + witness_votes:
+                return set()
+        if windows not in STATIC:
+            voters, witness_votes = COUNTED[windows][witness, witness_there, len(there)]
+            voting = there[:voters]  # the node with the highest number gives its vote up
+    return set(there)
+
+
+# --- the cluster ----------------------------------------------------------------------------------------------
+
+
+def orders(nodes: int, witness: bool) -> Iterator[list[list[str]]]:
+    """Up to three losses in every order, each soon after the one before or long after it."""
+    names = [*(f"N{number}" for number in range(1, nodes + 1)), *(["W"] if witness else [])]
+    for size in (1, 2, 3):
+        for losses in permutations(names, min(size, len(names))):
+            for gaps in product((False, True), repeat=len(losses) - 1):
+                groups = [[losses[0]]]
+                for name, soon in zip(losses[1:], gaps, strict=True):
+                    groups = [*groups[:-1], [*groups[-1], name]] if soon else [*groups, [name]]
+                yield groups
+
+
+def members(start: World, groups: list[list[str]]) -> set[str]:
+    world = start.fork()
+    tick_s = 1.0
+    for group in groups:
+        for number, name in enumerate(group):
+            until(world, tick_s + number * SHORT_S)
+            do(world, f"power-off {name}")
+        tick_s += LONG_S + len(group) * SHORT_S
+    until(world, tick_s)
+    partitions = {node.partition for node in world.nodes.values() if node.partition}
+    assert len(partitions) <= 1
+    return {node.name for node in world.nodes.values() if node.partition}
+
+
+def check(nodes: int, witness: bool, windows: str, every: int) -> None:
+    start = cluster(nodes, witness, windows)
+    for number, groups in enumerate(orders(nodes, witness)):
+        if number % every == 0:
+            expected = oracle(nodes, witness, windows, groups)
+            assert members(start, groups) == expected, (
+                f"{nodes} nodes, witness {witness}, {windows}: {groups}"
+            )
+
+
+SIZES = [(nodes, witness) for nodes in (2, 3, 4, 5) for witness in (False, True)]
+
+
+@pytest.mark.parametrize("windows", VERSIONS)
+def test_who_goes_on_after_each_order_of_losses(windows: str) -> None:
+    """Two and three nodes in full, every seventeenth order of more."""
+    for nodes, witness in SIZES:
+        check(nodes, witness, windows, 1 if nodes < 4 else 17)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("windows", VERSIONS)
+@pytest.mark.parametrize(("nodes", "witness"), SIZES)
+def test_every_order_of_losses(nodes: int, witness: bool, windows: str) -> None:
+    check(nodes, witness, windows, 1)
