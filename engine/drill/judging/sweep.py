@@ -1,0 +1,131 @@
+"""Many runs in one table: each player in each scenario with each of many seeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Final
+
+from engine import arithmetic
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.agents import AGENTS, NOTHING, Agent
+from engine.drill.judging.report import availability_json
+from engine.inputs import InputProblem
+
+PERCENTS: Final = (5, 50, 95)
+
+MEASURES: Final = ("points", "downtime_s", "failover_s", "lost_transactions")
+"""What is told of each run. failover_s is the longest failover of the run; a run without one has none."""
+
+_AGENTS: Final = {agent.name: agent for agent in AGENTS}
+
+PLAYERS: Final[Mapping[str, Agent]] = {
+    **_AGENTS, "idle": _AGENTS[NOTHING], "random": _AGENTS["random 1"],
+}  # fmt: skip
+"""Who may play, by name: those of `agents`, two of them under a shorter name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One run: what it came to. A measure that the run does not have is None."""
+
+    scenario: str
+    player: str
+    seed: int
+    points: float | None = None
+    finished: bool = False
+    """Every goal was reached; True in free play, which has none."""
+    downtime_s: float | None = None
+    failover_s: float | None = None
+    lost_transactions: float | None = None
+    problem: str = ""
+    """Why it could not be played to its end."""
+
+
+def outcome(scenario: Scenario, player: str, seed: int) -> Outcome:
+    """*player* (one of PLAYERS) takes the drill of *scenario* with *seed* to its end."""
+    try:
+        drill = PLAYERS[player].play(scenario, seed)
+    except InputProblem as problem:
+        return Outcome(scenario.name, player, seed, problem=str(problem))
+    score, accounts = drill.score(), availability_json(drill.world)
+    took = [
+        (failover.online_tick - failover.detected_tick) / TICKS_PER_S
+        for failover in drill.world.failovers
+        if failover.online_tick is not None
+    ]
+    return Outcome(
+        scenario.name,
+        player,
+        seed,
+        score.total if score.scored else None,
+        score.finished or not drill.scenario.goals,
+        accounts["downtime_s"],
+        max(took, default=None),
+        accounts["lost_transactions"],
+    )
+
+
+def summaries(outcomes: Iterable[Outcome]) -> list[dict[str, object]]:
+    """A row for each scenario and player in the order in which they come: runs, failures, and of each measure its
+    mean and percentiles over the runs that have it (None: no run has)."""
+    grouped: dict[tuple[str, str], list[Outcome]] = {}
+    for each in outcomes:
+        grouped.setdefault((each.scenario, each.player), []).append(each)
+    return [
+        {
+            "scenario": scenario,
+            "player": player,
+            "runs": len(runs),
+            "failures": sum(not run.finished for run in runs),
+            **{measure: _spread([getattr(run, measure) for run in runs]) for measure in MEASURES},
+        }
+        for (scenario, player), runs in grouped.items()
+    ]
+
+
+def _spread(values: Sequence[float | None]) -> dict[str, float] | None:
+    known = sorted(value for value in values if value is not None)
+    if not known:
+        return None
+    mean = arithmetic.total(known) / len(known)
+    return {"mean": mean, **{f"p{percent}": percentile(known, percent) for percent in PERCENTS}}
+
+
+def percentile(ordered: Sequence[float], percent: int) -> float:
+    """The least of *ordered* numbers (one at least) that *percent* of them do not exceed: nearest rank."""
+    return ordered[max(0, math.ceil(percent * len(ordered) / 100) - 1)]
+
+
+def as_json(outcomes: Sequence[Outcome]) -> dict[str, object]:
+    return {"rows": summaries(outcomes), "runs": [asdict(each) for each in outcomes]}
+
+
+def table(outcomes: Sequence[Outcome]) -> str:
+    """For people: a line for each scenario and player; of each measure the mean and p5/p50/p95."""
+    head = ["", "player", "runs", "failures", *(f"{measure} mean (p5 p50 p95)" for measure in MEASURES)]
+    rows = [
+        [str(row[name]) for name in ("scenario", "player", "runs", "failures")]
+        + [_told(row[measure]) for measure in MEASURES]
+        for row in summaries(outcomes)
+    ]
+    widths = [max(map(len, column)) for column in zip(head, *rows, strict=True)]
+    problems = [f"{o.scenario}, {o.player}, seed {o.seed}: {o.problem}" for o in outcomes if o.problem]
+    return "\n".join([*_lines([head, *rows], widths), *problems])
+
+
+def _told(spread: object) -> str:
+    if not isinstance(spread, dict):
+        return "-"
+    mean, *ranks = spread.values()
+    return f"{mean:.1f} ({' '.join(f'{rank:g}' for rank in ranks)})"
+
+
+def _lines(rows: Iterable[Sequence[str]], widths: Sequence[int]) -> Iterator[str]:
+    for row in rows:
+        names = zip(row[:2], widths[:2], strict=True)
+        figures = zip(row[2:], widths[2:], strict=True)
+        cells = [f"{cell:{width}}" for cell, width in names] + [f"{cell:>{width}}" for cell, width in figures]
+        yield "  ".join(cells)

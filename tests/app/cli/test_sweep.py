@@ -1,0 +1,61 @@
+"""`mirrordrill sweep`: which runs, in which order, and the same ones whoever does them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from app import cli
+from app.cli import sweep
+from app.cli.terms import Unusable
+from app.exit_codes import AS_ASKED, UNUSABLE
+from tests.engine.drill import texts
+
+
+def _call(*arguments: str) -> int:
+    return cli.main(["sweep", *arguments], lambda scenario: 9)
+
+
+@pytest.mark.slow
+def test_the_same_table_with_one_worker_and_with_two() -> None:
+    jobs = sweep.jobs_of([texts.small()], ["reference", "idle"], range(1, 4))
+    one, two = (sweep.on_this_computer(jobs, workers) for workers in (1, 2))
+    assert one == two
+    assert [(each.player, each.seed) for each in one] == [job[2:] for job in jobs]
+
+
+def test_rows_and_runs_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    small, file = tmp_path / "small.toml", tmp_path / "sweep.json"
+    small.write_text(texts.SMALL)
+    assert _call(str(small), "--seeds", "3-4", "--players", "idle,worst", "--json", str(file)) == AS_ASKED
+    found = json.loads(file.read_text())
+    assert [(row["player"], row["runs"]) for row in found["rows"]] == [("idle", 2), ("worst", 2)]
+    assert [run["seed"] for run in found["runs"]] == [3, 4, 3, 4]
+
+
+@pytest.mark.parametrize(("text", "found"), [("7", range(7, 8)), ("1-50", range(1, 51))])
+def test_seeds(text: str, found: range) -> None:
+    assert sweep.seeds_of(text) == found
+
+
+@pytest.mark.parametrize("text", ["", "5-4", "a-b", "-3", "1-", "1-99999999999999999999"])
+def test_seeds_that_are_none(text: str) -> None:
+    with pytest.raises(Unusable):
+        sweep.seeds_of(text)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--players", "nobody"), "there is no player 'nobody'"),
+        (("--on", "moon"), "neither local nor dask"),
+    ],
+)
+def test_what_cannot_be_used_is_told(
+    arguments: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert _call("lab", "--seeds", "1", *arguments) == UNUSABLE
+    assert said in capsys.readouterr().err

@@ -1,0 +1,52 @@
+"""Many runs in one table: what each run came to, and what the table makes of them."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.judging.sweep import Outcome, as_json, outcome, percentile, summaries, table
+from tests.engine.drill import texts
+
+RUNS = [Outcome("small", "reference", seed, float(seed), seed > 2, 4.0, None, 0.0) for seed in range(1, 6)]
+
+
+def test_a_run_is_worth_what_the_player_earned() -> None:
+    small = texts.small()
+    reference, idle = outcome(small, "reference", 3), outcome(small, "idle", 3)
+    assert (reference.points, reference.finished) == (100.0, True)
+    assert idle.points is not None
+    assert (idle.points < 50.0, idle.finished) == (True, False)
+    assert reference.failover_s == idle.failover_s
+    assert reference.failover_s is not None
+    assert reference.downtime_s is not None
+    assert 0.0 < reference.failover_s <= reference.downtime_s
+    assert outcome(small, "idle", 3) == idle
+
+
+def test_free_play_has_no_points_and_no_failures() -> None:
+    found = outcome(texts.small(text=texts.FREE), "idle", 3)
+    assert (found.points, found.finished, found.failover_s) == (None, True, None)
+    assert summaries([found])[0]["points"] is None
+
+
+def test_a_run_that_cannot_be_played_is_a_failure_and_told() -> None:
+    found = outcome(texts.small(("+5 power-on SERVER_A", "+5 workload Sales Nothing")), "reference", 3)
+    assert summaries([found])[0]["failures"] == 1
+    assert table([found]).splitlines()[-1].startswith("small, reference, seed 3: ")
+
+
+def test_mean_percentiles_and_failures() -> None:
+    (row,) = summaries(RUNS)
+    assert (row["runs"], row["failures"], row["failover_s"]) == (5, 2, None)
+    assert row["points"] == {"mean": 3.0, "p5": 1.0, "p50": 3.0, "p95": 5.0}
+    assert table(RUNS).splitlines()[1].split() == [
+        "small", "reference", "5", "2", "3.0", "(1", "3", "5)", "4.0", "(4", "4", "4)", "-", "0.0", "(0", "0", "0)",
+    ]  # fmt: skip
+    assert as_json(RUNS)["rows"] == [row]
+
+
+@pytest.mark.parametrize(
+    ("percent", "found"), [(1, 1.0), (50, 2.0), (51, 3.0), (75, 3.0), (76, 4.0), (100, 4.0)]
+)
+def test_the_nearest_rank(percent: int, found: float) -> None:
+    assert percentile([1.0, 2.0, 3.0, 4.0], percent) == found
