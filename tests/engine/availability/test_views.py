@@ -317,6 +317,14 @@ def test_diagnostics_name_the_group_beside_the_components(state: str, word: str)
     assert repeated.texts == ["Not simulated: sp_server_diagnostics with a repeat interval"]
 
 
+def test_what_a_lost_secondary_reported_last_ages_with_the_clock_alone() -> None:
+    """More load since makes the queue longer and the last commit there no older."""
+    world = _world("secondary lost").fork()
+    do(world, "workload Sales Workload1 scale=3")
+    until(world, 80)
+    assert ask(world, P1, RPO, then_s=0.1).grids[0][0] == [P2, 70]
+
+
 def test_before_2012_there_is_no_switch_for_groups() -> None:
     world = _start().fork()
     world.update_instance(P1, version=2008)
