@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
-from engine.availability import movement, replicas
+from engine.availability import leaving, movement, replicas
 from engine.cluster import config, roles
 from engine.flow.recovery import undo_s
 from engine.model import (
@@ -192,8 +192,8 @@ def redone(world: World, stream: int) -> None:
 
 def consider(world: World, guid: int, server: str) -> None:
     """All databases have been redone: the replica opens them."""
-    state = world.replicas[server, guid]
-    if state.word is not ReplicaWord.PRIMARY_PENDING:
+    state = world.replicas.get((server, guid))
+    if state is None or state.word is not ReplicaWord.PRIMARY_PENDING:
         return
     waiting = [running(world, copy) for copy in replicas.copies(world, server, guid)]
     here = [failover for failover in waiting if failover is not None and failover.to_server == server]
@@ -207,9 +207,13 @@ def consider(world: World, guid: int, server: str) -> None:
 
 def online(world: World, guid: int, server: str, since_tick: int) -> None:
     """Timer: the replica takes the role of the primary and opens its databases."""
-    state = world.replicas[server, guid]
-    group = replicas.group_of(world, server, guid)
-    if group is None or state.word is not ReplicaWord.PRIMARY_PENDING or state.since_tick != since_tick:
+    state, group = world.replicas.get((server, guid)), replicas.group_of(world, server, guid)
+    if (
+        group is None
+        or state is None
+        or state.word is not ReplicaWord.PRIMARY_PENDING
+        or state.since_tick != since_tick
+    ):
         return
     if world.instances[server].hung:
         world.after(LOOK_AGAIN_S, "availability.online", guid, server, since_tick)
@@ -326,8 +330,8 @@ def cancel(world: World, key: Key, why: str) -> None:
 def close(world: World, server: str, guid: int, reason: str, *, pending: str = "") -> None:
     """The replica on *server* gives its role up: clients are cut, nothing is written any more."""
     group = replicas.group_of(world, server, guid)
-    state = world.replicas[server, guid]
-    if state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):
+    state = world.replicas.get((server, guid))
+    if state is None or state.word in (ReplicaWord.RESOLVING_NORMAL, ReplicaWord.NOT_AVAILABLE):
         return
     if state.word in (ReplicaWord.PRIMARY_NORMAL, ReplicaWord.PRIMARY_PENDING):
         name = group.name if group is not None else ""
@@ -359,6 +363,7 @@ def listener_online(world: World, guid: int) -> None:
 
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "availability.leave": leaving.watch,
     "availability.listener": listener_online,
     "availability.online": online,
     "availability.undone": undone,

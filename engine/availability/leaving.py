@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from engine.availability import movement, replicas
@@ -47,6 +47,15 @@ def _leave(world: World, server: str, guid: int, name: str) -> None:
             del world.contacts[key]
         del world.replicas[server, guid]
     world.touch(guid)
+
+
+def stop_sending(world: World, server: str, databases: Iterable[str]) -> None:
+    """The copies on *server* send their log to nobody any more, though a receiver may learn of it later only."""
+    for database in databases:
+        copy = world.copies.get((server, database))
+        if copy is not None and copy.source is not None:
+            for stream in list(world.flow.streams_of(copy.source)):
+                streams.detach(world, stream)
 
 
 def _unjoin(world: World, server: str, database: str, guid: int) -> None:

@@ -191,6 +191,8 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
         on_lost(world, guid, peer, me, other.epoch, "closed")
         network.reassess(world, guid)
         return
+    if not {(me, guid), (peer, guid)} <= world.replicas.keys():
+        return  # one has left the group
     words = {server: world.replicas[server, guid].word for server in (me, peer)}
     if set(words.values()) != {ReplicaWord.PRIMARY_NORMAL, ReplicaWord.SECONDARY_NORMAL}:
         _look_again(world, guid, me, peer, contact)
@@ -227,6 +229,8 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     lead, follow = world.copies.get(primary), world.copies[secondary]
     if lead is None or lead.source is None or follow.recovering:
         return
+    if lead.availability.guid != follow.availability.guid:
+        return  # the primary has left the group, and the secondary has not learnt of it
     guid = follow.availability.guid
     if follow.availability.suspended is not None or lead.availability.suspended is not None:
         replicas.set_peer(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)

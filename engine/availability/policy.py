@@ -154,6 +154,7 @@ class Availability(groups.Policy):
         world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
         if world.replicas[key[0], guid].word is ReplicaWord.NOT_AVAILABLE:
             replicas.set_word(world, key[0], guid, ReplicaWord.RESOLVING_NORMAL, replicas.STARTING)
+            world.after(0.0, "availability.leave")
         state = world.replicas[key[0], guid]
         contact = world.contacts.get((guid, key[0], state.primary or ""))
         if (

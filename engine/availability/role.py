@@ -33,7 +33,8 @@ class GroupRole(roles.RoleKind):
             return say("the lease was not renewed"), group.lease_timeout_ms / 2000.0
         if group.db_failover and any(_damaged(world, server, name) for name in group.databases):
             return say("a database is not online, and DB_FAILOVER is on"), SERVICE_NOTICED_S
-        if world.replicas[server, group.guid].role is not ReplicaRole.PRIMARY:
+        state = world.replicas.get((server, group.guid))
+        if state is None or state.role is not ReplicaRole.PRIMARY:
             return say("the replica is not primary"), SERVICE_NOTICED_S
         return "", 0.0
 

@@ -144,6 +144,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     node = checks.node(world, server)
     group = checks.known(world, server, name, "drop")
     if world.replicas[server, group.guid].role is ReplicaRole.PRIMARY:
+        leaving.stop_sending(world, server, group.databases)
         for copy in replicas.copies(world, server, group.guid):
             world.update_copy((server, copy.database), availability=NO_AVAILABILITY)
     errorlog.write(world, server, 41076, group.name)

@@ -107,6 +107,7 @@ def remove(world: World, server: str, name: str, databases: Sequence[str]) -> li
     replicas.change(
         world, server, group.guid, lambda old: leaving.without(old, lambda place: place[0] in gone)
     )
+    leaving.stop_sending(world, server, sorted(gone))
     for database in sorted(gone):
         world.update_copy((server, database), availability=NO_AVAILABILITY)
     leaving.watch(world)

@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from engine import tsql
 from engine.model import DbState, ReplicaWord, SyncState, World
 from tests.engine.availability.worlds import ag_lab, do, primaries, until
 from tests.engine.tsql.console import Answer, run_on
@@ -291,3 +292,35 @@ def test_the_errorlog_of_lost_quorum_and_of_a_suspended_copy() -> None:
     assert numbers(world, "NODE_2", since) == [19406, 1480, 19406, 1480, 35202, 35264]
     say(world, "NODE_2", "ALTER DATABASE Orders SET HADR RESUME", 5)
     assert numbers(world, "NODE_2", since)[6:8] == [35265, 35266]
+
+
+WIZARD = """:Connect NODE_1
+USE [master]
+GO
+CREATE AVAILABILITY GROUP [AG2]
+WITH (AUTOMATED_BACKUP_PREFERENCE = SECONDARY)
+FOR DATABASE [Sales]
+REPLICA ON N'NODE_1' WITH (ENDPOINT_URL = N'TCP://NODE_1.corp.local:5022', FAILOVER_MODE = AUTOMATIC,
+    AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, BACKUP_PRIORITY = 50, SECONDARY_ROLE(ALLOW_CONNECTIONS = NO)),
+N'NODE_2' WITH (ENDPOINT_URL = N'TCP://NODE_2.corp.local:5022', FAILOVER_MODE = AUTOMATIC,
+    AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, BACKUP_PRIORITY = 50, SECONDARY_ROLE(ALLOW_CONNECTIONS = NO));
+GO
+ALTER AVAILABILITY GROUP [AG2] ADD LISTENER N'AGL' (WITH IP ((N'10.0.0.88', N'255.255.255.0')), PORT=1433);
+GO
+:Connect NODE_2
+ALTER AVAILABILITY GROUP [AG2] JOIN;
+GO
+WAITFOR DELAY '00:00:10'
+ALTER DATABASE [Sales] SET HADR AVAILABILITY GROUP = [AG2];
+GO
+"""
+
+
+def test_a_script_as_the_wizard_writes_it() -> None:
+    world = well().fork()
+    assert say(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 2) == []
+    tsql.submit(world, "NODE_1", WIZARD)
+    until(world, world.t_s + 60)
+    assert primaries(world) == ["NODE_1"]
+    assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+    assert world.listeners["AGL"] == "NODE_1"

@@ -1,0 +1,64 @@
+"""Statements and faults in any order: nothing breaks, and never do two servers accept commits under one quorum."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.cluster import config
+from engine.inputs import InputProblem
+from engine.model import ReplicaWord, World
+from tests.engine.availability.test_statements import AG, CREATE, DATABASES, MATRIX, NEIGHBOURS
+from tests.engine.availability.worlds import ag_lab, do, until
+
+SYNC = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC"
+ON_REPLICAS = (
+    f"ADD REPLICA ON 'NODE_{{n}}' WITH (ENDPOINT_URL = 'TCP://NODE_{{n}}:5022', {SYNC})",
+    "REMOVE REPLICA ON 'NODE_{n}'",
+    "MODIFY REPLICA ON 'NODE_{n}' WITH (FAILOVER_MODE = MANUAL)",
+    "MODIFY REPLICA ON 'NODE_{n}' WITH (AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT)",
+    "MODIFY REPLICA ON 'NODE_{n}' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = NO))",
+)
+STATEMENTS = (
+    *(AG + row[0] for row in MATRIX),
+    *(f"ALTER DATABASE {name} {row[0]}" for row in DATABASES for name in ("Sales", "Orders")),
+    *(row[0] for row in NEIGHBOURS),
+    *(AG + text.format(n=n) for text in ON_REPLICAS for n in (1, 2, 3)),
+    "DROP AVAILABILITY GROUP AG1",
+    CREATE.replace("AG2", "AG1"),
+    *(AG + text for text in ("ADD DATABASE Orders", "JOIN", "FAILOVER")),
+)
+FAULTS = (
+    "power-off", "power-on", "stop-service", "start-service", "stop-cluster", "start-cluster", "force-quorum", "hang",
+    "unhang",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", [0, 23, 176, 185])
+def test_any_order(seed: int) -> None:
+    """Seeds that have broken something once."""
+    chance, world = random.Random(seed), ag_lab(seed)
+    until(world, 10)
+    for _ in range(40):
+        node = f"NODE_{chance.randint(1, 3)}"
+        statement = " ".join(chance.choice(STATEMENTS).split())
+        line = f"sql {node} {statement}" if chance.random() < 0.75 else f"{chance.choice(FAULTS)} {node}"
+        try:
+            do(world, line)
+        except InputProblem:
+            continue
+        until(world, world.t_s + chance.choice([0.1, 1, 5, 20]))
+        for group in {guid for _, guid in world.replicas}:
+            assert_one_primary(world, group)
+
+
+def assert_one_primary(world: World, group: int) -> None:
+    """No partition of the cluster has two servers that take themselves for the primary."""
+    led = [
+        node.partition
+        for (server, guid), state in world.replicas.items()
+        if guid == group and state.word is ReplicaWord.PRIMARY_NORMAL
+        if (node := config.node_of(world, server)) is not None and node.partition
+    ]
+    assert len(led) == len(set(led))
