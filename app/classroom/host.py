@@ -365,9 +365,11 @@ class Host:
         self._class.state = state
         self._turned = True
 
+        text = json.dumps({"kind": "state", "state": state})
+
         async def tell(line: Line) -> None:
             if line.socket is not None:
-                await _say(line.socket, {"kind": "state", "state": state})
+                await _send(line.socket, text)
 
         await self._to_seats(tell)
 
@@ -497,10 +499,14 @@ async def _hear(socket: WebSocket) -> wire.Request:
 
 
 async def _say(socket: WebSocket, said: dict[str, Any]) -> None:
+    await _send(socket, json.dumps(said, ensure_ascii=False))
+
+
+async def _send(socket: WebSocket, text: str) -> None:
     """Raises WebSocketDisconnect, also for somebody who does not listen."""
     try:
         async with asyncio.timeout(SEND_S):
-            await socket.send_text(json.dumps(said, ensure_ascii=False))
+            await socket.send_text(text)
     except TimeoutError:
         raise WebSocketDisconnect(1006) from None
 

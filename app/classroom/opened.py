@@ -7,10 +7,12 @@ import secrets
 import signal
 import socket
 from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 import uvicorn
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.exceptions import InvalidState
 
 from app.classroom import certificate
 from app.classroom.code import SECRET_LETTERS, Invitation, fingerprint, new_secret
@@ -95,7 +97,7 @@ async def _serve(host: Host, the_class: Class, listening: socket.socket, ready: 
             host.app,
             ssl_context_factory=lambda config, default: context,
             http="h11",
-            ws="websockets-sansio",
+            ws=_Connection,
             ws_max_size=BYTES_MAX,
             ws_ping_interval=PINGS_S,
             ws_ping_timeout=PINGS_S,
@@ -118,6 +120,14 @@ async def _serve(host: Host, the_class: Class, listening: socket.socket, ready: 
         await server.serve(sockets=[listening])
     finally:
         await host.end()
+
+
+class _Connection(WebSocketsSansIOProtocol):
+    """A connection that is closing already when the host ends is no error; uvicorn 0.54 takes it for one."""
+
+    def shutdown(self) -> None:
+        with suppress(InvalidState):
+            super().shutdown()
 
 
 class _Server(uvicorn.Server):

@@ -6,6 +6,8 @@ import asyncio
 import json
 import os
 import subprocess
+import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,6 +21,8 @@ from tests.class_process import ROOT, HostProcess, Stranger, command, hosted, jo
 from tests.hostile import class_kills
 
 SCENARIO = "planned-failover"
+ATTEMPTS = 500
+"""Wrong codes; each is a connection of its own with TLS."""
 
 
 @pytest.fixture(scope="module")
@@ -184,6 +188,30 @@ def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostPro
     assert tile["verdict"]["parted_t_s"] is None
     assert tile["over"]
     assert subprocess.run(command("verify", report), cwd=ROOT, capture_output=True).returncode == 0
+
+
+@pytest.mark.slow  # how often a code is looked at is a test in tests/app/classroom/test_door.py
+def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) -> None:
+    wrong = {"kind": "join", "secret": "000000", "name": "Eve", "token": "x" * 32}
+    reasons: Counter[str] = Counter()
+    slowest_s = 0.0
+    with Stranger(host.invited) as seat:
+        number = seat.asks(join(host.invited, "Fay", "f" * 32), "welcome")["acknowledged"]
+        for attempt in range(ATTEMPTS):
+            with Stranger(host.invited) as stranger:
+                reasons[stranger.turned_away(wrong)] += 1
+            if attempt % 100 == 0:
+                number += 1
+                asked = time.monotonic()
+                assert seat.asks(acts(act(number, number)), "acknowledged")["number"] == number
+                slowest_s = max(slowest_s, time.monotonic() - asked)
+    looked_at = reasons.pop("this is not the code of the class")
+    assert set(reasons) == {"too many tries from your address: wait a moment"}
+    print(f"{looked_at} codes looked at, the seat waited {slowest_s:.3f} s at most")
+    assert slowest_s < 5.0
+    time.sleep(1.0)  # at two codes a second
+    with Stranger(host.invited) as late:
+        assert late.asks(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]
 
 
 def test_a_log_that_was_cut_is_not_gone_on_with(
