@@ -30,7 +30,7 @@ ENGINE_LAYERS = (
     ("engine.protocol",),  # knows that databases are in groups, never of which kind
     ("engine.mirroring", "engine.cluster"),
     ("engine.availability",),  # an availability group is a role of its cluster
-    ("engine.tsql",),  # asks the protocol for what a statement does
+    ("engine.tsql", "engine.powershell"),  # asks the protocol for what a statement does
     ("engine.verbs",),  # each does its act through the two above
     ("engine.simulator",),
     ("engine.planning",),  # needs the flow model only; the published figures may draw its curves

@@ -40,7 +40,9 @@ def start(world: World, name: str, prevent: bool = False) -> None:
     """The cluster service starts: it joins a cluster that it finds, or forms one where there are votes enough."""
     node = world.nodes[name]
     if not world.computers[name].powered:
-        raise InputProblem(say("{node} is off", node=name))
+        text = say("{node} is off; its cluster service starts with it", node=name)
+        world.emit("cluster", text, server=name, what="off")
+        return
     if node.service != "running":
         world.nodes[name] = replace(node, service="running", partition=0, prevented=prevent)
     elif prevent and not node.partition:
@@ -94,6 +96,18 @@ def set_weight(world: World, name: str, weight: int) -> None:
     weights = tuple((node, weight if node == name else old) for node, old in first.config.weights)
     config.update(world, first.name, weights=weights)
     membership.count(world, first.cluster)
+
+
+def set_paused(world: World, name: str, paused: bool, drain: bool = False) -> None:
+    """Suspend-ClusterNode and Resume-ClusterNode: a paused node takes no more roles; drained, it gives its own up."""
+    node = world.nodes[name]
+    if not node.partition:
+        raise InputProblem(say("{node} is not up in the cluster", node=name))
+    world.nodes[name] = replace(node, paused=paused)
+    world.all_dirty()
+    for role in world.nodes[name].config.roles if paused and drain else ():
+        if role.owner == name and role.state is ResourceState.ONLINE:
+            roles.move(world, name, role)
 
 
 def _writer(world: World, cluster: str) -> Node:

@@ -72,6 +72,10 @@ def _note_silence(world: World, cluster: Cluster) -> None:
     if silent == known:
         return
     world.clusters[cluster.name] = replace(cluster, silent=tuple(sorted(silent.items())))
+    for pair in sorted(known.keys() - silent.keys()):
+        a, b = (world.nodes.get(name) for name in pair)
+        if a is not None and b is not None and a.partition and a.partition == b.partition:
+            _level(world, list(pair))
     for pair, since in silent.items():
         if pair not in known:
             agreed = since + ticks(_patience_s(world, cluster, pair) + world.chance.uniform(*REGROUP_S))
@@ -140,10 +144,10 @@ def _part(world: World, old: list[str], living: list[str], sides: list[list[str]
         for node in old:
             world.nodes[node] = replace(world.nodes[node], partition=0)
         return
-    known = world.nodes[living[0]].config
     free = True  # the witness's vote goes to one side: that of the first member, who holds the core resources
     winner: list[str] | None = None
     for side in sorted(sides, key=lambda side: (old[0] not in side, -len(side), side)):
+        known = _newest(world, side)
         held = free and quorum.reaches_witness(world, known, side)
         if winner is None and (quorum.majority(known, side, held) or known.forced):
             winner = side
@@ -167,6 +171,7 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
 
 def _go_on(world: World, side: list[str], gone: list[str]) -> None:
     first = side[0]
+    _level(world, side)
     config.update(world, first)  # the others have left: from here on the side is the whole partition
     for lost in gone:
         number = world.nodes[lost].number
@@ -177,6 +182,13 @@ def _go_on(world: World, side: list[str], gone: list[str]) -> None:
         world.emit("cluster", text, server=first, what="node removed", node=lost)
     world.after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)
     roles.owners_lost(world, first, gone)
+
+
+def _level(world: World, side: list[str]) -> None:
+    """All have the newest copy of the cluster database that one of them has."""
+    known = _newest(world, side)
+    for name in side:
+        world.nodes[name] = replace(world.nodes[name], config=known)
 
 
 def count(world: World, name: str) -> None:

@@ -125,6 +125,11 @@ def _member(world: World, node: Node, name: str) -> bool:
     return other is not None and other.partition == node.partition and config.up(world, other)
 
 
+def _takes(world: World, node: Node, name: str, role: ClusterRole) -> bool:
+    """The node *name* takes the role: a member that is not paused, or the owner that has it."""
+    return _member(world, node, name) and (not world.nodes[name].paused or name == role.owner)
+
+
 def failed(world: World, node: str, name: str, step: int) -> None:
     """Timer: the cluster has noticed that a role is not healthy."""
     role = _current(world, node, name, step)
@@ -187,7 +192,12 @@ def owners_lost(world: World, node: str, gone: list[str]) -> None:
 def move(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:
     """Move the role, in good order, to *target* or to the best node."""
     to = target or next(
-        iter(name for name in KINDS[role.kind].targets(world, role) if name != role.owner), None
+        iter(
+            name
+            for name in KINDS[role.kind].targets(world, role)
+            if name != role.owner and _takes(world, world.nodes[node], name, role)
+        ),
+        None,
     )
     if to is not None:
         text = say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to)
@@ -228,7 +238,11 @@ def _bring_online(world: World, node: str, role: ClusterRole, to: tuple[str, ...
     """On the first of *to*, or of its targets, that accepts."""
     kind, here = KINDS[role.kind], world.nodes[node]
     for target in [*to, *(name for name in kind.targets(world, role) if name not in to)]:
-        if target in role.tried or not _member(world, here, target) or not kind.hostable(world, role, target):
+        if (
+            target in role.tried
+            or not _takes(world, here, target, role)
+            or not kind.hostable(world, role, target)
+        ):
             continue
         pending = _change(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
         declined = kind.online(world, pending, target)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
+from engine import powershell
 from engine.cluster import commands, setup
 from engine.inputs import Input
 from engine.model import World
@@ -153,6 +154,15 @@ VERBS: Final = (
         effect=lambda world, fault: say("the cluster has noticed it"),
         label=mark("Let {0} fail"),
         icon="warning",
+        section=SECTION,
+    ),
+    Verb(
+        name="ps",
+        parameters=(NODE, Parameter(mark("command"), "rest")),
+        help=mark("run a command at the PowerShell prompt of a node"),
+        group="chore",
+        by_person=True,
+        do=lambda world, item: powershell.run(world, item.args[0], item.args[1]),
         section=SECTION,
     ),
     Verb(

@@ -65,6 +65,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
             {**_account(Availability(database="")), "databases": {}},
         ),
         "sql": (lambda: _sql(drill), []),
+        "powershell": (lambda: _powershell(drill), []),
         "goals": (lambda: _goals(drill), []),
         "questions": (lambda: [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries], []),
         "rewinds": (lambda: [{"from_s": _s(a), "to_s": _s(b)} for a, b in drill.rewinds], []),
@@ -107,6 +108,14 @@ def _sql(drill: DrillState) -> list[Row]:
         }
         for event in drill.events
         if event.kind == "sql_done"
+    ]
+
+
+def _powershell(drill: DrillState) -> list[Row]:
+    return [
+        {"t_s": event.t_s, **{key: plain(value) for key, value in event.data}}
+        for event in drill.events
+        if event.kind == "powershell"
     ]
 
 

@@ -63,6 +63,7 @@ class Report(TypedDict, total=False):
     attempts: list[Row]
     availability: Row
     sql: list[Row]
+    powershell: list[Row]
     goals: list[Row]
     questions: list[Row]
     rewinds: list[Row]

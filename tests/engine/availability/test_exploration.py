@@ -110,6 +110,17 @@ def test_every_pair_of_faults(part: int) -> None:
     explore(every=8, first=part)
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("cut NODE_1 NODE_2", "power-off NODE_1"),  # NODE_2's copy of the cluster database is out of date
+        ("stop-cluster NODE_2", "power-off NODE_2"),  # repaired in an order that nobody would choose
+    ],
+)
+def test_what_the_exploration_has_found(first: str, second: str) -> None:
+    assert _healthy(_run(ag_lab(), first, second, 4))
+
+
 def test_the_same_faults_again_end_in_the_same_state() -> None:
     ends = [_run(ag_lab(), "power-off NODE_1", "power-off FSW", 4) for _ in range(2)]
     assert ends[0].state_hash() == ends[1].state_hash()

@@ -1,0 +1,145 @@
+"""One pipeline of commands, read; and what passes along it, written as PowerShell writes tables and errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|([^\s|,'"]+))""")
+
+SWITCHES: Final = frozenset(
+    [
+        "fixquorum",
+        "forcequorum",
+        "fq",
+        "preventquorum",
+        "pq",
+        "drain",
+        "force",
+        "ignoreoffline",
+        "uselocaltime",
+        "clearquarantine",
+        "ignorepersistentstate",
+        "autosize",
+        "wrap",
+        "nomajoritywitness",
+        "nowitness",
+        "informationlevel",
+    ]
+)
+"""Parameters without a value."""
+
+
+class ShellError(Exception):
+    """What PowerShell answers in red: cmdlet, text, category, id."""
+
+    def __init__(self, cmdlet: str, text: str, category: str = "NotSpecified", id: str = "") -> None:
+        super().__init__(
+            f"{cmdlet} : {text}\n"
+            f"    + CategoryInfo          : {category}: (:) [{cmdlet}], ClusterCmdletException\n"
+            f"    + FullyQualifiedErrorId : {id or cmdlet}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command with its arguments: those with a name, in lower letters, and those by position."""
+
+    name: str
+    named: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    plain: tuple[tuple[str, ...], ...] = ()
+
+    def value(self, name: str, place: int | None = None) -> str:
+        return next(iter(self.values(name, place)), "")
+
+    def values(self, name: str, place: int | None = None) -> tuple[str, ...]:
+        """Values of a parameter, by its name or by its place; none if it is left out."""
+        found = self.named.get(name.lower())
+        if found is None and place is not None and place < len(self.plain):
+            return self.plain[place]
+        return found or ()
+
+    def has(self, *switches: str) -> bool:
+        return any(switch in self.named for switch in switches)
+
+
+def read(line: str) -> list[Call]:
+    """The commands of one pipeline, in order. Raises ShellError for a line that is not one."""
+    calls: list[list[tuple[str, bool]]] = [[]]
+    place, text = 0, line.strip()
+    while place < len(text):
+        found = TOKEN.match(text, place)
+        if found is None:
+            raise ShellError("ParserError", f"Unexpected token '{text[place:]}' in expression or statement.")
+        place = found.end()
+        single, double, sign, word = found.groups()
+        if sign == "|":
+            calls.append([])
+        elif sign == ",":
+            calls[-1].append((",", False))
+        else:
+            quoted = word is None
+            calls[-1].append(
+                (single if single is not None else double if double is not None else word, quoted)
+            )
+    if not all(calls):
+        raise ShellError("ParserError", "An empty pipe element is not allowed.", id="EmptyPipeElement")
+    return [_call(words) for words in calls]
+
+
+def _call(words: Sequence[tuple[str, bool]]) -> Call:
+    named: dict[str, tuple[str, ...]] = {}
+    plain: list[tuple[str, ...]] = []
+    waiting, joined = "", False
+    for word, quoted in words[1:]:
+        if word == "," and not quoted:
+            joined = True
+        elif word.startswith("-") and not quoted and len(word) > 1:
+            name, _, value = word[1:].lower().partition(":")
+            named[name] = (value,) if value else ()
+            waiting, joined = ("" if name in SWITCHES or value else name), False
+        elif joined and waiting == "" and plain:
+            plain[-1] = (*plain[-1], word)
+            joined = False
+        elif waiting and (joined or not named[waiting]):
+            named[waiting] = (*named[waiting], word)
+            joined = False
+        else:
+            waiting = ""
+            plain.append((word,))
+    return Call(words[0][0], named, tuple(plain))
+
+
+Row = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """Objects on their way along a pipeline: each with all its properties, and the columns that are shown."""
+
+    kind: str
+    """node, group, resource or something that no other cmdlet takes."""
+    columns: tuple[str, ...] = ()
+    rows: tuple[Row, ...] = ()
+    as_list: bool = False
+    text: str = ""
+    """What is written instead of a table."""
+
+    def written(self) -> str:
+        if self.text or not self.rows:
+            return self.text
+        if self.as_list:
+            width = max(map(len, self.columns))
+            return "\n\n".join(
+                "\n".join(f"{name:<{width}} : {row.get(name, '')}" for name in self.columns)
+                for row in self.rows
+            )
+        cells = [[row.get(name, "") for name in self.columns] for row in self.rows]
+        widths = [max(map(len, column)) for column in zip(self.columns, *cells, strict=True)]
+        lines = [list(self.columns), ["-" * len(name) for name in self.columns], *cells]
+        return "\n".join(
+            " ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        )

@@ -1,0 +1,443 @@
+"""What a line at the prompt does: the cmdlets that are simulated, and "not simulated" for all others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from engine.cluster import commands, config, roles
+from engine.flow.recovery import Cause
+from engine.inputs import InputProblem
+from engine.model import AvailabilityGroup, ClusterRole, Node, Resource, ResourceState, Service, World
+from engine.powershell.pipeline import Call, Row, ShellError, Table, read
+from engine.protocol import clock, network, service
+from engine.words import say
+
+Cmdlet = Callable[[World, str, Call, Table | None], Table]
+
+PROPERTY: Final = re.compile(
+    r"\(\s*Get-ClusterNode\s+(?:-Name\s+)?['\"]?([\w.-]+)['\"]?\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re.IGNORECASE
+)
+NO_SERVICE: Final = (
+    "The cluster service is not running.  Make sure that the service is running on all nodes in the cluster."
+)
+NOTHING: Final = Table("nothing")
+
+
+def run(world: World, node: str, line: str) -> None:
+    """Run a line at the prompt of *node*; the answer is an event. Raises InputProblem where there is no prompt."""
+    if not world.computers[node].powered:
+        raise InputProblem(say("{node} is off", node=node))
+    try:
+        output = _answer(world, node, line.strip())
+    except ShellError as problem:
+        output = str(problem)
+    world.emit("powershell", output, server=node, node=node, command=line.strip(), output=output)
+
+
+def _answer(world: World, node: str, line: str) -> str:
+    found = PROPERTY.fullmatch(line)
+    if found is not None:
+        return _property(world, node, *found.groups())
+    calls, table = read(line), None
+    for call in calls:
+        cmdlet = CMDLETS.get(call.name.lower())
+        if cmdlet is None:
+            return f"{call.name} is not simulated."
+        if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
+            _needs_service(world, node, call)
+        try:
+            table = cmdlet(world, node, call, table)
+        except InputProblem as problem:
+            raise ShellError(call.name, str(problem)) from None
+    return table.written() if table is not None else ""
+
+
+def _needs_service(world: World, node: str, call: Call) -> None:
+    if node not in world.nodes or not world.nodes[node].partition:
+        raise ShellError(call.name, NO_SERVICE, "ConnectionError", f"ClusterRpcConnection,{call.name}")
+
+
+def _property(world: World, node: str, name: str, what: str, value: str | None) -> str:
+    """(Get-ClusterNode name).NodeWeight, with = 0 or = 1 to set it."""
+    call = Call("Get-ClusterNode")
+    _needs_service(world, node, call)
+    member = _member(world, node, name, call)
+    row = _node_row(world, node, member)
+    spelled = next((key for key in row if key.lower() == what.lower()), None)
+    if value is None:
+        return row[spelled] if spelled else f"(Get-ClusterNode).{what} is not simulated."
+    if spelled != "NodeWeight" or value not in ("0", "1"):
+        return f"(Get-ClusterNode).{what} = {value} is not simulated."
+    commands.set_weight(world, member.name, int(value))
+    return ""
+
+
+# --- what there is --------------------------------------------------------------------------------------------
+
+
+def _known(world: World, node: str) -> Node:
+    """The cluster as the node at whose prompt the line stands knows it."""
+    return world.nodes[node]
+
+
+def _member(world: World, node: str, name: str, call: Call) -> Node:
+    cluster = world.clusters[_known(world, node).cluster]
+    found = next((one for one in cluster.nodes if one.lower() == name.lower()), None)
+    if found is None:
+        raise ShellError(call.name, f"The cluster node '{name}' was not found.", "ObjectNotFound")
+    return world.nodes[found]
+
+
+def _role(world: World, node: str, name: str, call: Call) -> ClusterRole:
+    found = _known(world, node).config.role(name)
+    if found is None:
+        raise ShellError(call.name, f"The cluster group '{name}' was not found.", "ObjectNotFound")
+    return found
+
+
+def _resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
+    return [(role, one) for role in _known(world, node).config.roles for one in role.resources]
+
+
+def _resource(world: World, node: str, name: str, call: Call) -> tuple[ClusterRole, Resource]:
+    found = [pair for pair in _resources(world, node) if pair[1].name.lower() == name.lower()]
+    if not found:
+        raise ShellError(call.name, f"The cluster resource '{name}' was not found.", "ObjectNotFound")
+    return found[0]
+
+
+def _names(call: Call, piped: Table | None, kind: str) -> tuple[str, ...]:
+    """Names that a cmdlet is given: by the pipeline, by -Name, or in the first place."""
+    if piped is not None and piped.kind == kind:
+        return tuple(row["Name"] for row in piped.rows)
+    return call.values("name", 0)
+
+
+def _one(call: Call, piped: Table | None, kind: str, default: str = "") -> str:
+    found = next(iter(_names(call, piped, kind)), default)
+    if not found:
+        text = "Cannot process command because of one or more missing mandatory parameters: Name."
+        raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
+    return found
+
+
+# --- Get ------------------------------------------------------------------------------------------------------
+
+
+def _node_row(world: World, here: str, node: Node) -> Row:
+    known = _known(world, here)
+    up = config.up(world, node) and node.partition == known.partition
+    state = "Paused" if up and node.paused else "Up" if up else "Down"
+    return {
+        "Name": node.name,
+        "Id": str(node.number),
+        "ID": str(node.number),
+        "State": state,
+        "Type": "Node",
+        "NodeWeight": str(known.config.weight(node.name)),
+        "DynamicWeight": str(int(node.name in known.config.counted)),
+    }
+
+
+def get_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    cluster = world.clusters[_known(world, node).cluster]
+    names = _names(call, piped, "node") or cluster.nodes
+    rows = tuple(_node_row(world, node, _member(world, node, name, call)) for name in names)
+    old = cluster.windows in ("2008 R2", "2012")
+    return Table("node", ("Name", "ID", "State") if old else ("Name", "State", "Type"), rows)
+
+
+def get_group(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    known = _known(world, node).config.roles
+    names = _names(call, piped, "group")
+    found = [_role(world, node, name, call) for name in names] if names else known
+    rows = tuple({"Name": r.name, "OwnerNode": r.owner, "State": _group_state(r)} for r in found)
+    return Table("group", ("Name", "OwnerNode", "State"), rows)
+
+
+def _group_state(role: ClusterRole) -> str:
+    pending = role.state in (ResourceState.ONLINE_PENDING, ResourceState.OFFLINE_PENDING)
+    return "Pending" if pending else role.state.value
+
+
+def get_resource(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    names = _names(call, piped, "resource")
+    found = [_resource(world, node, name, call) for name in names] if names else _resources(world, node)
+    if piped is not None and piped.kind == "group":
+        groups = {row["Name"] for row in piped.rows}
+        found = [pair for pair in _resources(world, node) if pair[0].name in groups]
+    rows = tuple(
+        {
+            "Name": one.name,
+            "State": ResourceState.FAILED.value if one.failed else role.state.value,
+            "OwnerGroup": role.name,
+            "ResourceType": one.kind,
+        }
+        for role, one in found
+    )
+    return Table("resource", ("Name", "State", "OwnerGroup", "ResourceType"), rows)
+
+
+QUORUM_TYPES: Final = {
+    "File Share Witness": "NodeAndFileShareMajority",
+    "Physical Disk": "NodeAndDiskMajority",
+    "Cloud Witness": "NodeAndCloudMajority",
+}
+
+
+def get_quorum(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    known = _known(world, node)
+    witness = known.config.witness
+    row = {
+        "Cluster": known.cluster,
+        "QuorumResource": witness.kind if witness is not None else "",
+        "QuorumType": QUORUM_TYPES[witness.kind] if witness is not None else "NodeMajority",
+    }
+    old = world.clusters[known.cluster].windows in ("2008 R2", "2012", "2012 R2")
+    return Table("quorum", ("Cluster", "QuorumResource", *(("QuorumType",) if old else ())), (row,))
+
+
+def get_owner_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    names = _names(call, piped, "resource") or call.values("resource")
+    rows = [
+        {"ClusterObject": one.name, "OwnerNodes": "{" + ", ".join(one.owners) + "}"}
+        for _, one in (_resource(world, node, name, call) for name in names)
+    ]
+    groups = call.values("group") or (
+        tuple(row["Name"] for row in piped.rows) if piped and piped.kind == "group" else ()
+    )
+    for name in groups:
+        role = _role(world, node, name, call)
+        rows.append({"ClusterObject": role.name, "OwnerNodes": "{" + ", ".join(role.preferred) + "}"})
+    if not rows:
+        _one(call, None, "resource")
+    return Table("owners", ("ClusterObject", "OwnerNodes"), tuple(rows))
+
+
+PARAMETERS: Final = {
+    "LeaseTimeout": "lease_timeout_ms",
+    "FailureConditionLevel": "failure_condition_level",
+    "HealthCheckTimeout": "health_check_timeout_ms",
+}
+"""Private properties of the resource of an availability group, as the group has them."""
+
+
+def _of_group(world: World, node: str, call: Call, piped: Table | None) -> tuple[str, AvailabilityGroup]:
+    """The resource of an availability group that comes along the pipeline."""
+    if piped is None or piped.kind != "resource":
+        _one(call, None, "resource")
+        raise ShellError(call.name, "Only a resource from the pipeline is simulated here.")
+    role, resource = _resource(world, node, _one(call, piped, "resource"), call)
+    group = next((one for one in _known(world, node).config.groups if one.name == role.name), None)
+    if group is None or resource.kind != "SQL Server Availability Group":
+        raise ShellError(call.name, f"Parameters of a resource of type {resource.kind} are not simulated.")
+    return resource.name, group
+
+
+def get_parameter(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name, group = _of_group(world, node, call, piped)
+    wanted = call.value("name", 0).lower()
+    rows = tuple(
+        {"Object": name, "Name": key, "Value": str(getattr(group, field)), "Type": "UInt32"}
+        for key, field in PARAMETERS.items()
+        if not wanted or key.lower() == wanted
+    )
+    return Table("parameters", ("Object", "Name", "Value", "Type"), rows)
+
+
+def set_parameter(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    _, group = _of_group(world, node, call, piped)
+    key, value = call.value("name", 0), call.value("value", 1)
+    field = {one.lower(): name for one, name in PARAMETERS.items()}.get(key.lower())
+    if field is None or not value.isdigit():
+        raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")
+    changes: dict[str, int] = {field: int(value)}
+    config.update_group(world, node, group.guid, lambda old: _with(old, changes))
+    return NOTHING
+
+
+def _with(group: AvailabilityGroup, changes: dict[str, int]) -> AvailabilityGroup:
+    return replace(group, **changes)  # type: ignore[arg-type]
+
+
+def get_log(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """The lines themselves, as the file has them that the real cmdlet writes. Times are UTC."""
+    name = call.value("node", 0) or node
+    member = _member(world, node, name, call)
+    minutes = call.value("timespan")
+    since = world.tick - int(float(minutes) * 6_000) if minutes.replace(".", "", 1).isdigit() else 0
+    lines = [
+        f"{member.number:08x}.00000{member.number:03x}::{_stamp(world, tick)} {level:<5} [{component}] {text}"
+        for tick, level, component, text in world.clusterlog.get(member.name, ())
+        if tick >= since
+    ]
+    return Table("log", text="\n".join(lines))
+
+
+def _stamp(world: World, tick: int) -> str:
+    moment = clock.time_at(world, tick)
+    return f"{moment:%Y/%m/%d-%H:%M:%S}.{moment.microsecond // 1000:03d}"
+
+
+# --- acts -----------------------------------------------------------------------------------------------------
+
+
+def move_group(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    role = _role(world, node, _one(call, piped, "group"), call)
+    target = call.value("node", 1)
+    if not target:
+        target = next((n for n in roles.KINDS[role.kind].targets(world, role) if n != role.owner), "")
+    if not target:
+        raise ShellError(call.name, f"There is no node to which '{role.name}' could move.")
+    commands.move(world, role.name, _member(world, node, target, call).name)
+    return get_group(world, node, Call("Get-ClusterGroup", {"name": (role.name,)}), None)
+
+
+def set_group(act: Callable[[World, str], None]) -> Cmdlet:
+    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+        name = _role(world, node, _one(call, piped, "group"), call).name
+        act(world, name)
+        return get_group(world, node, Call("Get-ClusterGroup", {"name": (name,)}), None)
+
+    return cmdlet
+
+
+def start_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = _member(world, node, _one(call, piped, "node", node), call).name
+    if call.has("fixquorum", "forcequorum", "fq"):
+        commands.force_quorum(world, name)
+    else:
+        commands.start(world, name, prevent=call.has("preventquorum", "pq"))
+    return get_node(world, node, Call("Get-ClusterNode", {"name": (name,)}), None)
+
+
+def stop_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = _member(world, node, _one(call, piped, "node", node), call).name
+    commands.stop(world, name)
+    return get_node(world, node, Call("Get-ClusterNode", {"name": (name,)}), None)
+
+
+def pause(paused: bool) -> Cmdlet:
+    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+        member = _member(world, node, _one(call, piped, "node", node), call)
+        commands.set_paused(world, member.name, paused, call.has("drain"))
+        return get_node(world, node, Call("Get-ClusterNode", {"name": (member.name,)}), None)
+
+    return cmdlet
+
+
+def set_owner_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    names = _names(call, piped, "resource") if piped is not None else call.values("resource", 0)
+    for name in names:
+        commands.set_owners(world, _resource(world, node, name, call)[1].name, call.values("owners", 1))
+    if not names:
+        return Table(
+            "text", text="Preferred owners of a group (Set-ClusterOwnerNode -Group) are not simulated."
+        )
+    return NOTHING
+
+
+# --- services and network -------------------------------------------------------------------------------------
+
+
+def _server(world: World, node: str, call: Call) -> str:
+    """The instance that a service belongs to: MSSQLSERVER is the one on this node, MSSQL$NAME that of the name."""
+    wanted = call.value("name", 0)
+    there = world.instances_on(node)
+    named = wanted.upper().removeprefix("MSSQL$")
+    found = [name for name in there if wanted.upper() == "MSSQLSERVER" or name.upper() == named]
+    if not found:
+        text = f"Cannot find any service with service name '{wanted}'."
+        raise ShellError(call.name, text, "ObjectNotFound", "NoServiceFoundForGivenName")
+    return found[0]
+
+
+def get_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    if call.value("name", 0).lower() == "clussvc":
+        state, name, shown = config.up(world, world.nodes[node]), "ClusSvc", "Cluster Service"
+    else:
+        server = _server(world, node, call)
+        state = world.instances[server].service is not Service.STOPPED
+        name, shown = call.value("name", 0), f"SQL Server ({call.value('name', 0)})"
+    row = {"Status": "Running" if state else "Stopped", "Name": name, "DisplayName": shown}
+    return Table("service", ("Status", "Name", "DisplayName"), (row,))
+
+
+def restart_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    service.stop(world, _server(world, node, call), Cause.STOP_SERVICE, "restart", ((17148, ()),))
+    return NOTHING
+
+
+def _target(world: World, name: str) -> str | None:
+    """The computer that a name leads to: a computer, an instance or a listener that is online."""
+    listeners = {key.lower(): server for key, server in world.listeners.items()}
+    spelled = {key.lower(): key for key in (*world.computers, *world.instances)}
+    found = listeners.get(name.lower()) or spelled.get(name.lower())
+    if found is None:
+        return None
+    return world.instances[found].computer if found in world.instances else found
+
+
+def test_connection(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name, port = call.value("computername", 0), call.value("port") or "0"
+    target = _target(world, name)
+    there = target is not None and world.computers[target].powered and network.passing(world, node, target)
+    row = {"ComputerName": name, "PingSucceeded": str(there)}
+    if port != "0":
+        answering = there and any(world.instances[one].answering for one in world.instances_on(target or ""))
+        row |= {"RemotePort": port, "TcpTestSucceeded": str(answering and port in ("1433", "5022"))}
+    return Table("connection", tuple(row), (row,), as_list=True)
+
+
+def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = call.value("name", 0)
+    known = {key.lower() for key in (*world.listeners, *world.computers, *world.instances)}
+    if name.lower() not in known:
+        text = f"{name} : DNS name does not exist"
+        raise ShellError(call.name, text, "ResourceUnavailable", "DNS_ERROR_RCODE_NAME_ERROR")
+    return Table("text", text=f"{name} is in the name server; its addresses are not simulated.")
+
+
+# --- shape ----------------------------------------------------------------------------------------------------
+
+
+def shape(as_list: bool) -> Cmdlet:
+    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+        if piped is None or not piped.rows:
+            return piped or NOTHING
+        wanted = [name for names in call.plain for name in names] or list(call.values("property"))
+        spelled = {key.lower(): key for key in piped.rows[0]}
+        columns = tuple(spelled.get(name.lower(), name) for name in wanted) or piped.columns
+        return Table(piped.kind, columns, piped.rows, as_list)
+
+    return cmdlet
+
+
+CMDLETS: Final[dict[str, Cmdlet]] = {
+    "get-clusternode": get_node,
+    "get-clustergroup": get_group,
+    "get-clusterresource": get_resource,
+    "get-clusterquorum": get_quorum,
+    "get-clusterownernode": get_owner_node,
+    "get-clusterparameter": get_parameter,
+    "get-clusterlog": get_log,
+    "move-clustergroup": move_group,
+    "start-clustergroup": set_group(commands.start_role),
+    "stop-clustergroup": set_group(commands.stop_role),
+    "start-clusternode": start_node,
+    "stop-clusternode": stop_node,
+    "suspend-clusternode": pause(True),
+    "resume-clusternode": pause(False),
+    "set-clusterownernode": set_owner_node,
+    "set-clusterparameter": set_parameter,
+    "get-service": get_service,
+    "restart-service": restart_service,
+    "test-netconnection": test_connection,
+    "resolve-dnsname": resolve_name,
+    **dict.fromkeys(("format-table", "ft", "select-object", "select"), shape(False)),
+    **dict.fromkeys(("format-list", "fl"), shape(True)),
+}
+"""Every command that is simulated, in lower letters."""

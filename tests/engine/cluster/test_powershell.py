@@ -1,0 +1,79 @@
+"""The PowerShell prompt: columns, acts, errors in PowerShell's shape, and "not simulated" by name."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.inputs import InputProblem
+from engine.model import World
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.cluster.worlds import do, fci_lab, role, until
+
+
+def ask(world: World, line: str, node: str = "NODE_1") -> str:
+    do(world, f"ps {node} {line}")
+    return str(world.outbox[-1].get("output")) if world.outbox[-1].kind == "powershell" else _last(world)
+
+
+def _last(world: World) -> str:
+    return next(str(event.get("output")) for event in reversed(world.outbox) if event.kind == "powershell")
+
+
+def lines(text: str) -> list[list[str]]:
+    return [line.split() for line in text.splitlines()]
+
+
+def test_what_is_looked_at() -> None:
+    world = ag_lab()
+    assert lines(ask(world, "Get-ClusterNode")) == [
+        ["Name", "State", "Type"],
+        ["----", "-----", "----"],
+        ["NODE_1", "Up", "Node"],
+        ["NODE_2", "Up", "Node"],
+        ["NODE_3", "Up", "Node"],
+    ]
+    assert lines(ask(world, "Get-ClusterGroup AG1"))[2] == ["AG1", "NODE_1", "Online"]
+    weights = lines(ask(world, "Get-ClusterNode | ft Name, NodeWeight, DynamicWeight"))
+    assert weights[0] == ["Name", "NodeWeight", "DynamicWeight"]
+    assert weights[2] == ["NODE_1", "1", "1"]
+    assert "NodeAndFileShareMajority" in ask(world, "Get-ClusterQuorum")
+    assert "LeaseTimeout          20000" in ask(world, "Get-ClusterResource AG1 | Get-ClusterParameter")
+    owners = ask(world, "Get-ClusterResource 'AG1' | Get-ClusterOwnerNode")
+    assert owners.splitlines()[-1] == "AG1           {NODE_1, NODE_2, NODE_3}"
+
+
+def test_a_parameter_is_set() -> None:
+    world = ag_lab()
+    ask(world, "Get-ClusterResource AG1 | Set-ClusterParameter LeaseTimeout 40000")
+    assert world.nodes["NODE_2"].config.groups[0].lease_timeout_ms == 40_000
+    assert "not simulated" in ask(world, "Get-ClusterResource AG1 | Set-ClusterParameter VerboseLogging 1")
+
+
+def test_what_is_done() -> None:
+    world = fci_lab()
+    assert lines(ask(world, "Move-ClusterGroup -Name SQLFCI1 -Node NODE_2"))[2][0] == "SQLFCI1"
+    until(world, 30)
+    assert role(world, "SQLFCI1").owner == "NODE_2"
+    ask(world, "(Get-ClusterNode NODE_4).NodeWeight = 0")
+    assert ask(world, "(Get-ClusterNode NODE_4).NodeWeight") == "0"
+    ask(world, 'Get-ClusterResource "SQL Server (SQLFCI1)" | Set-ClusterOwnerNode -Owners NODE_2')
+    assert role(world, "SQLFCI1").resource("SQL Server (SQLFCI1)").owners == ("NODE_2",)  # type: ignore[union-attr]
+    assert "Paused" in ask(world, "Suspend-ClusterNode NODE_3 -Drain")
+    until(world, 60)
+    assert role(world, "SQLFCI2").owner == "NODE_4"
+    assert "Bringing group 'SQLFCI2' online on NODE_4" in ask(world, "Get-ClusterLog -Node NODE_3")
+
+
+def test_what_is_refused_and_what_is_not_simulated() -> None:
+    world = fci_lab()
+    said = ask(world, "Get-ClusterGroup Nothing")
+    assert said.startswith("Get-ClusterGroup : The cluster group 'Nothing' was not found.")
+    assert "CategoryInfo" in said
+    assert "FullyQualifiedErrorId" in said
+    assert ask(world, "Format-Volume C") == "Format-Volume is not simulated."
+    do(world, "stop-cluster NODE_4")
+    assert "The cluster service is not running." in ask(world, "Get-ClusterNode", "NODE_4")
+    assert "NODE_4" in ask(world, "Start-ClusterNode", "NODE_4")
+    do(world, "power-off NODE_2")
+    with pytest.raises(InputProblem, match="is off"):
+        do(world, "ps NODE_2 Get-ClusterNode")
