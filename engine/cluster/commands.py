@@ -26,6 +26,7 @@ def _leave(world: World, name: str, there: list[str]) -> None:
     living = [node for node in there if config.up(world, world.nodes[node])]
     if not living:
         return
+    membership.level(world, living)
     first = world.nodes[living[0]]
     counted = tuple(node for node in first.config.counted if node != name)
     config.update(world, first.name, counted=counted)

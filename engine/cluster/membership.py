@@ -75,7 +75,7 @@ def _note_silence(world: World, cluster: Cluster) -> None:
     for pair in sorted(known.keys() - silent.keys()):
         a, b = (world.nodes.get(name) for name in pair)
         if a is not None and b is not None and a.partition and a.partition == b.partition:
-            _level(world, list(pair))
+            level(world, list(pair))
     for pair, since in silent.items():
         if pair not in known:
             agreed = since + ticks(_patience_s(world, cluster, pair) + world.chance.uniform(*REGROUP_S))
@@ -171,7 +171,7 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
 
 def _go_on(world: World, side: list[str], gone: list[str]) -> None:
     first = side[0]
-    _level(world, side)
+    level(world, side)
     config.update(world, first)  # the others have left: from here on the side is the whole partition
     for lost in gone:
         number = world.nodes[lost].number
@@ -184,7 +184,7 @@ def _go_on(world: World, side: list[str], gone: list[str]) -> None:
     roles.owners_lost(world, first, gone)
 
 
-def _level(world: World, side: list[str]) -> None:
+def level(world: World, side: list[str]) -> None:
     """All have the newest copy of the cluster database that one of them has."""
     known = _newest(world, side)
     for name in side:

@@ -10,24 +10,10 @@ from typing import Final
 TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|([^\s|,'"]+))""")
 
 SWITCHES: Final = frozenset(
-    [
-        "fixquorum",
-        "forcequorum",
-        "fq",
-        "preventquorum",
-        "pq",
-        "drain",
-        "force",
-        "ignoreoffline",
-        "uselocaltime",
-        "clearquarantine",
-        "ignorepersistentstate",
-        "autosize",
-        "wrap",
-        "nomajoritywitness",
-        "nowitness",
-        "informationlevel",
-    ]
+    {
+        *("fixquorum", "forcequorum", "fq", "preventquorum", "pq", "drain", "force", "ignoreoffline"),
+        *("uselocaltime", "clearquarantine", "ignorepersistentstate", "autosize", "wrap"),
+    }
 )
 """Parameters without a value."""
 

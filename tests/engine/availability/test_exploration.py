@@ -114,6 +114,7 @@ def test_every_pair_of_faults(part: int) -> None:
     ("first", "second"),
     [
         ("cut NODE_1 NODE_2", "power-off NODE_1"),  # NODE_2's copy of the cluster database is out of date
+        ("cut NODE_1 NODE_2", "stop-cluster NODE_1"),
         ("stop-cluster NODE_2", "power-off NODE_2"),  # repaired in an order that nobody would choose
     ],
 )
