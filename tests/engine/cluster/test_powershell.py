@@ -57,7 +57,7 @@ def test_what_is_done() -> None:
     ask(world, "(Get-ClusterNode NODE_4).NodeWeight = 0")
     assert ask(world, "(Get-ClusterNode NODE_4).NodeWeight") == "0"
     ask(world, 'Get-ClusterResource "SQL Server (SQLFCI1)" | Set-ClusterOwnerNode -Owners NODE_2')
-    assert role(world, "SQLFCI1").resource("SQL Server (SQLFCI1)").owners == ("NODE_2",)  # type: ignore[union-attr]
+    assert role(world, "SQLFCI1").resource("SQL Server (SQLFCI1)").owners == ("NODE_2",)
     assert "Paused" in ask(world, "Suspend-ClusterNode NODE_3 -Drain")
     until(world, 60)
     assert role(world, "SQLFCI2").owner == "NODE_4"
