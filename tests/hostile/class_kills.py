@@ -86,7 +86,7 @@ def _finish(one: subprocess.Popen[str], code: str, name: str, profile: Path) -> 
         _, errors = one.communicate(timeout=END_S)
         if one.returncode == 0:
             return
-        assert "did not reach the host" in errors, (name, errors)
+        assert "did not reach" in errors or "nobody answers" in errors, (name, errors)
         one = seat(code, name, profile)
     raise AssertionError((name, errors))
 
