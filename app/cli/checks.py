@@ -8,7 +8,7 @@ from pathlib import Path
 from app.cli import bundles
 from app.cli.terms import Commands, Unusable, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files import bundle, scenario_files
+from app.files import bundle, certificates, scenario_files
 from engine.drill.authoring.lint import lint
 from engine.drill.authoring.problems import Problem, ScenarioProblems
 from engine.drill.authoring.scenario import schema
@@ -37,7 +37,10 @@ def _check(options: argparse.Namespace) -> int:
             continue
         file = scenario_files.find(name)
         try:
-            found += lint(file.load(), file.file)
+            scenario = file.load()
+            found += lint(scenario, file.file)
+            if (certificate := certificates.kept(scenario)) is not None:
+                found += certificates.warnings(certificate, file.file)
         except ScenarioProblems as problems:
             found += problems.problems
     if options.json:

@@ -56,6 +56,7 @@ class Certifying:
                 "score": None if reference is None else reference.score,
                 "fair": None if reference is None else reference.fair,
             },
+            "idle": {"score": next(plan.score for plan in self.fair.plans if not plan.acts)},
             "point_of_no_return_s": lost_s,
             "curve": {"t_s": [t_s for t_s, _ in steps], "best": [best for _, best in steps]},
             "blunder_share": self.fair.blunders / self.fair.tried if self.fair.tried else None,

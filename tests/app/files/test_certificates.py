@@ -1,0 +1,59 @@
+"""Certificates of the shipped drills: of just this text, and what they have against a drill."""
+
+from __future__ import annotations
+
+from importlib import resources
+
+import pytest
+
+from app import cli
+from app.files import certificates, scenario_files
+from app.files.certificates import Certificate
+from app.files.scenario_files import ScenarioFile
+
+NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir())
+
+
+def test_a_certificate_is_of_one_text() -> None:
+    file = scenario_files.find("automatic-failover")
+    found = certificates.kept(file.load())
+    assert found is not None
+    assert found["par"]["score"] >= found["reference"]["score"]
+    changed = ScenarioFile(file.name, file.file, file.text + "\n# changed\n", shipped=True)
+    assert certificates.kept(changed.load()) is None
+
+
+def test_certificates_that_hold_have_nothing_against_their_drills() -> None:
+    """One of a drill that was changed since counts for nothing until it is made anew."""
+    holding = {name: certificates.kept(scenario_files.find(name).load()) for name in NAMES}
+    assert any(holding.values())
+    for name, found in holding.items():
+        if found is None:
+            continue
+        assert found["clairvoyant"]["score"] >= found["par"]["score"] >= (found["reference"]["score"] or 0.0)
+        assert certificates.warnings(found, name) == []
+
+
+@pytest.mark.parametrize(
+    ("par", "reference", "idle", "said"),
+    [
+        (100.0, 97.0, 85.0, []),
+        (100.0, 96.9, 20.0, ["the reference solution earns 96.9"]),
+        (100.0, None, 85.1, ["doing nothing earns 85.1"]),
+    ],
+)
+def test_what_a_certificate_has_against_a_drill(
+    par: float, reference: float | None, idle: float, said: list[str]
+) -> None:
+    found = certificates.warnings(_certificate(par, reference, idle), "small.toml")
+    assert [problem.text[: len(begin)] for problem, begin in zip(found, said, strict=True)] == said
+
+
+def test_check_reads_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(certificates, "kept", lambda scenario: _certificate(100.0, 90.0, 0.0))
+    assert cli.main(["check", "lab"], lambda scenario: 9) == 1
+    assert "the reference solution earns 90 points" in capsys.readouterr().out
+
+
+def _certificate(par: float, reference: float | None, idle: float) -> Certificate:
+    return {"par": {"score": par}, "reference": {"score": reference}, "idle": {"score": idle}}
