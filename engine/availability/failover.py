@@ -181,8 +181,8 @@ def redone(world: World, stream: int) -> None:
     if key is None or failover is None or failover.redo_done_tick is not None or failover.to_server != key[0]:
         return
     unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
-    lead = world.instances[world.sources[source][0]]
-    if failover.kind == "manual" and lead.answering and unhardened_kb > 1e-6:
+    lead = world.contacts.get((world.copies[key].availability.guid or 0, world.sources[source][0], key[0]))
+    if failover.kind == "manual" and lead is not None and lead.connected and unhardened_kb > 1e-6:
         return  # the tail of the log is still on its way
     _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
     guid = world.copies[key].availability.guid
