@@ -115,7 +115,10 @@ def test_every_pair_of_faults(part: int) -> None:
     [
         ("cut NODE_1 NODE_2", "power-off NODE_1"),  # NODE_2's copy of the cluster database is out of date
         ("cut NODE_1 NODE_2", "stop-cluster NODE_1"),
-        ("pull-cable NODE_1", "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER"),  # the tail of the log never comes
+        (
+            "pull-cable NODE_1",
+            "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER",
+        ),  # the tail of the log never comes
         ("stop-cluster NODE_2", "power-off NODE_2"),  # repaired in an order that nobody would choose
     ],
 )
