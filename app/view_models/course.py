@@ -51,7 +51,7 @@ class Marker:
 
 
 class Course:
-    """Follows the events of a run. `mirrored` are the databases that begin with a mirror in step."""
+    """Follows the events of a run. `mirrored` are the databases that begin with a mirror or secondary in step."""
 
     def __init__(self, databases: Iterable[str], mirrored: Iterable[str]) -> None:
         self.markers: list[Marker] = []
@@ -60,6 +60,8 @@ class Course:
         self._serving = dict.fromkeys(databases, True)
         self._server: dict[str, str | None] = dict.fromkeys(self._serving)
         self._states: dict[tuple[str, str], str] = {}
+        self._grouped: dict[str, bool] = {}
+        """Databases of availability groups -> a secondary is in step; no state of one copy tells it."""
         self._start_states = dict.fromkeys(self._serving, "NONE")
         self._start_states |= dict.fromkeys(mirrored, "SYNCHRONIZED")
         self._service = [(0.0, SERVING)]
@@ -91,7 +93,7 @@ class Course:
         return _spans(self._service, until_s)
 
     def protection(self, until_s: float) -> list[Span]:
-        """Whether what served had a mirror in step."""
+        """Whether what served had a mirror or a secondary in step."""
         return _spans(self._protection, until_s)
 
     def _follow(self, event: Row) -> None:
@@ -101,6 +103,12 @@ class Course:
         if event["kind"] == "availability" and event.get("serving") is not None:
             self._serving[database] = bool(event["serving"])
             self._server[database] = server
+            if database in self._grouped:
+                self._grouped[database] = True  # unless the next event says otherwise
+        elif event["kind"] == "protection":
+            self._grouped[database] = not event["exposed"]
+        elif event["kind"] == "state" and "group" in event:
+            self._grouped.setdefault(database, self._start_states[database] == "SYNCHRONIZED")
         elif event["kind"] == "state" and server is not None:
             self._states[server, database] = str(event.get("new"))
         else:
@@ -117,6 +125,8 @@ class Course:
 
     def _in_step(self, database: str) -> bool:
         """The copy that serves is SYNCHRONIZED; before anything is known of it, as at the start."""
+        if database in self._grouped:
+            return self._grouped[database]
         known = {s: state for (s, db), state in self._states.items() if db == database}
         if not known:
             return self._start_states[database] == "SYNCHRONIZED"
@@ -127,14 +137,15 @@ class Course:
 
 
 def in_step(scenario: Scenario) -> tuple[str, ...]:
-    """Databases that begin with a mirror in step, each of those that are described together by a count."""
+    """Databases that begin with a mirror or a secondary in step, each of those that are described together by a
+    count."""
     each = {database.name: database.names for database in scenario.databases}
-    return tuple(
-        name
-        for session in scenario.sessions
-        if session.state == "SYNCHRONIZED"
-        for name in each.get(session.database, (session.database,))
-    )
+    mirrored = [session.database for session in scenario.sessions if session.state == "SYNCHRONIZED"]
+    for group in scenario.groups:
+        modes = {replica.server: replica.mode for replica in group.replicas}
+        if modes.pop(group.primary, "") == "SYNCHRONOUS_COMMIT" and "SYNCHRONOUS_COMMIT" in modes.values():
+            mirrored += group.databases
+    return tuple(name for database in mirrored for name in each.get(database, (database,)))
 
 
 def course_of(events: Iterable[Row], databases: Iterable[str], mirrored: Iterable[str]) -> Course:
@@ -171,8 +182,8 @@ def marker_of(event: Row) -> Marker | None:
 
 
 TOLD: Final = (
-    "fault", "chore", "sql_done", "failover", "detected", "state", "role", "witness", "availability", "note", "goal",
-    "question", "hint",
+    "fault", "chore", "sql_done", "failover", "detected", "state", "role", "witness", "availability", "protection",
+    "cluster", "replica", "note", "goal", "question", "hint",
 )  # fmt: skip
 """Kinds of events that a course knows: no other changes it or gets a marker."""
 
@@ -191,7 +202,7 @@ def _marker(event: Row) -> Iterator[tuple[str, str]]:
         yield "failover", text
     elif kind == "detected":
         yield "detection", text
-    elif kind in ("state", "role", "witness") or (
+    elif kind in ("state", "role", "witness", "replica", "cluster") or (
         kind == "availability" and event.get("serving") is not None
     ):
         yield "transition", text

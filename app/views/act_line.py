@@ -36,7 +36,7 @@ class ActLine(QLineEdit):
         completer.setCompletionMode(QCompleter.CompletionMode.UnfilteredPopupCompletion)
         completer.setCaseSensitivity(Qt.CaseSensitivity.CaseInsensitive)
         self.setCompleter(completer)
-        self.setPlaceholderText(tr("Type a command: power-off SERVER_A"))
+        self._show_example("SERVER_A")
         self.setAccessibleName(tr("Command"))
         letter = self.fontMetrics().averageCharWidth()
         self.setMinimumWidth(LETTERS[0] * letter)
@@ -53,6 +53,7 @@ class ActLine(QLineEdit):
     @Slot(object)
     def show_drill(self, drill: HasWorld) -> None:
         self._world = drill.world
+        self._show_example(next(iter(drill.world.instances), "SERVER_A"))
 
     @Slot(object)
     def show_world(self, world: World) -> None:
@@ -61,6 +62,9 @@ class ActLine(QLineEdit):
     @Slot(list)
     def add_events(self, events: Sequence[Event]) -> None:
         """Events say nothing that would change here."""
+
+    def _show_example(self, server: str) -> None:
+        self.setPlaceholderText(tr("Type a command: {command}").format(command=f"power-off {server}"))
 
     def _complete(self, text: str) -> None:
         if self._world is not None:

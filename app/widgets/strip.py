@@ -33,7 +33,7 @@ from app.words.sentences import said
 SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 """What the whole strip may stand for: it grows by leaps, so that markers do not creep."""
 
-LANES: Final = (mark("service"), mark("mirror"))
+LANES: Final = (mark("service"), mark("standby"))
 LANE_PITCH: Final = 1.2
 """Height of a lane with its gap, in lines of text, where there are states."""
 KEYS: Final[dict[int, Callable[[int, int], int]]] = {

@@ -161,11 +161,14 @@ def readers(world: World, key: Key) -> str:
 
 def set_state(world: World, key: Key, new: SyncState) -> None:
     """What a server takes its own copy's synchronization state to be."""
-    old = world.copies[key].availability.state
+    mine = world.copies[key].availability
+    old = mine.state
     if old is not new:
         world.update_availability(key, state=new)
+        group = group_of(world, key[0], mine.guid) if mine.guid is not None else None
+        name = group.name if group is not None else str(mine.guid)
         text = say("{old} -> {new}", old=old.name, new=new.name)
-        world.emit("state", text, server=key[0], database=key[1], old=old.name, new=new.name)
+        world.emit("state", text, server=key[0], database=key[1], old=old.name, new=new.name, group=name)
 
 
 def set_peer(world: World, key: Key, server: str, new: SyncState) -> None:

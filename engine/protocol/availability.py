@@ -44,6 +44,12 @@ def account(world: World) -> None:
             if not serving:
                 text = say("{database} does not serve its clients", database=database)
             world.emit("availability", text, server=where, database=database, serving=serving)
+        grouped = any(copy.group_kind == "availability" for copy in serving_now)
+        if exposed != old.exposed and grouped:  # of a mirror its states tell it
+            text = say("no secondary of {database} is in step", database=database)
+            if not exposed:
+                text = say("a secondary of {database} is in step", database=database)
+            world.emit("protection", text, server=serving_now[0].server, database=database, exposed=exposed)
 
 
 def settled(old: Availability, tick: int) -> Availability:

@@ -1,4 +1,4 @@
-"""Mirroring states of each copy over time, a lane for each server, as in a Gantt chart."""
+"""States of each mirrored or replicated copy over time, a lane for each server, as in a Gantt chart."""
 
 from __future__ import annotations
 
@@ -29,6 +29,9 @@ LOOKS: Final = {
     "SYNCHRONIZING": ("info", Qt.BrushStyle.Dense7Pattern),
     "SUSPENDED": ("warn", Qt.BrushStyle.BDiagPattern),
     "DISCONNECTED": ("bad", Qt.BrushStyle.Dense6Pattern),
+    "NOT_SYNCHRONIZING": ("bad", Qt.BrushStyle.Dense6Pattern),
+    "REVERTING": ("warn", Qt.BrushStyle.DiagCrossPattern),
+    "INITIALIZING": ("warn", Qt.BrushStyle.DiagCrossPattern),
     "PENDING_FAILOVER": ("warn", Qt.BrushStyle.DiagCrossPattern),
     NO_SESSION: ("idle", Qt.BrushStyle.NoBrush),
     DOWN: ("idle", Qt.BrushStyle.BDiagPattern),
@@ -119,7 +122,7 @@ class StateLanes(QWidget):
         self._lanes: dict[str, list[Span]] = {}
         self._bounds = (0.0, 1.0)
         self._cursor_s: float | None = None
-        self.setAccessibleName(tr("Mirroring states over time"))
+        self.setAccessibleName(tr("States of the copies over time"))
 
     def show_lanes(self, lanes: dict[str, list[Span]], bounds: tuple[float, float]) -> None:
         """What to paint, and the pixels between which the charts' times lie."""

@@ -258,7 +258,7 @@ class Debrief(QScrollArea):
         strip.moment_chosen.connect(self._choose_moment)
         if self._review is not None and self._review.lanes:
             strip.show_states(_states(self._review.lanes))
-        words = tr("Availability, protection, and the mirroring state as the principal saw it.")
+        words = tr("Availability, protection, and the state of the copies as the serving server saw it.")
         try_there = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
         note = muted(f"{words} {try_there}" if self._can_retry else words)
         box = QWidget()

@@ -193,7 +193,7 @@ class Monitor(QWidget):
         found = {name: readout(world, name) for name in mirrored_databases(world)}
         self._list(found)
         chosen = found.get(self.database or "")
-        self.banner.setText(_age(world, chosen))
+        self.banner.setText(_age(world, chosen) if found else _nothing(world))
         page = self.tabs.currentWidget()
         if page is self.status:
             self.status.show_readout(chosen)
@@ -235,9 +235,15 @@ class Monitor(QWidget):
         self._draw()  # signs of the states in other colours
 
 
+def _nothing(world: World) -> str:
+    if world.replicas:
+        return tr("No mirrored database. Availability groups are shown in the Always On dashboard.")
+    return tr("No mirrored database.")
+
+
 def _age(world: World, found: Readout | None) -> str:
     if found is None:
-        return tr("No mirrored database.")
+        return ""
     if found.age_s is None:
         return tr("No record yet. Refresh (F5) queries both partners.")
     tick = found.now_tick - round(found.age_s * TICKS_PER_S)

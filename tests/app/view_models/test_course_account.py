@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from app.view_models.course import DOWN, EXPOSED, Span, course_of
+from app.view_models.course import DOWN, EXPOSED, Span, course_of, in_step
+from engine.drill.authoring.scenario import load_scenario
 from engine.protocol.availability import settled
+from tests.engine.availability.worlds import SCENARIOS, ag_lab
 from tests.engine.worlds import DB, M, P, lab, play
 
 SCRIPTS = {
@@ -31,3 +33,26 @@ def test_downtime_and_exposure_are_the_engines(script: str) -> None:
     assert account.down_ticks + account.exposed_ticks > 0
     assert total_ticks(course.service(180.0), DOWN) == pytest.approx(account.down_ticks)
     assert total_ticks(course.protection(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
+
+
+GROUPS = {
+    "suspended": "5 sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND\n60 sql NODE_1 ALTER DATABASE Sales SET HADR RESUME",
+    "planned failover": "5 sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER",
+    "automatic failover": "10 power-off NODE_1\n60 power-on NODE_1",
+    "secondary lost": "5 power-off NODE_2\n60 power-on NODE_2",
+    "lost while unprotected": "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_1\n91 power-on NODE_2",
+    "suspended": "5 sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND\n60 sql NODE_1 ALTER DATABASE Sales SET HADR RESUME",
+}
+
+
+@pytest.mark.parametrize("script", GROUPS.values(), ids=GROUPS)
+def test_of_a_group_too(script: str) -> None:
+    world = ag_lab()
+    events = play(world, script, 400.0)
+    scenario = load_scenario((SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8"), "ag-lab")
+    assert in_step(scenario) == ("Sales", "Orders")
+    course = course_of((event.as_json() for event in events), [DB], in_step(scenario))
+    account = settled(world.availability[DB], world.tick)
+    assert account.down_ticks + account.exposed_ticks > 0
+    assert total_ticks(course.service(400.0), DOWN) == pytest.approx(account.down_ticks)
+    assert total_ticks(course.protection(400.0), EXPOSED) == pytest.approx(account.exposed_ticks)

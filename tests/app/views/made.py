@@ -26,6 +26,7 @@ class Plan:
 
     sessions: tuple[Session, ...] = (Session(),)
     databases: tuple[Any, ...] = ()
+    groups: tuple[Any, ...] = ()
 
 
 @dataclass
