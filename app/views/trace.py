@@ -75,6 +75,8 @@ class Trace(EventTable):
             rows_of,
             everywhere=True,
             kinds=("trace",),
-            empty=tr("No mirroring state has changed yet. Each change adds a row; changes of replicas are under Events."),
+            empty=tr(
+                "No mirroring state has changed yet. Each change adds a row; changes of replicas are under Events."
+            ),
             parent=parent,
         )
