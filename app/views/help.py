@@ -25,6 +25,7 @@ PAGES: Final = (
     "charts",
     "monitor",
     "mirroring_states",
+    "availability_groups",
     "logs",
     "timing",
     "editor",

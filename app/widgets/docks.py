@@ -130,6 +130,10 @@ DOCKS: Final = (
          words=mark("Topology as a table"), profiles=(), truth=True, more=True),
     Dock("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT, 1, "charts", "Alt+7",
          profiles=(), more=True),
+    Dock("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT, 1, "availability_groups",
+         words=mark("Always On dashboard"), profiles=(), more=True),
+    Dock("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT, 1, "availability_groups",
+         words=mark("Failover Cluster Manager"), profiles=(), more=True),
     Dock("facilitator", mark("For the instructor"), "app.views.facilitator:Facilitator", _LEFT, 1, "brief",
          words=mark("For the instructor (shows coming faults)"), profiles=(INSTRUCTOR,), truth=True, more=True),
 )  # fmt: skip

@@ -1,0 +1,166 @@
+"""What Failover Cluster Manager shows on one node, and the input lines of its actions. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from app.words import formatting
+from app.words.language import mark, tr
+from engine.cluster import config
+from engine.model import ClusterRole, Node, Resource, ResourceState, World
+
+TONES: Final = {ResourceState.ONLINE: "ok", ResourceState.FAILED: "bad", ResourceState.OFFLINE: "bad"}
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A node, a role, a resource or the witness: what its columns say and what it is about."""
+
+    kind: str
+    """node, role, resource or witness."""
+    name: str
+    state: str
+    tone: str
+    owner: str
+    """Of a role or resource; of a node its votes."""
+    more: str
+    """Preferred or possible owners; of a resource its kind as well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """Something that Failover Cluster Manager offers."""
+
+    label: str
+    line: str
+    warning: str = ""
+    """What cannot be undone asks first, with these words."""
+
+
+def nodes(world: World) -> list[str]:
+    """Computers on which Failover Cluster Manager can be opened: nodes that have power and a network."""
+    return [name for name in world.nodes if world.computers[name].powered and world.computers[name].nic_up]
+
+
+def knows(world: World, name: str) -> Node | None:
+    """The node, if its cluster service answers there."""
+    node = world.nodes.get(name)
+    return node if node is not None and config.up(world, node) and node.partition else None
+
+
+def title(world: World, name: str) -> str:
+    """The cluster and its quorum as the node has them."""
+    node = world.nodes.get(name)
+    if node is None:
+        return tr("No cluster in this drill.")
+    if knows(world, name) is None:
+        return tr(
+            "{node}: the cluster service is stopped, or waits for quorum. Nothing else is known here."
+        ).format(node=name)
+    known = node.config
+    votes = len(known.counted) + known.witness_counts
+    forced = tr(", forced quorum") if known.forced else ""
+    witness = (
+        f"{known.witness.kind} ({known.witness.name})" if known.witness is not None else tr("no witness")
+    )
+    said = tr("{cluster}: {votes} votes, {witness}{forced}")
+    return said.format(cluster=node.cluster, votes=votes, witness=witness, forced=forced)
+
+
+def rows(world: World, name: str) -> list[Row]:
+    """Nodes, roles with their resources, and the witness, as node *name* has them; without a cluster the node alone."""
+    node = world.nodes.get(name)
+    if node is None:
+        return []
+    if knows(world, name) is None:
+        return [Row("node", name, tr("Down"), "bad", "", "")]
+    return list(_rows(world, node))
+
+
+def _rows(world: World, node: Node) -> Iterator[Row]:
+    there, known = config.members(world, node.partition), node.config
+    for name, weight in known.weights:
+        up = name in there
+        vote = tr("assigned vote {assigned}, current vote {counted}").format(
+            assigned=weight, counted=int(name in known.counted)
+        )
+        yield Row("node", name, tr("Up") if up else tr("Down"), "ok" if up else "bad", "", vote)
+    if known.witness is not None:
+        state = ResourceState.FAILED if known.witness.failed else ResourceState.ONLINE
+        vote = tr("current vote {counted}").format(counted=int(known.witness_counts))
+        yield Row("witness", known.witness.name, state.value, TONES[state], known.witness.kind, vote)
+    for role in known.roles:
+        preferred = tr("preferred owners {nodes}").format(
+            nodes=", ".join(role.preferred) or formatting.NOTHING
+        )
+        yield Row("role", role.name, role.state.value, TONES.get(role.state, "warn"), role.owner, preferred)
+        for resource in role.resources:
+            yield _resource(role, resource)
+
+
+def _resource(role: ClusterRole, resource: Resource) -> Row:
+    state = ResourceState.FAILED if resource.failed else role.state
+    possible = tr("possible owners {nodes}").format(nodes=", ".join(resource.owners) or formatting.NOTHING)
+    return Row(
+        "resource",
+        resource.name,
+        state.value,
+        TONES.get(state, "warn"),
+        role.owner,
+        f"{resource.kind} · {possible}",
+    )
+
+
+EVICTED: Final = mark(
+    "{name} will belong to the cluster no more, and its replicas stay configured. Evict it?"
+)
+FORCED: Final = mark(
+    "{name} will form the cluster alone. Nodes that run without it may have other data. Force quorum?"
+)
+
+
+def actions(world: World, name: str, row: Row) -> list[Action]:
+    """What the manager on node *name* offers for *row*, harmful actions included."""
+    node = world.nodes.get(name)
+    if node is None:
+        return []
+    if row.kind == "node":
+        return list(_of_node(node, row.name, knows(world, name) is not None))
+    if row.kind == "role":
+        moves = [other for other, _ in node.config.weights if other != row.owner]
+        return [
+            *(
+                Action(tr("Move to {node}").format(node=other), f"move-role {row.name} {other}")
+                for other in moves
+            ),
+            Action(tr("Take offline"), f"stop-role {row.name}"),
+            Action(tr("Bring online"), f"start-role {row.name}"),
+        ]
+    if row.kind == "resource":
+        return list(_of_resource(node, row.name))
+    return []
+
+
+def _of_node(node: Node, name: str, known: bool) -> Iterator[Action]:
+    yield Action(tr("Stop the cluster service"), f"stop-cluster {name}")
+    yield Action(tr("Start the cluster service"), f"start-cluster {name}")
+    yield Action(tr("Force quorum"), f"force-quorum {name}", tr(FORCED).format(name=name))
+    if known:
+        weight = 1 - node.config.weight(name)
+        words = tr("Give it a vote") if weight else tr("Take its vote away")
+        yield Action(words, f"set-weight {name} {weight}")
+        yield Action(tr("Evict"), f"evict {name}", tr(EVICTED).format(name=name))
+
+
+def _of_resource(node: Node, name: str) -> Iterator[Action]:
+    found = next((one for role in node.config.roles for one in role.resources if one.name == name), None)
+    for other, _ in node.config.weights if found is not None else ():
+        owners = [one for one in found.owners if one != other] if found is not None else []
+        words = tr("Remove {node} from the possible owners")
+        if found is not None and other not in found.owners:
+            owners, words = [*found.owners, other], tr("Add {node} to the possible owners")
+        if owners:
+            yield Action(words.format(node=other), f"set-owners {name} {','.join(owners)}")
+    yield Action(tr("Simulate a failure"), f"fail-resource {name}")

@@ -1,0 +1,242 @@
+"""What the Always On dashboard of one server shows: what that server knows, as Management Studio lays it out. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from app.words import formatting
+from app.words.language import mark, tr
+from engine import tsql
+from engine.availability import failover, replicas
+from engine.cluster import config
+from engine.model import (
+    AvailabilityGroup,
+    CommitMode,
+    FailoverMode,
+    Replica,
+    ReplicaRole,
+    ReplicaState,
+    SyncState,
+    World,
+)
+
+STATES: Final = {
+    SyncState.NOT_SYNCHRONIZING: "Not synchronizing",
+    SyncState.SYNCHRONIZING: "Synchronizing",
+    SyncState.SYNCHRONIZED: "Synchronized",
+    SyncState.REVERTING: "Reverting",
+    SyncState.INITIALIZING: "Initializing",
+}
+"""As Management Studio spells them."""
+HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
+TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
+
+Issue = tuple[str, str]
+"""(HEALTHY, WARNING or CRITICAL; the policy's words)."""
+
+NO_CLUSTER: Final = (CRITICAL, mark("WSFC cluster service is offline."))
+OFFLINE: Final = (CRITICAL, mark("Availability group is offline."))
+NOT_READY: Final = (CRITICAL, mark("Availability group is not ready for automatic failover."))
+NO_ROLE: Final = (CRITICAL, mark("Availability replica does not have a healthy role."))
+DISCONNECTED: Final = (CRITICAL, mark("Availability replica is disconnected."))
+NOT_JOINED: Final = (WARNING, mark("Availability replica is not joined."))
+NOT_HEALTHY: Final = (WARNING, mark("Data synchronization state of availability database is not healthy."))
+SUSPENDED: Final = (WARNING, mark("Availability database is suspended."))
+NOT_IN_STEP: Final = (WARNING, mark("Some synchronous replicas are not synchronized."))
+"""Built-in policies, in the order of their messages 41401 to 41425."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReplicaRow:
+    """One replica, as the server that is asked sees it."""
+
+    name: str
+    role: str
+    mode: str
+    failover: str
+    state: str
+    issues: tuple[Issue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DatabaseRow:
+    """One database on one replica."""
+
+    name: str
+    replica: str
+    state: str
+    readiness: str
+    suspended: str
+    issues: tuple[Issue, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Board:
+    """A group as one server sees it."""
+
+    server: str
+    group: str
+    primary: str
+    failover: str
+    cluster: str
+    quorum: str
+    listener: str
+    issues: tuple[Issue, ...]
+    replicas: tuple[ReplicaRow, ...]
+    databases: tuple[DatabaseRow, ...]
+
+    @property
+    def health(self) -> str:
+        """The worst of all issues."""
+        parts = (self.issues, *(row.issues for row in (*self.replicas, *self.databases)))
+        return worst([issue for issues in parts for issue in issues])
+
+
+def worst(issues: list[Issue] | tuple[Issue, ...]) -> str:
+    """HEALTHY without any."""
+    found = {health for health, _ in issues}
+    return next((health for health in (CRITICAL, WARNING) if health in found), HEALTHY)
+
+
+def said(issues: tuple[Issue, ...]) -> str:
+    return " ".join(tr(words) for _, words in issues)
+
+
+def servers(world: World) -> list[str]:
+    """Instances with a replica, in the order of the drill."""
+    hosts = {server for server, _ in world.replicas}
+    return [name for name in world.instances if name in hosts]
+
+
+def boards(world: World, server: str) -> list[Board]:
+    """The groups of *server*; none while it cannot be asked."""
+    if server not in world.instances or not tsql.reachable(world, server) or world.instances[server].hung:
+        return []
+    known = (
+        (replicas.group_of(world, server, state.guid), state) for state in replicas.on_server(world, server)
+    )
+    return [_board(world, group, state) for group, state in known if group is not None]
+
+
+def _board(world: World, group: AvailabilityGroup, state: ReplicaState) -> Board:
+    server, leads = state.server, state.role is ReplicaRole.PRIMARY
+    quorum, node = config.has_quorum(world, server), config.node_of(world, server)
+    issues: list[Issue] = [] if quorum else [NO_CLUSTER]
+    if state.role is ReplicaRole.RESOLVING:
+        issues.append(OFFLINE)
+    if leads:
+        issues += _of_primary(world, group)
+    own = group.replica(group.primary)
+    listener = group.listener
+    known = group.replicas if quorum else [one for one in group.replicas if one.server == server]
+    return Board(
+        server=server,
+        group=group.name,
+        primary=state.primary or formatting.NOTHING,
+        failover=_mode(own),
+        cluster=node.cluster if node is not None else formatting.NOTHING,
+        quorum=_quorum(quorum, node is not None and node.config.forced),
+        listener=f"{listener.name}:{listener.port}" if listener is not None else formatting.NOTHING,
+        issues=tuple(issues),
+        replicas=tuple(_replica(world, group, state, one) for one in known),
+        databases=tuple(_databases(world, group, state)),
+    )
+
+
+def _quorum(normal: bool, forced: bool) -> str:
+    if not normal:
+        return tr("Unknown")
+    return tr("Forced quorum") if forced else tr("Normal quorum")
+
+
+def _mode(replica: Replica | None) -> str:
+    if replica is None:
+        return formatting.NOTHING
+    return tr("Automatic") if replica.failover is FailoverMode.AUTOMATIC else tr("Manual")
+
+
+def _of_primary(world: World, group: AvailabilityGroup) -> Iterator[Issue]:
+    """Policies that only the primary can answer."""
+    others = [replica for replica in group.replicas if replica.server != group.primary]
+    targets = [one for one in others if failover.automatic_target(group, one.server)]
+    if targets and not any(failover.ready(group, one.server) for one in targets):
+        yield NOT_READY
+    synchronous = [one for one in others if one.mode is CommitMode.SYNCHRONOUS_COMMIT]
+    copies = replicas.copies(world, group.primary, group.guid)
+    if any(c.availability.peer(o.server) is not SyncState.SYNCHRONIZED for o in synchronous for c in copies):
+        yield NOT_IN_STEP
+
+
+def _seen(state: ReplicaState, replica: Replica) -> bool:
+    """A primary knows of all replicas; any other knows of its own."""
+    return state.role is ReplicaRole.PRIMARY or replica.server == state.server
+
+
+def _linked(world: World, state: ReplicaState, replica: Replica) -> bool:
+    own = replica.server == state.server
+    if own and state.role is ReplicaRole.PRIMARY:
+        return True
+    contact = world.contacts.get((state.guid, state.server, (state.primary or "") if own else replica.server))
+    return contact is not None and contact.connected
+
+
+def _replica(world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica) -> ReplicaRow:
+    own = replica.server == state.server
+    role, sync, issues = "", tr("Unknown"), list[Issue]()
+    if _seen(state, replica):
+        role = (state.role if own else ReplicaRole.SECONDARY).name.capitalize()
+        found = [found for _, found in _states(world, group, state, replica)]
+        sync = STATES[min(found)] if found else formatting.NOTHING
+        issues += [NO_ROLE] if own and state.role is ReplicaRole.RESOLVING else []
+        issues += [] if _linked(world, state, replica) else [DISCONNECTED]
+        issues += [] if replica.joined else [NOT_JOINED]
+    mode = (
+        tr("Synchronous commit")
+        if replica.mode is CommitMode.SYNCHRONOUS_COMMIT
+        else tr("Asynchronous commit")
+    )
+    return ReplicaRow(replica.server, role or tr("Unknown"), mode, _mode(replica), sync, tuple(issues))
+
+
+def _states(
+    world: World, group: AvailabilityGroup, state: ReplicaState, replica: Replica
+) -> list[tuple[str, SyncState]]:
+    own = replica.server == state.server
+    copies = replicas.copies(world, state.server, group.guid)
+    return [
+        (copy.database, copy.availability.state if own else copy.availability.peer(replica.server))
+        for copy in copies
+        if own or (copy.database, replica.server) in group.joined
+    ]
+
+
+def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
+    for replica in group.replicas:
+        if not _seen(state, replica):
+            continue
+        synchronous = replica.mode is CommitMode.SYNCHRONOUS_COMMIT
+        aim = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
+        for database, found in _states(world, group, state, replica):
+            paused = _suspended(world, state, replica, database)
+            issues = [] if found in (aim, SyncState.SYNCHRONIZED) else [NOT_HEALTHY]
+            issues += [SUSPENDED] if paused else []
+            safe = (database, replica.server) in group.ready
+            yield DatabaseRow(
+                database,
+                replica.server,
+                STATES[found],
+                tr("No data loss") if safe else tr("Data loss"),
+                paused or tr("No"),
+                tuple(issues),
+            )
+
+
+def _suspended(world: World, state: ReplicaState, replica: Replica, database: str) -> str:
+    """The reason for which data movement is suspended, as far as the server knows; "" for none."""
+    if not _linked(world, state, replica) and replica.server != state.server:
+        return ""
+    copy = world.copies.get((replica.server, database))
+    reason = copy.availability.suspended if copy is not None else None
+    return "" if reason is None else reason.name

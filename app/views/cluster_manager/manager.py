@@ -1,0 +1,151 @@
+"""Failover Cluster Manager, opened on one node: nodes, roles, resources and quorum as that node has them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import QPoint, Qt, Signal, Slot
+from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QMessageBox, QVBoxLayout, QWidget
+
+from app.view_models import cluster_manager
+from app.view_models.cluster_manager import Action, Row
+from app.widgets.bars import menu_button
+from app.widgets.reader import name_box
+from app.widgets.tables import Column, TableModel, TableView
+from app.words.language import mark, tr
+from engine.events import Event
+from engine.model import World
+
+if TYPE_CHECKING:
+    from engine.drill.running.drill import Drill
+
+KINDS: Final = {
+    "node": mark("node"),
+    "role": mark("role"),
+    "resource": mark("resource"),
+    "witness": mark("witness"),
+}
+COLUMNS: Final = (
+    Column(title=mark("Name"), text=lambda row: ("   " if row.kind == "resource" else "") + row.name,
+           bold=lambda row: row.kind == "role", sample="AG1_AGL1 address", spoken=lambda row: row.name),
+    Column(title=mark("Type"), text=lambda row: tr(KINDS[row.kind]), sample=mark("resource")),
+    Column(title=mark("Status"), text=lambda row: row.state, tone=lambda row: row.tone, sample="OfflinePending"),
+    Column(title=mark("Owner node"), text=lambda row: row.owner, sample="NODE_1234"),
+    Column(title=mark("Votes and owners"), text=lambda row: row.more, tip=lambda row: row.more),
+)  # fmt: skip
+
+
+class ClusterManager(QWidget):
+    """Its actions are the cluster's own, harmful ones included; what cannot be undone asks first."""
+
+    requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._world: World | None = None
+        self._drawn: tuple[object, ...] = ()
+        self.nodes = QComboBox()
+        name_box(self.nodes, tr("Node on which the manager is open"))
+        self.nodes.currentIndexChanged.connect(lambda _: self._draw())
+        self.title = QLabel()
+        self.title.setWordWrap(True)
+        self.title.setContentsMargins(8, 2, 8, 2)
+        self.model = TableModel(COLUMNS)
+        self.table = TableView(self.model, tr("Failover Cluster Manager"))
+        self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
+        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+        self.table.customContextMenuRequested.connect(self._pop_menu)
+        for key in ("Return", "Enter"):
+            opener = QShortcut(QKeySequence(key), self.table, context=Qt.ShortcutContext.WidgetShortcut)
+            opener.activated.connect(self._pop_menu_of_current)
+        self.setFocusProxy(self.table)
+        bar = QHBoxLayout()
+        bar.setContentsMargins(6, 4, 6, 0)
+        bar.addWidget(self.nodes, 1)
+        bar.addWidget(menu_button(tr("Actions ▾"), tr("Actions for this row"), self.fill_menu))
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addLayout(bar)
+        layout.addWidget(self.title)
+        layout.addWidget(self.table, 1)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        self._drawn = ()
+        self.show_world(drill.world)
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._world = world
+        if self.isVisible():
+            seen = (*map(id, world.nodes.values()), *map(id, world.computers.values()))
+            if seen != self._drawn:
+                self._drawn = seen
+                self._draw()
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        """The cluster database says it all."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._draw()
+
+    # --- what is shown ------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        if self._world is None:
+            return
+        names = cluster_manager.nodes(self._world)
+        if names != [self.nodes.itemText(index) for index in range(self.nodes.count())]:
+            before = self.nodes.currentText()
+            self.nodes.blockSignals(True)
+            self.nodes.clear()
+            self.nodes.addItems(names)
+            self.nodes.setCurrentIndex(names.index(before) if before in names else 0 if names else -1)
+            self.nodes.blockSignals(False)
+        self.title.setText(cluster_manager.title(self._world, self.nodes.currentText()))
+        self.model.update(cluster_manager.rows(self._world, self.nodes.currentText()))
+
+    # --- what can be done ---------------------------------------------------------------------------------
+
+    @property
+    def chosen(self) -> Row | None:
+        index = self.table.currentIndex()
+        return self.model.rows[index.row()] if index.isValid() else None
+
+    def fill_menu(self, menu: QMenu) -> bool:
+        """The actions of the chosen row; False: there is nothing to do."""
+        if self._world is None or self.chosen is None:
+            return False
+        found = cluster_manager.actions(self._world, self.nodes.currentText(), self.chosen)
+        for action in found:
+            menu.addAction(action.label).triggered.connect(lambda _=False, action=action: self._do(action))
+        return bool(found)
+
+    def _do(self, action: Action) -> None:
+        if action.warning:
+            yes = QMessageBox.StandardButton.Yes
+            answer = QMessageBox.warning(
+                self, tr("Failover Cluster Manager"), action.warning, yes | QMessageBox.StandardButton.No,
+                QMessageBox.StandardButton.No,
+            )  # fmt: skip
+            if answer != yes:
+                return
+        self.requested.emit(action.line)
+
+    def _pop_menu_of_current(self) -> None:
+        self._pop_menu(self.table.visualRect(self.table.currentIndex()).bottomLeft())
+
+    def _pop_menu(self, place: QPoint) -> None:
+        menu = QMenu(self)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if self.fill_menu(menu):
+            menu.popup(self.table.viewport().mapToGlobal(place))
+        else:
+            menu.deleteLater()

@@ -1,0 +1,5 @@
+"""The Always On dashboard."""
+
+from app.views.dashboard.dashboard import Dashboard
+
+__all__ = ["Dashboard"]

@@ -1,0 +1,175 @@
+"""The Always On dashboard of one server: its groups, their replicas and databases, and what is wrong with them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Final
+
+from PySide6.QtCore import Qt, Signal, Slot
+from PySide6.QtGui import QShowEvent
+from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
+
+from app.view_models import dashboard
+from app.view_models.dashboard import TONES, Board, said, worst
+from app.widgets.reader import name_box
+from app.widgets.tables import Column, TableModel, TableView
+from app.words.language import mark, tr
+from app.words.sentences import said as translated
+from engine.events import Event
+from engine.model import World
+from engine.protocol.preconditions import preconditions
+
+if TYPE_CHECKING:
+    from engine.drill.running.drill import Drill
+
+SHARES: Final = (3, 4, 5)
+"""Of the height: replicas, databases, why."""
+
+_ISSUES = Column(title=mark("Issues"), text=lambda row: said(row.issues) or tr("Healthy"),
+                 tone=lambda row: TONES[worst(row.issues)], tip=lambda row: said(row.issues),
+                 sample="Availability replica")  # fmt: skip
+REPLICAS: Final = (
+    Column(title=mark("Name"), text=lambda row: row.name, sample="NODE_1234"),
+    Column(title=mark("Role"), text=lambda row: row.role, sample=mark("Secondary")),
+    Column(title=mark("Failover Mode"), text=lambda row: row.failover),
+    Column(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
+    _ISSUES,
+    Column(title=mark("Availability Mode"), text=lambda row: row.mode, sample=mark("Asynchronous commit")),
+)
+DATABASES: Final = (
+    Column(title=mark("Name"), text=lambda row: row.name, sample="Database"),
+    Column(title=mark("Replica"), text=lambda row: row.replica, sample="NODE_1234"),
+    Column(title=mark("Synchronization State"), text=lambda row: row.state, sample="Not synchronizing"),
+    Column(title=mark("Failover Readiness"), text=lambda row: row.readiness, sample=mark("No data loss")),
+    _ISSUES,
+    Column(title=mark("Suspended"), text=lambda row: row.suspended, sample="PARTNER"),
+)
+WHY: Final = (
+    Column(title=mark("Automatic failover needs"), text=lambda row: translated(row.name),
+           tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
+    Column(title=mark("Holds"), text=lambda row: tr("yes") if row.holds else tr("no"),
+           tone=lambda row: "ok" if row.holds else "bad"),
+    Column(title=mark("Where to see it"), text=lambda row: translated(row.seen_in),
+           tip=lambda row: translated(row.seen_in)),
+)  # fmt: skip
+
+
+class Dashboard(QWidget):
+    """Read-only. It shows what the chosen server knows: a secondary knows its own replica alone."""
+
+    requested = Signal(str)
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._world: World | None = None
+        self._truth = True
+        self._drawn: tuple[object, ...] = ()
+        self.servers, self.groups = QComboBox(), QComboBox()
+        name_box(self.servers, tr("Server instance"))
+        name_box(self.groups, tr("Availability group"))
+        for box in (self.servers, self.groups):
+            box.currentIndexChanged.connect(lambda _: self._draw())
+        self.summary = QLabel()
+        self.summary.setWordWrap(True)
+        self.summary.setContentsMargins(8, 2, 8, 2)
+        self.summary.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)
+        self.replicas, self.databases, self.why = TableModel(REPLICAS), TableModel(DATABASES), TableModel(WHY)
+        self.tables = [
+            TableView(self.replicas, tr("Availability replicas")),
+            TableView(self.databases, tr("Availability databases")),
+            TableView(self.why, tr("Why an automatic failover happens or not")),
+        ]
+        self.setFocusProxy(self.servers)
+        self._lay_out()
+
+    def _lay_out(self) -> None:
+        bar = QHBoxLayout()
+        bar.setContentsMargins(6, 4, 6, 0)
+        bar.addWidget(self.servers, 1)
+        bar.addWidget(self.groups, 1)
+        split = QSplitter(Qt.Orientation.Vertical)
+        split.setChildrenCollapsible(False)
+        for table, share in zip(self.tables, SHARES, strict=True):
+            split.addWidget(table)
+            split.setStretchFactor(split.count() - 1, share)
+        layout = QVBoxLayout(self)
+        layout.setContentsMargins(0, 0, 0, 0)
+        layout.setSpacing(3)
+        layout.addLayout(bar)
+        layout.addWidget(self.summary)
+        layout.addWidget(split, 1)
+
+    # --- contract of views --------------------------------------------------------------------------------
+
+    @Slot(object)
+    def show_drill(self, drill: Drill) -> None:
+        self._truth, self._drawn = drill.terms.truth, ()
+        self.show_world(drill.world)
+
+    @Slot(object)
+    def show_world(self, world: World) -> None:
+        self._world = world
+        if self.isVisible():
+            seen = (
+                tuple(map(id, world.copies.values())),
+                tuple(map(id, world.nodes.values())),
+                tuple(map(id, world.replicas.values())),
+                tuple(map(id, world.contacts.values())),
+                tuple(map(id, world.instances.values())),
+                tuple(map(id, world.computers.values())),
+            )
+            if seen != self._drawn:
+                self._drawn = seen
+                self._draw()
+
+    @Slot(object)
+    def add_events(self, events: Iterable[Event]) -> None:
+        """The world says it all."""
+
+    def showEvent(self, event: QShowEvent) -> None:
+        super().showEvent(event)
+        self._draw()
+
+    # --- what is shown ------------------------------------------------------------------------------------
+
+    def _draw(self) -> None:
+        world = self._world
+        if world is None:
+            return
+        _list(self.servers, dashboard.servers(world))
+        server = self.servers.currentText()
+        boards = dashboard.boards(world, server) if server else []
+        _list(self.groups, [board.group for board in boards])
+        board = next((one for one in boards if one.group == self.groups.currentText()), None)
+        self.summary.setText(_summary(server, board))
+        self.replicas.update(board.replicas if board is not None else ())
+        self.databases.update(board.databases if board is not None else ())
+        # what the cluster and all servers know together is nothing that one computer could see
+        first = board.databases[0].name if board is not None and board.databases and self._truth else ""
+        self.why.update(preconditions(world, first) if first else ())
+        self.tables[-1].setVisible(self._truth)
+
+
+def _list(box: QComboBox, names: list[str]) -> None:
+    if names != [box.itemText(index) for index in range(box.count())]:
+        before = box.currentText()
+        box.blockSignals(True)
+        box.clear()
+        box.addItems(names)
+        box.setCurrentIndex(names.index(before) if before in names else 0 if names else -1)
+        box.blockSignals(False)
+
+
+def _summary(server: str, board: Board | None) -> str:
+    if not server:
+        return tr("No availability group in this drill.")
+    if board is None:
+        return tr("{server} does not answer, or knows no availability group.").format(server=server)
+    said_so = tr(
+        "{group}: {health}. Primary instance {primary}, failover mode {failover}, cluster {cluster} ({quorum}), "
+        "listener {listener}. {issues}"
+    )
+    return said_so.format(
+        group=board.group, health=tr(board.health), primary=board.primary, failover=board.failover,
+        cluster=board.cluster, quorum=board.quorum, listener=board.listener, issues=said(board.issues),
+    ).rstrip()  # fmt: skip

@@ -1,0 +1,36 @@
+"""Failover Cluster Manager shows what its node knows; each of its actions is an input line that is understood."""
+
+from __future__ import annotations
+
+from app.view_models import cluster_manager
+from engine.verbs.lines import parse_line
+from tests.engine.availability.worlds import ag_lab, do, until
+
+
+def test_rows_and_lines() -> None:
+    world = ag_lab()
+    until(world, 5.0)
+    rows = cluster_manager.rows(world, "NODE_1")
+    assert [row.name for row in rows if row.kind == "node"] == ["NODE_1", "NODE_2", "NODE_3"]
+    role = next(row for row in rows if row.kind == "role")
+    assert (role.name, role.owner, role.state) == ("AG1", "NODE_1", "Online")
+    actions = [action for row in rows for action in cluster_manager.actions(world, "NODE_1", row)]
+    lines = {action.line for action in actions}
+    assert {"move-role AG1 NODE_3", "evict NODE_2", "set-weight NODE_3 0"} <= lines
+    assert "set-owners AG1_AGL1 address NODE_2,NODE_3" in lines
+    for action in actions:
+        parse_line(action.line)
+    asked = {action.line.split()[0] for action in actions if action.warning}
+    assert asked == {"evict", "force-quorum"}
+
+
+def test_a_node_without_quorum_knows_itself_alone() -> None:
+    world = ag_lab()
+    do(world, "stop-cluster NODE_2")
+    until(world, 5.0)
+    (row,) = cluster_manager.rows(world, "NODE_2")
+    assert (row.name, row.state) == ("NODE_2", "Down")
+    lines = [action.line for action in cluster_manager.actions(world, "NODE_2", row)]
+    assert lines == ["stop-cluster NODE_2", "start-cluster NODE_2", "force-quorum NODE_2"]
+    there = {row.name: row.state for row in cluster_manager.rows(world, "NODE_1") if row.kind == "node"}
+    assert there == {"NODE_1": "Up", "NODE_2": "Down", "NODE_3": "Up"}

@@ -1,0 +1,42 @@
+"""The dashboard shows what the chosen server knows, with the policies' words."""
+
+from __future__ import annotations
+
+from app.view_models import dashboard
+from tests.engine.availability.worlds import ag_lab, do, until
+
+
+def test_the_primary_knows_of_all_and_a_secondary_of_itself() -> None:
+    world = ag_lab()
+    until(world, 5.0)
+    (board,) = dashboard.boards(world, "NODE_1")
+    assert (board.health, board.primary, board.quorum) == (dashboard.HEALTHY, "NODE_1", "Normal quorum")
+    assert [row.state for row in board.replicas] == ["Synchronized", "Synchronized", "Synchronizing"]
+    readiness = {(row.name, row.replica): row.readiness for row in board.databases}
+    assert readiness["Sales", "NODE_2"] == "No data loss"
+    assert readiness["Sales", "NODE_3"] == "Data loss"
+    (board,) = dashboard.boards(world, "NODE_2")
+    assert [row.role for row in board.replicas] == ["Unknown", "Secondary", "Unknown"]
+    assert {row.replica for row in board.databases} == {"NODE_2"}
+
+
+def test_a_lost_secondary_is_an_issue_and_a_lost_server_does_not_answer() -> None:
+    world = ag_lab()
+    do(world, "power-off NODE_2")
+    until(world, 30.0)
+    (board,) = dashboard.boards(world, "NODE_1")
+    assert board.health == dashboard.CRITICAL
+    assert dashboard.NOT_READY in board.issues
+    row = next(row for row in board.replicas if row.name == "NODE_2")
+    assert dashboard.DISCONNECTED in row.issues
+    assert dashboard.boards(world, "NODE_2") == []
+
+
+def test_without_quorum_a_server_knows_its_own_replica() -> None:
+    world = ag_lab()
+    do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
+    until(world, 60.0)
+    (board,) = dashboard.boards(world, "NODE_1")
+    assert dashboard.NO_CLUSTER in board.issues
+    assert dashboard.OFFLINE in board.issues
+    assert [row.name for row in board.replicas] == ["NODE_1"]

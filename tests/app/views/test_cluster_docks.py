@@ -1,0 +1,74 @@
+"""The Always On dashboard and Failover Cluster Manager, with real clicks and keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QMenu, QMessageBox
+
+from app.views.cluster_manager import ClusterManager
+from app.views.dashboard import Dashboard
+from engine.drill.running.modes import TERMS, Mode
+from tests.app.views.made import Run
+from tests.engine.availability.worlds import ag_lab, do, until
+
+
+def shown(qtbot: Any, view: Any, mode: Mode = Mode.LAB) -> Run:
+    world = ag_lab()
+    until(world, 5.0)
+    run = Run(world)
+    run.terms = TERMS[mode]
+    qtbot.addWidget(view)
+    view.resize(700, 500)
+    view.show()
+    view.show_drill(run)
+    return run
+
+
+def test_another_server_is_chosen_by_key_and_knows_less(qtbot: Any) -> None:
+    view = Dashboard()
+    run = shown(qtbot, view)
+    assert view.databases.rowCount() == 6
+    assert view.why.rowCount() > 3
+    qtbot.keyClick(view.servers, Qt.Key.Key_Down)
+    assert view.servers.currentText() == "NODE_2"
+    assert view.databases.rowCount() == 2
+    do(run.world, "power-off NODE_2")
+    view.show_world(run.world)
+    assert "NODE_2 does not answer" in view.summary.text()
+
+
+def test_an_exam_tells_nothing_that_no_computer_sees(qtbot: Any) -> None:
+    view = Dashboard()
+    shown(qtbot, view, Mode.EXAM)
+    assert view.why.rowCount() == 0
+
+
+def click(qtbot: Any, view: ClusterManager, name: str, kind: str) -> QMenu:
+    place = next(n for n, row in enumerate(view.model.rows) if (row.name, row.kind) == (name, kind))
+    centre = view.table.visualRect(view.model.index(place, 0)).center()
+    qtbot.mouseClick(view.table.viewport(), Qt.MouseButton.LeftButton, pos=centre)
+    menu = QMenu(view)
+    view.fill_menu(menu)
+    return menu
+
+
+def test_what_cannot_be_undone_asks_first(qtbot: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    view, lines, answers = (
+        ClusterManager(),
+        list[str](),
+        [QMessageBox.StandardButton.No, QMessageBox.StandardButton.Yes],
+    )
+    view.requested.connect(lines.append)
+    shown(qtbot, view)
+    monkeypatch.setattr(QMessageBox, "warning", lambda *_: answers.pop(0))
+    menu = click(qtbot, view, "NODE_2", "node")
+    evict = next(action for action in menu.actions() if action.text() == "Evict")
+    evict.trigger()
+    assert lines == []
+    evict.trigger()
+    menu = click(qtbot, view, "AG1", "role")
+    next(action for action in menu.actions() if action.text() == "Move to NODE_3").trigger()
+    assert lines == ["evict NODE_2", "move-role AG1 NODE_3"]
