@@ -90,8 +90,12 @@ class Board:
     @property
     def health(self) -> str:
         """The worst of all issues."""
-        parts = (self.issues, *(row.issues for row in (*self.replicas, *self.databases)))
-        return worst([issue for issues in parts for issue in issues])
+        found = [*self.issues]
+        for replica in self.replicas:
+            found += replica.issues
+        for database in self.databases:
+            found += database.issues
+        return worst(found)
 
 
 def worst(issues: list[Issue] | tuple[Issue, ...]) -> str:

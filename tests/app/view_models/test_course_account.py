@@ -35,7 +35,14 @@ def test_downtime_and_exposure_are_the_engines(script: str) -> None:
     assert total_ticks(course.protection(180.0), EXPOSED) == pytest.approx(account.exposed_ticks)
 
 
-GROUPS = {}
+GROUPS = {
+    "automatic failover": "10 power-off NODE_1\n60 power-on NODE_1",
+    "secondary lost": "5 power-off NODE_2\n60 power-on NODE_2",
+    "lost while unprotected": "5 power-off NODE_2\n60 power-off NODE_1\n90 power-on NODE_1\n91 power-on NODE_2",
+    "planned failover": "5 sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER",
+    "suspended": """5 sql NODE_1 ALTER DATABASE Sales SET HADR SUSPEND
+60 sql NODE_1 ALTER DATABASE Sales SET HADR RESUME""",
+}
 
 
 @pytest.mark.parametrize("script", GROUPS.values(), ids=GROUPS)
