@@ -173,7 +173,7 @@ def _peaks(here: Sequence[float], there: Sequence[float]) -> Peaks:
         "writes_most_mb_per_s": max(there),
         "writes_least_mb_per_s": min(there),
         "primary_most_mb_per_s": max(here),
-        "bursts": sum(now and not before for before, now in pairwise(high)),
+        "bursts": len([now for before, now in pairwise(high) if now and not before]),
     }
 
 

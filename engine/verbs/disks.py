@@ -157,7 +157,7 @@ VERBS: Final = (
         label=mark("Slow {1} disk, factor 10"),
         icon="disk",
         section=SECTION,
-        sensible=lambda world, args: getattr(world.computer_of(args[0]), f"{args[1]}_disk_factor") == 1.0,
+        sensible=lambda world, args: getattr(world.computer_named(args[0]), f"{args[1]}_disk_factor") == 1.0,
         back_label=lambda args: FULL_SPEED[args[1]],
     ),
     Verb(
@@ -171,7 +171,7 @@ VERBS: Final = (
         effect=at_once,
         label=mark("Slow processors, factor 4"),
         section=SECTION,
-        sensible=lambda world, args: world.computer_of(args[0]).cpu_factor == 1.0,
+        sensible=lambda world, args: world.computer_named(args[0]).cpu_factor == 1.0,
         back_label=lambda args: mark("Processors back to full speed"),
     ),
     Verb(

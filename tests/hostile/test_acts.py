@@ -20,6 +20,7 @@ from engine.model import World
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
 from engine.verbs.verb import Parameter, Verb
+from tests.engine.availability.worlds import ag_lab
 from tests.engine.drill.texts import WORLD
 from tests.engine.worlds import lab
 from tests.numbers import finite
@@ -64,6 +65,10 @@ USUAL: Final = {
     "number": "1",
     "rest": "D:\\x.bak",
     "word": "x",
+    "node": "NODE_1",
+    "role": "AG1",
+    "resource": "AG1",
+    "cluster": "CLU1",
 }
 """What stands in the other places."""
 
@@ -92,11 +97,16 @@ def _lines(verb: Verb) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def begun() -> World:
-    """The lab, some seconds old."""
-    world = lab()
-    simulator.advance(world, 300)
-    return world
+def labs() -> tuple[World, World]:
+    """The lab, and that of the availability group, some seconds old."""
+    worlds = lab(), ag_lab()
+    for world in worlds:
+        simulator.advance(world, 300)
+    return worlds
+
+
+def _of_clusters(verb: Verb) -> bool:
+    return verb.kinds[:1] in [("node",), ("role",), ("resource",), ("cluster",)]
 
 
 def _finite(world: World) -> bool:
@@ -116,7 +126,8 @@ def _refusal(world: World, line: str) -> str:
 
 
 @pytest.mark.parametrize("name", VERBS)
-def test_refused_by_name_or_done_and_finite(name: str, begun: World) -> None:
+def test_refused_by_name_or_done_and_finite(name: str, labs: tuple[World, World]) -> None:
+    begun = labs[_of_clusters(VERBS[name])]
     for line in _lines(VERBS[name]):
         world = begun.fork()
         refusal = _refusal(world, line)

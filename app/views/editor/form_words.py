@@ -108,6 +108,7 @@ LABELS: Final[Mapping[str, str]] = {
     "mode": mark("Availability mode"),
     "modelled": mark("Simulated"),
     "name": mark("Name"),
+    "no_tempdb_path": mark("Nodes without the folder of tempdb"),
     "nodes": mark("Nodes"),
     "note": mark("Note for the instructor"),
     "owners": mark("Possible owners"),

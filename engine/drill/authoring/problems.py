@@ -11,7 +11,7 @@ from engine.drill.authoring.places import Path, Place, nearest
 from engine.words import joined, say
 
 KEY_MAX: Final = 60
-TEXT_MAX: Final = 600
+TEXT_MAX: Final = 500
 """Signs of a key and of a sentence that are told; the longest of ours (a choice of 20 verbs) has 500. Assumed."""
 
 

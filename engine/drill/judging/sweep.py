@@ -79,7 +79,7 @@ def summaries(outcomes: Iterable[Outcome]) -> list[dict[str, object]]:
             "scenario": scenario,
             "player": player,
             "runs": len(runs),
-            "failures": sum(not run.finished for run in runs),
+            "failures": len([run for run in runs if not run.finished]),
             **{measure: _spread([getattr(run, measure) for run in runs]) for measure in MEASURES},
         }
         for (scenario, player), runs in grouped.items()
