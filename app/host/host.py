@@ -1,7 +1,6 @@
-"""Holds a run: turns wall time into ticks and wishes into input lines, which are recorded before they are shown.
+"""Holds a run: turns wall time into ticks, and wishes into input lines that are recorded before they are shown.
 
-What is on screen is the run as it stands, or a past moment of it, which can only be looked at.
-"""
+What is on screen is the run as it stands, or a past moment of it, which can only be looked at."""
 
 from __future__ import annotations
 

@@ -29,6 +29,7 @@ from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Caught, ConnectionLost
 from engine.tsql.batches.machine import Machine
 from engine.tsql.clients import linked
+from engine.tsql.language import group_statements as gs
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
 from engine.tsql.query.plans import Unsimulated
@@ -86,9 +87,9 @@ NOT_IN_TRANSACTION: Final[tuple[tuple[type[s.Statement] | tuple[type[s.Statement
     (s.Reconfigure, "RECONFIGURE"),
     (s.Shutdown, "SHUTDOWN"),
     (s.Kill, "KILL"),
-    (s.CreateGroup, "CREATE AVAILABILITY GROUP"),
-    (s.AlterGroup, "ALTER AVAILABILITY GROUP"),
-    (s.DropGroup, "DROP AVAILABILITY GROUP"),
+    (gs.CreateGroup, "CREATE AVAILABILITY GROUP"),
+    (gs.AlterGroup, "ALTER AVAILABILITY GROUP"),
+    (gs.DropGroup, "DROP AVAILABILITY GROUP"),
 )
 """Statements that a user transaction refuses with message 226. Documented [DOC: each statement's page]."""
 
@@ -199,7 +200,7 @@ def _use(machine: Machine, statement: s.Use) -> Outcome:
 def _about_group(do: Command) -> Command:
     """Statements about availability groups are for master alone: 35208."""
 
-    def run(machine: Machine, statement: s.OnGroup) -> Outcome:
+    def run(machine: Machine, statement: gs.OnGroup) -> Outcome:
         if machine.context.version < SINCE["HADR"]:
             raise SqlError(102, "AVAILABILITY")
         if machine.session.database.lower() != "master":
@@ -220,32 +221,32 @@ def _on_copy(do: Callable[..., Outcome], *fields: str) -> Command:
     return run
 
 
-def _alter_group(machine: Machine, statement: s.AlterGroup) -> Outcome:
+def _alter_group(machine: Machine, statement: gs.AlterGroup) -> Outcome:
     return group_commands.alter(
         machine.world, machine.session.server, statement.group, statement.action, statement.options,
         statement.databases, statement.replicas, statement.listener,
     )  # fmt: skip
 
 
-def _create_group(machine: Machine, statement: s.CreateGroup) -> Outcome:
+def _create_group(machine: Machine, statement: gs.CreateGroup) -> Outcome:
     return group_commands.create(
         machine.world, machine.session.server, statement.group, statement.options, statement.databases,
         statement.replicas, statement.listener,
     )  # fmt: skip
 
 
-def _drop_group(machine: Machine, statement: s.DropGroup) -> Outcome:
+def _drop_group(machine: Machine, statement: gs.DropGroup) -> Outcome:
     return group_commands.drop(machine.world, machine.session.server, statement.group)
 
 
 COMMANDS: Final[dict[type[s.Statement], Command]] = {
-    s.AlterGroup: _about_group(_alter_group),
-    s.CreateGroup: _about_group(_create_group),
-    s.DropGroup: _about_group(_drop_group),
-    s.HadrJoin: _on_copy(group_commands.databases.join, "group"),
-    s.HadrOff: _on_copy(group_commands.databases.leave),
-    s.HadrSuspend: _on_copy(group_commands.suspend),
-    s.HadrResume: _on_copy(group_commands.resume),
+    gs.AlterGroup: _about_group(_alter_group),
+    gs.CreateGroup: _about_group(_create_group),
+    gs.DropGroup: _about_group(_drop_group),
+    gs.HadrJoin: _on_copy(group_commands.databases.join, "group"),
+    gs.HadrOff: _on_copy(group_commands.databases.leave),
+    gs.HadrSuspend: _on_copy(group_commands.suspend),
+    gs.HadrResume: _on_copy(group_commands.resume),
     s.PartnerSet: _partner_set,
     s.PartnerFailover: _on_database(commands.partner_failover),
     s.PartnerForce: _on_database(commands.partner_force),

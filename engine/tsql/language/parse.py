@@ -11,6 +11,7 @@ from typing import Any, Final
 from lark import Lark, Token, Transformer, UnexpectedInput
 from lark.lexer import PatternStr
 
+from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SyntaxProblem, near, without_comments
@@ -131,13 +132,13 @@ def _group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
 def _alter_group(c: Children) -> s.Statement:
     if c[1]["action"] == "DISTRIBUTED":
         return s.NotSimulated("ALTER AVAILABILITY GROUP of a distributed availability group")
-    return s.AlterGroup(c[0], **c[1])
+    return gs.AlterGroup(c[0], **c[1])
 
 
 def _create_group(c: Children) -> s.Statement:
     if "action" in c[-1]:
         return s.NotSimulated("CREATE AVAILABILITY GROUP … WITH (DISTRIBUTED)")
-    return s.CreateGroup(c[0], **_merged(c[1:]))
+    return gs.CreateGroup(c[0], **_merged(c[1:]))
 
 
 def _authentication(c: Children) -> Parts:
@@ -322,11 +323,11 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "group_members": _merged,
     "alter_group": _alter_group,
     "create_group": _create_group,
-    "drop_group": lambda c: s.DropGroup(*c),
-    "hadr_join": lambda c: s.HadrJoin(*c),
-    "hadr_off": lambda c: s.HadrOff(*c),
-    "hadr_suspend": lambda c: s.HadrSuspend(*c),
-    "hadr_resume": lambda c: s.HadrResume(*c),
+    "drop_group": lambda c: gs.DropGroup(*c),
+    "hadr_join": lambda c: gs.HadrJoin(*c),
+    "hadr_off": lambda c: gs.HadrOff(*c),
+    "hadr_suspend": lambda c: gs.HadrSuspend(*c),
+    "hadr_resume": lambda c: gs.HadrResume(*c),
     # ALTER DATABASE
     "partner_set": lambda c: s.PartnerSet(*c),
     "partner_failover": lambda c: s.PartnerFailover(*c),

@@ -46,66 +46,6 @@ class PartnerSet(OnDatabase):
     address: str
 
 
-GroupOptions = tuple[tuple[str, str | tuple[str, ...]], ...]
-"""Options as name and value, both as written, names in capitals; SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL) has the name
-SECONDARY_ROLE ALLOW_CONNECTIONS, an option without a value has an empty one."""
-
-
-@dataclass(frozen=True, slots=True)
-class OnGroup(Statement):
-    """A statement about an availability group."""
-
-    group: str
-
-
-@dataclass(frozen=True, slots=True)
-class AlterGroup(OnGroup):
-    """ALTER AVAILABILITY GROUP: *action* is FAILOVER, FORCE, OFFLINE, JOIN, SET, GRANT, DENY, or a verb with DATABASE,
-    REPLICA or LISTENER."""
-
-    action: str
-    options: GroupOptions = ()
-    """Of SET and JOIN; of a listener: IP (address, mask), DHCP and PORT."""
-    databases: tuple[str, ...] = ()
-    replicas: tuple[tuple[str, GroupOptions], ...] = ()
-    listener: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class CreateGroup(OnGroup):
-    options: GroupOptions = ()
-    databases: tuple[str, ...] = ()
-    replicas: tuple[tuple[str, GroupOptions], ...] = ()
-    listener: tuple[str, GroupOptions] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class DropGroup(OnGroup):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class HadrJoin(OnDatabase):
-    """ALTER DATABASE … SET HADR AVAILABILITY GROUP = group."""
-
-    group: str
-
-
-@dataclass(frozen=True, slots=True)
-class HadrOff(OnDatabase):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class HadrSuspend(OnDatabase):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class HadrResume(OnDatabase):
-    pass
-
-
 @dataclass(frozen=True, slots=True)
 class PartnerFailover(OnDatabase):
     pass

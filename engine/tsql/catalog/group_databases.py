@@ -1,0 +1,221 @@
+"""Databases of availability groups in the catalog: states, positions and queues, as each server sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from engine.availability import replicas
+from engine.constants import TICKS_PER_S
+from engine.identifiers import group_database_id, group_id, replica_id
+from engine.model import (
+    AvailabilityGroup,
+    CommitMode,
+    DatabaseCopy,
+    DbState,
+    Replica,
+    ReplicaRole,
+    SyncState,
+)
+from engine.protocol import streams
+from engine.protocol.lineage import lsn
+from engine.tsql.batches.context import Context
+from engine.tsql.catalog.availability import HEALTH, SMALL_KB, clustered_groups, database_number, groups
+from engine.tsql.catalog.databases import shown_state
+from engine.tsql.catalog.view import Record, none, view
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One database of a replica, as the instance that is asked sees it."""
+
+    group: AvailabilityGroup
+    replica: Replica
+    copy: DatabaseCopy
+    """The instance's own copy of the database."""
+    state: SyncState
+
+    @property
+    def local(self) -> bool:
+        return self.replica.server == self.copy.server
+
+    @property
+    def health(self) -> int:
+        """Documented: healthy in the state that the replica's mode aims at. Reverting and initializing are not."""
+        synchronous = self.replica.mode is CommitMode.SYNCHRONOUS_COMMIT
+        target = SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING
+        if self.state in (target, SyncState.SYNCHRONIZED):
+            return 2
+        return int(self.state is SyncState.SYNCHRONIZING)
+
+
+def databases(context: Context, group: AvailabilityGroup) -> Iterator[Seen]:
+    """The instance's own databases of a group; at a primary those of every other replica that has joined, too."""
+    world, me = context.world, context.session.server
+    for copy in replicas.copies(world, me, group.guid):
+        for replica in group.replicas:
+            mine = copy.availability
+            if replica.server == me:
+                yield Seen(group, replica, copy, mine.state)
+            elif mine.role is ReplicaRole.PRIMARY and (copy.database, replica.server) in group.joined:
+                yield Seen(group, replica, copy, mine.peer(replica.server))
+
+
+def connected(context: Context, guid: int, server: str) -> bool:
+    """The instance has a connection to the replica on *server*."""
+    contact = context.world.contacts.get((guid, context.session.server, server))
+    return contact is not None and contact.connected
+
+
+def _database_state(context: Context, seen: Seen) -> Record:
+    mine = seen.copy.availability
+    suspended = mine.suspended if seen.local else None
+    if not seen.local and connected(context, seen.group.guid, seen.replica.server):
+        other = context.world.copies.get((seen.replica.server, seen.copy.database))
+        suspended = other.availability.suspended if other is not None else None
+    state = shown_state(seen.copy)
+    primary = seen.local and mine.role is ReplicaRole.PRIMARY
+    in_step = [server for server, peer in mine.peers if peer is SyncState.SYNCHRONIZED]
+    return {
+        "database_id": seen.copy.database_id,
+        "group_id": group_id(seen.group.guid),
+        "replica_id": replica_id(seen.group.guid, seen.replica.server),
+        "group_database_id": group_database_id(mine.database_guid),
+        "is_local": int(seen.local),
+        "is_primary_replica": int(primary),
+        "synchronization_state": int(seen.state),
+        "synchronization_state_desc": seen.state.name.replace("_", " "),
+        "is_commit_participant": int(bool(in_step) if primary else seen.replica.server in in_step),
+        "synchronization_health": seen.health,
+        "synchronization_health_desc": HEALTH[seen.health],
+        "database_state": int(state) if seen.local else None,
+        "database_state_desc": DbState(state).name if seen.local else None,
+        "is_suspended": int(suspended is not None),
+        "suspend_reason": suspended.value if suspended is not None else None,
+        "suspend_reason_desc": f"SUSPEND_FROM_{suspended.name}" if suspended is not None else None,
+        **(_own_log(context, seen) if primary else _received_log(context, seen)),
+    }
+
+
+def _own_log(context: Context, seen: Seen) -> Record:
+    """The primary's own row: nothing is sent to it, nothing redone."""
+    world, copy = context.world, seen.copy
+    if copy.source is None:
+        return {}
+    at, now = world.flow.positions(copy.source), world.flow.reading(copy.source)
+    waited = [
+        world.flow.stream_positions(stream).acknowledged_kb
+        for stream in world.flow.streams_of(copy.source)
+        if world.flow.stream_setup(stream).awaited
+    ]
+    return {
+        "recovery_lsn": lsn(copy.lineage[-1][1]) if copy.lineage else None,
+        "truncation_lsn": lsn(min(hold for _, hold in streams.log_holds(world, copy, copy.source))),
+        "last_sent_lsn": None,
+        "last_hardened_lsn": lsn(min(waited)) if waited else None,
+        "last_hardened_time": _behind(context, copy.source, at.flushed_kb - min(waited)) if waited else None,
+        "end_of_log_lsn": lsn(at.flushed_kb),
+        "last_commit_lsn": lsn(at.committed_kb),
+        "last_commit_time": context.now() if now.transactions_per_s > 0.0 else None,
+    }
+
+
+def _behind(context: Context, source: int, behind_kb: float) -> str | None:
+    """When the log *behind_kb* from the end was written, at the rate of now; NULL if none is written. Derived."""
+    rate = context.world.flow.reading(source).log_generation_kb_per_s
+    if behind_kb <= SMALL_KB:
+        return context.now()
+    if rate <= 0.0:
+        return None
+    return context.now(max(0, context.world.tick - round(behind_kb / rate * TICKS_PER_S)))
+
+
+def _received_log(context: Context, seen: Seen) -> Record:
+    """A secondary's row, at the primary (what that one has been told) or at the secondary itself.
+
+    What a lost secondary had reported last is as old as the loss. Only a primary knows what it has sent.
+    """
+    world = context.world
+    guid, lead = seen.group.guid, not seen.local
+    follow = world.copies.get((seen.replica.server, seen.copy.database))
+    peer = seen.replica.server if lead else world.replicas[seen.copy.server, guid].primary or ""
+    if follow is None or follow.stream is None:
+        end = streams.end_of_log_kb(world, follow) if follow is not None and seen.local else None
+        return {"end_of_log_lsn": lsn(end), "last_hardened_lsn": lsn(end)} if end is not None else {}
+    stream = follow.stream
+    source = world.flow.source_of(stream)
+    if lead and seen.copy.source != source:
+        return {}
+    at, own, now = (
+        world.flow.stream_positions(stream),
+        world.flow.positions(source),
+        world.flow.stream_reading(stream),
+    )
+    contact = world.contacts.get((guid, context.session.server, peer))
+    lost = contact is None or not contact.connected
+    lost_at = context.now(contact.since_tick) if contact is not None and lost else None
+
+    def when(kb: float) -> str | None:
+        return lost_at if lost else _behind(context, source, own.committed_kb - kb)
+
+    hardened_kb = at.acknowledged_kb if lead else at.hardened_kb
+    redone_kb = min(at.redone_kb, hardened_kb)
+    behind = _behind_s(context, source, own.flushed_kb - hardened_kb)
+    sent: Record = {
+        "last_sent_lsn": lsn(at.sent_kb),
+        "last_sent_time": when(at.sent_kb),
+        "log_send_queue_size": int(max(0.0, own.flushed_kb - at.sent_kb)),
+        "log_send_rate": int(now.log_send_kb_per_s),
+        "secondary_lag_seconds": behind,
+    }
+    return {
+        **(sent if lead else {}),
+        "last_received_lsn": lsn(at.received_kb),
+        "last_received_time": when(at.received_kb),
+        "last_hardened_lsn": lsn(hardened_kb),
+        "last_hardened_time": when(hardened_kb),
+        "last_redone_lsn": lsn(redone_kb),
+        "last_redone_time": when(redone_kb),
+        "redo_queue_size": int(max(0.0, hardened_kb - redone_kb)),
+        "redo_rate": int(now.redo_kb_per_s),
+        "end_of_log_lsn": lsn(hardened_kb),
+        "last_commit_lsn": lsn(min(own.committed_kb, hardened_kb if lead else redone_kb)),
+        "last_commit_time": when(hardened_kb if lead else redone_kb),
+    }
+
+
+def _behind_s(context: Context, source: int, behind_kb: float) -> int | None:
+    rate = context.world.flow.reading(source).log_generation_kb_per_s
+    return 0 if behind_kb <= SMALL_KB else int(behind_kb / rate) if rate > 0.0 else None
+
+
+def _database_states(context: Context) -> Iterable[Record]:
+    for group, _ in groups(context):
+        for seen in databases(context, group):
+            yield _database_state(context, seen)
+
+
+def _database_cluster_states(context: Context) -> Iterable[Record]:
+    for group in clustered_groups(context):
+        here = context.world.replicas.get((context.session.server, group.guid))
+        leads = here is not None and here.role is ReplicaRole.PRIMARY
+        for replica in group.replicas:
+            for database in group.databases:
+                place = (database, replica.server)
+                copy = context.world.copies.get((context.session.server, database))
+                yield {
+                    "replica_id": replica_id(group.guid, replica.server),
+                    "group_database_id": group_database_id(database_number(context, group, database)),
+                    "database_name": database,
+                    "is_failover_ready": int(place in group.ready),
+                    "is_pending_secondary_suspend": int(place in group.pending_suspend),
+                    "is_database_joined": int(place in group.joined),
+                    "recovery_lsn": lsn(copy.lineage[-1][1]) if leads and copy and copy.lineage else None,
+                    "truncation_lsn": None,
+                }
+
+
+view("sys.dm_hadr_database_replica_states", _database_states)
+view("sys.dm_hadr_database_replica_cluster_states", _database_cluster_states)
+view("sys.dm_hadr_automatic_seeding", none)
+view("sys.dm_hadr_physical_seeding_stats", none)

@@ -1,0 +1,193 @@
+"""Replicas and groups in the catalog: roles, health, nodes, as each server sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.availability import replicas
+from engine.cluster import config
+from engine.identifiers import group_id, replica_id
+from engine.model import (
+    AvailabilityGroup,
+    DbState,
+    Replica,
+    ReplicaRole,
+    ReplicaState,
+    ReplicaWord,
+)
+from engine.tsql.batches.context import Context
+from engine.tsql.catalog.availability import HEALTH, clustered_groups, group_row, groups, has_quorum
+from engine.tsql.catalog.databases import shown_state
+from engine.tsql.catalog.group_databases import connected, databases
+from engine.tsql.catalog.view import Record, view
+
+_OPERATIONAL: Final = ("PENDING_FAILOVER", "PENDING", "ONLINE", "OFFLINE", "FAILED", "FAILED_NO_QUORUM")
+
+
+def _operational(context: Context, state: ReplicaState) -> int | None:
+    """operational_state of the own replica; a secondary that lost its primary is in none of them. Derived."""
+    if state.pending or state.word is ReplicaWord.RESOLVING_PENDING_FAILOVER:
+        return 0
+    if state.word is ReplicaWord.PRIMARY_PENDING:
+        return 1
+    if state.role is ReplicaRole.RESOLVING:
+        return 3 if has_quorum(context) else 5
+    joined = state.role is ReplicaRole.PRIMARY or connected(context, state.guid, state.primary or "")
+    return 2 if joined else None
+
+
+def replica_health(context: Context, group: AvailabilityGroup, server: str) -> int:
+    """Worst health of the databases of a replica; a replica without any has nothing that moves."""
+    return min(
+        (seen.health for seen in databases(context, group) if seen.replica.server == server), default=0
+    )
+
+
+def _recovery(context: Context, group: AvailabilityGroup) -> int:
+    copies = replicas.copies(context.world, context.session.server, group.guid)
+    return int(all(shown_state(copy) is DbState.ONLINE for copy in copies))
+
+
+def _visible(context: Context, group: AvailabilityGroup, state: ReplicaState) -> list[Replica]:
+    """Replicas whose state the instance knows: all at the primary, else its own."""
+    leads = state.role is ReplicaRole.PRIMARY
+    return [replica for replica in group.replicas if leads or replica.server == state.server]
+
+
+def _replica_states(context: Context) -> Iterable[Record]:
+    for group, state in groups(context):
+        for replica in _visible(context, group, state):
+            local = replica.server == state.server
+            role = state.role if local else ReplicaRole.SECONDARY
+            leads = local and role is ReplicaRole.PRIMARY
+            other = state.primary or "" if local else replica.server
+            linked = int(leads or connected(context, group.guid, other))
+            if local and role is ReplicaRole.RESOLVING:
+                linked = 0
+            operational = _operational(context, state) if local else None
+            recovery = _recovery(context, group) if local else None
+            health = replica_health(context, group, replica.server)
+            yield {
+                "replica_id": replica_id(group.guid, replica.server),
+                "group_id": group_id(group.guid),
+                "is_local": int(local),
+                "role": int(role),
+                "role_desc": role.name,
+                "operational_state": operational,
+                "operational_state_desc": _OPERATIONAL[operational] if operational is not None else None,
+                "recovery_health": recovery,
+                "recovery_health_desc": _recovery_word(recovery),
+                "synchronization_health": health,
+                "synchronization_health_desc": HEALTH[health],
+                "connected_state": linked,
+                "connected_state_desc": ("DISCONNECTED", "CONNECTED")[linked],
+            }
+
+
+def _recovery_word(health: int | None) -> str | None:
+    return None if health is None else ("ONLINE_IN_PROGRESS", "ONLINE")[health]
+
+
+def _group_states(context: Context) -> Iterable[Record]:
+    for group, state in groups(context):
+        known = [replica_health(context, group, one.server) for one in _visible(context, group, state)]
+        health = 2 if min(known, default=0) == 2 else int(max(known, default=0) == 2)
+        own = _recovery(context, group)
+        first = own if state.role is ReplicaRole.PRIMARY else None
+        second = own if state.role is ReplicaRole.SECONDARY else None
+        known_primary = state.role is not ReplicaRole.RESOLVING and has_quorum(context)
+        yield {
+            "group_id": group_id(group.guid),
+            "primary_replica": state.primary if known_primary else None,
+            "primary_recovery_health": first,
+            "primary_recovery_health_desc": _recovery_word(first),
+            "secondary_recovery_health": second,
+            "secondary_recovery_health_desc": _recovery_word(second),
+            "synchronization_health": health,
+            "synchronization_health_desc": HEALTH[health],
+        }
+
+
+def _replica_cluster_states(context: Context) -> Iterable[Record]:
+    for group in clustered_groups(context):
+        for replica in group.replicas:
+            instance = context.world.instances.get(replica.server)
+            join = 0 if not replica.joined else 2 if instance is not None and instance.clustered else 1
+            yield {
+                "replica_id": replica_id(group.guid, replica.server),
+                "replica_server_name": replica.server,
+                "group_id": group_id(group.guid),
+                "join_state": join,
+                "join_state_desc": (
+                    "NOT_JOINED",
+                    "JOINED_STANDALONE_INSTANCE",
+                    "JOINED_FAILOVER_CLUSTER_INSTANCE",
+                )[join],
+            }
+
+
+def _hosts(context: Context, server: str) -> list[str]:
+    """Nodes on which the instance of a replica may run."""
+    node = config.node_of(context.world, server)
+    if node is None:
+        return []
+    role = node.config.role(server)
+    owners = [owner for resource in role.resources for owner in resource.owners] if role is not None else []
+    return sorted(set(owners)) or [node.name]
+
+
+def _cluster_nodes(context: Context) -> Iterable[Record]:
+    for group in clustered_groups(context):
+        for replica in group.replicas:
+            for host in _hosts(context, replica.server):
+                yield {
+                    "group_name": group.name,
+                    "replica_server_name": replica.server,
+                    "node_name": host,
+                }
+
+
+def _name_ids(context: Context) -> Iterable[Record]:
+    for group in clustered_groups(context):
+        row = group_row(group)
+        yield {
+            "ag_name": group.name,
+            "ag_id": row["group_id"],
+            "ag_resource_id": row["resource_id"],
+            "ag_group_id": row["resource_group_id"],
+        }
+
+
+def _instance_nodes(context: Context) -> Iterable[Record]:
+    for group in clustered_groups(context):
+        for replica in group.replicas:
+            node = config.node_of(context.world, replica.server)
+            if replica.joined and node is not None:
+                yield {
+                    "ag_resource_id": group_row(group)["resource_id"],
+                    "instance_name": replica.server,
+                    "node_name": node.name,
+                }
+
+
+def _page_repairs(context: Context) -> Iterable[Record]:
+    for copy in context.copies():
+        for repair in copy.page_repairs if copy.availability.guid is not None else ():
+            yield {
+                "database_id": copy.database_id,
+                "file_id": repair.file,
+                "page_id": repair.page,
+                "error_type": repair.error_type,
+                "page_status": repair.status,
+                "modification_time": context.now(repair.tick),
+            }
+
+
+view("sys.dm_hadr_availability_group_states", _group_states)
+view("sys.dm_hadr_availability_replica_states", _replica_states)
+view("sys.dm_hadr_availability_replica_cluster_states", _replica_cluster_states)
+view("sys.dm_hadr_availability_replica_cluster_nodes", _cluster_nodes)
+view("sys.dm_hadr_name_id_map", _name_ids)
+view("sys.dm_hadr_instance_node_map", _instance_nodes)
+view("sys.dm_hadr_auto_page_repair", _page_repairs)
