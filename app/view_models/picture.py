@@ -317,7 +317,7 @@ def _client_face(world: World, client: Client, readings: Readings) -> ClientFace
         return ClientFace(client.name, status, tr("{rate} transactions/s").format(rate=0))
     copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
     sources = [copy.source for copy in copies if copy is not None and copy.source is not None]
-    rate = sum(readings.sources[source].transactions_per_s for source in sources)
+    rate = 0.0 if client.read_only else sum(readings.sources[source].transactions_per_s for source in sources)
     lost = client.lost_since is not None
     status = (
         Sign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
@@ -365,8 +365,9 @@ def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     for client in world.clients.values():
-        found = clients.behind(world, client, client.data_source) or client.connected_to
-        for server in (found, client.failover_partner, client.known_partner):
+        found = client.connected_to or clients.behind(world, client, client.data_source)
+        named = client.data_source if client.data_source in world.instances else found
+        for server in (named, found, client.failover_partner, client.known_partner):
             if server in world.instances:
                 yield client.name, str(server), "client"
 

@@ -36,3 +36,14 @@ def test_a_node_is_offered_what_can_be_done_to_clusters() -> None:
     bare = {offer.line for offer in offers(world, Target("server", ("FSW",)))}
     assert "power-off FSW" in bare
     assert not any(line.startswith(("stop-service", "stop-cluster")) for line in bare)
+
+
+def test_a_reader_writes_nothing_and_its_line_goes_where_it_is() -> None:
+    world = ag_lab()
+    do(world, "power-off NODE_1")
+    until(world, 30)
+    picture = picture_of(world)
+    report = next(face for face in picture.clients if face.name == "REPORT")
+    server = world.clients["REPORT"].connected_to
+    assert report.rate.startswith("0 ")
+    assert ("REPORT", server) in {(link.a, link.b) for link in picture.links if link.active}
