@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engine.availability import leaving, movement, replicas
 from engine.availability.commands import checks
@@ -78,42 +78,42 @@ def number(value: Value) -> int:
 # --- options of a group -------------------------------------------------------------------------------------
 
 
-def _level(group: AvailabilityGroup, value: Value) -> dict[str, Any]:
+def _level(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
     level = number(value)
     if not 1 <= level <= 5:
         raise SqlError(35228, group.name, 1, 5)
-    return {"failure_condition_level": level}
+    return replace(group, failure_condition_level=level)
 
 
 HEALTH_CHECK_MS_MIN: Final = 15_000
 """[DOC: flexible failover policy]"""
 
 
-def _timeout(group: AvailabilityGroup, value: Value) -> dict[str, Any]:
+def _timeout(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
     timeout = number(value)
     if timeout < HEALTH_CHECK_MS_MIN:
         raise SqlError(35229, group.name, HEALTH_CHECK_MS_MIN)
-    return {"health_check_timeout_ms": timeout}
+    return replace(group, health_check_timeout_ms=timeout)
 
 
-def _required(group: AvailabilityGroup, value: Value) -> dict[str, Any]:
+def _required(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
     required = number(value)
     synchronous = sum(replica.mode is CommitMode.SYNCHRONOUS_COMMIT for replica in group.replicas) - 1
     if required > max(0, synchronous):
         raise SqlError(35248, "ALTER AVAILABILITY GROUP", required, max(0, synchronous), group.name)
-    return {"required_synchronized": required}
+    return replace(group, required_synchronized=required)
 
 
-GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], dict[str, Any]]]] = {
-    "AUTOMATED_BACKUP_PREFERENCE": lambda group, value: {
-        "backup_preference": word(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
-    },
+GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], AvailabilityGroup]]] = {
+    "AUTOMATED_BACKUP_PREFERENCE": lambda group, value: replace(
+        group, backup_preference=word(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
+    ),
     "FAILURE_CONDITION_LEVEL": _level,
     "HEALTH_CHECK_TIMEOUT": _timeout,
-    "DB_FAILOVER": lambda group, value: {"db_failover": word(value, "ON", "OFF") == "ON"},
+    "DB_FAILOVER": lambda group, value: replace(group, db_failover=word(value, "ON", "OFF") == "ON"),
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _required,
 }
-"""What an option of a group changes."""
+"""The group with a new value of an option."""
 
 
 def with_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
@@ -121,7 +121,7 @@ def with_options(group: AvailabilityGroup, options: Options, version: int) -> Av
     for name, value in options:
         check_known(name, value, tuple(GROUP_OPTIONS), version)
         if name in GROUP_OPTIONS:
-            group = replace(group, **GROUP_OPTIONS[name](group, value))
+            group = GROUP_OPTIONS[name](group, value)
     return group
 
 
@@ -145,60 +145,60 @@ PRIORITY_MAX: Final = 100
 """[DOC: CREATE AVAILABILITY GROUP]"""
 
 
-def _session_timeout(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+def _session_timeout(replica: Replica, value: Value, operation: str) -> Replica:
     if number(value) < SESSION_TIMEOUT_S_MIN:
         raise SqlError(35214, operation, replica.server, SESSION_TIMEOUT_S_MIN)
-    return {"session_timeout_s": number(value)}
+    return replace(replica, session_timeout_s=number(value))
 
 
-def _priority(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+def _priority(replica: Replica, value: Value, operation: str) -> Replica:
     if number(value) > PRIORITY_MAX:
         raise SqlError(35209, operation, replica.server, 0, PRIORITY_MAX)
-    return {"backup_priority": number(value)}
+    return replace(replica, backup_priority=number(value))
 
 
-def _endpoint(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+def _endpoint(replica: Replica, value: Value, operation: str) -> Replica:
     if not isinstance(value, str) or not URL.match(value):
         raise SqlError(35232, value if isinstance(value, str) else "")
-    return {"endpoint_url": value}
+    return replace(replica, endpoint_url=value)
 
 
-def _routing_url(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+def _routing_url(replica: Replica, value: Value, operation: str) -> Replica:
     if not isinstance(value, str) or not URL.match(value):
         raise SqlError(19401, value if isinstance(value, str) else "", replica.server)
-    return {"read_only_routing_url": value}
+    return replace(replica, read_only_routing_url=value)
 
 
-def _routing_list(replica: Replica, value: Value, operation: str) -> dict[str, Any]:
+def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
     names = value if isinstance(value, tuple) else ()
     if isinstance(value, str):
         word(value, "NONE")
     double = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if double is not None:
         raise SqlError(19402, double, replica.server)
-    return {"read_only_routing_list": names}
+    return replace(replica, read_only_routing_list=names)
 
 
-REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], dict[str, Any]]]] = {
+REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
     "ENDPOINT_URL": _endpoint,
-    "AVAILABILITY_MODE": lambda replica, value, operation: {
-        "mode": CommitMode[word(value, "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")]
-    },
-    "FAILOVER_MODE": lambda replica, value, operation: {
-        "failover": FailoverMode[word(value, "AUTOMATIC", "MANUAL")]
-    },
+    "AVAILABILITY_MODE": lambda replica, value, operation: replace(
+        replica, mode=CommitMode[word(value, "SYNCHRONOUS_COMMIT", "ASYNCHRONOUS_COMMIT")]
+    ),
+    "FAILOVER_MODE": lambda replica, value, operation: replace(
+        replica, failover=FailoverMode[word(value, "AUTOMATIC", "MANUAL")]
+    ),
     "BACKUP_PRIORITY": _priority,
     "SESSION_TIMEOUT": _session_timeout,
-    "SECONDARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: {
-        "secondary_connections": word(value, "NO", "READ_ONLY", "ALL")
-    },
+    "SECONDARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
+        replica, secondary_connections=word(value, "NO", "READ_ONLY", "ALL")
+    ),
     "SECONDARY_ROLE READ_ONLY_ROUTING_URL": _routing_url,
-    "PRIMARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: {
-        "primary_connections": word(value, "READ_WRITE", "ALL")
-    },
+    "PRIMARY_ROLE ALLOW_CONNECTIONS": lambda replica, value, operation: replace(
+        replica, primary_connections=word(value, "READ_WRITE", "ALL")
+    ),
     "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _routing_list,
 }
-"""What an option of a replica changes; the last argument is the operation that a message names."""
+"""The replica with a new value of an option; the last argument is the operation that a message names."""
 
 
 def replica_with(replica: Replica, options: Options, operation: str, version: int) -> Replica:
@@ -206,7 +206,7 @@ def replica_with(replica: Replica, options: Options, operation: str, version: in
     for name, value in options:
         check_known(name, value, tuple(REPLICA_OPTIONS), version)
         if name in REPLICA_OPTIONS:
-            replica = replace(replica, **REPLICA_OPTIONS[name](replica, value, operation))
+            replica = REPLICA_OPTIONS[name](replica, value, operation)
     return replica
 
 
