@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any
 
 from app.classroom.code import Invitation
-from app.classroom.kept import Given, Kept, folder_of
+from app.classroom.kept import Kept, folder_of, given_by
 from app.classroom.link import Link
 from app.classroom.scenario import loaded
 from app.classroom.seat import MARK_TICKS
+from app.classroom.shapes import Welcome
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.host import NotRecorded
 from app.words.language import tr
@@ -40,12 +40,11 @@ class Attendance:
         """There is a run."""
         return self._history is not None
 
-    def begin(self, welcome: Mapping[str, Any]) -> tuple[History, list[Input], Tick]:
+    def begin(self, welcome: Welcome) -> tuple[History, list[Input], Tick]:
         """The run at its beginning, what was done in it so far, and how far it had come."""
         kept = self._kept
         if kept.given is None:
-            names = ("seat", "scenario", "text", "seed", "mode")
-            kept.begin(Given(name=kept.name, **{name: welcome[name] for name in names}))
+            kept.begin(given_by(welcome, kept.name))
             self.link.wake()
         given = kept.given
         assert given is not None

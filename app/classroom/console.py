@@ -8,7 +8,7 @@ import re
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any, Final, TextIO
+from typing import Final, TextIO
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
@@ -16,7 +16,7 @@ from websockets.exceptions import WebSocketException
 from app.classroom import certificate
 from app.classroom.code import SECRET_LETTERS, Invitation
 from app.classroom.models import Class
-from app.classroom.wire import WELCOME_BYTES_MAX
+from app.classroom.wire import WELCOME_BYTES_MAX, Garbage, Request, Steer, read
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -32,10 +32,10 @@ class NotUnderstood(Exception):
     """A line that asks for nothing known; the text says what was expected."""
 
 
-def request(line: str) -> dict[str, Any]:
+def request(line: str) -> Request:
     """What a line of the instructor asks the host for. Raises NotUnderstood."""
     if line in WORDS:
-        return {"kind": line}
+        return read(json.dumps({"kind": line}))
     found = _INSTRUCTION.fullmatch(line)
     if found is None:
         raise NotUnderstood(
@@ -43,13 +43,17 @@ def request(line: str) -> dict[str, Any]:
                "seat's number, if need be at SECONDS, then the text").format(line=line)
         )  # fmt: skip
     what, seat, at, text = found.groups()
-    return {
+    said = {
         "kind": "instruct",
         "what": what,
         "seat": None if seat == "all" else int(seat),
         "tick": None if at is None else round(float(at) * TICKS_PER_S),
         "text": text,
     }
+    try:
+        return read(json.dumps(said))
+    except Garbage as problem:
+        raise NotUnderstood(str(problem)) from problem
 
 
 @asynccontextmanager
@@ -69,7 +73,7 @@ async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
             own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
             if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
                 raise NoHost(tr("Who answers at {address} is not the host").format(address=the_class.address))
-            await socket.send(json.dumps({"kind": "steer", "key": the_class.secret}))
+            await socket.send(Steer(key=the_class.secret).model_dump_json())
             yield socket
     except (OSError, ValueError, TimeoutError, WebSocketException) as problem:
         raise NoHost(
@@ -120,7 +124,7 @@ async def _talk(socket: ClientConnection, lines: TextIO, show: Callable[[str], o
                 show(json.dumps({"kind": "refused", "of": line, "text": str(problem)}))
                 continue
             open_requests += 1
-            await socket.send(json.dumps(said))
+            await socket.send(said.model_dump_json())
         async with answered:
             await answered.wait_for(lambda: open_requests == 0 or hearing.done())
     finally:

@@ -6,17 +6,17 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from app.classroom import kept
 from app.classroom.acts import Act
 from app.classroom.kept import Given, NoLog
-from app.classroom.models import Instruction
 from app.classroom.record import Record
 from app.classroom.scenario import loaded
-from app.classroom.verdict import Verdict, verdict
+from app.classroom.shapes import Verdict
+from app.classroom.verdict import verdict
 from app.files import run_files
 from app.words.language import tr
 from app.words.sentences import said
@@ -42,13 +42,10 @@ class Checked:
     file: str
     seat: int | None
     name: str
-    verdict: dict[str, Any] | None
+    verdict: Verdict | None
     """As of the board; None where nothing could be played."""
     problem: str
     """What does not follow from the inputs; empty: all of it does."""
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -68,7 +65,10 @@ def archive(record: Record) -> bytes:
         "mode": the_class.mode,
         "plan": the_class.plan,
         "state": the_class.state,
-        "instructions": [_instruction(one) for one in record.instructions()],
+        "instructions": [
+            {"number": one.number, "seat": one.seat_id, "tick": one.tick, "kind": one.kind, "text": one.text}
+            for one in record.instructions()
+        ],
     }
     board = []
     written = io.BytesIO()
@@ -77,22 +77,12 @@ def archive(record: Record) -> bytes:
         for seat in record.seats():
             acts = record.acts(seat.id)
             found = verdict(scenario, the_class.seed, the_class.mode, acts)
-            board.append({"seat": seat.id, "name": seat.name, "verdict": found.as_json()})
+            board.append({"seat": seat.id, "name": seat.name, "verdict": found})
             told = {"seat": seat.id, "name": seat.name, "consent": seat.consent}
             lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
             out.writestr(f"{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
         out.writestr(BOARD, json.dumps(board, ensure_ascii=False, indent=1))
     return written.getvalue()
-
-
-def _instruction(one: Instruction) -> dict[str, Any]:
-    return {
-        "number": one.number,
-        "seat": one.seat_id,
-        "tick": one.tick,
-        "kind": one.kind,
-        "text": one.text,
-    }
 
 
 # --- checking -----------------------------------------------------------------------------------------------
@@ -147,7 +137,7 @@ def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:
         return opened.read(member.file_size)  # no more than it says, whatever is in it
 
 
-def _object(raw: bytes) -> dict[str, Any]:
+def _object(raw: bytes) -> dict[str, object]:
     try:
         found = json.loads(raw)
     except (ValueError, RecursionError):
@@ -155,16 +145,17 @@ def _object(raw: bytes) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def _compared(found: Checked, claim: dict[str, Any] | None) -> Checked:
+def _compared(found: Checked, claim: dict[str, object] | None) -> Checked:
     """*found* beside what the board in the same archive says of it."""
     said = claim.get("verdict") if claim is not None else None
     if not isinstance(said, dict) or found.verdict is None:
         return Checked(found.file, found.seat, found.name, found.verdict, tr("it is missing on the board"))
-    other = [name for name, value in found.verdict.items() if said.get(name) != value]
+    other = [(name, value) for name, value in found.verdict.items() if said.get(name) != value]
     if not other:
         return found
+    name, value = other[0]
     problem = tr("{what} is {said} on the board, and {found} follows from the log").format(
-        what=other[0], said=said.get(other[0]), found=found.verdict[other[0]]
+        what=name, said=said.get(name), found=value
     )
     return Checked(found.file, found.seat, found.name, found.verdict, problem)
 
@@ -174,14 +165,14 @@ def _of_log(file: str, what: Given, acts: list[Act]) -> Checked:
         found = verdict(loaded(what.text, what.scenario), what.seed, what.mode, acts)
     except ScenarioProblems as problems:
         return Checked(file, what.seat, what.name, None, str(problems))
-    return Checked(file, what.seat, what.name, found.as_json(), _parted(found))
+    return Checked(file, what.seat, what.name, found, _parted(found))
 
 
 def _parted(found: Verdict) -> str:
-    if found.parted_t_s is None:
+    if found["parted_t_s"] is None:
         return ""
     return tr("from {t_s:g} s on it is not what its acts lead to: {why}").format(
-        t_s=found.parted_t_s, why=found.parted
+        t_s=found["parted_t_s"], why=found["parted"]
     )
 
 
@@ -202,4 +193,4 @@ def _of_run(raw: bytes, file: str) -> Checked:
     acts = [Act(number, item.tick, item.words, "", 0) for number, item in enumerate(drill.journal, 1)]
     end = Act(len(acts) + 1, drill.tick, "", "", 0)
     found = verdict(drill.scenario, drill.seed, drill.mode, [*acts, end])
-    return Checked(file, seat, name, found.as_json(), "" if parted is None else said(str(parted)))
+    return Checked(file, seat, name, found, "" if parted is None else said(str(parted)))

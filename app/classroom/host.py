@@ -11,12 +11,12 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, Final, TypeVar
+from typing import Final, ParamSpec, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
@@ -30,6 +30,7 @@ from app.classroom.gate import Gate
 from app.classroom.models import FROZEN, INJECT, OVER, RUNNING, Class, Instruction, Seat
 from app.classroom.record import Record
 from app.classroom.scenario import loaded, text_for_seat
+from app.classroom.shapes import Board, Tile, ToInstructor, ToSeat, Verdict, Welcome
 from app.classroom.wire import LATER, REFUSED, Garbage
 from app.classroom.workers import Workers
 from app.words.language import tr
@@ -39,6 +40,7 @@ from engine.inputs import InputProblem
 from engine.verbs.lines import parse_line
 
 Kept = TypeVar("Kept")
+What = ParamSpec("What")
 logger = logging.getLogger(__name__)
 
 SEATS_MAX: Final = 2_000
@@ -80,8 +82,8 @@ class Line:
     over: bool = False
     """The seat has nothing more to do."""
     socket: WebSocket | None = None
-    verdict: dict[str, Any] | None = None
-    """What its log has come to, as app/classroom/verdict.py has it."""
+    verdict: Verdict | None = None
+    """What its log has come to."""
     answered: set[int] = field(default_factory=set)
     """Instructions of which its log says that they were carried out or read."""
     told: set[int] = field(default_factory=set)
@@ -137,15 +139,17 @@ class Host:
         self._workers.close()
         self._writer.shutdown()
 
-    async def _kept(self, write: Callable[..., Kept], *what: Any) -> Kept:
+    async def _kept(self, write: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
         """Write to the record, one after the other. Raises Refused where that fails."""
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._writer, write, *what)
+            return await asyncio.get_running_loop().run_in_executor(
+                self._writer, partial(write, *what, **named)
+            )
         except SQLAlchemyError as problem:
             logger.error("class record: %s", problem)
             raise Refused(tr("the record cannot be written: try again"), LATER) from problem
 
-    def _do(self, work: Any) -> None:
+    def _do(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._done)
@@ -250,7 +254,7 @@ class Host:
             self._changed.add(line.number)
         await self._tell_result(line)
 
-    def _welcome(self, line: Line) -> dict[str, Any]:
+    def _welcome(self, line: Line) -> Welcome:
         the_class = self._class
         return {
             "kind": "welcome",
@@ -353,7 +357,7 @@ class Host:
             self._instructions[one.number] = one
         await self._to_seats(self._instruct)
 
-    async def _to_seats(self, tell: Any) -> None:
+    async def _to_seats(self, tell: Callable[[Line], Awaitable[None]]) -> None:
         there = [line for line in self._lines.values() if line.socket is not None]
         await asyncio.gather(*(tell(line) for line in there), return_exceptions=True)
 
@@ -361,7 +365,7 @@ class Host:
         """Freeze, go on or end; kept before anybody is told."""
         if self._class.state == OVER:
             raise Refused(tr("the class is over"))
-        await self._kept(partial(self._record.change, state=state))
+        await self._kept(self._record.change, state=state)
         self._class.state = state
         self._turned = True
 
@@ -407,7 +411,7 @@ class Host:
             with suppress(WebSocketDisconnect, RuntimeError):  # it asks again
                 await _say(socket, {"kind": "result", "verdict": found})
 
-    def tile(self, line: Line) -> dict[str, Any]:
+    def tile(self, line: Line) -> Tile:
         """A seat as the instructor sees it: what its log comes to, and how it is now."""
         due = [
             one.number
@@ -428,7 +432,7 @@ class Host:
             "verdict": line.verdict,
         }
 
-    def board(self, numbers: Sequence[int] | None = None) -> dict[str, Any]:
+    def board(self, numbers: Sequence[int] | None = None) -> Board:
         """The class and the tiles of the seats *numbers*, or of all."""
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
         frozen = self._class.state == FROZEN
@@ -498,7 +502,7 @@ async def _hear(socket: WebSocket) -> wire.Request:
     return wire.read(message.get("text") or message.get("bytes") or b"")
 
 
-async def _say(socket: WebSocket, said: dict[str, Any]) -> None:
+async def _say(socket: WebSocket, said: ToSeat | ToInstructor) -> None:
     await _send(socket, json.dumps(said, ensure_ascii=False))
 
 

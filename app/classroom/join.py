@@ -6,12 +6,13 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from queue import Empty
-from typing import Any, Final
+from typing import Final
 
 from app.classroom.code import Invitation
-from app.classroom.kept import Given, Kept, folder_of
+from app.classroom.kept import Kept, folder_of, given_by
 from app.classroom.link import Link
 from app.classroom.seat import ClassOver, SeatRun
+from app.classroom.shapes import Instruction, SeatReport, Verdict
 from app.words.language import tr
 
 JOIN_S: Final = 60.0
@@ -31,8 +32,7 @@ class NotJoined(Exception):
 class Attended:
     """What taking part came to."""
 
-    report: dict[str, Any]
-    """As of `run --json`, with the score that the host has computed, and `class` with the rest of its verdict."""
+    report: SeatReport
     left: int
     """Acts that the host has not acknowledged; they are in the log's file."""
     refused: str
@@ -46,7 +46,7 @@ def take_part(
     name: str,
     player: Player,
     speed: float | None,
-    show: Callable[[dict[str, Any]], object],
+    show: Callable[[Instruction], object],
 ) -> Attended:
     """Play a seat of the class from its beginning, or from where it was. Raises NotJoined, NoLog."""
     kept = Kept(folder_of(invitation.fingerprint), name)
@@ -76,14 +76,15 @@ def _begin(kept: Kept, link: Link) -> None:
         said = link.incoming.get(timeout=JOIN_S)
     except Empty:
         raise NotJoined(tr("nobody answers at this address")) from None
-    if said["kind"] != "welcome":
-        raise NotJoined(str(said["text"]))
-    kept.begin(Given(said["seat"], kept.name, said["scenario"], said["text"], said["seed"], said["mode"]))
+    if said["kind"] == "refused":
+        raise NotJoined(said["text"])
+    assert said["kind"] == "welcome", "a host says nothing else first"
+    kept.begin(given_by(said, kept.name))
     link.incoming.put(said)  # it also says whether the class is frozen
     link.wake()
 
 
-def _verdict(kept: Kept, link: Link) -> dict[str, Any] | None:
+def _verdict(kept: Kept, link: Link) -> Verdict | None:
     """What the host says that the whole log comes to; None if it does not say so in time."""
     until = time.monotonic() + END_S
     while time.monotonic() < until and not link.refused:
@@ -92,12 +93,11 @@ def _verdict(kept: Kept, link: Link) -> dict[str, Any] | None:
         except Empty:
             continue
         if said["kind"] == "result" and said["verdict"]["acts"] == len(kept.acts):
-            found: dict[str, Any] = said["verdict"]
-            return found
+            return said["verdict"]
     return None
 
 
-def _report(run: SeatRun, kept: Kept, verdict: dict[str, Any] | None) -> dict[str, Any]:
+def _report(run: SeatRun, kept: Kept, verdict: Verdict | None) -> SeatReport:
     report = run.drill.report()
     assert kept.given is not None
     if not run.drill.terms.truth:  # of an exam the seat has no rubric: what it would compute says nothing

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import BinaryIO, Final
 
 from app.classroom.acts import Act, BadLog, act, as_line, new_of
+from app.classroom.shapes import Welcome
 from app.files.folders import default_folder
 from app.words.language import tr
 from engine.drill.running.modes import Mode
@@ -42,6 +43,13 @@ class Given:
     """Of the scenario; in an exam without what tells what is right."""
     seed: int
     mode: str
+
+
+def given_by(welcome: Welcome, name: str) -> Given:
+    """What the seat of *name* was given."""
+    return Given(
+        welcome["seat"], name, welcome["scenario"], welcome["text"], welcome["seed"], welcome["mode"]
+    )
 
 
 def given(said: object) -> Given:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Sequence
 from queue import SimpleQueue
-from typing import Any, Final
+from typing import Final
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
@@ -18,7 +18,8 @@ from app.classroom import certificate
 from app.classroom.acts import Act
 from app.classroom.code import Invitation
 from app.classroom.kept import Kept
-from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX
+from app.classroom.shapes import ToSeat
+from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX, At, Join, Resume
 from app.words.language import tr
 
 AGAIN_S: Final = (0.2, 3.0)
@@ -35,7 +36,7 @@ class Link(threading.Thread):
 
     def __init__(self, invitation: Invitation, kept: Kept, consent: bool = False) -> None:
         super().__init__(daemon=True)
-        self.incoming: SimpleQueue[dict[str, Any]] = SimpleQueue()
+        self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
         self.acknowledged = 0
         """Acts that the host has on disk."""
         self.refused = ""
@@ -106,24 +107,18 @@ class Link(threading.Thread):
         self.refused = why
         self.incoming.put({"kind": "refused", "text": why})
 
-    def _hello(self) -> dict[str, Any]:
+    def _hello(self) -> Join | Resume:
         kept = self._kept
         if kept.given is not None:
-            return {"kind": "resume", "seat": kept.given.seat, "token": kept.token}
-        return {
-            "kind": "join",
-            "secret": self._invitation.secret,
-            "name": kept.name,
-            "token": kept.token,
-            "consent": self._consent,
-        }
+            return Resume(seat=kept.given.seat, token=kept.token)
+        return Join(secret=self._invitation.secret, name=kept.name, token=kept.token, consent=self._consent)
 
     async def _talk(self, socket: ClientConnection) -> None:
-        await socket.send(json.dumps(self._hello()))
+        await socket.send(self._hello().model_dump_json())
         sending: asyncio.Task[None] | None = None
         try:
             async for raw in socket:
-                said = json.loads(raw)
+                said: ToSeat = json.loads(raw)
                 if said["kind"] == "welcome" and said["acknowledged"] > len(self._kept.acts):
                     self._refuse(tr("the host has more acts of this seat than its log on this computer"))
                     return
@@ -154,9 +149,8 @@ class Link(threading.Thread):
                 sent = acts[-1].number
             now, is_at = time.monotonic(), (self.tick, self.frozen, self.over)
             if is_at[1:] != told[1:] or (is_at != told and now - told_at >= AT_S):
-                await socket.send(
-                    json.dumps({"kind": "at", "tick": self.tick, "frozen": self.frozen, "over": self.over})
-                )
+                is_now = At(tick=self.tick, frozen=self.frozen, over=self.over)
+                await socket.send(is_now.model_dump_json())
                 told, told_at = is_at, now
             if not acts:
                 try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from sqlalchemy import Connection, Engine, create_engine, event, insert, select, update
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
@@ -58,7 +58,7 @@ class Record:
             session.add(made)
             session.add_all(instructions)
 
-    def change(self, **columns: Any) -> None:
+    def change(self, **columns: str) -> None:
         """New values in columns of the class."""
         with self._engine.begin() as connection:
             connection.execute(update(Class).values(columns))

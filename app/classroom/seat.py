@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from queue import Empty
-from typing import Any, Final
+from typing import Final
 
 from app.classroom.kept import Kept
 from app.classroom.link import Link
 from app.classroom.models import FROZEN, INJECT, OVER
 from app.classroom.scenario import loaded
+from app.classroom.shapes import Instruction
 from app.classroom.verdict import NOT_IN_A_CLASS
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
@@ -37,7 +38,7 @@ class SeatRun:
     """A run as the engine's players take it: a drill that is told what to do, and lets time pass."""
 
     def __init__(
-        self, kept: Kept, link: Link, speed: float | None, show: Callable[[dict[str, Any]], object]
+        self, kept: Kept, link: Link, speed: float | None, show: Callable[[Instruction], object]
     ) -> None:
         """Play again what *kept* holds. *speed*: simulated seconds a second, None as fast as it goes. *show* gets the
         instructor's messages."""
@@ -46,7 +47,7 @@ class SeatRun:
         self.drill = Drill(loaded(given.text, given.scenario), given.seed, given.mode)
         self._kept, self._link, self._speed, self._show = kept, link, speed, show
         self._frozen = False
-        self._pending: dict[int, dict[str, Any]] = {}
+        self._pending: dict[int, tuple[Tick, Instruction]] = {}
         self._answered = {act.instruction for act in kept.acts}
         for act in kept.acts:
             self.drill.advance_to(act.tick)
@@ -69,7 +70,7 @@ class SeatRun:
         drill, known = self.drill, len(self.drill.events)
         while drill.tick < tick and not drill.finished:
             self.obey()
-            due = [one["tick"] for one in self._pending.values() if one["tick"] > drill.tick]
+            due = [tick for tick, _ in self._pending.values() if tick > drill.tick]
             mark = (drill.tick // MARK_TICKS + 1) * MARK_TICKS
             drill.advance_to(min(tick, mark, drill.tick + self._step(), *due))
             if drill.tick == mark:
@@ -96,8 +97,8 @@ class SeatRun:
             time.sleep(FROZEN_S)
             self._hear()
             self._started, self._from = time.monotonic(), self.drill.tick
-        for number, one in sorted(self._pending.items(), key=lambda entry: (entry[1]["tick"], entry[0])):
-            if one["tick"] <= self.drill.tick and not self.drill.finished:
+        for number, (tick, one) in sorted(self._pending.items(), key=lambda entry: (entry[1][0], entry[0])):
+            if tick <= self.drill.tick and not self.drill.finished:
                 del self._pending[number]
                 self._carry_out(number, one)
         self._tell()
@@ -112,14 +113,14 @@ class SeatRun:
                 raise ClassOver
             if said["kind"] == "welcome" and not self.drill.terms.rewind:
                 self.drill.advance_to(said["tick"])  # in an exam a kill gives no time back
-            if said["kind"] in ("welcome", "state"):
+            if said["kind"] == "welcome" or said["kind"] == "state":
                 if said["state"] == OVER:
                     raise ClassOver
                 self._frozen = said["state"] == FROZEN
             elif said["kind"] == "instruction" and said["number"] not in self._answered | set(self._pending):
-                self._pending[said["number"]] = {**said, "tick": said["tick"] or 0}
+                self._pending[said["number"]] = (said["tick"] or 0, said)
 
-    def _carry_out(self, number: int, one: dict[str, Any]) -> None:
+    def _carry_out(self, number: int, one: Instruction) -> None:
         """An inject happens, a message is shown; the log says so, with an empty line for what could not be done."""
         self._answered.add(number)
         if one["what"] == INJECT:

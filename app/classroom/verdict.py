@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Final
 
 from app.classroom.acts import Act
+from app.classroom.shapes import Verdict
 from app.words.sentences import said
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -20,38 +20,6 @@ STUCK_S: Final = 120.0
 """Simulated seconds without an act and without a goal reached after which a seat counts as stuck. Assumed."""
 NOT_IN_A_CLASS: Final = frozenset({"rewind"})
 """Verbs that would shorten a log."""
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """A seat's run as far as its log goes, of plain JSON types."""
-
-    acts: int
-    """Entries of the log."""
-    t_s: float
-    """How far the run has come."""
-    done: int
-    """The seat's own acts among them."""
-    last_act_t_s: float | None
-    last_act: str
-    stuck_since_s: float | None
-    """Since when nothing was done and nothing reached, if that is longer than STUCK_S."""
-    goals: dict[str, float | None]
-    """Name -> when it was reached."""
-    progress: float | None
-    """Percent of the goals' weights that are reached."""
-    score: float | None
-    """So far; final when the run is over. None where nothing is scored."""
-    downtime_s: float
-    ended_by: str | None
-    state_hash: str
-    parted_t_s: float | None
-    """The first moment at which the seat's run is not what follows from its log."""
-    parted: str
-    """What was different there."""
-
-    def as_json(self) -> dict[str, Any]:
-        return asdict(self)
 
 
 class Rerun:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
@@ -50,7 +50,7 @@ class Resume(Said):
 
 class Acts(Said):
     kind: Literal["acts"] = "acts"
-    acts: Annotated[list[Any], Field(max_length=500)]
+    acts: Annotated[list[object], Field(max_length=500)]
     """As in app/classroom/acts.py."""
 
 

@@ -10,13 +10,13 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from typing import Any
 
 from app.classroom.acts import Act
 from app.classroom.scenario import loaded
+from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun
 
-Verdicts = dict[int, dict[str, Any]]
+Verdicts = dict[int, Verdict]
 
 _runs: dict[int, Rerun] = {}
 """In a worker: each of its seats' runs as far as it was played; some 100 kB each."""
@@ -41,7 +41,7 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
 
 def _go_on(logs: Mapping[int, Sequence[Act]]) -> Verdicts:
     """In a worker: the runs with the acts after those they have had, and what they come to now."""
-    return {seat: run.verdict().as_json() for seat, acts in logs.items() if (run := _played(seat, acts))}
+    return {seat: run.verdict() for seat, acts in logs.items() if (run := _played(seat, acts))}
 
 
 def _played(seat: int, acts: Sequence[Act]) -> Rerun | None:

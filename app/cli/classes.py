@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import argparse
 import sys
+from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from app.cli.terms import Commands, Unusable, loaded, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import whole_file
 from app.files.folders import default_folder
 from app.host.pace import SPEED_MAX, SPEED_MIN
+
+if TYPE_CHECKING:
+    from app.classroom.join import Player
+    from app.classroom.shapes import SeatReport, Verdict
 
 DATABASE: Final = "class.sqlite"
 
@@ -134,7 +139,7 @@ def _join(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if attended.left or attended.refused else AS_ASKED
 
 
-def _player(options: argparse.Namespace) -> Any:
+def _player(options: argparse.Namespace) -> Player:
     from app.classroom import players
     from app.cli.runs import input_lines
 
@@ -148,7 +153,7 @@ def _player(options: argparse.Namespace) -> Any:
     return players.typed(sys.stdin, lambda why: print(why, file=sys.stderr, flush=True))
 
 
-def _told(report: dict[str, Any]) -> list[str]:
+def _told(report: SeatReport) -> list[str]:
     verdict = report["class"]["verdict"]
     lines = [f"{report['scenario']}, seed {report['seed']}: ended at {report['ended_at_s']:g} s"]
     if verdict is not None and verdict["score"] is not None:
@@ -168,14 +173,14 @@ def _verify(options: argparse.Namespace) -> int:
         except (NoLog, NoRun) as problem:
             raise Unusable(str(problem)) from problem
     if options.json is not None:
-        write_json([one.as_json() for one in found], options.json)
+        write_json([asdict(one) for one in found], options.json)
     if options.json != "-":
         for one in found:
             print(f"{one.file}: {one.name}: {one.problem or _verified(one.verdict)}")
     return ANSWER_IS_NO if any(one.problem for one in found) else AS_ASKED
 
 
-def _verified(verdict: dict[str, Any] | None) -> str:
+def _verified(verdict: Verdict | None) -> str:
     if verdict is None:
         return "nothing was played"
     score = "" if verdict["score"] is None else f", score {verdict['score']:g} of 100"

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from queue import Empty
-from typing import Any, Final
+from typing import Final
 
 from PySide6.QtCore import QObject, QProcess, QTimer
 from PySide6.QtWidgets import QWidget
@@ -17,6 +17,7 @@ from app.classroom.attending import Attendance
 from app.classroom.code import NoCode, invitation
 from app.classroom.kept import NoLog
 from app.classroom.models import FROZEN, INJECT, OVER
+from app.classroom.shapes import Instruction, ToInstructor, ToSeat, Welcome
 from app.files.folders import default_folder
 from app.main_window import signature
 from app.main_window.irrevocable import Irrevocable
@@ -125,7 +126,7 @@ class Classes(QObject):
             self._console = self._process("console", self._hear_console)
 
     def _hear_console(self, line: str) -> None:
-        said = json.loads(line)
+        said: ToInstructor = json.loads(line)
         if self.board is None:
             return
         if said["kind"] == "board":
@@ -195,7 +196,7 @@ class WindowSeat(QObject):
         self._frozen = False
         self._ran = False
         """Before the class was frozen."""
-        self._pending: dict[int, dict[str, Any]] = {}
+        self._pending: dict[int, Instruction] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(LISTEN_MS)
         self._timer.timeout.connect(self._look)
@@ -223,7 +224,7 @@ class WindowSeat(QObject):
                 break
         self._carry_out()
 
-    def _hear(self, said: dict[str, Any]) -> None:
+    def _hear(self, said: ToSeat) -> None:
         match said["kind"]:
             case "welcome":
                 if self._history is None:
@@ -233,7 +234,7 @@ class WindowSeat(QObject):
                 self._turn(said["state"])
             case "instruction":
                 if said["number"] not in self._attendance.answered:
-                    self._pending[said["number"]] = {**said, "tick": said["tick"] or 0}
+                    self._pending[said["number"]] = said
             case "result":
                 score = said["verdict"]["score"]
                 if score is not None:
@@ -247,7 +248,7 @@ class WindowSeat(QObject):
                     tr("The host of the class refuses this seat: {why}.").format(why=said["text"])
                 )
 
-    def _begin(self, welcome: dict[str, Any]) -> None:
+    def _begin(self, welcome: Welcome) -> None:
         history, inputs, tick = self._attendance.begin(welcome)
         self._history = history
 
@@ -287,7 +288,7 @@ class WindowSeat(QObject):
         if live is None or not self._attendance.begun:
             return
         for number, one in sorted(self._pending.items()):
-            if one["tick"] <= live.tick:
+            if (one["tick"] or 0) <= live.tick:
                 del self._pending[number]
                 if one["what"] == INJECT:
                     self._attendance.carry_out(number, one["text"], self._session.do)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QFont, QGuiApplication
@@ -22,14 +22,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.classroom.shapes import Board, Tile
 from app.widgets.room import fit_on_screen
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
 from engine.drill.running.modes import Mode
-
-Tile = Mapping[str, Any]
-"""A seat as the host's board has it (app/classroom/host.py)."""
 
 MODES: Final = {
     Mode.PRACTICE: mark("Practice"),
@@ -101,50 +99,46 @@ def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
 # --- the board ----------------------------------------------------------------------------------------------
 
 
-def _verdict(tile: Tile, name: str) -> Any:
-    return tile["verdict"][name] if tile["verdict"] is not None else None
-
-
 def _state(tile: Tile) -> str:
-    if _verdict(tile, "parted_t_s") is not None:
-        return tr("✗ differs from {t} on").format(t=formatting.run_time(_verdict(tile, "parted_t_s")))
-    if tile["over"] or _verdict(tile, "ended_by") is not None:
+    found = tile["verdict"]
+    if found is not None and found["parted_t_s"] is not None:
+        return tr("✗ differs from {t} on").format(t=formatting.run_time(found["parted_t_s"]))
+    if tile["over"] or (found is not None and found["ended_by"] is not None):
         return tr("finished")
     if not tile["connected"]:
         return tr("not connected")
     if tile["frozen"]:
         return tr("frozen")
-    since = _verdict(tile, "stuck_since_s")
+    since = found["stuck_since_s"] if found is not None else None
     return (
         tr("nothing since {t}").format(t=formatting.run_time(since)) if since is not None else tr("✓ at work")
     )
 
 
 def _tone(tile: Tile) -> str | None:
-    if _verdict(tile, "parted_t_s") is not None:
+    found = tile["verdict"]
+    if found is not None and found["parted_t_s"] is not None:
         return "bad"
-    stuck = _verdict(tile, "stuck_since_s") is not None and not tile["over"]
+    stuck = found is not None and found["stuck_since_s"] is not None and not tile["over"]
     return "warn" if stuck or not (tile["connected"] or tile["over"]) else None
 
 
 def _goals(tile: Tile) -> str:
-    goals = _verdict(tile, "goals")
-    if not goals:
-        return ""
-    return f"{sum(met is not None for met in goals.values())}/{len(goals)}"
+    goals = tile["verdict"]["goals"] if tile["verdict"] is not None else {}
+    return f"{sum(met is not None for met in goals.values())}/{len(goals)}" if goals else ""
 
 
 def _score(tile: Tile) -> str:
-    score = _verdict(tile, "score")
+    score = tile["verdict"]["score"] if tile["verdict"] is not None else None
     return "" if score is None else f"{score:.0f}"
 
 
 def _last_act(tile: Tile) -> str:
-    return str(_verdict(tile, "last_act") or "")
+    return tile["verdict"]["last_act"] if tile["verdict"] is not None else ""
 
 
 def _why(tile: Tile) -> str:
-    return str(_verdict(tile, "parted") or "")
+    return tile["verdict"]["parted"] if tile["verdict"] is not None else ""
 
 
 COLUMNS: Final = (
@@ -216,7 +210,7 @@ class ClassBoard(QDialog):
         self.code.setText(code)
         self._enable(True)
 
-    def show_board(self, board: Mapping[str, Any]) -> None:
+    def show_board(self, board: Board) -> None:
         """Some tiles are new or other ones, and how the class is."""
         for tile in board["tiles"]:
             self._tiles[tile["seat"]] = tile
@@ -231,7 +225,7 @@ class ClassBoard(QDialog):
         self.go.setEnabled(board["state"] == "frozen")
         self.finish.setEnabled(board["state"] != "over")
 
-    def _said(self, board: Mapping[str, Any]) -> str:
+    def _said(self, board: Board) -> str:
         tiles = self._tiles.values()
         there = sum(bool(tile["connected"]) for tile in tiles)
         said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))

@@ -66,7 +66,7 @@ def test_what_is_done_is_noted_with_marks_between_and_follows_when_played_again(
     assert lines(kept) == [(1500, "power-off SERVER_A", 0)]
     assert [act.tick for act in kept.acts if not act.line] == [MARK_TICKS, 2 * MARK_TICKS, 3 * MARK_TICKS]
     found = verdict(LAB, LAB.seed, "lab", kept.acts)
-    assert (found.parted, found.state_hash) == ("", run.drill.state_hash())
+    assert (found["parted"], found["state_hash"]) == ("", run.drill.state_hash())
 
 
 def test_after_a_break_it_stands_where_it_was(kept: Kept, link: NoLink) -> None:

@@ -145,8 +145,8 @@ def test_another_scenario_is_refused(record: Record, tmp_path: Path) -> None:
 def test_the_first_moment_at_which_a_seat_differs_is_named(scenario: Scenario, log: list[Act]) -> None:
     forged = [log[0], *(act._replace(digest="0" * 32) for act in log[1:])]
     found = verdict(scenario, scenario.seed, "practice", forged)
-    assert found.parted_t_s == log[1].tick / 100
-    assert found.score == verdict(scenario, scenario.seed, "practice", log).score, (
+    assert found["parted_t_s"] == log[1].tick / 100
+    assert found["score"] == verdict(scenario, scenario.seed, "practice", log)["score"], (
         "the score is the host's own"
     )
 
@@ -161,7 +161,7 @@ def test_a_log_in_portions_comes_to_the_same(scenario: Scenario, log: list[Act])
 
 def test_nobody_goes_back_in_time(scenario: Scenario, log: list[Act]) -> None:
     back = [log[0], Act(2, log[0].tick, "rewind 0", "", 0)]
-    assert "back in time" in verdict(scenario, scenario.seed, "practice", back).parted
+    assert "back in time" in verdict(scenario, scenario.seed, "practice", back)["parted"]
 
 
 def test_logs_by_file_come_to_the_same_board_as_the_record(

@@ -9,6 +9,7 @@ from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
 from app.classroom.console import request
+from app.classroom.shapes import Board, Tile
 from app.classroom.verdict import verdict
 from app.files import scenario_files
 from app.views.classroom import ClassBoard
@@ -16,9 +17,9 @@ from app.views.classroom import ClassBoard
 LAB = scenario_files.find("lab").load()
 
 
-def tile(number: int, name: str, **other: Any) -> dict[str, Any]:
-    played = verdict(LAB, LAB.seed, "lab", []).as_json() | other.pop("verdict", {})
-    usual = {
+def tile(number: int, name: str, **other: Any) -> Tile:
+    played: Any = {**verdict(LAB, LAB.seed, "lab", []), **other.pop("verdict", {})}
+    usual: Any = {
         "connected": True,
         "frozen": False,
         "over": False,
@@ -26,12 +27,11 @@ def tile(number: int, name: str, **other: Any) -> dict[str, Any]:
         "acknowledged": 0,
         "unanswered": [],
     }
-    return {"seat": number, "name": name, **usual, "verdict": played, **other}
+    made: Any = {"seat": number, "name": name, **usual, "verdict": played, **other}
+    return made
 
 
-def board_of(
-    *tiles: dict[str, Any], state: str = "running", not_frozen: tuple[str, ...] = ()
-) -> dict[str, Any]:
+def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> Board:
     return {"kind": "board", "state": state, "not_frozen": list(not_frozen), "tiles": list(tiles)}
 
 
@@ -95,5 +95,5 @@ def test_what_it_says_is_what_the_console_understands(board: ClassBoard, qtbot: 
     board.text.setText("power-off SERVER_A")
     qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
     assert said == ["freeze", "message all look at the mirror", "inject 7 power-off SERVER_A"]
-    assert [request(line).get("seat") for line in said] == [None, None, 7]
+    assert [getattr(request(line), "seat", None) for line in said] == [None, None, 7]
     assert board.text.text() == ""
