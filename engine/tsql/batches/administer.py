@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.protocol import accounts, backup, clock, databases, endpoints, logspace, restore, statements
 from engine.protocol import options as database_options
 from engine.tsql import catalog
-from engine.tsql.batches import access, backupsets, constraints, objects
+from engine.tsql.batches import access, backupsets, constraints, objects, schemas
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
@@ -401,6 +402,21 @@ def _alter_files(machine: Machine, statement: s.AlterFiles) -> Outcome:
 
 # --- DROP ------------------------------------------------------------------------------------------------
 
+ABSENT: Final = frozenset({3701, 15151})
+"""What DROP IF EXISTS is silent about."""
+
+
+def _drop_if_there(machine: Machine, statement: s.DropObject) -> Outcome:
+    if not statement.if_exists:
+        return _drop(machine, statement)
+    for name in statement.names:
+        try:
+            _drop(machine, replace(statement, names=(name,)))
+        except SqlError as problem:
+            if problem.number not in ABSENT:
+                raise
+    return []
+
 
 def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
     world, server = machine.world, machine.session.server
@@ -413,6 +429,8 @@ def _drop(machine: Machine, statement: s.DropObject) -> Outcome:
         return accounts.drop_login(world, server, name)
     if statement.kind == "USER":
         return accounts.drop_user(world, server, machine.session.database, name)
+    if statement.kind == "SCHEMA":
+        return schemas.drop(machine, name)
     if statement.kind == "MASTER KEY":
         return accounts.drop_master_key(world, server)
     if statement.kind in _OBJECTS:
@@ -438,7 +456,7 @@ def _drop_objects(machine: Machine, statement: s.DropObject) -> Outcome:
                 raise SqlError(3701, "drop", "table", name)
             del known[parts[-1].lower()]
             machine.note(tables=tuple(known.items()))
-        elif statement.kind == "TABLE" and constraints.is_referenced(machine, parts[-1]):
+        elif statement.kind == "TABLE" and constraints.is_referenced(machine, parts):
             raise SqlError(3726, name)
         else:
             objects.drop(machine.context, parts, _OBJECTS[statement.kind])
@@ -492,6 +510,8 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.Restore: _restore,
     s.RestoreInfo: _restore_info,
     s.AlterFiles: _alter_files,
-    s.DropObject: _drop,
+    s.DropObject: _drop_if_there,
+    s.CreateSchema: schemas.create,
+    s.TransferObject: schemas.transfer,
 }
 """What each of these statements does."""

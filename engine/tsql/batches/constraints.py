@@ -198,8 +198,8 @@ def _duplicate(ref: TableRef, key: Key, values: Iterable[Scalar]) -> SqlError:
     shown = ", ".join("<NULL>" if value is None else to_text(value) for value in values)
     if key.kind in _LETTERS:
         kind = "PRIMARY KEY" if key.kind == "PRIMARY KEY" else "UNIQUE KEY"
-        return SqlError(2627, kind, key.name, f"dbo.{ref.parts[-1]}", f"({shown})")
-    return SqlError(2601, f"dbo.{ref.parts[-1]}", key.name, f"({shown})")
+        return SqlError(2627, kind, key.name, objects.whole(ref.parts), f"({shown})")
+    return SqlError(2601, objects.whole(ref.parts), key.name, f"({shown})")
 
 
 def _check(machine: Machine, ref: TableRef, after: Table, rows: list[Row], verb: str) -> None:
@@ -211,12 +211,14 @@ def _check(machine: Machine, ref: TableRef, after: Table, rows: list[Row], verb:
         for item, broken in zip(checks, values, strict=True):
             if broken:
                 column = item.columns[0] if item.columns else ""
-                raise _conflict(machine, verb, "CHECK", item.name, ref.parts[-1], column)
+                raise _conflict(machine, verb, "CHECK", item.name, ref.parts, column)
 
 
-def _conflict(machine: Machine, verb: str, kind: str, name: str, table: str, column: str) -> SqlError:
-    database = "tempdb" if table.startswith(("#", "@")) else machine.session.database
-    shown = table if table.startswith("@") else f"dbo.{table}"
+def _conflict(
+    machine: Machine, verb: str, kind: str, name: str, table: tuple[str, ...], column: str
+) -> SqlError:
+    database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
+    shown = table[-1] if table[-1].startswith("@") else objects.whole(table)
     where = (", column '", column, "'") if column else ()
     return SqlError(547, verb, kind, name, database, shown, *where)
 
@@ -225,7 +227,7 @@ def _refers(
     machine: Machine, ref: TableRef, after: Table, item: ForeignKey, rows: list[Row], verb: str
 ) -> None:
     """What a foreign key names is there; NULL names nothing."""
-    own = item.table[-1].lower() == ref.parts[-1].lower()
+    own = objects.key_of(item.table) == objects.key_of(ref.parts)
     parent = after if own else objects.find(machine.context, item.table)
     target = _target(parent, item) if isinstance(parent, Table) else None
     if not isinstance(parent, Table) or target is None:
@@ -236,26 +238,26 @@ def _refers(
         wanted = _key_of(row, places)
         if None not in wanted and wanted not in there:
             column = parent.columns[target[0]].name if len(target) == 1 else ""
-            raise _conflict(machine, verb, "FOREIGN KEY", item.name, item.table[-1], column)
+            raise _conflict(machine, verb, "FOREIGN KEY", item.name, item.table, column)
 
 
-def is_referenced(machine: Machine, name: str) -> bool:
-    """A foreign key of another table refers to the table *name* of the current database."""
+def is_referenced(machine: Machine, parts: tuple[str, ...]) -> bool:
+    """A foreign key of another table refers to the table of that name in the current database."""
     return any(
-        isinstance(item, ForeignKey) and item.table[-1].lower() == name.lower()
+        isinstance(item, ForeignKey) and objects.key_of(item.table) == objects.key_of(parts)
         for other, table in objects.listed(machine.context)
-        if isinstance(table, Table) and other.lower() != name.lower()
+        if isinstance(table, Table) and other.key != objects.key_of(parts)
         for item in table.constraints
     )
 
 
 def _referred(machine: Machine, ref: TableRef, before: Table, after: Table, verb: str) -> None:
     """No row of another table still names what is gone."""
-    for name, child in objects.listed(machine.context):
-        own = name.lower() == ref.parts[-1].lower()
+    for kept, child in objects.listed(machine.context):
+        own = kept.key == objects.key_of(ref.parts)
         table = after if own else child
         for item in table.constraints if isinstance(table, Table) else ():
-            if not isinstance(item, ForeignKey) or item.table[-1].lower() != ref.parts[-1].lower():
+            if not isinstance(item, ForeignKey) or objects.key_of(item.table) != objects.key_of(ref.parts):
                 continue
             target = _target(before, item)
             if target is None or not isinstance(table, Table):
@@ -263,8 +265,8 @@ def _referred(machine: Machine, ref: TableRef, before: Table, after: Table, verb
             gone = {_key_of(row, target) for row in before.rows} - {
                 _key_of(row, target) for row in after.rows
             }
-            places = places_of(table, item.columns, name)
+            places = places_of(table, item.columns, kept.name)
             if gone and any(_key_of(row, places) in gone for row in table.rows):
                 column = item.columns[0] if len(places) == 1 else ""
                 kind = "SAME TABLE REFERENCE" if own else "REFERENCE"
-                raise _conflict(machine, verb, kind, item.name, name, column)
+                raise _conflict(machine, verb, kind, item.name, (kept.schema, kept.name), column)

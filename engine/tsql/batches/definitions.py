@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
-from engine.tsql.batches import constraints, sources, tables
+from engine.tsql.batches import constraints, objects, sources, tables
 from engine.tsql.batches.data import Table
 from engine.tsql.language import ages
 from engine.tsql.language import statements as s
@@ -118,6 +118,8 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
         shown = f"{ref.dotted}.{name}"
         known = table.constraints if table is not None else ()
         found = next((k for k in known if isinstance(k, Key) and k.name.lower() == name.lower()), None)
+        if (table is None or found is None) and statement.if_exists:
+            continue
         if table is None or found is None:
             raise SqlError(3701, "drop", "index", shown)
         if "INDEX" not in found.kind:
@@ -133,7 +135,7 @@ def _keep(machine: Machine, ref: TableRef, table: Table, made: Table) -> None:
     except SqlError as problem:
         if problem.number in (2601, 2627):
             shown = problem.parameters[-1]
-            raise SqlError(1505, f"dbo.{ref.parts[-1]}", made.constraints[-1].name, shown) from None
+            raise SqlError(1505, objects.whole(ref.parts), made.constraints[-1].name, shown) from None
         if problem.number == 547:
             raise SqlError(547, "ALTER TABLE", *problem.parameters[1:]) from None
         raise

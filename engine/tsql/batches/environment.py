@@ -14,7 +14,7 @@ from engine.tsql import catalog
 from engine.tsql.batches import locks, stored_messages
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE
-from engine.tsql.batches.objects import SCHEMAS
+from engine.tsql.batches.objects import schemas
 from engine.tsql.catalog import availability, host, security
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
@@ -269,8 +269,17 @@ def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar
 
 
 def _object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
+    return _object(context, number).get("name")
+
+
+def _object(context: Context, number: Scalar) -> catalog.Record:
     rows = (*catalog.rows_of(context, "sys.objects"), *catalog.rows_of(context, "sys.system_objects"))
-    return next((row["name"] for row in rows if row["object_id"] == number), None)
+    return next((row for row in rows if row["object_id"] == number), {})
+
+
+def _object_schema_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
+    schema_id = _object(context, number).get("schema_id")
+    return next((known for known, made in schemas(context).items() if made.number == schema_id), None)
 
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
@@ -292,9 +301,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "original_db_name": lambda context: "master",
     "object_id": _object_id,
     "object_name": _object_name,
-    "object_schema_name": lambda context, number, database=None: (
-        None if _object_name(context, number) is None else "dbo"
-    ),
+    "object_schema_name": _object_schema_name,
     "objectproperty": _object_property,
     "objectpropertyex": _object_property,
     "file_name": _file("file_id", "name"),
@@ -307,10 +314,11 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     ),
     "filegroup_name": lambda context, number: "PRIMARY" if number == 1 else None,
     "schema_name": lambda context, number=1: next(
-        (known for known, known_number in SCHEMAS.items() if known_number == number), None
+        (known for known, made in schemas(context).items() if made.number == number), None
     ),
     "schema_id": lambda context, name="dbo": next(
-        (number for known, number in SCHEMAS.items() if known.lower() == to_text(name).lower()), None
+        (made.number for known, made in schemas(context).items() if known.lower() == to_text(name).lower()),
+        None,
     ),
     "suser_sname": _of_principal("sid", "name"),
     "suser_name": _of_principal("principal_id", "name"),

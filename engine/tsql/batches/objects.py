@@ -9,7 +9,7 @@ from __future__ import annotations
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, TypeVar
 
 from engine import arithmetic
@@ -56,11 +56,28 @@ KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class Schema:
+    """A schema that a script has made."""
+
+    number: int
+    owner: str
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
-    """An object with its name as it was first written."""
+    """An object with its name and that of its schema as they were first written."""
 
     name: str
-    item: UserObject
+    item: UserObject | Schema
+    schema: str = "dbo"
+
+    @property
+    def key(self) -> str:
+        return key_of((self.schema, self.name))
+
+    @property
+    def object_id(self) -> int:
+        return object_id(self.key)
 
 
 # --- what is committed -----------------------------------------------------------------------------------
@@ -174,27 +191,45 @@ SCHEMAS: Final = {
 """The schemas that every database has, with their ids. Documented [DOC: sys.schemas]."""
 
 DBO: Final = ("", "dbo")
-"""The schema in which all objects of scripts are, and how a name may write it."""
+"""The schema in which objects of scripts are unless they name another, and how a name may write it."""
+
+SCHEMA: Final = "\0schema "
+"""What the key of a schema begins with among the objects."""
 
 
 def schema_of(parts: tuple[str, ...]) -> str:
     return parts[-2].lower() if len(parts) > 1 else ""
 
 
+def key_of(parts: tuple[str, ...]) -> str:
+    """What an object is kept under: its name in small letters, behind that of a schema other than dbo."""
+    schema, name = schema_of(parts), parts[-1].lower()
+    return name if schema in DBO else f"{schema}\0{name}"
+
+
+def whole(parts: tuple[str, ...]) -> str:
+    """`schema.name`, as messages have it."""
+    return f"{(len(parts) > 1 and parts[-2]) or 'dbo'}.{parts[-1]}"
+
+
+def schemas(context: Context) -> dict[str, Schema]:
+    """The schemas of the current database by name."""
+    made = {kept.name: kept.item for _, kept in _items(context) if isinstance(kept.item, Schema)}
+    return {**{name: Schema(number, name) for name, number in SCHEMAS.items()}, **made}
+
+
 def place_of(context: Context, parts: tuple[str, ...]) -> Place:
-    """(server, database, name in small letters) that a name of up to three parts means; its database must be open."""
+    """(server, database, key) that a name of up to three parts means; its database must be open."""
     database = context.session.database
     if len(parts) == 3:
         database = context.open_database(parts[0])
         access.admit(context, database)
-    return context.session.server, database.lower(), parts[-1].lower()
+    return context.session.server, database.lower(), key_of(parts)
 
 
 def kept(context: Context, parts: tuple[str, ...], *, others_too: bool = True) -> tuple[Place, Kept | None]:
     """Where an object of that name is, and the object or None; `sp_…` is also looked for in master."""
     place = place_of(context, parts)
-    if schema_of(parts) not in DBO:
-        return place, None
     found = now(context, place, others_too=others_too)
     if found is None and len(parts) == 1 and place[2].startswith("sp_"):
         central = (place[0], "master", place[2])
@@ -210,7 +245,7 @@ def find(context: Context, parts: tuple[str, ...], *, waits: bool = True) -> Use
     place, found = kept(context, parts, others_too=waits)
     if waits:
         locks.need(context, place, locks.SCHEMA_STABLE)
-    return None if found is None else found.item
+    return None if found is None or isinstance(found.item, Schema) else found.item
 
 
 def without_locked(context: Context, parts: tuple[str, ...], table: Table) -> Table:
@@ -277,7 +312,22 @@ def put(context: Context, parts: tuple[str, ...], new: UserObject) -> None:
     place = place_of(context, parts)
     old = now(context, place)
     _check_room(context, place, new)
-    _change(context, place, old, Kept(parts[-1] if old is None else old.name, new))
+    schema = next((name for name in schemas(context) if name.lower() == schema_of(parts)), "dbo")
+    _change(context, place, old, Kept(parts[-1], new, schema) if old is None else replace(old, item=new))
+
+
+def put_schema(context: Context, name: str, schema: Schema | None) -> None:
+    """Keep a schema of the current database under its name, or take it away."""
+    place = (context.session.server, context.session.database.lower(), SCHEMA + name.lower())
+    _change(context, place, now(context, place), None if schema is None else Kept(name, schema))
+
+
+def move(context: Context, old: Kept, schema: str) -> None:
+    """ALTER SCHEMA … TRANSFER: the object is kept in another schema of the current database."""
+    where = (context.session.server, context.session.database.lower())
+    _change(context, (*where, old.key), old, None)
+    new = replace(old, schema=schema)
+    _change(context, (*where, new.key), None, new)
 
 
 def keep_in_system_database(world: World, place: Place, edit: Edit) -> None:
@@ -292,10 +342,9 @@ CHARACTERS_MAX: Final = 20_000_000
 
 
 def _check_room(context: Context, place: Place, new: UserObject) -> None:
-    known = [found.item for name, found in _committed(context, place[1]).items() if name != place[2]]
-    known += [
-        edit.item for where, edit in context.writes.items() if where != place and isinstance(edit, Kept)
-    ]
+    kept = [found for name, found in _committed(context, place[1]).items() if name != place[2]]
+    kept += [edit for where, edit in context.writes.items() if where != place and isinstance(edit, Kept)]
+    known = [found.item for found in kept]
     if len(known) >= OBJECTS_MAX:
         raise Unsimulated(f"more than {OBJECTS_MAX} tables, procedures and views in a database")
     made = [item for item in (*known, new) if isinstance(item, Table)]
@@ -309,10 +358,9 @@ def _check_room(context: Context, place: Place, new: UserObject) -> None:
 def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: bool = False) -> None:
     """CREATE (2714 if the name is taken, 2760 for an unknown schema) or ALTER (208 if there is none of that kind)."""
     schema = schema_of(parts)
-    if not alter and schema not in DBO:
-        if schema not in map(str.lower, SCHEMAS):
-            raise SqlError(2760, parts[-2])
-        raise Unsimulated(f"objects in the schema {schema}")
+    usable = [name.lower() for name in schemas(context) if name not in ("sys", "INFORMATION_SCHEMA")]
+    if not alter and schema not in DBO and schema not in usable:
+        raise SqlError(2760, parts[-2])
     old = find(context, parts)
     if alter and type(old) is not type(new):
         raise SqlError(208, ".".join(parts))
@@ -324,22 +372,28 @@ def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: 
 def drop(context: Context, parts: tuple[str, ...], kind: type[UserObject]) -> None:
     """DROP; 3701 if there is none, 3705 if it is of another kind."""
     place, old = kept(context, parts)
-    if old is not None and type(old.item) is not kind:
-        name, word = ".".join(parts), KINDS[type(old.item)][2]
+    item = old.item if old is not None else None
+    if item is not None and not isinstance(item, Schema) and type(item) is not kind:
+        name, word = ".".join(parts), KINDS[type(item)][2]
         raise SqlError(3705, KINDS[kind][2].upper(), name, name, word, f"DROP {word.upper()}")
     if old is None:
         raise SqlError(3701, "drop", KINDS[kind][2], ".".join(parts))
     _change(context, place, old, None)
 
 
-def listed(context: Context) -> list[tuple[str, UserObject]]:
+def listed(context: Context) -> list[tuple[Kept, UserObject]]:
     """The objects of the current database, by name: those committed and one's own."""
+    return [(kept, kept.item) for _, kept in _items(context) if not isinstance(kept.item, Schema)]
+
+
+def _items(context: Context) -> list[tuple[str, Kept]]:
+    """The same with the schemas, by key."""
     database = context.session.database
     found = dict(_committed(context, database))
     for (server, where, name), edit in context.writes.items():
         if (server, where) == (context.session.server, database.lower()):
             _put(found, name, applied(found.get(name), edit))
-    return [(kept.name, kept.item) for _, kept in sorted(found.items(), key=lambda entry: entry[0])]
+    return sorted(found.items(), key=lambda entry: entry[0])
 
 
 def temporary(context: Context) -> Iterator[tuple[str, int, Table]]:
@@ -349,5 +403,5 @@ def temporary(context: Context) -> Iterator[tuple[str, int, Table]]:
 
 
 def object_id(name: str) -> int:
-    """The id of an object: the same number for the same name."""
+    """The id of an object: the same number for the same key."""
     return zlib.crc32(name.lower().encode()) & 0x7FFFFFFF

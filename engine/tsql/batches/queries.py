@@ -304,7 +304,7 @@ def _truncate(machine: Machine, plan: Plan) -> None:
     table = sources.made_table(machine, plan.target)
     if table is None:
         raise SqlError(4701, plan.target.parts[-1])
-    if constraints.is_referenced(machine, plan.target.parts[-1]):
+    if constraints.is_referenced(machine, plan.target.parts):
         raise SqlError(4712, plan.target.parts[-1])
     sources.keep(machine, plan.target, tables.made(plan.target.parts[-1], table.columns, table.constraints))
     machine.note(error=0, rowcount=0)

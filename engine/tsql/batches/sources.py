@@ -26,6 +26,17 @@ TABLES_MAX: Final = 100
 """Temp tables of one connection. Assumed."""
 
 
+_TABLE_FUNCTIONS: Final = """
+containstable freetexttable openrowset opendatasource openxml openjson string_split generate_series fn_dblog
+fn_dump_dblog fn_trace_gettable fn_trace_getinfo fn_trace_geteventinfo fn_trace_getfilterinfo fn_virtualservernodes
+fn_servershareddrives fn_virtualfilestats fn_get_sql fn_listextendedproperty fn_get_audit_file
+fn_xe_file_target_read_file fn_physloccracker fn_rowdumpcracker fn_stmt_sql_handle_from_sql_stmt
+fn_check_object_signatures fn_translate_permissions semantickeyphrasetable semanticsimilaritytable changetable predict
+"""
+TABLE_FUNCTIONS: Final = frozenset(_TABLE_FUNCTIONS.split())
+"""Functions that return a table, that the product has and that are not simulated; dm_… have shapes of their own.
+Documented [DOC: rowset functions]."""
+
 INSERT_WORK: Final = 3
 """Work (work.py) of putting a row into a table. Measured."""
 
@@ -35,6 +46,8 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     if ref.query:
         return _rows_over_there(machine, ref)
     if ref.call:
+        if ref.parts[-1].lower().removesuffix("()") not in TABLE_FUNCTIONS:
+            raise SqlError(208, ref.dotted.removesuffix("()"))
         raise Unsimulated(f"the function {ref.dotted}")
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
@@ -230,7 +243,7 @@ def name_whole(machine: Machine, ref: TableRef, problem: SqlError) -> None:
     if problem.number == 515 and not ref.parts[-1].startswith(("#", "@")):
         column, name, verb = problem.parameters
         database = ref.parts[0] if len(ref.parts) == 3 else machine.session.database
-        problem.parameters = (column, f"{database}.dbo.{name}", verb)
+        problem.parameters = (column, f"{database}.{objects.whole((*ref.parts[:-1], str(name)))}", verb)
 
 
 def put(machine: Machine, ref: TableRef, columns: tuple[str, ...], rows: list[Row]) -> int:

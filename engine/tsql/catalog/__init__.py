@@ -121,7 +121,7 @@ def object_id(context: Context, name: str) -> int | None:
         found = {name: number for name, number, _ in objects.temporary(context)}
         return found.get(plain[-1].lower())
     if objects.find(context, tuple(plain), waits=False) is not None:
-        return objects.object_id(plain[-1])
+        return objects.object_id(objects.key_of(tuple(plain)))
     for name in (plain[-1], f"{plain[-1]}()"):
         try:
             view = find(context, (*plain[:-1], name))

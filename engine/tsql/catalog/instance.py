@@ -74,9 +74,19 @@ view("sys.system_views", _system_views)
 view("sys.all_views", _system_views)
 
 
-view("sys.schemas", lambda context: [
-    {"name": name, "schema_id": number, "principal_id": number} for name, number in objects.SCHEMAS.items()
-])  # fmt: skip
+def _rows(context: Context, name: str) -> Iterable[Record]:
+    found = VIEWS[name].rows
+    return () if found is None else found(context)
+
+
+def _schemas(context: Context) -> Iterable[Record]:
+    users = {row["name"]: row["principal_id"] for row in _rows(context, "sys.database_principals")}
+    for name, made in objects.schemas(context).items():
+        owner = users.get(made.owner) or objects.SCHEMAS.get(made.owner)
+        yield {"name": name, "schema_id": made.number, "principal_id": owner}
+
+
+view("sys.schemas", _schemas)
 view("sys.assemblies", none)
 view("sys.event_notifications", none)
 view("sys.server_event_notifications", none)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Final
+from typing import Final, NamedTuple
 
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects
@@ -18,16 +18,23 @@ TEMP_NAME_LENGTH: Final = 116
 """tempdb fills the name of a temp table up with `_` to this length and puts a number behind. Documented."""
 
 
-def _items(context: Context) -> Iterator[tuple[str, int, objects.UserObject]]:
+class Named(NamedTuple):
+    """An object's name and the schema in which it is."""
+
+    name: str
+    schema: str = "dbo"
+
+
+def _items(context: Context) -> Iterator[tuple[Named, int, objects.UserObject]]:
     """Name, id and contents of each object of the current database; in tempdb one's own temp tables are among them."""
-    for name, item in objects.listed(context):
-        yield name, objects.object_id(name), item
+    for kept, item in objects.listed(context):
+        yield Named(kept.name, kept.schema), kept.object_id, item
     if context.session.database.lower() == "tempdb":
         for number, (name, object_id, table) in enumerate(objects.temporary(context), start=1):
-            yield f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}", object_id, table
+            yield Named(f"{name:_<{TEMP_NAME_LENGTH}}{number:012X}"), object_id, table
 
 
-def _tables(context: Context) -> Iterator[tuple[str, int, Table]]:
+def _tables(context: Context) -> Iterator[tuple[Named, int, Table]]:
     for name, number, item in _items(context):
         if isinstance(item, Table):
             yield name, number, item
@@ -36,11 +43,12 @@ def _tables(context: Context) -> Iterator[tuple[str, int, Table]]:
 # --- objects -----------------------------------------------------------------------------------------------
 
 
-def _object(context: Context, name: str, number: int, kind: str, parent: int = 0) -> Record:
+def _object(context: Context, named: Named, number: int, kind: str, parent: int = 0) -> Record:
+    schema_id = 1 if named.schema == "dbo" else objects.schemas(context)[named.schema].number
     return {
-        "name": name,
+        "name": named.name,
         "object_id": number,
-        "schema_id": 1,
+        "schema_id": schema_id,
         "parent_object_id": parent,
         "type": kind,
         "type_desc": _DESCRIPTIONS[kind],
@@ -49,7 +57,7 @@ def _object(context: Context, name: str, number: int, kind: str, parent: int = 0
         "is_ms_shipped": 0,
         "id": number,
         "xtype": kind,
-        "uid": 1,
+        "uid": schema_id,
         "crdate": context.now(),
         "parent_obj": parent,
     }
@@ -69,14 +77,14 @@ def _made(*kinds: str) -> Rows:
     """The objects of these types; constraints are objects, too."""
 
     def rows(context: Context) -> Iterable[Record]:
-        for name, number, item in _items(context):
+        for named, number, item in _items(context):
             kind = objects.KINDS[type(item)][0]
             if not kinds or kind in kinds:
                 yield {
-                    **_object(context, name, number, kind),
+                    **_object(context, named, number, kind),
                     "TABLE_CATALOG": context.session.database,
-                    "TABLE_SCHEMA": "dbo",
-                    "TABLE_NAME": name,
+                    "TABLE_SCHEMA": named.schema,
+                    "TABLE_NAME": named.name,
                     "TABLE_TYPE": "BASE TABLE" if kind == "U " else "VIEW",
                 }
         if not kinds:
@@ -133,13 +141,13 @@ def _type_record(written: str) -> Record:
     }
 
 
-def _column(context: Context, name: str, number: int, place: int, column: ColumnDefinition) -> Record:
+def _column(context: Context, named: Named, number: int, place: int, column: ColumnDefinition) -> Record:
     first, step = column.identity or (None, None)
     return {
         **_type_record(column.type),
         "TABLE_CATALOG": context.session.database,
-        "TABLE_SCHEMA": "dbo",
-        "TABLE_NAME": name,
+        "TABLE_SCHEMA": named.schema,
+        "TABLE_NAME": named.name,
         "COLUMN_NAME": column.name,
         "ORDINAL_POSITION": place,
         "COLUMN_DEFAULT": _default_text(column) if column.default else None,
@@ -281,7 +289,9 @@ def _keys(context: Context) -> Iterable[Record]:
             if key is not None and key.kind in ("PRIMARY KEY", "UNIQUE"):
                 kind = "PK" if key.kind == "PRIMARY KEY" else "UQ"
                 yield {
-                    **_object(context, key.name, objects.object_id(key.name), kind, owner),
+                    **_object(
+                        context, Named(key.name, name.schema), objects.object_id(key.name), kind, owner
+                    ),
                     **_constraint(context, name, key.name, key.kind),
                     "unique_index_id": number,
                     "is_system_named": int("__" in key.name),
@@ -294,15 +304,15 @@ view("sys.key_constraints", _keys)
 # --- constraints -------------------------------------------------------------------------------------------
 
 
-def _constraint(context: Context, table: str, name: str, kind: str) -> Record:
+def _constraint(context: Context, table: Named, name: str, kind: str) -> Record:
     database = context.session.database
     return {
         "CONSTRAINT_CATALOG": database,
-        "CONSTRAINT_SCHEMA": "dbo",
+        "CONSTRAINT_SCHEMA": table.schema,
         "CONSTRAINT_NAME": name,
         "TABLE_CATALOG": database,
-        "TABLE_SCHEMA": "dbo",
-        "TABLE_NAME": table,
+        "TABLE_SCHEMA": table.schema,
+        "TABLE_NAME": table.name,
         "CONSTRAINT_TYPE": kind,
         "IS_DEFERRABLE": "NO",
         "INITIALLY_DEFERRED": "NO",
@@ -314,7 +324,9 @@ def _checks(context: Context) -> Iterable[Record]:
         for item in table.constraints:
             if isinstance(item, Check):
                 yield {
-                    **_object(context, item.name, objects.object_id(item.name), "C ", owner),
+                    **_object(
+                        context, Named(item.name, name.schema), objects.object_id(item.name), "C ", owner
+                    ),
                     **_constraint(context, name, item.name, "CHECK"),
                     "parent_column_id": _place(table, item.columns[0]) if item.columns else 0,
                     "definition": f"({item.text})",
@@ -344,9 +356,9 @@ def _defaults(context: Context) -> Iterable[Record]:
     for name, owner, table in _tables(context):
         for place, column in enumerate(table.columns, start=1):
             if column.default:
-                made = constraints.default_name(name, column)
+                made = constraints.default_name(name.name, column)
                 yield {
-                    **_object(context, made, _default_id(owner, column), "D ", owner),
+                    **_object(context, Named(made, name.schema), _default_id(owner, column), "D ", owner),
                     "parent_column_id": place,
                     "definition": _default_text(column),
                     "Definition": _default_text(column),
@@ -354,12 +366,12 @@ def _defaults(context: Context) -> Iterable[Record]:
                 }
 
 
-def _references(context: Context) -> Iterator[tuple[str, int, Table, ForeignKey, Table, Key]]:
+def _references(context: Context) -> Iterator[tuple[Named, int, Table, ForeignKey, Table, Key]]:
     """Each foreign key with its table, the table that it refers to, and the key of that."""
-    known = {name.lower(): table for name, _, table in _tables(context)}
+    known = {objects.key_of((name.schema, name.name)): table for name, _, table in _tables(context)}
     for name, owner, table in _tables(context):
         for item in table.constraints:
-            parent = known.get(item.table[-1].lower()) if isinstance(item, ForeignKey) else None
+            parent = known.get(objects.key_of(item.table)) if isinstance(item, ForeignKey) else None
             if not isinstance(item, ForeignKey) or parent is None:
                 continue
             keys = [key for key in parent.constraints if isinstance(key, Key) and key.unique]
@@ -374,14 +386,14 @@ def _references(context: Context) -> Iterator[tuple[str, int, Table, ForeignKey,
 def _foreign_keys(context: Context) -> Iterable[Record]:
     for name, owner, _, item, parent, key in _references(context):
         yield {
-            **_object(context, item.name, objects.object_id(item.name), "F ", owner),
+            **_object(context, Named(item.name, name.schema), objects.object_id(item.name), "F ", owner),
             **_constraint(context, name, item.name, "FOREIGN KEY"),
-            "referenced_object_id": objects.object_id(item.table[-1]),
+            "referenced_object_id": objects.object_id(objects.key_of(item.table)),
             "key_index_id": next(number for number, known in _indexes_of(parent) if known is key),
             "is_not_trusted": 0,
             "is_system_named": int("__" in item.name),
             "UNIQUE_CONSTRAINT_CATALOG": context.session.database,
-            "UNIQUE_CONSTRAINT_SCHEMA": "dbo",
+            "UNIQUE_CONSTRAINT_SCHEMA": (len(item.table) > 1 and item.table[-2]) or "dbo",
             "UNIQUE_CONSTRAINT_NAME": key.name,
             "MATCH_OPTION": "SIMPLE",
             "UPDATE_RULE": "NO ACTION",
@@ -399,7 +411,7 @@ def _foreign_key_columns(context: Context) -> Iterable[Record]:
                 "constraint_column_id": place,
                 "parent_object_id": owner,
                 "parent_column_id": _place(table, own),
-                "referenced_object_id": objects.object_id(item.table[-1]),
+                "referenced_object_id": objects.object_id(objects.key_of(item.table)),
                 "referenced_column_id": _place(parent, other),
             }
 
@@ -472,11 +484,11 @@ def _routines(context: Context) -> Iterable[Record]:
     for name, _, item in _items(context):
         if isinstance(item, objects.Procedure):
             yield {
-                "SPECIFIC_SCHEMA": "dbo",
-                "SPECIFIC_NAME": name,
+                "SPECIFIC_SCHEMA": name.schema,
+                "SPECIFIC_NAME": name.name,
                 "ROUTINE_CATALOG": context.session.database,
-                "ROUTINE_SCHEMA": "dbo",
-                "ROUTINE_NAME": name,
+                "ROUTINE_SCHEMA": name.schema,
+                "ROUTINE_NAME": name.name,
                 "ROUTINE_TYPE": "PROCEDURE",
             }
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final
 
-from engine.tsql.language.lexer import SyntaxProblem, Token
+from engine.tsql.language.lexer import SyntaxProblem, Token, near
 
 TYPES: Final = frozenset(
     {"DATE", "TIME", "DATETIME2", "DATETIMEOFFSET", "HIERARCHYID", "GEOMETRY", "GEOGRAPHY"}
@@ -18,8 +19,22 @@ _AGGREGATES: Final = frozenset(
 """Functions whose OVER takes ORDER BY from 2012 on; those that rank always did."""
 
 
+IF_EXISTS: Final = 2016
+"""DROP … IF EXISTS. Documented [DOC: each statement's page]."""
+
+
+JSON: Final = 2016
+"""FOR JSON. Documented [DOC: FOR clause]."""
+
+
 def check(tokens: Sequence[Token], version: int) -> None:
-    """Raises 243 for a type that the version does not have, 102 for OFFSET or ORDER BY in OVER."""
+    """Raises 243 for a type that the version does not have, 102 for OFFSET, ORDER BY in OVER, a condition in IIF."""
+    dropping = tokens and tokens[0].upper == "DROP" and [t.upper for t in tokens[2:4]] == ["IF", "EXISTS"]
+    if dropping and version < IF_EXISTS:
+        raise near(tokens[2])
+    for word, json in pairwise(tokens if version < JSON else ()):
+        if word.upper == "FOR" and json.upper == "JSON":
+            raise near(json)
     if version >= 2012:
         return
     opened: list[str] = []
@@ -30,14 +45,31 @@ def check(tokens: Sequence[Token], version: int) -> None:
         if version < 2008 and token.upper in TYPES and _is_type(tokens, place):
             raise SyntaxProblem(token.line, 243, token.text)
         if before == "OFFSET" and place > 1 and token.kind in ("number", "variable"):
-            raise SyntaxProblem(token.line, 102, tokens[place - 1].text)
+            raise no_offset(token.line, tokens[place - 1].text, tokens[place:])
         if token.upper == "ORDER" and opened and opened[-1] in _OVER:
             raise SyntaxProblem(token.line, 102, token.text)
+        if token.upper in ("ROWS", "RANGE") and opened and opened[-1].endswith(" OVER"):
+            raise SyntaxProblem(token.line, 102, token.text)
+        if opened and opened[-1] == "IIF" and (token.is_op(*_SIGNS) or token.upper in _TESTS):
+            raise near(token)
         if token.is_op("("):
             opened.append(f"{closed} OVER" if before == "OVER" else before)
         elif token.is_op(")"):
             closed = opened.pop() if opened else ""
 
+
+def no_offset(line: int, near_to: str, behind: Sequence[Token]) -> SyntaxProblem:
+    """102 for OFFSET; the FETCH behind it is then read as that of a cursor: 153."""
+    problem = SyntaxProblem(line, 102, near_to)
+    for before, token in pairwise(behind):
+        if before.upper == "FETCH" and token.upper in ("NEXT", "FIRST"):
+            problem.problems = (problem, SyntaxProblem(line, 153, token.text, "FETCH"))
+    return problem
+
+
+_SIGNS: Final = ("=", "<", ">", "<=", ">=", "<>", "!=")
+_TESTS: Final = frozenset({"IS", "LIKE", "IN", "BETWEEN", "NOT", "EXISTS"})
+"""Signs and words of a condition, for which a function before IIF has no place."""
 
 _OVER: Final = frozenset(f"{name} OVER" for name in _AGGREGATES)
 

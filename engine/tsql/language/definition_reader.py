@@ -6,9 +6,10 @@ from collections.abc import Generator
 from typing import Final
 
 from engine.tsql.batches.work import Steps
+from engine.tsql.language import ages
 from engine.tsql.language import statements as s
 from engine.tsql.language.instructions import Action, Do, Program
-from engine.tsql.language.lexer import SyntaxProblem, Tokens, name_of
+from engine.tsql.language.lexer import SyntaxProblem, Tokens, name_of, near
 from engine.tsql.language.reader import Reader
 from engine.tsql.query import planner
 
@@ -161,6 +162,11 @@ class Definitions(Reader):
         """DROP INDEX index ON table [WITH (…)], … or DROP INDEX table.index, …"""
         line = self.token.line
         self.place += 1
+        if_exists = self.ahead().upper == "IF" and self.ahead(2).upper == "EXISTS"
+        if if_exists:
+            if self.version < ages.IF_EXISTS:
+                raise near(self.ahead())
+            self.place += 2
         indexes: list[tuple[str, tuple[str, ...]]] = []
         while not indexes or self.take_if(","):
             if not indexes:
@@ -176,7 +182,7 @@ class Definitions(Reader):
             if self.word("WITH") and self.ahead().is_op("("):
                 self.take()
                 self.bracketed()
-        self.do(line, s.DropIndex(tuple(indexes)))
+        self.do(line, s.DropIndex(tuple(indexes), if_exists))
 
     def has_word(self, first: int, word: str) -> bool:
         return any(token.upper == word for token in self.tokens[first : self.place])
@@ -205,7 +211,9 @@ class Definitions(Reader):
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
         shown = f"{verb} {'PROCEDURE' if kind == 'PROC' else kind}"
         line = self.token.line
-        if self.actions or self.depth > 1:
+        if self.depth > 1:
+            raise near(self.ahead())
+        if self.actions:
             raise SyntaxProblem(line, 111, shown)
         while not self.word(kind):
             self.take()
@@ -215,9 +223,25 @@ class Definitions(Reader):
             self.do(line, made)
         elif kind == "VIEW":
             self.do(line, self.view(alter=verb == "ALTER"))
+        elif kind == "SCHEMA":
+            self.do(line, self.schema())
         else:
             self.do(line, s.NotSimulated(shown))
         self.place = len(self.tokens) - 1
+
+    def schema(self) -> s.Statement:
+        """[name] [AUTHORIZATION owner] and what is made in it."""
+        name = "" if self.word("AUTHORIZATION") else self.qualified()[-1]
+        owner = ""
+        if self.word("AUTHORIZATION"):
+            self.take()
+            owner = self.qualified()[-1]
+        self.take_if(";")
+        if self.token.kind == "end":
+            return s.CreateSchema(name or owner, owner)
+        if not self.word("CREATE", "GRANT", "DENY", "REVOKE"):
+            raise self.problem()
+        return s.NotSimulated("CREATE SCHEMA with what is made in it")
 
     def procedure(self, alter: bool) -> Generator[int, None, s.Statement]:
         """name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body"""

@@ -275,7 +275,8 @@ def _fetch(c: Children) -> s.Statement:
 
 
 def _drop(c: Children) -> s.Statement:
-    return s.DropObject(_upper(c[0]).replace("PROCEDURE", "PROC"), c[-1])
+    kind = _upper(c[0]).replace("PROCEDURE", "PROC")
+    return s.DropObject(kind, c[-1], len(c) > 2)
 
 
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {
@@ -459,7 +460,9 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "into": lambda c: {"into": tuple(str(name).lower() for name in c)},
     "fetch": _fetch,
     # drop
+    "if_exists": lambda c: True,
     "drop_names": tuple,
+    "alter_schema": lambda c: s.TransferObject(c[0], c[-1], _upper(c[1]) if len(c) > 2 else "OBJECT"),
     "drop": _drop,
     "drop_master_key": lambda c: s.DropObject("MASTER KEY", ("",)),
 }

@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.constants import VERSIONS
 from engine.tsql.batches.work import Recall, Steps, Stepwise
-from engine.tsql.language import ages, outputs
+from engine.tsql.language import ages, outputs, permissions
 from engine.tsql.language import statements as s
 from engine.tsql.language.definition_reader import Definitions
 from engine.tsql.language.instructions import Branch, Do, EndCatch, Instruction, Jump, Program
@@ -95,7 +95,10 @@ class _Compiler(Definitions):
     def program(self) -> Generator[int, None, Program]:
         yield from self.skip_semicolons()
         first = self.token
-        named = first.kind == "quoted" or (first.kind == "word" and first.upper not in STATEMENT_WORDS)
+        young = NEW_STATEMENTS.get(first.upper, 0) > self.version  # to an older server it is any name
+        named = first.kind == "quoted" or (
+            first.kind == "word" and (young or first.upper not in STATEMENT_WORDS)
+        )
         if named and not self.ahead().is_op(":") and first.upper not in ("RECEIVE", "SEND"):
             self.first = self.place
             self.command()
@@ -117,7 +120,7 @@ class _Compiler(Definitions):
         self.first = self.place
         word = self.token.upper
         if NEW_STATEMENTS.get(word, 0) > self.version:
-            raise near(self.token)
+            raise SyntaxProblem(self.token.line, 102, self.token.text)
         label = self.token.kind == "word" and self.ahead().is_op(":")
         if word in _BLOCKS and not label:
             yield from _BLOCKS[word](self)
@@ -157,7 +160,16 @@ class _Compiler(Definitions):
         first = self.skim()
         if self.token.is_op(")"):
             raise self.problem()
+        words = [token.upper for token in self.tokens[first : first + 2]]
+        numbered = self.place > first + 2 and self.tokens[first + 2].kind == "number"
+        if numbered and words[0] == "FETCH" and words[1] in ("NEXT", "PRIOR", "FIRST", "LAST"):
+            raise SyntaxProblem(line, 153, words[1], "FETCH")
+        if self.tokens[first].upper == "THROW" and self.version < NEW_STATEMENTS["THROW"]:
+            self.do(line, s.Execute(self.tokens[first].text))  # for an older server a procedure of that name
+            return
         statement = planner.parse_command(self.text, self.tokens[first : self.place], self.token)
+        if isinstance(statement, s.Permission):
+            permissions.check(statement.permissions, line)
         self.check_variables(first, isinstance(statement, s.Execute))
         self.do(line, statement)
 

@@ -151,6 +151,24 @@ class DropObject(Statement):
 
     kind: str
     names: tuple[str, ...]
+    if_exists: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class CreateSchema(Statement):
+    """CREATE SCHEMA name AUTHORIZATION owner; the schema of an owner who is named alone has his name."""
+
+    name: str
+    owner: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class TransferObject(Statement):
+    """ALTER SCHEMA schema TRANSFER kind::name."""
+
+    schema: str
+    name: str
+    kind: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -464,6 +482,7 @@ class DropIndex(Statement):
     """DROP INDEX index ON table; *indexes*: (name, table) of each."""
 
     indexes: tuple[tuple[str, tuple[str, ...]], ...]
+    if_exists: bool = False
 
 
 @dataclass(frozen=True, slots=True)

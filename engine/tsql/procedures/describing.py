@@ -62,7 +62,7 @@ def _help(call: Call) -> None:
     made = objects.find(call.machine.context, parts) if parts else None
     if made is not None:
         kind, _, _ = objects.KINDS[type(made)]
-        _head(call, _name_of(call, parts[-1]), "dbo", _TYPES[kind.strip()], call.machine.context.now())
+        _head(call, _name_of(call, parts), _owner(parts), _TYPES[kind.strip()], call.machine.context.now())
         _describe(call, name, made)
         return
     view = _system_view(call, parts)
@@ -89,10 +89,14 @@ def _system_view(call: Call, parts: tuple[str, ...]) -> View | None:
         return None
 
 
-def _name_of(call: Call, name: str) -> str:
+def _name_of(call: Call, parts: tuple[str, ...]) -> str:
     """The name as it was written when the object was made."""
     listed = (known for known, _ in objects.listed(call.machine.context))
-    return next((known for known in listed if known.lower() == name.lower()), name)
+    return next((known.name for known in listed if known.key == objects.key_of(parts)), parts[-1])
+
+
+def _owner(parts: tuple[str, ...]) -> str:
+    return objects.whole(parts).split(".")[0]
 
 
 def _head(call: Call, name: str, owner: str, kind: str, created: Scalar) -> None:
@@ -187,7 +191,8 @@ def _list(call: Call) -> None:
     """Every object of the database, those of users first, and its types, of which there is none."""
     context = call.machine.context
     mine: list[Row] = [
-        (name, "dbo", _TYPES[objects.KINDS[type(item)][0].strip()]) for name, item in objects.listed(context)
+        (kept.name, kept.schema, _TYPES[objects.KINDS[type(item)][0].strip()])
+        for kept, item in objects.listed(context)
     ]
     mine.sort(key=lambda row: to_text(row[2]), reverse=True)  # the sort is stable: names stay in order
     system: list[Row] = [(row["name"], "sys", "view") for row in catalog.rows_of(context, "sys.system_views")]

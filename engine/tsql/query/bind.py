@@ -16,7 +16,7 @@ from engine.tsql.query.conversions import Kind, convert_to, text, wrapped
 from engine.tsql.query.grouping import Grouping, check_aggregates, has_aggregate, value_of
 from engine.tsql.query.names import NOTHING, Column, Columns, Names, Source, Space
 from engine.tsql.query.plans import UNNAMED, TableRef
-from engine.tsql.scalars.types import MAX, NULL, SqlType, common, nvarchar
+from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common, digits_of, nvarchar
 
 
 def bound(tree: exp.Expr, names: Names = NOTHING) -> Columns | None:
@@ -137,6 +137,8 @@ class Binder(Grouping):
     def _cte(self, cte: exp.Expr) -> None:
         assert self.space is not None
         name, inner = str(cte.alias), cte.this
+        if name.lower() in self.space.ctes:
+            raise SqlError(239, name)
         named = [str(column.name) for column in cte.args["alias"].columns]
         refuse_order(inner)
         recursive = isinstance(inner, exp.Union) and any(
@@ -144,13 +146,17 @@ class Binder(Grouping):
             for table in inner.args["expression"].find_all(exp.Table)
         )
         if recursive:
+            if inner.args.get("distinct"):
+                raise SqlError(252, name)
             anchor = self.query(inner.this)
             self.space.ctes[name.lower()] = _renamed(anchor, named)
-            self.query(inner.args["expression"])
+            _check_recursion(_renamed(anchor, named), self.query(inner.args["expression"]), name)
             columns = anchor
             cte.meta[forms.RECURSIVE] = [column for column, _ in _renamed(anchor, named) or ()]
         else:
             columns = self.query(inner)
+        if columns is not None and named and len(named) != len(columns):
+            raise SqlError(8158 if len(columns) > len(named) else 8159, name)
         self.space.ctes[name.lower()] = self._derived(_renamed(columns, named), name, bool(named))
 
     def _derived(self, columns: Columns | None, name: str, renamed: bool) -> Columns | None:
@@ -397,6 +403,10 @@ class Binder(Grouping):
         if isinstance(value, exp.Neg) or (isinstance(value, exp.Paren) and isinstance(value.this, exp.Neg)):
             raise SqlError(127)
         options = limit.args.get("limit_options")
+        number = value.unnest() if isinstance(value, exp.Expr) else None
+        percent = options is not None and options.args.get("percent")
+        if isinstance(number, exp.Literal) and "." in number.name and not percent:
+            raise SqlError(1060)
         if options is not None and options.args.get("with_ties") and select.args.get("order") is None:
             raise SqlError(1062)
 
@@ -416,6 +426,16 @@ def _renamed(columns: Columns | None, named: list[str]) -> Columns | None:
     if not named:
         return columns
     return tuple((name, kind) for name, (_, kind) in zip(named, columns, strict=False))
+
+
+def _check_recursion(anchor: Columns | None, rest: Columns | None, name: str) -> None:
+    """Raises 240 for a column that the recursive part of a CTE gives another type."""
+    for (column, first), (_, second) in zip(anchor or (), rest or (), strict=False):
+        if first is None or second is None or NULL in (first, second):
+            continue
+        digits = [digits_of(kind) if kind.name in DECIMALS else () for kind in (first, second)]
+        if (first.name, first.length, digits[0]) != (second.name, second.length, digits[1]):
+            raise SqlError(240, column, name)
 
 
 def _column_name(projection: exp.Expr) -> str:

@@ -133,7 +133,12 @@ def _check_offset(node: exp.Expr) -> None:
     """Raises 102 for OFFSET without ORDER BY, 10741 beside TOP."""
     query = node.parent
     if query is None or query.args.get("order") is None:
-        raise SyntaxProblem(1, 102, "OFFSET")
+        text = node.expression.sql(dialect="tsql")
+        problem = SyntaxProblem(1, 102, text)
+        if query is not None and isinstance(query.args.get("limit"), exp.Fetch):
+            option = str(query.args["limit"].args.get("direction") or "NEXT").upper()
+            problem.problems = (problem, SyntaxProblem(1, 153, option, "FETCH"))
+        raise problem
     if isinstance(query.args.get("limit"), exp.Limit):
         raise SyntaxProblem(1, 10741)
 
@@ -185,6 +190,9 @@ def check(tree: exp.Expr) -> None:
         exp.WithTableHint,
         exp.Escape,
         exp.Offset,
+        exp.Star,
+        exp.Count,
+        exp.WindowSpec,
         *RANKING,
     ):
         if isinstance(node, exp.Select):
@@ -212,6 +220,17 @@ def check(tree: exp.Expr) -> None:
         elif isinstance(node, exp.In):
             if not any(node.args.get(key) for key in ("expressions", "query", "unnest", "field")):
                 raise SyntaxProblem(1, 102, ")")
+        elif isinstance(node, exp.Star):
+            if isinstance(node.parent, exp.Func | exp.Distinct) and not isinstance(node.parent, exp.Count):
+                raise SyntaxProblem(1, 102, "*")
+        elif isinstance(node, exp.Count):
+            if node.this is None:
+                raise SyntaxProblem(1, 174, node.key, 1)
+        elif isinstance(node, exp.WindowSpec):
+            if node.args.get("kind") == "RANGE" and any(
+                isinstance(node.args.get(edge), exp.Expr) for edge in ("start", "end")
+            ):
+                raise SyntaxProblem(1, 4194)
         elif isinstance(node, exp.Max | exp.Min):
             if node.expressions:
                 raise SyntaxProblem(1, 174, node.key, 1)

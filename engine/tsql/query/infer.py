@@ -249,9 +249,21 @@ def _between(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _like(binder: Binder, node: exp.Expr) -> Kind:
-    for side in ("this", "expression"):
-        as_text(binder, node.args[side], binder.expr(node.args[side]))
+    kinds = [binder.expr(node.args[side]) for side in ("this", "expression")]
+    for side, kind in zip(("this", "expression"), kinds, strict=True):
+        as_text(binder, node.args[side], kind)
+    wide = any(kind is not None and kind.name in ("nchar", "nvarchar") for kind in kinds)
+    pattern = node.args["expression"]
+    if wide and not (isinstance(pattern, exp.Literal | exp.National) and str(pattern.name).endswith("%")):
+        for side in ("this", "expression"):  # blanks at the end count in Unicode
+            node.set(
+                side, exp.DPipe(this=exp.Paren(this=node.args[side]), expression=exp.Literal.string(END))
+            )
     return BIT
+
+
+END: Final = "\x01"
+"""What ends both sides of a LIKE so that blanks before it count [DOC: LIKE]."""
 
 
 # --- conversions and choices -----------------------------------------------------------------------------

@@ -221,6 +221,9 @@ def _rewrite_parameter(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 # --- expressions ----------------------------------------------------------------------------------------
 
+NOT_COUNTED: Final = -1
+"""In place of the number of arguments where the grammar has seen to it."""
+
 _DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
 XML_METHODS: Final = frozenset({"value", "exist", "query", "modify"})
 _KNOWN_UDF: Final = frozenset(
@@ -236,19 +239,20 @@ def _call(name: str, *arguments: exp.Expr) -> exp.Expr:
 
 
 def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    name = str(node.this).lower()
+    written = str(node.this)
+    name = written.lower()
     if name == "avg" and "average" in node.meta:
         return node if isinstance(node.parent, exp.Window) else _averaged(node, node.meta["average"])
     arguments = list(node.expressions)
     if (
         name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery)
     ):  # one number for all rows
-        query.calls.add((name, 0))
+        query.calls.add((written, 0))
         return exp.Subquery(this=exp.Select(expressions=[_call(name)]))
     if name in _DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
         arguments[0] = exp.Literal.string(arguments[0].name.lower())
     if not isinstance(node.parent, exp.Dot | exp.Table | exp.Lateral):
-        query.calls.add((name, len(arguments)))
+        query.calls.add((written, len(arguments)))
     return _call(name, *arguments)
 
 
@@ -325,7 +329,7 @@ def _flat(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | None = No
 
 def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if isinstance(node.this, exp.Lag | exp.Lead | exp.FirstValue | exp.LastValue):
-        query.calls.add((node.this.sql_name().lower(), 0))
+        query.calls.add((node.this.sql_name(), 0))
     kind = node.this.meta.get("average")
     return node if kind is None else _averaged(node.this, kind, node)
 
@@ -358,6 +362,8 @@ def _rewrite_convert(node: exp.Expr, query: Rewritten) -> exp.Expr:
     name = node.meta.get("target") or (kind.sql(dialect="tsql").lower() if kind is not None else "")
     source = exp.Literal.string(node.meta.get("source", ""))
     call = "try_convert" if safe else "convert"
+    if safe:
+        query.calls.add(("TRY_CAST" if isinstance(node, exp.TryCast) else "TRY_CONVERT", NOT_COUNTED))
     return _call(call, exp.Literal.string(name), value, style or exp.Null(), source)
 
 

@@ -322,17 +322,22 @@ _WINDOWED: Final = ("lag", "lead", "first_value", "last_value")
 
 def check_calls(plan: Plan, version: int) -> None:
     """Raises 195 for a function that there is not, 174 or 189 for a wrong number of arguments, or Unsimulated."""
-    for name, count in plan.calls:
+    for written, count in plan.calls:
+        name = written.lower()
+        if SINCE.get(name, 0) > version:
+            raise SqlError(195, written, "built-in function name")
+        if count < 0:
+            continue
         tables = ((FUNCTIONS, False), (CULTURED, True), (CONTEXT_FUNCTIONS, True))
         found = next(((table[name], bound) for table, bound in tables if name in table), None)
-        if found is not None and SINCE.get(name, 0) <= version:
+        if found is not None:
             check_arity(name, found[0], found[1], count)
-        elif name in _WINDOWED and SINCE[name] <= version:
+        elif name in _WINDOWED:
             continue
-        elif name in KNOWN and SINCE.get(name, 0) <= version:
+        elif name in KNOWN:
             raise Unsimulated(f"the function {name}")
         elif f"t_{name}" not in _AGGREGATES:
-            raise SqlError(195, name, "built-in function name")
+            raise SqlError(195, written, "built-in function name")
 
 
 def _with_culture(context: Context, function: Call, *arguments: Scalar) -> Scalar:

@@ -94,7 +94,9 @@ def _tree(text: str, line: int) -> exp.Expr:
 
 def _below(problem: SyntaxProblem, line: int) -> SyntaxProblem:
     """The same problem in a text that begins on *line*."""
-    return SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters)
+    placed = SyntaxProblem(problem.line + line - 1, problem.number, *problem.parameters)
+    placed.problems = problem.problems
+    return placed
 
 
 def _readable(text: str, depth: int = 0) -> str:

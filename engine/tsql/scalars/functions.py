@@ -344,6 +344,7 @@ SINCE: Final = {
     "iif": 2012,
     "choose": 2012,
     "concat": 2012,
+    "try_cast": 2012,
     "try_convert": 2012,
     "crypt_gen_random": 2008,
     "parse": 2012,

@@ -29,6 +29,7 @@ from engine.tsql.scalars.types import (
     SqlType,
     type_of,
 )
+from engine.tsql.scalars.xmlcheck import xml
 
 __all__ = ["MARK", "Scalar"]
 
@@ -72,6 +73,8 @@ def convert(
         return _to_binary(value, target, style, source)
     if target.name == "uniqueidentifier":
         return _to_guid(value)
+    if target.name == "xml" and isinstance(value, str) and not (source is not None and source.name == "xml"):
+        return xml(value)
     return value
 
 

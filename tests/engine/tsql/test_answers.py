@@ -2,7 +2,7 @@
 
 An answer is `a | b / c | d` (rows of all grids one after the other), `"text" "text"` (messages), or `Msg n, n`.
 A line that begins with # names the page of the documentation that says so; one that begins with ? is known not to
-be answered so yet.
+be answered so yet. `@2005 statement` is put to that version, any other to 2014.
 """
 
 from __future__ import annotations
@@ -54,5 +54,7 @@ def cell(value: object) -> str:
 @pytest.mark.parametrize(("statement", "wanted"), list(cases()))
 def test_the_answer_is_that_of_sql_server(statement: str, wanted: str) -> None:
     world = lab(workload="none")
-    world.update_instance(P, version=2014)
-    assert shown(ask(world, P, statement, then_s=3), wanted) == wanted
+    version = re.match(r"@(\d{4}) ", statement)
+    world.update_instance(P, version=int(version[1]) if version else 2014)
+    asked = statement[version.end() :] if version else statement
+    assert shown(ask(world, P, asked, then_s=3), wanted) == wanted

@@ -1,0 +1,149 @@
+"""Is a text well formed XML, and what does the type xml make of it [DOC: xml data type]?"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.messages import SqlError
+
+_NAME: Final = re.compile(r"[^\W\d][\w.-]*+(?::[^\W\d][\w.-]*+)?")
+_REFERENCE: Final = re.compile(r"&(?:#(?P<decimal>\d++)|#x(?P<hex>[0-9A-Fa-f]++)|(?P<name>[^\W\d][\w.-]*+));")
+_QUOTED: Final = re.compile(r"\"[^\"<]*+\"|'[^'<]*+'")
+_BLANKS: Final = re.compile(r"\s*+")
+_ENTITIES: Final = frozenset({"amp", "lt", "gt", "quot", "apos"})
+_ASIDE: Final = (("<!--", "-->", 9424), ("<![CDATA[", "]]>", 9423), ("<?", "?>", 9400))
+"""How what is neither text nor element begins and ends, and the message if it never ends."""
+
+_BLANK_TEXT: Final = re.compile(r">\s++<")
+_EMPTY: Final = re.compile(r"<([^\s<>/!?]++)([^<>]*+)></\1\s*+>")
+
+
+def xml(text: str) -> str:
+    """The text as xml keeps it: without blanks between elements, empty elements in one. Raises 9400 to 9459."""
+    Reading(text).document()
+    return _EMPTY.sub(r"<\1\2/>", _BLANK_TEXT.sub("><", text))
+
+
+class Reading:
+    """One walk through a text."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.place = 0
+        self.open: list[str] = []
+        self.prefixes: list[set[str]] = [{"xml", "xmlns"}]
+
+    def problem(self, number: int, place: int | None = None) -> SqlError:
+        at = min(self.place if place is None else place, max(len(self.text) - 1, 0))
+        before = self.text[:at]
+        return SqlError(number, before.count("\n") + 1, at - before.rfind("\n"))
+
+    def document(self) -> None:
+        text = self.text
+        while self.place < len(text):
+            aside = next((known for known in _ASIDE if text.startswith(known[0], self.place)), None)
+            if aside is not None:
+                self.aside(*aside)
+            elif text[self.place] == "<":
+                self.tag()
+            else:
+                end = text.find("<", self.place)
+                end = len(text) if end < 0 else end
+                self.references(end)
+                self.place = end
+        if self.open:
+            raise self.problem(9400)
+
+    def aside(self, begin: str, end: str, number: int) -> None:
+        close = self.text.find(end, self.place + len(begin))
+        if close < 0:
+            raise self.problem(number, len(self.text))
+        if begin == "<?" and self.place and self.text.startswith("<?xml ", self.place):
+            raise self.problem(9438)
+        self.place = close + len(end)
+
+    def references(self, end: int) -> None:
+        """Each & up to *end* begins a reference: 9421, 9411 or 9448 if it does not."""
+        at = self.text.find("&", self.place, end)
+        while at >= 0:
+            found = _REFERENCE.match(self.text, at)
+            if found is None:
+                name = _NAME.match(self.text, at + 1)
+                raise self.problem(9421 if name is None else 9411, at + 1 if name is None else name.end())
+            if found["name"] and found["name"] not in _ENTITIES:
+                raise self.problem(9448, found.end() - 1)
+            at = self.text.find("&", found.end(), end)
+
+    def blanks(self) -> int:
+        found = _BLANKS.match(self.text, self.place)
+        assert found is not None
+        self.place = found.end()
+        return found.end() - found.start()
+
+    def name(self) -> str:
+        found = _NAME.match(self.text, self.place)
+        if found is None:
+            raise self.problem(9400 if self.place >= len(self.text) else 9455)
+        self.place = found.end()
+        return found.group()
+
+    def tag(self) -> None:
+        self.place += 1
+        if self.text.startswith("/", self.place):
+            self.end_tag()
+            return
+        name, prefixes, used = self.name(), set(self.prefixes[-1]), list[str]()
+        used.append(name)
+        seen: set[str] = set()
+        while True:
+            blanks = self.blanks()
+            if self.text.startswith(("/>", ">"), self.place):
+                break
+            if self.place >= len(self.text):
+                raise self.problem(9400)
+            if not blanks:
+                raise self.problem(9410 if _NAME.match(self.text, self.place) else 9455)
+            attribute = self.attribute()
+            if attribute in seen:
+                raise self.problem(9437)
+            seen.add(attribute)
+            if attribute.startswith("xmlns:"):
+                prefixes.add(attribute.removeprefix("xmlns:"))
+            used.append(attribute)
+        if any(":" in one and one.split(":")[0] not in prefixes for one in used):
+            raise self.problem(9459)
+        if self.text[self.place] == "/":
+            self.place += 2
+            return
+        self.place += 1
+        self.open.append(name)
+        self.prefixes.append(prefixes)
+
+    def attribute(self) -> str:
+        name = self.name()
+        self.blanks()
+        if not self.text.startswith("=", self.place):
+            raise self.problem(9400 if self.place >= len(self.text) else 9414)
+        self.place += 1
+        self.blanks()
+        value = _QUOTED.match(self.text, self.place)
+        if value is None:
+            quoted = self.text[self.place : self.place + 1] in ("'", '"')
+            cut = self.place >= len(self.text) or (quoted and "<" not in self.text[self.place :])
+            raise self.problem(9400 if cut else 9415 if quoted else 9413)
+        self.references(value.end())
+        self.place = value.end()
+        return name
+
+    def end_tag(self) -> None:
+        self.place += 1
+        name = self.name()
+        self.blanks()
+        if not self.open or self.open[-1] != name:
+            raise self.problem(9436)
+        if not self.text.startswith(">", self.place):
+            raise self.problem(9400 if self.place >= len(self.text) else 9412)
+        self.place += 1
+        self.open.pop()
+        self.prefixes.pop()
