@@ -73,6 +73,8 @@ class Login:
     database: str = ""
     windows: bool = False
     """Windows authentication is asked for, which is never done here."""
+    read_only: bool = False
+    """ApplicationIntent=ReadOnly: fReadOnlyIntent among the type flags."""
 
 
 _LENGTHS: Final = (
@@ -109,7 +111,8 @@ def read_login(body: bytes) -> Login:
         texts[name] = raw.decode("utf-16-le", "replace")
     texts.pop("language", None)
     wanted = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
-    return Login(tds=tds, packet_size=wanted, windows=bool(flags & 0x80), **texts)
+    intent = bool(body[26] & 0x20)
+    return Login(tds=tds, packet_size=wanted, windows=bool(flags & 0x80), read_only=intent, **texts)
 
 
 def _unscrambled(byte: int) -> int:

@@ -162,6 +162,7 @@ class Session:
             "program": login.program,
             "library": login.library,
             "database": login.database,
+            "intent": "ReadOnly" if login.read_only else "",
         }
         return json.dumps({name: value for name, value in said.items() if value or name == "login"})
 

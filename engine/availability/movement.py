@@ -260,7 +260,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     assert stream is not None
     streams.resend(world, stream)
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, db_state=DbState.ONLINE)
-    world.update_availability(secondary, readers=replicas.readers(world, secondary))
+    world.update_availability(secondary, **replicas.doors(world, secondary))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
         other = secondary[0] if server == primary[0] else primary[0]
         errorlog.write(world, server, 35266, *kinds, primary[1], other, replica_id(guid or 0, other))

@@ -44,16 +44,20 @@ class Availability(groups.Policy):
     def in_step(self, copy: DatabaseCopy) -> bool:
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
 
-    def reads(self, copy: DatabaseCopy, read_intent: bool) -> bool:
+    def reads(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
+        """While data movement is suspended connections stay, and new ones are refused. [DOC: suspend an availability
+        database]"""
         mine = copy.availability
         if mine.role is ReplicaRole.PRIMARY:
-            return True
+            return mine.primary_connections == "ALL" or not read_intent
         allowed = mine.readers == "ALL" or (mine.readers == "READ_ONLY" and read_intent)
         moving = mine.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
-        return mine.role is ReplicaRole.SECONDARY and allowed and moving
+        stays = connected and mine.suspended is not None and mine.state is SyncState.NOT_SYNCHRONIZING
+        return mine.role is ReplicaRole.SECONDARY and allowed and (moving or stays)
 
     def route(self, world: World, copy: DatabaseCopy) -> str | None:
-        """The first server of the primary's routing list that can be read now. [DOC: read-only routing]"""
+        """The first server of the primary's routing list that can be read now; 982 if there is none. [DOC: read-only
+        routing]"""
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         mine = group.replica(copy.server) if group is not None else None
         if group is None or mine is None or not self.writes(copy):
@@ -66,9 +70,13 @@ class Availability(groups.Policy):
                 and serving.reads(world, (server, copy.database))
             ):
                 return server
+        if mine.read_only_routing_list:
+            raise SqlError(982, copy.database)
         return None
 
-    def refusal(self, copy: DatabaseCopy) -> SqlError | None:
+    def refusal(
+        self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
+    ) -> SqlError | None:
         mine = copy.availability
         if mine.role is ReplicaRole.RESOLVING:
             return SqlError(983 if mine.quorum else 988, copy.database)
@@ -77,10 +85,12 @@ class Availability(groups.Policy):
         if mine.role is ReplicaRole.SECONDARY:
             if mine.state in (SyncState.REVERTING, SyncState.INITIALIZING):
                 return SqlError(922, copy.database)
-            if mine.readers == "READ_ONLY" and self.reads(copy, True):
+            if mine.readers == "READ_ONLY" and not read_intent and self.reads(copy, True, connected):
                 return SqlError(978, copy.database)
-            return None if self.reads(copy, False) else SqlError(976, copy.database)
-        return None if copy.db_state is DbState.ONLINE else SqlError(922, copy.database)
+            return None if self.reads(copy, read_intent, connected) else SqlError(976, copy.database)
+        if copy.db_state is not DbState.ONLINE:
+            return SqlError(922, copy.database)
+        return None if self.reads(copy, read_intent) else SqlError(979, copy.database)
 
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
         guid, mine = lead.availability.guid, lead.availability

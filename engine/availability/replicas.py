@@ -143,7 +143,7 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
         peers=(),
         lost=(),
         closing=(),
-        readers=readers(world, key),
+        **doors(world, key),
     )
     if world.instances[key[0]].running:
         told = filled(wording(1480, 2012).text, ("availability group", key[1], old.name, role.name, CAUSE))
@@ -152,11 +152,13 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
     world.emit("role", text, server=key[0], database=key[1], new=role.name)
 
 
-def readers(world: World, key: Key) -> str:
-    """Whom the copy lets in as a secondary, as its group is configured."""
+def doors(world: World, key: Key) -> dict[str, str]:
+    """Whom the copy lets in as a secondary and as a primary, as its group is configured: fields of its membership."""
     guid = world.copies[key].availability.guid
     replica = own(world, key[0], guid) if guid is not None else None
-    return replica.secondary_connections if replica is not None else "NO"
+    if replica is None:
+        return {"readers": "NO", "primary_connections": "ALL"}
+    return {"readers": replica.secondary_connections, "primary_connections": replica.primary_connections}
 
 
 def set_state(world: World, key: Key, new: SyncState) -> None:

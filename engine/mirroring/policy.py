@@ -21,7 +21,9 @@ class Mirroring(groups.Policy):
     def in_step(self, copy: DatabaseCopy) -> bool:
         return copy.mirroring.state is MirrorState.SYNCHRONIZED
 
-    def refusal(self, copy: DatabaseCopy) -> SqlError | None:
+    def refusal(
+        self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
+    ) -> SqlError | None:
         if copy.mirroring.role is Role.MIRROR:
             return SqlError(954, copy.database)
         if copy.disk_failed:

@@ -168,6 +168,8 @@ class AvailabilityMembership:
     """Primary: secondaries nearly in step; commits wait for them, and past this position they are SYNCHRONIZED."""
     readers: str = "NO"
     """Secondary: whom it lets in: NO, READ_ONLY (ApplicationIntent=ReadOnly) or ALL."""
+    primary_connections: str = "ALL"
+    """Primary: whom it lets in: ALL, or READ_WRITE: nobody with ApplicationIntent=ReadOnly."""
     quorum: bool = True
     """The node on which the server runs takes part in a cluster with quorum."""
 

@@ -21,24 +21,34 @@ from engine.words import say
 REFUSED_LOGIN: Final = {
     18456: "Could not find a login matching the name provided.",
     4060: "Failed to open the explicitly specified database.",
+    982: "Failed to open the explicitly specified database.",
 }
 """Reason that 18456 gives in the ERRORLOG from 2008 on, by what the client is told. Seen in public logs."""
 
 Answer = Literal["serves", "refused", "silence"]
 
 
-def behind(world: World, client: Client, name: str) -> str | None:
+def behind(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
+    """Where a login of *client* under *name* arrives (`arrival`)."""
+    return arrival(world, name, client.databases[0] if client.read_only else "")
+
+
+def arrival(world: World, name: str, reads: str) -> tuple[str | None, SqlError | None]:
     """The server that answers under *name*: the one of that name, or the one where a listener is online now.
 
-    A login with read intent that comes through a listener is sent on to the server that the routing list names
-    [DOC: read-only routing].
+    A login with read intent to the database *reads* (empty: without) that comes through a listener is sent on to the
+    server that the routing list names, or refused (982) [DOC: read-only routing].
     """
     if name not in world.listeners:
-        return name
+        return name, None
     server = world.listeners[name]
-    copy = world.copies.get((server or "", client.databases[0]))
-    routed = groups.policy(copy).route(world, copy) if client.read_only and copy is not None else None
-    return routed or server
+    copy = world.copies.get((server or "", reads))
+    if copy is None:
+        return server, None
+    try:
+        return groups.policy(copy).route(world, copy) or server, None
+    except SqlError as refusal:
+        return server, refusal
 
 
 def address(world: World, name: str) -> str:
@@ -46,8 +56,8 @@ def address(world: World, name: str) -> str:
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
 
 
-def answer(world: World, client: Client, server: str) -> Answer:
-    """What a login of *client* at *server* meets."""
+def answer(world: World, client: Client, server: str, connected: bool = False) -> Answer:
+    """What a login of *client* at *server* meets, or a connection that is open there already."""
     state = world.instances.get(server)
     if (
         state is None
@@ -59,9 +69,12 @@ def answer(world: World, client: Client, server: str) -> Answer:
     if state.service is not Service.RUNNING or not state.tcp_listening:
         return "refused"
     copies = [world.copies.get((server, database)) for database in client.databases]
-    lets_in = serving.reads if client.read_only else serving.opens
-    serves = all(copy is not None and lets_in(world, (server, copy.database)) for copy in copies)
-    return "serves" if serves else "refused"
+    keys = [(server, copy.database) for copy in copies if copy is not None]
+    if client.read_only:
+        serves = all(serving.reads(world, key, connected) for key in keys)
+    else:
+        serves = all(serving.opens(world, key) for key in keys)
+    return "serves" if serves and len(keys) == len(copies) else "refused"
 
 
 def reassess(world: World) -> None:
@@ -69,7 +82,7 @@ def reassess(world: World) -> None:
     for client in list(world.clients.values()):
         if client.connected_to is None or client.lost_since is not None:
             continue
-        met = answer(world, client, client.connected_to)
+        met = answer(world, client, client.connected_to, connected=True)
         if met == "serves":
             continue
         silent = met == "silence"
@@ -85,7 +98,7 @@ def cut(world: World, name: str, epoch: int) -> None:
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is None:
         return
-    if answer(world, client, client.connected_to) == "serves":
+    if answer(world, client, client.connected_to, connected=True) == "serves":
         world.clients[name] = replace(client, lost_since=None)  # it came back before anybody noticed
         return
     server = client.connected_to
@@ -110,9 +123,10 @@ def attempt(world: World, name: str, epoch: int) -> None:
         return
     names = [client.data_source, client.failover_partner or client.known_partner or client.data_source]
     name_used = names[client.attempt % 2]
-    server = behind(world, client, name_used)
+    server, refusal = behind(world, client, name_used)
     met = answer(world, client, server) if server is not None else "silence"
-    refusal = accounts.login_refusal(world, client, server) if server and met == "serves" else None
+    if server is not None and met == "serves" and refusal is None:
+        refusal = accounts.login_refusal(world, client, server)
     if server is not None and met == "serves" and refusal is None:
         if name_used != client.data_source and _names_no_partner(world, client, server):
             _refuse_partner(world, client, server)

@@ -60,15 +60,21 @@ class Policy:
         """Another copy could take over from this one without loss."""
         return False
 
-    def reads(self, copy: DatabaseCopy, read_intent: bool) -> bool:
-        """The role of the copy lets clients read in it, with ApplicationIntent=ReadOnly or without."""
+    def reads(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
+        """The role of the copy lets clients read in it, with ApplicationIntent=ReadOnly or without; those that are
+        *connected* already, or new ones."""
         return self.writes(copy)
 
     def route(self, world: World, copy: DatabaseCopy) -> str | None:
-        """The server to which a login with read intent is sent on from the one that writes; None: it stays."""
+        """The server to which a login with read intent is sent on from the one that writes; None: it stays.
+
+        Raises SqlError where it may neither stay nor be sent on.
+        """
         return None
 
-    def refusal(self, copy: DatabaseCopy) -> SqlError | None:
+    def refusal(
+        self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
+    ) -> SqlError | None:
         """What a client is told that wants to use the database here; None: it may, as far as role and files decide."""
         return SqlError(945, copy.database) if copy.disk_failed else None
 

@@ -23,14 +23,14 @@ def opens(world: World, key: Key) -> bool:
     )
 
 
-def reads(world: World, key: Key) -> bool:
-    """Clients with read intent that reach this copy are let in."""
+def reads(world: World, key: Key, connected: bool = False) -> bool:
+    """Clients with read intent that reach this copy are let in, or may stay if they are *connected* already."""
     copy = world.copies[key]
     return (
         world.instances[key[0]].answering
         and copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and groups.policy(copy).reads(copy, True)
+        and groups.policy(copy).reads(copy, True, connected)
     )
 
 

@@ -137,8 +137,13 @@ def in_use(world: World, copy: DatabaseCopy) -> bool:
     return any(c.connected_to == copy.server and copy.database in c.databases for c in world.clients.values())
 
 
-def use_database(world: World, server: str, database: str) -> Outcome:
-    """USE database, or a login that names it: refused unless this server lets clients in."""
+def use_database(
+    world: World, server: str, database: str, read_intent: bool = False, connected: bool = False
+) -> Outcome:
+    """USE database, or a login that names it: refused unless this server lets clients in.
+
+    *read_intent*: the connection has ApplicationIntent=ReadOnly; *connected*: it is in the database already.
+    """
     if database.lower() in ("master", "msdb", "tempdb", "model"):
         return []
     picture = snapshots.find(world, server, database)
@@ -149,7 +154,7 @@ def use_database(world: World, server: str, database: str) -> Outcome:
         copy = copy_on(world, server, database)
     except SqlError:
         raise SqlError(911, database) from None
-    refused = groups.policy(copy).refusal(copy)
+    refused = groups.policy(copy).refusal(copy, read_intent, connected)
     if refused is not None:
         raise refused
     if copy.standby and copy.db_state is DbState.RESTORING and not copy.restoring:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from engine.tsql.batches.context import SYSTEM_DATABASES
     from engine.tsql.clients.client import cancel, reachable, submit
     from engine.tsql.clients.logins import batch, connect, disconnect, reset
+    from engine.tsql.clients.targets import change_connection
     from engine.tsql.clients.upkeep import HANDLERS, check_connections
     from engine.tsql.language.check import parse_only, parsing
     from engine.tsql.language.complete import complete
@@ -23,6 +24,7 @@ __all__ = [
     "SYSTEM_DATABASES",
     "batch",
     "cancel",
+    "change_connection",
     "check_connections",
     "complete",
     "connect",
@@ -37,6 +39,7 @@ __all__ = [
 _PLACES: Final = {
     "SYSTEM_DATABASES": "batches.context",
     "cancel": "clients.client",
+    "change_connection": "clients.targets",
     "reachable": "clients.client",
     "submit": "clients.client",
     "batch": "clients.logins",

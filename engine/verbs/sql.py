@@ -26,6 +26,15 @@ VERBS: Final = (
         do=lambda world, item: tsql.cancel(world, item.args[0]),
     ),
     Verb(
+        name="change-connection",
+        parameters=(WINDOW, Parameter("target", "rest", title=mark("connection string"))),
+        help=mark(
+            "connect a window by a connection string: Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly"
+        ),
+        group="sql",
+        do=lambda world, item: tsql.change_connection(world, *item.args),
+    ),
+    Verb(
         name="connect",
         parameters=(WINDOW, Parameter(mark("login"), "rest")),
         help=mark("log in over the network, as a JSON object says"),

@@ -327,6 +327,10 @@ class Console(QWidget):
                 action.triggered.connect(
                     lambda _=False, window=window, server=server: self.tabs.change_connection(window, server)
                 )
+        for target in self.tabs.targets(window):
+            action = self._server_menu.addAction(target)
+            line = Input(0, "change-connection", (window.window_id, target)).words
+            action.triggered.connect(lambda _=False, line=line: self.requested.emit(line))
         self._server_menu.popup(self._bar.mapToGlobal(self._bar.rect().bottomLeft()))
 
     def _pop_snippets(self) -> None:

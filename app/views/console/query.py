@@ -323,7 +323,7 @@ class QueryWindow(QWidget):
         self._band.setStyleSheet(f"background: {ground.name()}; color: {text.name()}; padding: 2px 8px;")
         database = f" · {self._connection.database}" if self._connection.database else ""
         version = f" · SQL Server {self._connection.version}" if self._connection.version else ""
-        self._band.setText(f"<b>{self.server}</b>{database}{version}")
+        self._band.setText(f"<b>{self._connection.server}</b>{database}{version}")
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

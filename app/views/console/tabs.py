@@ -144,6 +144,23 @@ class QueryTabs(QTabWidget):
         new.editor.setFocus()
         return new
 
+    def targets(self, window: QueryWindow) -> list[str]:
+        """Connection strings by which *window* could connect: its own server and each listener, to read or to write."""
+        world = self._world
+        if world is None or not world.listeners:
+            return []
+        kept = world.sessions.get(window.window_id)
+        session = kept.session if kept is not None else None
+        grouped = sorted({database for group in world.groups.values() for database in group.databases})
+        known = session is not None and session.database in grouped
+        database = session.database if known else grouped[0]
+        own = f"Server={window.server}"
+        strings = [own, f"{own};Database={database};ApplicationIntent=ReadOnly"]
+        for listener in sorted(world.listeners):
+            through = f"Server={listener};Database={database}"
+            strings += [through, f"{through};ApplicationIntent=ReadOnly"]
+        return strings
+
     def reopen(self, number: int) -> None:
         """The closed window *number* once more; on the first server where this run does not have its own."""
         found = self.closed.pop(number)
@@ -217,8 +234,9 @@ class QueryTabs(QTabWidget):
         session = kept.session if kept is not None else None
         run = world.batches.get(window.window_id) if self._tells_waits else None
         copies = sorted(database for server, database in world.copies if server == window.server)
+        source = kept.target.source if kept is not None else ""
         return Connection(
-            server=window.server,
+            server=f"{source} → {session.server}" if session and source in world.listeners else window.server,
             number=self._number(window.server),
             version=world.instances[window.server].version,
             login=f"{session.login} ({session.spid})" if session else "",

@@ -267,9 +267,9 @@ def modify_replica(
     replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
     if new.mode is not old.mode:
         movement.fit_modes(world, group.guid, server)
-    if new.secondary_connections != old.secondary_connections:
-        for copy in replicas.copies(world, new.server, group.guid):
-            world.update_availability((new.server, copy.database), readers=new.secondary_connections)
+    for copy in replicas.copies(world, new.server, group.guid):
+        key = (new.server, copy.database)
+        world.update_availability(key, **replicas.doors(world, key))
     return notes
 
 

@@ -190,9 +190,11 @@ def address(world: World, server: str) -> str:
 def _add_clients(world: World, scenario: Scenario) -> None:
     for client in scenario.clients:
         made = model.Client(**client.model_dump())
-        server = clients.behind(world, made, client.data_source) or client.data_source
+        found, refusal = clients.behind(world, made, client.data_source)
+        server = found or client.data_source
         keys = [(server, database) for database in client.databases]
-        serves = all(key in world.copies for key in keys) and clients.answer(world, made, server) == "serves"
+        there = refusal is None and all(key in world.copies for key in keys)
+        serves = there and clients.answer(world, made, server) == "serves"
         world.clients[client.name] = replace(
             made,
             connected_to=server if serves else None,

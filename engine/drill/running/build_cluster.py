@@ -195,6 +195,7 @@ def add_grouped(
                 state=SyncState.SYNCHRONIZED if synchronous else SyncState.SYNCHRONIZING,
                 peers=peers,
                 readers=replica.secondary_connections,
+                primary_connections=replica.primary_connections,
             ),
         )
 

@@ -98,7 +98,8 @@ class Context:
 
     def open_database(self, name: str) -> str:
         """The name as this server writes it; raises 911, 954, 955 … if it cannot be opened."""
-        statements.use_database(self.world, self.session.server, name)
+        inside = name.lower() == self.session.database.lower()
+        statements.use_database(self.world, self.session.server, name, self.session.read_intent, inside)
         known = self.copy_named(name)
         if known is not None:
             return known.database

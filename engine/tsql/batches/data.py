@@ -194,6 +194,17 @@ CONSOLE: Final = Program(host="CONSOLE", name="Mirrordrill", interface=".Net Sql
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Target:
+    """Where a window connects, as its connection string says."""
+
+    source: str = ""
+    """Server or listener; empty for the server of the window's name."""
+    database: str = ""
+    read_intent: bool = False
+    """ApplicationIntent=ReadOnly."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
     """The SQL connection of a window."""
 
@@ -205,6 +216,8 @@ class Session:
     program: Program | None = None
     """At the other end; None for a window of the simulation itself. A program's connection that is lost stays lost."""
     database: str = "master"
+    read_intent: bool = False
+    """ApplicationIntent=ReadOnly."""
     started_tick: int = 0
     """When the instance that holds it had started: a later start means that it is gone."""
     login_tick: int = 0
@@ -288,8 +301,9 @@ class Window:
     """A T-SQL window: its connection, what it has been told, and what waits behind the running batch."""
 
     session: Session | None = None
+    target: Target = Target()
     server: str = ""
-    """Server that `:CONNECT` has chosen; empty for the window's own."""
+    """Server or listener that `:CONNECT` has chosen; empty for the window's own."""
     variables: tuple[tuple[str, str], ...] = ()
     """sqlcmd variables."""
     lost: int = 0

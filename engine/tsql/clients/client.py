@@ -9,9 +9,9 @@ from typing import Any, Final
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.protocol import statements
+from engine.protocol import clients, statements
 from engine.tsql.batches import execute, transactions, waiting, work
-from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Window
+from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Target, Window
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
@@ -255,7 +255,7 @@ def _client_step(
         return replace(run, step=len(run.steps or ())) if step.fatal else run
     kept = world.sessions[name]
     wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
-    server = next((known for known in world.instances if known.lower() == wanted), None)
+    server = next((known for known in (*world.instances, *world.listeners) if known.lower() == wanted), None)
     if server is None:
         return replace(_said(world, name, run, 53, step.server), step=len(run.steps or ()))
     world.sessions[name] = replace(kept, server=server, session=None)
@@ -265,7 +265,10 @@ def _client_step(
 def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
     """One stretch of work; True if the submission can go on with its next step at once."""
     kept: Window = world.sessions[name]
-    server = kept.server or server_of(name)
+    server, refusal = _place(world, name)
+    if refusal is not None:
+        _finish(world, name, _refused(world, name, run, server, refusal))
+        return run, False
     if world.instances[server].hung and world.instances[server].running:
         _hang(world, name, run, connected=kept.session is not None)
         return run, False
@@ -273,7 +276,11 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         world.sessions[name] = replace(kept, lost=0)
         _finish(world, name, _said(world, name, run, kept.lost))
         return run, False
-    session = _connected(world, name, kept, server)
+    try:
+        session = _connected(world, name, kept, server)
+    except SqlError as problem:
+        _finish(world, name, _refused(world, name, run, server, problem))
+        return run, False
     if session is None and kept.remote:
         _lose(world, name, 64)
         return run, False
@@ -405,8 +412,57 @@ def _refusal(world: World, server: str) -> int:
     return 2 if world.computers[there.computer].powered and world.computers[there.computer].nic_up else 53
 
 
+def _place(world: World, name: str) -> tuple[str, SqlError | None]:
+    """The server to which the connection of a window goes, or is about to; why it cannot come about.
+
+    A listener leads to the primary replica, and with read intent where the routing list says.
+    """
+    kept: Window = world.sessions[name]
+    source = kept.server or kept.target.source or server_of(name)
+    if source not in world.listeners:
+        return source, None
+    if kept.session is not None and _alive(world, kept.session):
+        return kept.session.server, None
+    reads = kept.target.database if kept.target.read_intent and not kept.server else ""
+    server, refusal = clients.arrival(world, source, reads)
+    if server is None:
+        return server_of(name), SqlError(53, source)
+    return server, refusal
+
+
+def _refused(world: World, name: str, run: Run, server: str, problem: SqlError) -> Run:
+    """What a login that is turned away shows: the reason, and that the database could not be opened."""
+    errors: tuple[SqlError, ...] = (problem,)
+    if problem.number != 53:
+        errors = refusals(problem, world.sessions[name].target.database, _login(world, name, server))
+    version = world.instances[server].version
+    said = []
+    for one in errors:
+        severity, text = text_of(one.number, *one.parameters, version=version)
+        said.append(Message(one.number, severity, one.state, 0, text, server))
+    return replace(run, messages=(*run.messages, *said))
+
+
+def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
+    """What a login is told whose database the server does not open for it.
+
+    4060 and 18456 are what threads show. That the reason comes before them is seen for databases in a restore (927) and
+    of availability groups (983); for a mirror (954) and others it is derived from those.
+    """
+    why = (problem,) if problem.number != 911 else ()
+    return (*why, SqlError(4060, database), SqlError(18456, login))
+
+
+def _login(world: World, name: str, server: str) -> str:
+    there = world.instances[server]
+    return there.service_account if AGENT_MARK in name else f"{world.computers[there.computer].domain}\\dba"
+
+
 def _connected(world: World, name: str, kept: Window, server: str) -> Session | None:
-    """The window's connection, opened anew if it has none; None if the server cannot be reached."""
+    """The window's connection, opened anew if it has none; None if the server cannot be reached.
+
+    Raises SqlError if the server does not let it into its database.
+    """
     if not reachable(world, server):
         return None
     session = kept.session
@@ -414,13 +470,15 @@ def _connected(world: World, name: str, kept: Window, server: str) -> Session | 
         return session
     if kept.remote:
         return None
-    there = world.instances[server]
+    there, target = world.instances[server], Target() if kept.server else kept.target
+    if target.database:
+        statements.use_database(world, server, target.database, target.read_intent)
     return Session(
         server=server,
+        database=target.database or "master",
+        read_intent=target.read_intent,
         spid=free_spid(world, server),
-        login=there.service_account
-        if AGENT_MARK in name
-        else f"{world.computers[there.computer].domain}\\dba",
+        login=_login(world, name, server),
         started_tick=there.started_tick,
         login_tick=world.tick,
     )
@@ -473,8 +531,7 @@ def check_connections(world: World) -> None:
     for name, run in list(world.batches.items()):
         if world.batches.get(name) is not run:  # a job step before it in this row has ended or begun it anew
             continue
-        server = world.sessions[name].server or server_of(name)
-        there = world.instances[server]
+        there = world.instances[_place(world, name)[0]]
         if run.waiting in ("server", "login"):
             if not there.hung:
                 world.batches[name] = replace(run, waiting="")
@@ -488,7 +545,7 @@ def _closed_database(world: World, session: Session) -> str | None:
     used = {session.database, *(database for (_, database), _, _ in session.logs)}
     for database in sorted(used):
         try:
-            statements.use_database(world, session.server, database)
+            statements.use_database(world, session.server, database, session.read_intent, connected=True)
         except SqlError:
             return database
     return None
@@ -531,7 +588,7 @@ def _abandon(world: World, name: str, run: Run) -> None:
     if kept.session is not None:
         world.sessions[name] = replace(kept, session=transactions.without_transaction(kept.session))
     if run.pending is not None:
-        server = world.sessions[name].server or server_of(name)
+        server = _place(world, name)[0]
         statements.abandon(world, server, *run.pending)
 
 

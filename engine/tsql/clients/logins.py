@@ -28,7 +28,7 @@ REASONS: Final = {
 }
 """(state, reason) of 18456 in the ERRORLOG from 2008 on. Documented."""
 
-SAID: Final = ("login", "password", "host", "program", "library", "database")
+SAID: Final = ("login", "password", "host", "program", "library", "database", "intent")
 """What `connect` may name; the password as right or wrong, so that no journal holds one."""
 
 
@@ -47,7 +47,7 @@ def connect(world: World, window: str, text: str) -> None:
     if refusal is not None:
         _refuse(world, window, said, *refusal)
         return
-    database = _database(world, server, said.get("database", ""))
+    database = _database(world, server, said)
     program = Program(
         host=said.get("host", ""),
         name=said.get("program", ""),
@@ -60,6 +60,7 @@ def connect(world: World, window: str, text: str) -> None:
         login=said["login"],
         program=program,
         database=database,
+        read_intent=_reads(said),
         started_tick=world.instances[server].started_tick,
         login_tick=world.tick,
     )
@@ -96,22 +97,24 @@ def _refusal(world: World, server: str, said: Mapping[str, str]) -> tuple[str, t
     if said["password"] != "right":
         return "password", (failed,)
     try:
-        _database(world, server, said.get("database", ""))
+        _database(world, server, said)
     except SqlError as problem:
-        # 4060 and 18456 are what threads show. That the reason comes before them is seen for databases in a restore
-        # (927) and of availability groups (983); for a mirror (954) it is derived from those.
-        why = (problem,) if problem.number != 911 else ()
-        return "database", (*why, SqlError(4060, said["database"]), failed)
+        return "database", client.refusals(problem, said["database"], login)
     return None
 
 
-def _database(world: World, server: str, database: str) -> str:
+def _database(world: World, server: str, said: Mapping[str, str]) -> str:
     """The database that a login comes to, as the server spells it. Raises SqlError if it is not open there."""
+    database = said.get("database", "")
     if not database:
         return "master"
-    statements.use_database(world, server, database)
+    statements.use_database(world, server, database, _reads(said))
     known = ("master", "msdb", "tempdb", "model", *world.databases())
     return next((name for name in known if name.lower() == database.lower()), database)
+
+
+def _reads(said: Mapping[str, str]) -> bool:
+    return said.get("intent", "").lower() == "readonly"
 
 
 def _refuse(
@@ -154,6 +157,7 @@ def reset(world: World, window: str) -> None:
         login=session.login,
         program=session.program,
         database=session.program.database,
+        read_intent=session.read_intent,
         started_tick=session.started_tick,
         login_tick=session.login_tick,
     )

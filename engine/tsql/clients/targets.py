@@ -1,0 +1,58 @@
+"""Connection strings of windows, as Management Studio's additional connection parameters and sqlcmd take them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from engine.inputs import InputProblem
+from engine.model import World
+from engine.tsql.batches.data import Target, Window
+from engine.tsql.clients import client
+from engine.words import say
+
+KEYWORDS: Final = {
+    **dict.fromkeys(("server", "data source", "address", "addr", "network address"), "source"),
+    **dict.fromkeys(("database", "initial catalog"), "database"),
+    **dict.fromkeys(("applicationintent", "application intent"), "intent"),
+    **dict.fromkeys(("multisubnetfailover", "multi subnet failover"), "subnets"),
+}
+"""Keywords of SqlClient that a window heeds. Documented [DOC: SqlConnection.ConnectionString]."""
+
+INTENTS: Final = {"readonly": True, "readwrite": False}
+
+
+def change_connection(world: World, window: str, text: str) -> None:
+    """Connect the window as the connection string *text* says; what runs there ends, what was not committed is undone.
+
+    Raises InputProblem for a string that cannot be read, or a server that the network does not know.
+    """
+    target = _read(world, text)
+    client.cancel(world, window)
+    kept: Window = world.sessions.get(window, Window())
+    world.sessions[window] = replace(kept, target=target, session=None, lost=0)
+    told = say("{window} connects by: {target}", window=window, target=text.strip())
+    world.emit("session", told, server=client.server_of(window), window=window, what="connection changed")
+
+
+def _read(world: World, text: str) -> Target:
+    said: dict[str, str] = {}
+    for part in filter(str.strip, text.split(";")):
+        keyword, _, value = part.partition("=")
+        name = KEYWORDS.get(keyword.strip().lower())
+        if name is None:
+            raise InputProblem(
+                say("Not simulated: {keyword} in a connection string", keyword=keyword.strip())
+            )
+        said[name] = value.strip()
+    intent = INTENTS.get(said.get("intent", "ReadWrite").lower().replace(" ", ""))
+    if intent is None:
+        raise InputProblem(
+            say("ApplicationIntent is ReadOnly or ReadWrite, not {value!r}", value=said["intent"])
+        )
+    wanted = said.get("source", "").removeprefix("tcp:").split(",")[0].split(".")[0].lower()
+    known = (*world.instances, *world.listeners)
+    source = next((name for name in known if name.lower() == wanted), None)
+    if source is None:
+        raise InputProblem(say("there is no server or listener {name!r}", name=said.get("source", "")))
+    return Target(source=source, database=said.get("database", ""), read_intent=intent)

@@ -1,0 +1,135 @@
+"""ApplicationIntent: who is let in where, row by row, and where a listener sends a login."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import model
+from engine.inputs import InputProblem
+from engine.model import ReplicaRole, SyncState
+from tests.engine.availability.worlds import ag_lab, do, until
+
+NO, READ_ONLY, ALL = "NO", "READ_ONLY", "ALL"
+
+# What a login to Sales meets: error, or 0 where it is let in. [DOC: client connection access to replicas]
+ACCESS = [
+    # role, connections allowed in it, read intent, error
+    ("primary", "ALL", False, 0),
+    ("primary", "ALL", True, 0),
+    ("primary", "READ_WRITE", False, 0),
+    ("primary", "READ_WRITE", True, 979),
+    ("secondary", NO, False, 976),
+    ("secondary", NO, True, 976),
+    ("secondary", READ_ONLY, False, 978),
+    ("secondary", READ_ONLY, True, 0),
+    ("secondary", ALL, False, 0),
+    ("secondary", ALL, True, 0),
+    ("resolving", ALL, False, 983),
+    ("resolving", ALL, True, 983),
+    ("without quorum", ALL, True, 988),
+    ("reverting", ALL, True, 922),
+    ("suspended", ALL, True, 976),
+]
+
+
+def sql(world: model.World, window: str, text: str) -> list[int]:
+    """The numbers of the errors that a batch ends with."""
+    return [message["number"] for message in done(world, window, text)["messages"] if message["number"]]
+
+
+def done(world: model.World, window: str, text: str) -> dict[str, object]:
+    do(world, f"sql {window} {text}")
+    return next(e for e in reversed(until(world, world.tick / 100 + 1)) if e.kind == "sql_done").as_json()
+
+
+def modify(world: model.World, server: str, option: str) -> None:
+    text = f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON '{server}' WITH ({option})"
+    assert sql(world, "NODE_1#9", text) == []
+
+
+@pytest.mark.parametrize(("role", "allowed", "intent", "error"), ACCESS)
+def test_access_by_role_connections_and_intent(role: str, allowed: str, intent: bool, error: int) -> None:
+    world = ag_lab()
+    where = "NODE_1" if role == "primary" else "NODE_2"
+    word = "PRIMARY" if role == "primary" else "SECONDARY"
+    modify(world, where, f"{word}_ROLE (ALLOW_CONNECTIONS = {allowed})")
+    key = (where, "Sales")
+    if role in ("resolving", "without quorum"):
+        world.update_availability(key, role=ReplicaRole.RESOLVING, quorum=role == "resolving")
+    if role == "reverting":
+        world.update_availability(key, state=SyncState.REVERTING)
+    if role == "suspended":
+        assert sql(world, where, "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    told = ";ApplicationIntent=ReadOnly" if intent else ""
+    do(world, f"change-connection {where} Server={where};Database=Sales{told}")
+    assert sql(world, where, "SELECT 1") == ([error, 4060, 18456] if error else [])
+    # the same by USE on a connection to master
+    do(world, f"change-connection {where} Server={where}{told}")
+    assert sql(world, where, "USE Sales") == ([error] if error else [])
+
+
+def server_reached(world: model.World, window: str) -> object:
+    return done(world, window, "SELECT @@SERVERNAME")["results"][0]["rows"][0][0]  # type: ignore[index]
+
+
+def test_listener_leads_to_the_primary_or_along_the_routing_list() -> None:
+    world = ag_lab()
+    do(world, "change-connection NODE_1 Server=tcp:agl1,1433;Database=Sales")
+    assert server_reached(world, "NODE_1") == "NODE_1"
+    do(world, "change-connection NODE_1 Data Source=AGL1;Initial Catalog=Sales;Application Intent=ReadOnly")
+    assert server_reached(world, "NODE_1") == "NODE_3"
+    do(world, "change-connection NODE_1 Server=AGL1;ApplicationIntent=ReadOnly")
+    assert server_reached(world, "NODE_1") == "NODE_1", "without a database nobody is sent on"
+    do(world, "sql NODE_2 :CONNECT AGL1")
+    assert server_reached(world, "NODE_2") == "NODE_2", "after its script a window is on its own server again"
+
+
+def test_routing_that_finds_nothing_is_982_and_an_application_is_told() -> None:
+    world = ag_lab()
+    modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
+    modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
+    do(world, "change-connection NODE_1 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
+    assert sql(world, "NODE_1", "SELECT 1") == [982, 4060, 18456]
+    told = [event for event in until(world, 20) if event.get("number") == 982]
+    assert told
+    assert told[0].get("client") == "REPORT"
+    modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
+    until(world, 60)
+    assert world.clients["REPORT"].connected_to == "NODE_3"
+    assert server_reached(world, "NODE_1") == "NODE_3"
+
+
+def test_a_window_on_the_listener_follows_a_failover() -> None:
+    world = ag_lab()
+    do(world, "change-connection NODE_3 Server=AGL1;Database=Sales")
+    assert server_reached(world, "NODE_3") == "NODE_1"
+    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    until(world, 40)
+    assert server_reached(world, "NODE_3") == "NODE_2"
+
+
+def test_open_connections_stay_while_data_movement_is_suspended() -> None:
+    """[DOC: suspend an availability database]"""
+    world = ag_lab()
+    assert sql(world, "NODE_3#2", "USE Sales") == []
+    assert sql(world, "NODE_3", "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    assert sql(world, "NODE_3#2", "SELECT 1") == []
+    assert world.clients["REPORT"].connected_to == "NODE_3"
+    assert sql(world, "NODE_3#3", "USE Sales") == [976]
+
+
+@pytest.mark.parametrize(
+    "text", ["Server=NOWHERE", "Server=AGL1;ApplicationIntent=Sometimes", "Server=AGL1;Pooling=false", ""]
+)
+def test_strings_that_lead_nowhere_are_refused(text: str) -> None:
+    with pytest.raises((InputProblem, ValueError)):
+        do(ag_lab(), f"change-connection NODE_1 {text}")
+
+
+def test_a_program_with_read_intent() -> None:
+    world = ag_lab()
+    modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)")
+    login = '{"login": "sa", "password": "right", "database": "Sales"'
+    do(world, f"connect NODE_3#tds1 {login}}}", f'connect NODE_3#tds2 {login}, "intent": "ReadOnly"}}')
+    assert "NODE_3#tds1" not in world.sessions
+    assert "NODE_3#tds2" in world.sessions
