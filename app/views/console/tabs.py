@@ -152,8 +152,8 @@ class QueryTabs(QTabWidget):
         kept = world.sessions.get(window.window_id)
         session = kept.session if kept is not None else None
         grouped = sorted({database for group in world.groups.values() for database in group.databases})
-        known = session is not None and session.database in grouped
-        database = session.database if known else grouped[0]
+        used = session.database if session is not None else ""
+        database = used if used in grouped else grouped[0]
         own = f"Server={window.server}"
         strings = [own, f"{own};Database={database};ApplicationIntent=ReadOnly"]
         for listener in sorted(world.listeners):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine import model
@@ -37,7 +39,7 @@ def sql(world: model.World, window: str, text: str) -> list[int]:
     return [message["number"] for message in done(world, window, text)["messages"] if message["number"]]
 
 
-def done(world: model.World, window: str, text: str) -> dict[str, object]:
+def done(world: model.World, window: str, text: str) -> dict[str, Any]:
     do(world, f"sql {window} {text}")
     return next(e for e in reversed(until(world, world.tick / 100 + 1)) if e.kind == "sql_done").as_json()
 
@@ -69,7 +71,7 @@ def test_access_by_role_connections_and_intent(role: str, allowed: str, intent: 
 
 
 def server_reached(world: model.World, window: str) -> object:
-    return done(world, window, "SELECT @@SERVERNAME")["results"][0]["rows"][0][0]  # type: ignore[index]
+    return done(world, window, "SELECT @@SERVERNAME")["results"][0]["rows"][0][0]
 
 
 def test_listener_leads_to_the_primary_or_along_the_routing_list() -> None:
