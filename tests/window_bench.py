@@ -29,6 +29,7 @@ from typing import Any
 from PySide6.QtWidgets import QApplication
 
 from app.files.folders import FOLDER_VARIABLE
+from app.main_window import on_screen
 from app.main_window.preload import settle
 from engine.drill.time.history import History
 from engine.model import ticks
@@ -95,7 +96,7 @@ print(time.perf_counter() - t); start.end(); window.close(); opened[0].close()
 
 
 @contextmanager
-def on_screen(size: tuple[int, int]) -> Iterator[OpenWindow]:
+def shown(size: tuple[int, int]) -> Iterator[OpenWindow]:
     """The window of a profile of its own, with the garbage collector as the program has it once everything is
     there; what an earlier one has left is collected before."""
     gc.unfreeze()
@@ -141,7 +142,7 @@ def seeks(window: OpenWindow) -> dict[str, Any]:
 def steps(databases: int) -> None:
     """Print what a step back takes until it is on screen: on the clock, and of the processor, whoever else works."""
     for size in SEEK_SIZES:
-        with on_screen(size) as window:
+        with shown(size) as window:
             window.play.begin(soak.scenario(databases), "lab")
             history = window.session.history
             assert history is not None
@@ -201,7 +202,7 @@ def day(hours: float) -> None:
     """Print what the process holds each LOOKED_AT_H simulated hours, and at the end how much of it are the run and
     the moments kept of it: to count that takes room, too, which Python does not give back."""
     chance, next_act_s = random.Random(DAY_SEED), 60.0
-    with on_screen(SIZE) as window:
+    with shown(SIZE) as window:
         window.play.begin(soak.scenario(DAY_DATABASES), "lab")
         history = window.session.history
         assert history is not None
@@ -238,6 +239,7 @@ def main() -> None:
         os.environ.setdefault("QT_QPA_PLATFORM", "offscreen")
     app = QApplication.instance() or QApplication(sys.argv[:1])
     assert app is not None
+    vars(on_screen)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the windows that are asked for
     if sys.argv[1:2] == ["--day"]:
         day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
         return
@@ -246,7 +248,7 @@ def main() -> None:
         return
     rows: list[dict[str, Any]] = []
     for databases in DATABASES:
-        with on_screen(SIZE) as window:
+        with shown(SIZE) as window:
             window.show_brief(lab_of(databases))
             window.brief.started.emit("lab")
             for what, figures in played_hour(window):

@@ -31,6 +31,8 @@ BESIDE: Final = (
 """Modules of database and engine that nothing of Qt is in: a thread imports them."""
 ALL: Final = "app.main_window.assembly"
 """Imports all the others."""
+WITH_FIRST_USE: Final = ("app.main_window.classes",)
+"""Parts of which most starts need nothing: what a class needs (sockets, certificates) takes a twelfth of the start."""
 LOOK_MS: Final = 15
 """How often is looked whether the thread is done. Every look interrupts it."""
 
@@ -127,5 +129,5 @@ def windows_modules() -> Iterator[str]:
     comes with the first plot."""
     yield from (dock.view.partition(":")[0] for dock in DOCKS)
     parts = [found.name for found in iter_modules([str(Path(__file__).parent)], "app.main_window.")]
-    yield from (name for name in parts if name != ALL)
+    yield from (name for name in parts if name not in (ALL, *WITH_FIRST_USE))
     yield ALL

@@ -116,6 +116,10 @@ class SpeedField(QLineEdit):
         self.setFixedWidth(width + 2 * FIELD_PADDING_PX)
 
 
+def _lag_text(reached: float) -> str:
+    return tr("only {speed_text} reached").format(speed_text=speed_text(reached))
+
+
 class _Between(QWidget):
     """The slider, or what stands in its place; gives way where there is little room."""
 
@@ -219,9 +223,7 @@ class Transport(QWidget):
     @Slot(float)
     def show_lag(self, reached: float) -> None:
         """The speed that is really *reached*; 0: the wished one."""
-        self._note.setText(
-            tr("only {speed_text} reached").format(speed_text=speed_text(reached)) if reached else ""
-        )
+        self._note.setText(_lag_text(reached) if reached else "")
 
     @Slot(float)
     def show_progress(self, share: float) -> None:
@@ -246,7 +248,8 @@ class Transport(QWidget):
         self._speed.fit()
         small = theme.sized(font, 0.85)
         self._server_time.setFont(small)
-        self._note.setFont(small)
+        self._note.setFont(small)  # its room is kept: it comes and goes every few frames where it is needed
+        self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_lag_text(SPEEDS[-1])))
         line = QFontMetrics(font).height()
         for button in self._buttons:
             side = round(line * 1.35)

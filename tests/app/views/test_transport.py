@@ -51,3 +51,10 @@ def test_up_and_down_step_the_speed(qtbot: Any, transport: Transport) -> None:
     for key in (Qt.Key.Key_Up, Qt.Key.Key_Up, Qt.Key.Key_Down):
         qtbot.keyClick(transport._speed, key)
     assert transport._speed.text() == "2×"
+
+
+def test_a_speed_that_is_not_reached_moves_nothing(transport: Transport) -> None:
+    before = transport.sizeHint()
+    transport.show_lag(99.9)
+    assert transport.sizeHint() == before
+    assert "99" in transport._note.text()
