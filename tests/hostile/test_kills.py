@@ -8,7 +8,7 @@ import sys
 import pytest
 
 
-@pytest.mark.parametrize("points", [8, pytest.param(24, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("points", [4, pytest.param(24, marks=pytest.mark.slow)])
 def test_runs_that_were_killed_end_as_runs_that_were_not(points: int) -> None:
     command = [
         sys.executable,
@@ -20,7 +20,7 @@ def test_runs_that_were_killed_end_as_runs_that_were_not(points: int) -> None:
     done = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, done.stderr
     counts = {how.strip(): int(count) for count, how in _counted(done.stdout)}
-    assert sum(counts.values()) >= 3, done.stdout
+    assert sum(counts.values()) >= 2, done.stdout
     # Where a kill lands is chance: of 24 nearly always six or so in the middle, on a slow machine also before.
     assert any("in the middle" in how or "before its first act" in how for how in counts), done.stdout
     assert all("equal, " in how for how in counts), done.stdout
