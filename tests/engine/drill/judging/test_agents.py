@@ -66,7 +66,9 @@ def test_a_reference_that_cannot_be_played_is_told() -> None:
     assert "cannot be played" in table([found])
 
 
-@pytest.mark.parametrize("name", one_in(2, ("split-brain", "automatic-failover", "wrong-port", "forced-service")))
+@pytest.mark.parametrize(
+    "name", one_in(2, ("split-brain", "automatic-failover", "wrong-port", "forced-service"))
+)
 def test_shipped_drills_are_in_order(name: str) -> None:
     found = rank(scenario_files.find(name).load())
     assert found.wrong == ()
