@@ -27,6 +27,8 @@ class Context:
     caught: Caught | None = None
     nesting: int = 0
     """Procedures and dynamic SQL around the statement that runs: @@NESTLEVEL."""
+    procedure: int = 0
+    """Id of the procedure that runs: @@PROCID."""
     writes: dict[Place, Any] = field(init=False)
     """What the transaction has done to objects so far (objects.py), as in Session.writes."""
     logs: dict[Key, tuple[float, float]] = field(init=False)

@@ -130,8 +130,11 @@ def drop_index(machine: Machine, statement: s.DropIndex) -> None:
 
 def _keep(machine: Machine, ref: TableRef, table: Table, made: Table) -> None:
     """The table with other constraints, if its rows keep to them."""
+    asked = tuple(rule for rule in made.constraints if isinstance(rule, Key) or rule.trusted)
     try:
-        constraints.enforced(machine, ref, replace(table, rows=(), ids=()), made, "INSERT")
+        constraints.enforced(
+            machine, ref, replace(table, rows=(), ids=()), replace(made, constraints=asked), "INSERT"
+        )
     except SqlError as problem:
         if problem.number in (2601, 2627):
             shown = problem.parameters[-1]
@@ -152,7 +155,7 @@ def alter_table(machine: Machine, statement: s.AlterTable) -> None:
     if statement.default:
         made = _with_default(table, *statement.default, ref)
     elif statement.columns:
-        made = _added(machine, ref, table, statement.columns)
+        made = _added(machine, ref, table, statement.columns, statement.unchecked)
     elif statement.altered:
         made = _altered(table, statement.altered, ref)
     elif statement.constraint:
@@ -204,9 +207,11 @@ def _with_default(table: Table, name: str, text: str, called: str, ref: TableRef
     return replace(table, columns=tuple(columns))
 
 
-def _added(machine: Machine, ref: TableRef, table: Table, text: str) -> Table:
+def _added(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: bool) -> Table:
     """New columns hold their default, or NULL, in old rows; 4901 for one that may be neither."""
     columns, rules = parse_table(text)
+    if unchecked:
+        rules = tuple(rule if isinstance(rule, Key) else replace(rule, trusted=False) for rule in rules)
     for column in columns:
         if table.rows and not (column.nullable or column.default or column.identity or column.computed):
             raise SqlError(4901, column.name, ref.parts[-1])

@@ -11,7 +11,7 @@ from engine.constants import INTERNAL_VERSION, PRODUCT
 from engine.messages import SqlError, filled
 from engine.protocol import startup
 from engine.tsql import catalog
-from engine.tsql.batches import locks, stored_messages
+from engine.tsql.batches import column_functions, locks, stored_messages
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import schemas
@@ -290,6 +290,7 @@ def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Sca
 
 
 CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    **column_functions.FUNCTIONS,
     "getdate": lambda context: context.now(),
     "sysdatetime": lambda context: context.now(),
     "current_timestamp": lambda context: context.now(),
@@ -456,7 +457,7 @@ GLOBALS: Final[dict[str, Callable[[Context], Scalar]]] = {
     "@@max_precision": lambda context: 38,
     "@@nestlevel": lambda context: context.nesting,
     "@@options": lambda context: _options(context),
-    "@@procid": lambda context: 0,
+    "@@procid": lambda context: context.procedure,
     "@@remserver": lambda context: None,
     "@@textsize": lambda context: 2147483647,
     "@@microsoftversion": lambda context: int(PRODUCT[context.version][0].split(".")[0]) << 24,

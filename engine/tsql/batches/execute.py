@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.availability import commands as group_commands
-from engine.messages import SqlError, filled, text_of
+from engine.messages import SqlError, filled, places, text_of
 from engine.mirroring import commands
 from engine.protocol import backup, connections, disks, options, statements
 from engine.tsql import catalog, procedures
@@ -358,7 +358,9 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         number, logged = message, logged or row.logged
         severity = severity if asked >= 0 else row.severity
         added = row.source == "added"
-        text = format_message(row.text, arguments) if added else filled(row.text, arguments)
+        shown = ["(null)" if value is None else value for value in arguments]
+        shown += ["(null)"] * (places(row.text) - len(shown))
+        text = format_message(row.text, arguments) if added else filled(row.text, tuple(shown))
     else:
         text = format_message(to_text(message), arguments)
     text = text[:2047]

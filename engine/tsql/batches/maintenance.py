@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
 from engine.messages import Message, SqlError, text_of
@@ -10,13 +11,13 @@ from engine.mirroring import pages
 from engine.model import Role
 from engine.protocol import errorlog, logspace, startup
 from engine.protocol.lineage import lsn
-from engine.tsql.batches import ledger, locks
+from engine.tsql.batches import ledger, locks, sources
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import configured_value, option_value, options
 from engine.tsql.catalog.databases import log_space
 from engine.tsql.language import statements as s
-from engine.tsql.query.plans import Unsimulated
-from engine.tsql.scalars.values import Scalar, to_number, to_text
+from engine.tsql.query.plans import TableRef, Unsimulated
+from engine.tsql.scalars.values import Scalar, to_number, to_text, whole
 
 Arguments = tuple[Scalar, ...]
 
@@ -243,8 +244,34 @@ def _user_options(machine: Machine, arguments: Arguments) -> None:
     machine.say_rows(len(rows))
 
 
+def _check_identity(machine: Machine, arguments: Arguments) -> None:
+    """CHECKIDENT (table [, NORESEED | RESEED [, value]]): the next row gets *value* if there was none yet, else the one
+    after it. Raises 2501 for no such table, 7997 for one without identity [DOC: DBCC CHECKIDENT]."""
+    name, *rest = (to_text(argument) for argument in arguments)
+    ref = TableRef(tuple(part.strip('[]"') for part in name.split(".")))
+    table = sources.made_table(machine, ref)
+    if table is None:
+        raise SqlError(2501, name)
+    place = next((at for at, column in enumerate(table.columns) if column.identity is not None), None)
+    if place is None:
+        raise SqlError(7997, name)
+    seed, step = table.columns[place].identity or (1, 1)
+    used = table.next_id > 1 or table.next_identity != seed
+    last = table.next_identity - step if used else None
+    column = max((whole(row[place]) for row in table.rows), default=None)
+    shown = ["NULL" if value is None else str(value) for value in (last, column)]
+    machine.say_number(7998, shown[0], rest[1] if len(rest) > 1 else shown[1])
+    following = table.next_identity
+    if len(rest) > 1:
+        following = whole(rest[1]) + (step if used else 0)
+    elif rest[:1] != ["NORESEED"] and column is not None:
+        following = max(following, column + step)
+    if following != table.next_identity:
+        sources.keep(machine, ref, replace(table, next_identity=following))
+
+
 _KNOWN: Final = """
-BUFFER BYTES CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKIDENT CHECKTABLE CLEANTABLE
+BUFFER BYTES CHECKALLOC CHECKCATALOG CHECKCONSTRAINTS CHECKFILEGROUP CHECKTABLE CLEANTABLE
 CLONEDATABASE DBINFO DBREINDEX DBREPAIR DBTABLE DROPCLEANBUFFERS EXTENTINFO FILEHEADER FLUSHPROCINDB
 FREEPROCCACHE FREESESSIONCACHE FREESYSTEMCACHE HELP IND INDEXDEFRAG LOG MEMORYSTATUS OUTPUTBUFFER PAGE PERFMON
 PINTABLE PROCCACHE RESOURCE SHOW_STATISTICS SHOWCONTIG SHOWFILESTATS SHOWWEIGHTS SHRINKDATABASE SQLMGRSTATS
@@ -265,6 +292,7 @@ DBCC: Final[dict[str, Callable[[Machine, Arguments], None]]] = {
     "SHRINKFILE": _shrinkfile,
     "ERRORLOG": _errorlog,
     "USEROPTIONS": _user_options,
+    "CHECKIDENT": _check_identity,
 }
 
 

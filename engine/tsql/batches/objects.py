@@ -322,11 +322,10 @@ def put_schema(context: Context, name: str, schema: Schema | None) -> None:
     _change(context, place, now(context, place), None if schema is None else Kept(name, schema))
 
 
-def move(context: Context, old: Kept, schema: str) -> None:
-    """ALTER SCHEMA … TRANSFER: the object is kept in another schema of the current database."""
+def move(context: Context, old: Kept, new: Kept) -> None:
+    """Keep an object of the current database under another name or in another schema."""
     where = (context.session.server, context.session.database.lower())
     _change(context, (*where, old.key), old, None)
-    new = replace(old, schema=schema)
     _change(context, (*where, new.key), None, new)
 
 

@@ -14,6 +14,7 @@ from engine.tsql.batches import (
     cursors,
     definitions,
     locks,
+    objects,
     queries,
     resolution,
     sources,
@@ -385,6 +386,8 @@ class Runner(Machine):
                 raise SqlError(137, name)
             self.context.session = self.session
             self.context.nesting = max(0, len(self.scopes) - 1)
+            running = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
+            self.context.procedure = objects.object_id(running) if running else 0
             return function(self.context)
         if name not in self.scope.variables:
             raise SqlError(137, name)

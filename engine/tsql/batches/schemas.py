@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import Message, SqlError
@@ -72,5 +73,5 @@ def transfer(machine: Machine, statement: s.TransferObject) -> list[Message]:
         return []
     if objects.find(context, (schema, old.name)) is not None:
         raise SqlError(15530, "object", old.name)
-    objects.move(context, old, schema)
+    objects.move(context, old, replace(old, schema=schema))
     return []

@@ -331,7 +331,7 @@ def _checks(context: Context) -> Iterable[Record]:
                     "parent_column_id": _place(table, item.columns[0]) if item.columns else 0,
                     "definition": f"({item.text})",
                     "CHECK_CLAUSE": f"({item.text})",
-                    "is_not_trusted": 0,
+                    "is_not_trusted": int(not item.trusted),
                     "is_system_named": int("__" in item.name),
                 }
 
@@ -390,7 +390,7 @@ def _foreign_keys(context: Context) -> Iterable[Record]:
             **_constraint(context, name, item.name, "FOREIGN KEY"),
             "referenced_object_id": objects.object_id(objects.key_of(item.table)),
             "key_index_id": next(number for number, known in _indexes_of(parent) if known is key),
-            "is_not_trusted": 0,
+            "is_not_trusted": int(not item.trusted),
             "is_system_named": int("__" in item.name),
             "UNIQUE_CONSTRAINT_CATALOG": context.session.database,
             "UNIQUE_CONSTRAINT_SCHEMA": (len(item.table) > 1 and item.table[-2]) or "dbo",

@@ -82,3 +82,13 @@ def _is_type(tokens: Sequence[Token], place: int) -> bool:
     if before[-1].upper == "AS":
         return behind[0].is_op(")", "(")
     return before[-1].is_op("(") and before[0].upper in ("CONVERT", "TRY_CONVERT")
+
+
+def check_one_row(tokens: Sequence[Token]) -> None:
+    """VALUES takes one row before 2008."""
+    level, values = 0, False
+    for token in tokens:
+        level += token.is_op("(") - token.is_op(")")
+        values = values or (level == 0 and token.upper == "VALUES")
+        if values and level == 0 and token.is_op(","):
+            raise near(token)

@@ -57,6 +57,8 @@ class Check:
     name: str = ""
     text: str = ""
     columns: tuple[str, ...] = ()
+    trusted: bool = True
+    """False if it was made WITH NOCHECK: old rows may break it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,6 +71,8 @@ class ForeignKey:
     references: tuple[str, ...] = ()
     action: str = ""
     """What happens to these rows beside a refusal: CASCADE, SET NULL; not simulated (constraints.py)."""
+    trusted: bool = True
+    """As in Check."""
 
 
 Constraint = Key | Check | ForeignKey

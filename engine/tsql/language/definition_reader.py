@@ -130,9 +130,9 @@ class Definitions(Reader):
         line = self.token.line
         self.place += 2
         name = self.qualified()
-        action = self.take().upper
+        action, unchecked = self.take().upper, False
         if action == "WITH" and self.token.upper in ("CHECK", "NOCHECK"):
-            self.take()
+            unchecked = self.take().upper == "NOCHECK"
             action = self.take().upper
         first = self.skim() if self.token.kind != "end" else self.place
         text = self.text_between(first, self.place)
@@ -145,7 +145,7 @@ class Definitions(Reader):
             self.do(line, s.AlterTable(name, default=(name_of(inside[-1]), value, named)))
         elif action == "ADD":
             planner.check_columns(f"({text})", line)
-            self.do(line, s.AlterTable(name, f"({text})"))
+            self.do(line, s.AlterTable(name, f"({text})", unchecked=unchecked))
         elif action == "DROP" and word == "COLUMN":
             names = tuple(name_of(t) for t in inside[1:] if not t.is_op(","))
             self.do(line, s.AlterTable(name, dropped=names))

@@ -255,9 +255,15 @@ def _argument(c: Children) -> s.Argument:
     name = values[0]["argument"] if isinstance(values[0], dict) else ""
     value = values[-1]
     narrow = isinstance(value, _Text)
+    if value is DEFAULT:
+        return s.Argument(name, None, default=True)
     return s.Argument(
         name, value.text if isinstance(value, _Text) else value, output, narrow and not value.wide
     )
+
+
+DEFAULT: Final = object()
+"""What DEFAULT reads as among the arguments of EXEC."""
 
 
 @dataclass(frozen=True)
@@ -288,6 +294,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "variable": lambda c: s.Variable(str(c[0]).lower()),
     "number": _number,
     "null": lambda c: None,
+    "default": lambda c: DEFAULT,
     "qualified": lambda c: ".".join(c),
     "names": tuple,
     "group": lambda c: ["(", *c, ")"],

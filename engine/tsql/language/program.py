@@ -240,21 +240,12 @@ class _Compiler(Definitions):
         text = self.text_between(first, self.place)
         self.check_variables(first)
         if self.version < 2008 and self.tokens[first].upper == "INSERT":
-            self.check_one_row(first)
+            ages.check_one_row(self.tokens[first : self.place])
         plain, output = outputs.split(text)
         if planner.check_statement(plain, line):
             self.do(line, s.Query(plain, output))
         else:
             self.do(line, s.NotSimulated(" ".join(token.upper for token in self.tokens[first : first + 2])))
-
-    def check_one_row(self, first: int) -> None:
-        """VALUES takes one row before 2008."""
-        level, values = 0, False
-        for token in self.tokens[first : self.place]:
-            level += token.is_op("(") - token.is_op(")")
-            values = values or (level == 0 and token.upper == "VALUES")
-            if values and level == 0 and token.is_op(","):
-                raise near(token)
 
     def service_broker(self, what: str) -> None:
         """Statements of Service Broker, which sends nothing here."""
@@ -458,19 +449,20 @@ class _Compiler(Definitions):
         if self.token.kind != "variable":
             self.cursor(name_of(self.take()), line)
             return
-        declared = [self.declaration(line)]
+        declared = [self.declaration(line, set())]
         while self.take_if(","):
-            declared.append(self.declaration(line))
+            declared.append(self.declaration(line, {item.name for item in declared}))
+        self.declared |= {item.name for item in declared}  # only now: none of them knows another
         cursors = [item for item in declared if item.type == "cursor"]
         if len(cursors) < len(declared):
             self.do(line, s.Declare(tuple(item for item in declared if item.type != "cursor")))
 
-    def declaration(self, line: int) -> s.Declaration:
+    def declaration(self, line: int, before: set[str]) -> s.Declaration:
         if self.token.kind != "variable":
             raise self.problem()
         token = self.take()
         name = token.text.lower()
-        if name in self.declared:
+        if name in self.declared | before:
             raise SyntaxProblem(token.line, 134, token.text)
         if self.word("AS"):
             self.take()
@@ -482,7 +474,6 @@ class _Compiler(Definitions):
             self.skim(commas=True)
             columns = self.text_between(first, self.place)
             planner.check_columns(columns, line)
-            self.declared.add(name)
             return s.Declaration(name, "table", columns=columns)
         first = self.skim(commas=True, assign=True)
         kind = self.text_between(first, self.place).lower()
@@ -497,7 +488,6 @@ class _Compiler(Definitions):
             if self.version < 2008:
                 raise SyntaxProblem(token.line, 139)
             default = self.expression(self.skim_expression(commas=True), line)
-        self.declared.add(name)
         return s.Declaration(name, kind, default)
 
     def cursor(self, name: str, line: int) -> None:

@@ -475,6 +475,8 @@ class AlterTable(Statement):
     """ADD DEFAULT: the column, the expression, the name of the constraint."""
     altered: str = ""
     """ALTER COLUMN: the column as it is to be, in brackets."""
+    unchecked: bool = False
+    """WITH NOCHECK: rows that are there need not keep to what is added."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -494,6 +496,8 @@ class Argument:
     output: bool = False
     narrow: bool = False
     """A text without N before it."""
+    default: bool = False
+    """DEFAULT instead of a value."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,7 @@ from engine.tsql.procedures import (
     mail,
     messages,
     monitoring,
+    renaming,
     servers,
     system,
     who,
@@ -220,6 +221,7 @@ PROCEDURES: Final[Procedures] = {
     **alerts.PROCEDURES,
     **describing.PROCEDURES,
     **information.PROCEDURES,
+    **renaming.PROCEDURES,
     **jobs.PROCEDURES,
     **mail.PROCEDURES,
     **messages.PROCEDURES,
@@ -259,7 +261,7 @@ sp_help_jobstep sp_help_log_shipping_monitor sp_help_operator sp_helpconstraint 
 sp_helpindex sp_helprole sp_helprolemember sp_helprotect sp_helpsort sp_helpsrvrolemember
 sp_helptrigger sp_helpuser sp_indexes sp_monitor sp_msforeachtable sp_oacreate sp_oadestroy
 sp_oageterrorinfo sp_oagetproperty sp_oamethod sp_password sp_prepare sp_procoption
-sp_purge_jobhistory sp_recompile sp_refreshview sp_releaseapplock sp_rename
+sp_purge_jobhistory sp_recompile sp_refreshview sp_releaseapplock
 sp_resetstatus sp_send_dbmail sp_server_info sp_set_session_context sp_setnetname sp_spaceused
 sp_sproc_columns sp_statistics sp_tables sp_trace_create sp_trace_setevent sp_trace_setfilter
 sp_trace_setstatus sp_unprepare sp_updatestats sp_validatelogins sp_xml_preparedocument

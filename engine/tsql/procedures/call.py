@@ -104,6 +104,8 @@ def bound(machine: Machine, name: str, found: Procedure, given: tuple[s.Argument
             raise SqlError(8144, name)
         else:
             key = found.parameters[place]
+        if argument.default:
+            continue
         value = machine.value(argument.value)
         arguments[key] = convert(value, "int") if key in INTEGERS and value is not None else value
     for key in found.required:

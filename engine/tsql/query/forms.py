@@ -9,7 +9,7 @@ from typing import Final
 
 from sqlglot import exp
 
-from engine.tsql.language.lexer import SyntaxProblem, Token
+from engine.tsql.language.lexer import SyntaxProblem, Token, near
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.functions import INTERNAL
 
@@ -92,6 +92,13 @@ _FOREIGN: Final = frozenset(
 _BEFORE_NAMES: Final = frozenset({"AS", "FROM", "JOIN", "SELECT", "BY", "INTO", "UPDATE", "SET", "ON"})
 """Words behind which a name stands."""
 
+_LIST_ENDS: Final = """
+FROM WHERE GROUP ORDER HAVING UNION EXCEPT INTERSECT INTO ON JOIN INNER OPTION AND OR SET VALUES THEN END ELSE WHEN BY
+SELECT
+"""
+_BEHIND_LISTS: Final = frozenset(_LIST_ENDS.split())
+"""Words that cannot stand behind a comma."""
+
 _TYPES: Final = frozenset(
     {"BOOLEAN", "BOOL", "STRING", "BLOB", "DOUBLE", "INT64", "LONG", "NUMBER", "VARCHAR2"}
 )
@@ -117,6 +124,12 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
         named = before.upper in _BEFORE_NAMES or before.is_op(".", ",")
         if word in _FOREIGN and used and not named and not merge:
             raise SyntaxProblem(token.line, 102, token.text)
+        if before.is_op(",") and (token.is_op(")", ",", ";") or word in _BEHIND_LISTS):
+            raise near(token)
+        if token.is_op(",") and (
+            behind.kind == "end" or before.is_op("(") or before.upper in ("SELECT", "BY")
+        ):
+            raise near(token)
         if word == "LIMIT" and behind.kind in ("number", "variable") and not before.is_op(".", ","):
             raise SyntaxProblem(behind.line, 102, behind.text)
         if word == "DISTINCT" and before.upper in ("IS", "NOT"):
@@ -190,6 +203,7 @@ def check(tree: exp.Expr) -> None:
         exp.WithTableHint,
         exp.Escape,
         exp.Offset,
+        exp.Into,
         exp.Star,
         exp.Count,
         exp.WindowSpec,
@@ -220,6 +234,9 @@ def check(tree: exp.Expr) -> None:
         elif isinstance(node, exp.In):
             if not any(node.args.get(key) for key in ("expressions", "query", "unnest", "field")):
                 raise SyntaxProblem(1, 102, ")")
+        elif isinstance(node, exp.Into):
+            if isinstance(node.this, exp.Table) and isinstance(node.this.this, exp.Parameter):
+                raise SyntaxProblem(1, 102, f"@{node.this.this.name}")
         elif isinstance(node, exp.Star):
             if isinstance(node.parent, exp.Func | exp.Distinct) and not isinstance(node.parent, exp.Count):
                 raise SyntaxProblem(1, 102, "*")

@@ -316,10 +316,10 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 
 _KNOWN: Final = """
 applock_mode applock_test collationproperty crypt_gen_random
-object_definition col_length cert_id certencoded certprivatekey col_name columnproperty context_info
+object_definition cert_id certencoded certprivatekey context_info
 current_request_id current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey
 encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty
-getansinull ident_current ident_incr ident_seed index_col indexkey_property indexproperty is_objectsigned
+getansinull index_col indexkey_property indexproperty is_objectsigned
 key_guid key_id min_active_rowversion openxml permissions publishingservername pwdcompare pwdencrypt
 rowcount_big sql_variant_property stats_date switchoffset textptr textvalid todatetimeoffset
 try_cast typeproperty var varp stdevp grouping grouping_id checksum_agg

@@ -1,0 +1,99 @@
+"""Functions about a column or the identity of a table: COL_LENGTH, COL_NAME, COLUMNPROPERTY, IDENT_CURRENT …
+[DOC: metadata functions]."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql import catalog
+from engine.tsql.batches.context import Context
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.types import FIXED_LENGTHS, type_of
+from engine.tsql.scalars.values import Scalar, to_text
+
+
+def _columns(context: Context, number: Scalar) -> list[catalog.Record]:
+    """The columns of an object by its id, also those of a system view."""
+    made = [row for row in catalog.rows_of(context, "sys.columns") if row["object_id"] == number]
+    if made:
+        return made
+    named = (row for row in catalog.rows_of(context, "sys.system_views") if row["object_id"] == number)
+    return [
+        {"name": column.name, "column_id": place, "max_length": _length(column.type)}
+        for row in named
+        for place, column in enumerate(_columns_of_view(context, to_text(row["name"])), start=1)
+    ]
+
+
+def _columns_of_view(context: Context, name: str) -> Iterable[catalog.Column]:
+    try:
+        return catalog.find(context, ("sys", name)).columns_in(context.version)
+    except SqlError:
+        return ()
+
+
+def _length(written: str) -> int | None:
+    try:
+        kind = type_of(written, 1)
+    except SqlError:
+        return None
+    if kind.length and kind.name in ("nchar", "nvarchar") and kind.length > 0:
+        return kind.length * 2
+    return kind.length or FIXED_LENGTHS.get(kind.name)
+
+
+def _column(context: Context, number: Scalar, name: Scalar) -> catalog.Record:
+    wanted = to_text(name).lower()
+    return next((row for row in _columns(context, number) if to_text(row["name"]).lower() == wanted), {})
+
+
+def _col_length(context: Context, table: Scalar, column: Scalar) -> Scalar:
+    if table is None or column is None:
+        return None
+    return _column(context, catalog.object_id(context, to_text(table)), column).get("max_length")
+
+
+def _col_name(context: Context, number: Scalar, place: Scalar) -> Scalar:
+    return next((row["name"] for row in _columns(context, number) if row["column_id"] == place), None)
+
+
+_PROPERTIES: Final = {
+    "allowsnull": "is_nullable",
+    "isidentity": "is_identity",
+    "iscomputed": "is_computed",
+    "columnid": "column_id",
+    "precision": "precision",
+    "scale": "scale",
+}
+"""Properties of COLUMNPROPERTY and the column of sys.columns that says the same."""
+
+
+def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
+    row, asked = _column(context, number, name), to_text(wanted).lower()
+    if row and asked not in _PROPERTIES:
+        raise Unsimulated(f"the property {to_text(wanted)} of COLUMNPROPERTY")
+    return row.get(_PROPERTIES[asked]) if row else None
+
+
+def _identity(*fields: str) -> Callable[[Context, Scalar], Scalar]:
+    """The first of *fields* of sys.identity_columns that is known of a table."""
+
+    def function(context: Context, table: Scalar) -> Scalar:
+        number = None if table is None else catalog.object_id(context, to_text(table))
+        rows = catalog.rows_of(context, "sys.identity_columns")
+        found = next((row for row in rows if row["object_id"] == number), {})
+        return next((found[field] for field in fields if found.get(field) is not None), None)
+
+    return function
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "col_length": _col_length,
+    "col_name": _col_name,
+    "columnproperty": _column_property,
+    "ident_current": _identity("last_value", "seed_value"),
+    "ident_seed": _identity("seed_value"),
+    "ident_incr": _identity("increment_value"),
+}

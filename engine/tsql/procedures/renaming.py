@@ -1,0 +1,50 @@
+"""sp_rename of tables, procedures, views and columns [DOC: sp_rename]."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+from engine.messages import SqlError
+from engine.tsql.batches import objects
+from engine.tsql.batches.data import Table
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.query.plans import Unsimulated
+
+
+def _rename(call: Call) -> None:
+    """Raises 15225 for what is not there, 15335 for a name that is taken."""
+    context, old, new = call.machine.context, call.text("@objname"), call.text("@newname")
+    kind = (call.text("@objtype") or "").upper()
+    if kind not in ("", "OBJECT", "COLUMN"):
+        raise Unsimulated(f"sp_rename of an item of type {kind}")
+    parts = tuple(part.strip('[]"') for part in old.split("."))
+    column = parts[-1] if kind == "COLUMN" else ""
+    owner = parts[:-1] if column else parts
+    _, found = objects.kept(context, owner) if owner else (None, None)
+    if found is None or isinstance(found.item, objects.Schema):
+        raise SqlError(15225, old, context.session.database, kind or "(null)")
+    if column:
+        _rename_column(call, owner, found.item, column, new, old)
+    else:
+        if objects.find(context, (found.schema, new)) is not None:
+            raise SqlError(15335, new, "object")
+        objects.move(context, found, replace(found, name=new))
+    call.machine.say_number(15477)
+
+
+def _rename_column(
+    call: Call, owner: tuple[str, ...], item: objects.UserObject, column: str, new: str, old: str
+) -> None:
+    columns = item.columns if isinstance(item, Table) else ()
+    if not isinstance(item, Table) or column.lower() not in (one.name.lower() for one in columns):
+        raise SqlError(15225, old, call.machine.context.session.database, "COLUMN")
+    if new.lower() in (one.name.lower() for one in columns):
+        raise SqlError(15335, new, "COLUMN")
+    if item.constraints or any(one.computed for one in columns):
+        raise Unsimulated("sp_rename of a column of a table with keys, indexes, constraints or formulas")
+    renamed = tuple(replace(one, name=new) if one.name.lower() == column.lower() else one for one in columns)
+    objects.put(call.machine.context, owner, replace(item, columns=renamed))
+
+
+PROCEDURES: Final[Procedures] = {"sp_rename": procedure(_rename, "@objname @newname @objtype?")}
