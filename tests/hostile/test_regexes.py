@@ -95,7 +95,23 @@ def seeds(pattern: str) -> Iterator[str]:
     """Short texts to repeat: the signs that stand in the pattern, its words, and what its classes take."""
     signs = dict.fromkeys("".join(re.sub(r"\\[a-zA-Z]", "", pattern)))
     yield from (sign for sign in signs if not sign.isalnum() or sign in "aeNnTx")
-    yield from ("a", "1", "0", " ", "\n", "a.", "1,", "a ", "''", "/*x", "[[", "<a", "-1", "\\\\", "FOR UPDATE ")
+    yield from (
+        "a",
+        "1",
+        "0",
+        " ",
+        "\n",
+        "a.",
+        "1,",
+        "a ",
+        "''",
+        "/*x",
+        "[[",
+        "<a",
+        "-1",
+        "\\\\",
+        "FOR UPDATE ",
+    )
     yield from ("a://", "${", "$(")
     yield from re.findall(r"[A-Za-z]{2,}", pattern)
     for word in re.findall(r"[A-Za-z]{2,}", pattern)[:4]:
