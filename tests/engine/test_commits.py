@@ -9,6 +9,7 @@ from engine.commits import USER, chain
 from engine.protocol import commits
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import P, lab
+from tests.there import there
 
 LONG = tuple((float(number), 0.5, number, (("t", number),)) for number in range(1, 5_000))
 
@@ -28,10 +29,9 @@ def test_another_past_is_another_digest() -> None:
 
 def test_a_path_has_what_its_position_covers() -> None:
     world = lab(workload="none")
-    world.commits[1, 0] = trunk = chain(LONG[:10])
-    world.commits[1, 7] = branch = chain((*LONG[:4], (100.0, 0.5, 1, ())))
+    world.commits[1, 0] = trunk = there(chain(LONG[:10]))
+    world.commits[1, 7] = branch = there(chain((*LONG[:4], (100.0, 0.5, 1, ()))))
     whole, parted = ((0, 0.0),), ((0, 0.0), (7, 4.2))
-    assert trunk is not None
     assert commits.upto(world, 1, whole, 1e9) is trunk
     assert commits.upto(world, 1, whole, 9.5) is trunk.previous
     assert commits.upto(world, 1, parted, 100.0) is branch

@@ -57,7 +57,7 @@ class Checker(HTMLParser):
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
         self.tags.append((tag, dict(attrs)))
         if tag not in self.VOID or (
-            tag in ("rect", "circle") and not self.get_starttag_text().endswith("/>")
+            tag in ("rect", "circle") and not (self.get_starttag_text() or "").endswith("/>")
         ):
             self.open.append(tag)
 
@@ -83,7 +83,7 @@ def test_the_page_is_whole_and_needs_nothing_else(source: Source) -> None:
     found = checked(text)
     assert (found.wrong, found.open) == ([], [])
     assert not {"script", "link", "img", "iframe", "object"} & {tag for tag, _ in found.tags}
-    assert all(attrs["href"].startswith("#") for _, attrs in found.tags if attrs.get("href"))
+    assert all((attrs.get("href") or "#").startswith("#") for _, attrs in found.tags)
     assert not re.search(r"url\((?!#)|@import|https?://(?!www\.w3\.org/2000/svg)", text)
     assert "default-src 'none'" in text
     assert page(source) == text

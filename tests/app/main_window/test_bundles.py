@@ -207,7 +207,8 @@ def test_a_large_one_is_taken_in_with_a_bar_and_can_be_cancelled(window: OpenWin
         session.on_frame(16.0)
     session.host.at_once_s = 0.0
     page = window.pages.currentWidget()
-    page.accepted.emit()  # type: ignore[attr-defined]
+    assert isinstance(page, Quarantine)
+    page.accepted.emit()
     session.on_frame(16.0)
     assert session.busy
     assert window.loading.isVisible()

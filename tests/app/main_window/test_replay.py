@@ -23,6 +23,7 @@ from engine.drill.running.solution import play_solution
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
+from tests.there import there
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -331,8 +332,8 @@ def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: P
     (row,) = profile.results()
     hands.window.debriefing.show_old(row.run_id)
     assert hands.window.pages.currentWidget() is hands.window.debrief
-    assert "What happened, and why" in texts(hands.window.debrief)
-    hands.click(button(hands.window.debrief, "Branches"))
+    assert "What happened, and why" in texts(there(hands.window.debrief))
+    hands.click(button(there(hands.window.debrief), "Branches"))
     assert hands.window.branches.page is not None
     assert hands.window.play.branches is not None
     assert hands.window.play.branches.names() == ["main", "branch 1"]

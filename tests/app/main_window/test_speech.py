@@ -15,6 +15,7 @@ from app.settings import WindowSettings
 from app.words import language
 from app.words.language import tr
 from tests.open_window import OpenWindow
+from tests.there import there
 
 
 @pytest.fixture(autouse=True)
@@ -35,7 +36,7 @@ def entry(window: OpenWindow, text: str) -> QAction:
 def test_it_is_chosen_in_the_menu_and_holds_from_the_next_start(
     qapp: QApplication, window: OpenWindow, store: WindowSettings
 ) -> None:
-    assert window.findChild(QAction, "drill.quit").text() == "Quit"
+    assert there(window.findChild(QAction, "drill.quit")).text() == "Quit"
     entry(window, "Deutsch").trigger()
     assert entry(window, "Deutsch").isChecked()
     assert not entry(window, "English").isChecked()

@@ -12,6 +12,7 @@ from app.host.search import is_alarm
 from app.views.until import Until
 from tests.app.main_window.conftest import Hands
 from tests.open_window import OpenWindow
+from tests.there import there
 
 
 @pytest.fixture
@@ -32,7 +33,7 @@ def asked(qtbot: Any, window: OpenWindow) -> Until:
 def test_it_stops_when_the_condition_holds(qtbot: Any, hands: Hands, lab: OpenWindow) -> None:
     lab.session.do("power-off SERVER_A")
     box = asked(qtbot, lab)
-    edit = box.text.lineEdit()
+    edit = there(box.text.lineEdit())
     edit.clear()
     qtbot.keyClicks(edit, "Sales on SERVER_B is PRINCIPAL")
     assert box.run.isEnabled(), box.problem.text()
@@ -47,7 +48,7 @@ def test_it_stops_when_the_condition_holds(qtbot: Any, hands: Hands, lab: OpenWi
 def test_a_condition_is_checked_while_it_is_typed(qtbot: Any, lab: OpenWindow) -> None:
     box = asked(qtbot, lab)
     assert box.run.isEnabled()
-    edit = box.text.lineEdit()
+    edit = there(box.text.lineEdit())
     edit.clear()
     qtbot.keyClicks(edit, "Sales is SYNCRONIZED")
     assert not box.run.isEnabled()

@@ -12,6 +12,7 @@ from app.view_models.offers import Target
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus
 from tests.open_window import OpenWindow
+from tests.there import there
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
 Key, Mod = Qt.Key, Qt.KeyboardModifier
@@ -33,7 +34,7 @@ def begin(hands: Hands, name: str) -> None:
     window.picker.choose_card(name)
     hands.click(button(window.picker, "Open this drill"))
     assert window.pages.currentWidget() is window.brief
-    hands.click(button(window.brief, "Start the clock"))
+    hands.click(button(there(window.brief), "Start the clock"))
     assert window.pages.currentWidget() is window.desk_page
     assert window.session.running
 
@@ -71,7 +72,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     window.actions_by_name["drill.finish"].trigger()
     hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
-    page = texts(window.debrief)
+    page = texts(there(window.debrief))
     assert "The lab" in page
     assert "automatic failover SERVER_A → SERVER_B, cause: power-off" in page
     assert "Published: 2.6 s" in page
@@ -97,13 +98,13 @@ def test_a_scored_drill_to_its_points(hands: Hands, profile: Profile) -> None:
     window.session.set_speed(50.0)
     hands.wait(1200.0)
     assert window.pages.currentWidget() is window.debrief
-    page = texts(window.debrief)
+    page = texts(there(window.debrief))
     assert "All goals are reached" in page
     assert "refused a command with 1431" in page  # the wrong step, with its reason
     (row,) = profile.results()
     assert row.score is not None
     assert 50.0 < row.score < 100.0
-    hands.click(button(window.debrief, "All drills"))
+    hands.click(button(there(window.debrief), "All drills"))
     window.picker.choose_card("isolated-principal")
     card = window.picker.current()
     assert card is not None

@@ -16,6 +16,7 @@ from engine.events import Event
 from engine.inputs import Input
 from engine.tsql.batches.data import Session, Window
 from engine.verbs.lines import parse_line
+from tests.there import there
 
 NONE = Qt.KeyboardModifier.NoModifier
 CTRL = Qt.KeyboardModifier.ControlModifier
@@ -63,7 +64,7 @@ def console(qtbot: Any, run: Any) -> Console:
     with qtbot.waitActive(made):
         made.show()
         made.activateWindow()
-    made.current.editor.setFocus()
+    there(made.current).editor.setFocus()
     return made
 
 

@@ -18,6 +18,7 @@ from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.shapes import Report
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
+from tests.there import there
 
 
 @pytest.fixture(scope="module")
@@ -40,11 +41,11 @@ def page(qtbot: QtBot, report: Report) -> Debrief:
 
 
 def texts(page: Debrief) -> str:
-    return "\n".join(label.text() for label in page.widget().findChildren(QLabel))
+    return "\n".join(label.text() for label in there(page.widget()).findChildren(QLabel))
 
 
 def button(page: Debrief, text: str) -> QPushButton | None:
-    found = page.widget().findChildren(QPushButton)
+    found = there(page.widget()).findChildren(QPushButton)
     return next((b for b in found if b.text() == text and b.isVisible()), None)
 
 
@@ -78,11 +79,13 @@ def test_phases_add_up_to_the_failover(report: Report) -> None:
 
 def test_a_moment_can_be_chosen_on_the_strip_and_in_the_score(qtbot: QtBot, page: Debrief) -> None:
     assert page.moment() is None
-    strip = page.widget().findChildren(Strip)[0]
+    strip = there(page.widget()).findChildren(Strip)[0]
     place = QPoint(round(strip.x_of(30.0)), strip.height() // 2)
     qtbot.mouseClick(strip, Qt.MouseButton.LeftButton, pos=place)
     assert page.moment() == pytest.approx(30.0, abs=1.5)
-    again = next(b for b in page.widget().findChildren(QPushButton) if b.text().startswith("Retry from 0:"))
+    again = next(
+        b for b in there(page.widget()).findChildren(QPushButton) if b.text().startswith("Retry from 0:")
+    )
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
         qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
     assert wanted.args == [page.moment()]
@@ -98,7 +101,7 @@ def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report:
 
 @pytest.mark.qt_log_ignore("This plugin does not support")  # the offscreen plugin, for tool tips
 def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debrief) -> None:
-    strip = page.widget().findChildren(Strip)[0]
+    strip = there(page.widget()).findChildren(Strip)[0]
     times = [marker.t_s for marker in strip._course.markers]
     qtbot.keyClick(strip, Qt.Key.Key_Left)
     qtbot.keyClick(strip, Qt.Key.Key_Left)
@@ -107,7 +110,7 @@ def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debri
         qtbot.keyClick(strip, Qt.Key.Key_Return)
     assert chosen.args == [times[-2]]
     assert strip.accessibleDescription()
-    again = page.widget().focusWidget()
+    again = there(page.widget()).focusWidget()
     assert isinstance(again, QPushButton)
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
         qtbot.keyClick(again, Qt.Key.Key_Space)

@@ -17,6 +17,7 @@ from engine.verbs import VERBS
 from engine.verbs.ledger import reverse_of
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import do, lab
+from tests.there import there
 
 
 @dataclass
@@ -183,7 +184,7 @@ def test_selection_survives_new_faults(qtbot: Any, ledger: Ledger, drill: Drill)
 
 def test_only_active(qtbot: Any, ledger: Ledger, drill: Drill) -> None:
     happens(ledger, drill, "cut SERVER_A SERVER_W", "pull-cable SERVER_B", "plug-cable SERVER_B")
-    bar = ledger.findChild(Bar)
+    bar = there(ledger.findChild(Bar))
     qtbot.keyClick(bar.widgetForAction(ledger.only_active), Qt.Key.Key_Space)
     assert [row[1] for row in texts(ledger)] == ["cut SERVER_A SERVER_W"]
     assert ledger.detail.text() == "1 of 2 active."

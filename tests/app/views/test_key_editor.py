@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QApplication, QDialogButtonBox, QPushButton
 
 from app.views.key_editor import KeyEditor
 from app.widgets import keys, theme
+from tests.there import there
 
 CTRL = Qt.KeyboardModifier.ControlModifier
 Key = Qt.Key
@@ -49,7 +50,7 @@ def test_a_free_key_is_set_and_told(qtbot: Any, editor: KeyEditor) -> None:
     click(qtbot, editor.set_button)
     assert editor.changes == {"time.step": ("Ctrl+F12",)}
     with qtbot.waitSignal(editor.chosen) as told:
-        box = editor.findChild(QDialogButtonBox)
+        box = there(editor.findChild(QDialogButtonBox))
         click(qtbot, box.button(QDialogButtonBox.StandardButton.Ok))
     assert told.args == [keys.SSMS, {"time.step": ("Ctrl+F12",)}]
 

@@ -25,6 +25,7 @@ from app.views.system_monitor.monitor import fitting_power, usual_choices
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.events import Event
+from tests.there import there
 
 Key = Qt.Key
 SEND_A = Choice("SERVER_A", MIRRORING, "Log Send Queue KB", "Sales")
@@ -192,13 +193,13 @@ def test_figures_and_lines_follow_the_run(monitor: SystemMonitor, drill: Drill) 
     monitor.show_world(drill.world)
     assert int(cells(monitor, "Last")[place].replace(",", "")) > 10_000
     assert cells(monitor, "Scale")[place] == "0.001"
-    _, y = monitor._lines.curves[SEND_A].getData()
+    _, y = there(monitor._lines).curves[SEND_A].getData()
     assert 10.0 < y.max() <= 100.0
 
 
 def test_counters_are_added_by_the_dialog(qtbot: Any, monitor: SystemMonitor) -> None:
     qtbot.keyClick(monitor.table, Key.Key_Insert)
-    dialog = monitor.findChild(AddCounters)
+    dialog = there(monitor.findChild(AddCounters))
     dialog.computer.setFocus()
     qtbot.keyClick(dialog.computer, Key.Key_Down)
     assert dialog.computer.currentText() == "SERVER_B"
@@ -216,7 +217,7 @@ def test_counters_are_added_by_the_dialog(qtbot: Any, monitor: SystemMonitor) ->
 
 def test_what_is_not_simulated_is_told_and_cannot_be_chosen(qtbot: Any, monitor: SystemMonitor) -> None:
     monitor.open_adding()
-    dialog = monitor.findChild(AddCounters)
+    dialog = there(monitor.findChild(AddCounters))
     (absent,) = dialog.counters.findItems("Pages Sent/sec (not simulated)", Qt.MatchFlag.MatchExactly)
     assert not absent.flags() & Qt.ItemFlag.ItemIsSelectable
     newer = dialog.counters.findItems("Log Harden Time (ms) (not simulated)", Qt.MatchFlag.MatchExactly)
@@ -230,7 +231,7 @@ def test_remove_highlight_and_scale_by_key(qtbot: Any, monitor: SystemMonitor) -
     monitor.table.selectRow(1)
     choice = monitor.choices[1]
     qtbot.keyClick(monitor.table, Key.Key_H, Qt.KeyboardModifier.ControlModifier)
-    widths = {c: curve.opts["pen"].widthF() for c, curve in monitor._lines.curves.items()}
+    widths = {c: curve.opts["pen"].widthF() for c, curve in there(monitor._lines).curves.items()}
     assert [c for c, width in widths.items() if width > 2.0] == [choice]
     scale = cells(monitor, "Scale")[0]
     monitor.table.selectRow(0)
@@ -248,7 +249,7 @@ def test_another_moment_shows_only_its_own_past(monitor: SystemMonitor, drill: D
     drill.advance_to(drill.tick + 6000)
     monitor.show_world(drill.world)
     monitor.show_drill(past)
-    x, _ = monitor._lines.curves[SEND_A].getData()
+    x, _ = there(monitor._lines).curves[SEND_A].getData()
     assert x.max() <= 30.0
     assert cells(monitor, "Maximum")[monitor.choices.index(SEND_A)] == "0"
 

@@ -9,6 +9,7 @@ from PySide6.QtGui import QAction
 from PySide6.QtWidgets import QToolButton, QVBoxLayout, QWidget
 
 from app.widgets.bars import Bar
+from tests.there import there
 
 
 def test_a_narrow_panel_is_not_held_wide_and_what_does_not_fit_stays_in_reach(qtbot: Any) -> None:
@@ -24,7 +25,7 @@ def test_a_narrow_panel_is_not_held_wide_and_what_does_not_fit_stays_in_reach(qt
     buttons = [bar.widgetForAction(action) for action in actions]
     assert buttons[0].isVisible()
     assert not buttons[-1].isVisible()
-    arrow = bar.findChild(QToolButton, "qt_toolbar_ext_button")
+    arrow = there(bar.findChild(QToolButton, "qt_toolbar_ext_button"))
     assert arrow.isVisible()
     assert arrow.accessibleName() == "More buttons"
 

@@ -24,7 +24,7 @@ TEXTS = (
 @pytest.mark.parametrize("before", TEXTS)
 @pytest.mark.parametrize("after", TEXTS)
 def test_a_text_becomes_another_in_one_step_that_can_be_undone(qtbot: QtBot, before: str, after: str) -> None:
-    edit = SqlEditor(lambda *_: None)
+    edit = SqlEditor(lambda *_: ())
     qtbot.addWidget(edit)
     edit.setPlainText(before)
     edit.replace_with(after)

@@ -44,8 +44,8 @@ def catalogue(name: str) -> Catalog:
         return read_po(file, locale=name)
 
 
-def forms(text: Text | list[str]) -> tuple[str, ...]:
-    return (text,) if isinstance(text, str) else tuple(text)
+def forms(text: Text | list[str] | None) -> tuple[str, ...]:
+    return (text,) if isinstance(text, str) else tuple(text or ())
 
 
 @pytest.fixture(scope="module")

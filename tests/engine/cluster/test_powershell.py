@@ -8,6 +8,7 @@ from engine.inputs import InputProblem
 from engine.model import World
 from tests.engine.availability.worlds import ag_lab
 from tests.engine.cluster.worlds import do, fci_lab, role, until
+from tests.there import there
 
 
 def ask(world: World, line: str, node: str = "NODE_1") -> str:
@@ -57,7 +58,7 @@ def test_what_is_done() -> None:
     ask(world, "(Get-ClusterNode NODE_4).NodeWeight = 0")
     assert ask(world, "(Get-ClusterNode NODE_4).NodeWeight") == "0"
     ask(world, 'Get-ClusterResource "SQL Server (SQLFCI1)" | Set-ClusterOwnerNode -Owners NODE_2')
-    assert role(world, "SQLFCI1").resource("SQL Server (SQLFCI1)").owners == ("NODE_2",)
+    assert there(role(world, "SQLFCI1").resource("SQL Server (SQLFCI1)")).owners == ("NODE_2",)
     assert "Paused" in ask(world, "Suspend-ClusterNode NODE_3 -Drain")
     until(world, 60)
     assert role(world, "SQLFCI2").owner == "NODE_4"

@@ -10,6 +10,7 @@ from engine.model import Role, World
 from engine.protocol import accounts, commits, security
 from tests.engine.protocol.setups import DB, M, P, refusal, wait
 from tests.engine.worlds import do, lab
+from tests.there import there
 
 
 def app_with_login(world: World) -> None:
@@ -82,7 +83,7 @@ def test_a_windows_login_has_the_same_sid_everywhere() -> None:
     world = lab()
     for server in (P, M):
         accounts.create_login(world, server, "CORP\\web", windows=True)
-    sids = {security.login_of(world.instances[server], "corp\\WEB").sid for server in (P, M)}
+    sids = {there(security.login_of(world.instances[server], "corp\\WEB")).sid for server in (P, M)}
     assert len(sids) == 1
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from engine.chance import Chance
 from engine.flow import Flow
 from engine.messages import SqlError
-from engine.model import DbState, RecoveryModel, Volume, World
+from engine.model import Certificate, DbState, RecoveryModel, Volume, World
 from engine.protocol import accounts, backup, files, lineage, logspace, options, restore, statements, streams
 from tests.engine.protocol.setups import (
     DB,
@@ -36,6 +36,10 @@ from tests.engine.protocol.setups import (
     wait,
 )
 from tests.engine.worlds import do, lab
+
+CERTIFICATE = Certificate(
+    name="own", thumbprint=1, subject="mirroring", valid_from_tick=0, expires_tick=100_000
+)
 
 
 def sets(world: World, path: str, server: str = P) -> tuple[backup.BackupSet, ...]:
@@ -241,7 +245,7 @@ REFUSED: dict[str, Case] = {
         lambda w: w.update_computer(P, volumes=(Volume(letter="E", size_kb=100.0),)),
         take("DATABASE", path="E:\\x.bak"), 3202),
     "not a backup file": (
-        lambda w: w.files.update({(P, FULL): accounts.CertificateFile(None)}),
+        lambda w: w.files.update({(P, FULL): accounts.CertificateFile(CERTIFICATE)}),
         take("DATABASE"), 3241),
     "simple recovery": (
         lambda w: w.update_copy(PRINCIPAL, recovery_model=RecoveryModel.SIMPLE), take("LOG"), 4208),

@@ -12,6 +12,7 @@ from engine.model import Certificate, Endpoint, Login, MirrorState, User, World
 from engine.protocol import accounts, endpoints, security
 from tests.engine.protocol.setups import DB, M, P, W, refusal, wait
 from tests.engine.worlds import do, lab
+from tests.there import there
 
 
 def set_endpoint(world: World, server: str, **changes: object) -> None:
@@ -254,7 +255,7 @@ def test_an_endpoint_is_created_stopped_with_the_documented_defaults() -> None:
     world = bare()
     endpoints.create(world, W, "ep", port=5022, role="witness")
     assert world.instances[W].endpoint == Endpoint(
-        name="ep", port=5022, role="WITNESS", state=world.instances[W].endpoint.state, encryption="REQUIRED",
+        name="ep", port=5022, role="WITNESS", state=there(world.instances[W].endpoint).state, encryption="REQUIRED",
         algorithms=("RC4",), authentication="WINDOWS NEGOTIATE", owner="sa",
     )  # fmt: skip
     assert not security.listens(world.instances[W])

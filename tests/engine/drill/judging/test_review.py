@@ -14,6 +14,7 @@ from engine.drill.time.history import History
 from engine.verbs.lines import parse_line
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run, small
+from tests.there import there
 
 
 def of(name: str, *steps: tuple[float, str]) -> tuple[Drill, Review]:
@@ -137,7 +138,7 @@ def test_time_that_was_lost_is_tried_again_from_where_it_began() -> None:
     )
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
     assert goal.cause == "Never done: power-on SERVER_A"
-    assert goal.retry_tick == next(s.tick for s in found.reference.steps if "power-on" in s.line)
+    assert goal.retry_tick == next(s.tick for s in there(found.reference).steps if "power-on" in s.line)
 
 
 def test_mistakes_cost_what_is_missing() -> None:
