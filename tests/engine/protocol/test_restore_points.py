@@ -119,6 +119,9 @@ def test_copying_a_file_takes_bandwidth_from_mirroring_and_gives_it_back() -> No
     stream = world.copies[MIRROR].stream
     assert stream is not None
     healthy = world.flow.stream_setup(stream).bandwidth_mbps
+    do(world, f"copy-file {M} {P} {TRN}", then_s=0.1)
+    assert world.transfers
+    assert world.flow.stream_setup(stream).bandwidth_mbps == healthy, "the way back is another way"
     do(world, f"copy-file {P} {M} {FULL}", then_s=5.0)
     assert world.flow.stream_setup(stream).bandwidth_mbps == pytest.approx(healthy / 2)
     do(world, then_s=3_000.0)
