@@ -19,6 +19,7 @@ from app.views.act_line import ActLine
 from app.views.charts import Charts
 from app.views.console import Console
 from app.views.console.query import QueryWindow
+from app.views.dashboard import Dashboard
 from app.views.error_log import ErrorLog
 from app.views.monitor import Monitor
 from app.views.object_explorer import ObjectExplorer
@@ -187,6 +188,7 @@ class ViewConnection(QObject):
         explorer.query_wanted.connect(self._open_query)
         explorer.log_wanted.connect(self._open_log)
         explorer.monitor_wanted.connect(self._open_monitor)
+        explorer.dashboard_wanted.connect(self._open_dashboard)
         topology.chosen.connect(table.choose)
         table.chosen.connect(topology.choose)
         for view in (desk.part(Charts), desk.part(Monitor)):
@@ -207,6 +209,10 @@ class ViewConnection(QObject):
     def _open_log(self, server: str) -> None:
         self._desk.part(ErrorLog).show_server(server)
         self._desk.go_to("error_log")
+
+    def _open_dashboard(self, server: str, group: str) -> None:
+        self._desk.go_to("dashboard")
+        self._desk.part(Dashboard).show_group(server, group)
 
     def _open_monitor(self, _: str, database: str) -> None:
         self._desk.part(Monitor).show_database(database)

@@ -130,6 +130,12 @@ class Dashboard(QWidget):
         super().showEvent(event)
         self._draw()
 
+    def show_group(self, server: str, group: str) -> None:
+        """What *server* knows of *group*, if it knows it."""
+        self._draw()
+        for box, name in ((self.servers, server), (self.groups, group)):
+            box.setCurrentIndex(max(0, box.findText(name)))
+
     # --- what is shown ------------------------------------------------------------------------------------
 
     def _draw(self) -> None:

@@ -4,14 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
+from app.view_models import dashboard
+from app.view_models.dashboard import STATES, TONES, worst
 from app.words import formatting
 from app.words.language import mark, tr
 from engine import tsql
+from engine.availability import replicas
 from engine.constants import PRODUCT, TICKS_PER_S
 from engine.messages import text_of
-from engine.model import DatabaseCopy, DbState, EndpointState, Instance, MirrorState, Role, World
+from engine.model import (
+    DatabaseCopy,
+    DbState,
+    EndpointState,
+    Instance,
+    MirrorState,
+    Role,
+    SyncState,
+    World,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,12 +32,14 @@ class Item:
     """One object in a folder."""
 
     kind: str
-    """database, system database, login, certificate, endpoint, linked server, job, log."""
+    """database, system database, login, certificate, endpoint, linked server, job, log, availability group,
+    availability replica, availability database, listener."""
     name: str
     label: str
     tone: str = "text"
     """Token of the theme for its sign; the label says the same in words."""
     tip: str = ""
+    folders: tuple[Folder, ...] = ()
 
 
 Answer = Callable[[World, Instance], Iterable[Item]]
@@ -38,6 +53,8 @@ class Folder:
     title: str
     items: Answer | None = None
     folders: tuple[Folder, ...] = ()
+    there: Callable[[World, Instance], bool] = lambda world, server: True
+    """The server has such a folder."""
 
 
 # --- is there an answer -------------------------------------------------------------------------------------
@@ -101,6 +118,11 @@ def database_item(copy: DatabaseCopy) -> Item:
     if copy.mirroring.role is not None and copy.mirroring.state is not None:
         words, tone = _MIRROR_STATE[copy.mirroring.state]
         session = f"{tr(_ROLE[copy.mirroring.role])}, {tr(words)}"
+    elif copy.availability.guid is not None and copy.db_state is DbState.ONLINE:
+        found = copy.availability.state
+        session = tr(STATES[found])
+        moving = found in (SyncState.SYNCHRONIZED, SyncState.SYNCHRONIZING)
+        tone = "ok" if found is SyncState.SYNCHRONIZED else "info" if moving else "bad"
     brackets = " / ".join(part for part in (session, state) if part)
     label = f"{copy.database} ({brackets})" if brackets else copy.database
     return Item("database", copy.database, label, tone, label)
@@ -180,6 +202,56 @@ def _jobs(world: World, server: Instance) -> Iterable[Item]:
         yield Item("job", job.name, label, "text" if job.enabled else "idle", label)
 
 
+# --- availability groups
+
+
+def _groups(world: World, server: Instance) -> Iterable[Item]:
+    """`AG1 (Primary)`, and below it what this server knows of the group."""
+    for state in replicas.on_server(world, server.name):
+        group = replicas.group_of(world, server.name, state.guid)
+        if group is None:
+            continue
+        inside = tuple(
+            Folder(name, title, partial(answer, group.name))
+            for name, title, answer in (
+                ("replicas", mark("Availability Replicas"), _replicas),
+                ("databases", mark("Availability Databases"), _grouped),
+                ("listeners", mark("Availability Group Listeners"), _listeners),
+            )
+        )
+        role = state.role.name.capitalize()
+        board = _board(group.name, world, server)
+        tone = TONES[board.health] if board is not None else "bad"
+        label = f"{group.name} ({tr(role)})"
+        yield Item("availability group", group.name, label, tone, label, inside)
+
+
+def _board(group: str, world: World, server: Instance) -> dashboard.Board | None:
+    return next((one for one in dashboard.boards(world, server.name) if one.group == group), None)
+
+
+def _replicas(group: str, world: World, server: Instance) -> Iterable[Item]:
+    board = _board(group, world, server)
+    for row in board.replicas if board is not None else ():
+        tone = TONES[worst(row.issues)]
+        yield Item("availability replica", row.name, f"{row.name} ({tr(row.role)})", tone, row.state)
+
+
+def _grouped(group: str, world: World, server: Instance) -> Iterable[Item]:
+    board = _board(group, world, server)
+    for row in board.databases if board is not None else ():
+        if row.replica == server.name:
+            yield Item("availability database", row.name, row.name, TONES[worst(row.issues)], row.state)
+
+
+def _listeners(group: str, world: World, server: Instance) -> Iterable[Item]:
+    known = replicas.by_name(world, server.name, group)
+    if known is not None and known.listener is not None:
+        online = world.listeners.get(known.listener.name) is not None
+        tip = tr("port {port}").format(port=known.listener.port)
+        yield Item("listener", known.listener.name, known.listener.name, "ok" if online else "bad", tip)
+
+
 FOLDERS: Final = (
     Folder("databases", mark("Databases"), _databases, (
         Folder("system", mark("System Databases"), _system_databases),
@@ -192,6 +264,9 @@ FOLDERS: Final = (
         Folder("endpoints", mark("Endpoints"), _endpoints),
         Folder("linked", mark("Linked Servers"), _linked_servers),
     )),
+    Folder("always on", mark("Always On High Availability"), None, (
+        Folder("groups", mark("Availability Groups"), _groups),
+    ), lambda world, server: replicas.enabled(world, server.name)),
     Folder("management", mark("Management"), None, (Folder("logs", mark("SQL Server Logs"), _logs),)),
     Folder("agent", mark("SQL Server Agent"), None, (Folder("jobs", mark("Jobs"), _jobs),)),
 )  # fmt: skip

@@ -47,6 +47,8 @@ class ObjectExplorer(QWidget):
     """A server whose ERRORLOG somebody wants to read."""
     monitor_wanted = Signal(str, str)
     """(server, database) for the Database Mirroring Monitor."""
+    dashboard_wanted = Signal(str, str)
+    """(server, availability group) for the Always On dashboard."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -279,6 +281,16 @@ class ObjectExplorer(QWidget):
                 (tr("&Start Job"), partial(self._send, server, scripts.start_job(name))),
                 (tr("&Enable"), partial(self._send, server, scripts.enable_job(name, True))),
                 (tr("&Disable"), partial(self._send, server, scripts.enable_job(name, False))),
+            ])  # fmt: skip
+        elif node.kind == "availability group":
+            _put(menu, [
+                (tr("&Failover…"), partial(self.query_wanted.emit, server, scripts.failover_of(name))),
+                (tr("Show &Dashboard"), partial(self.dashboard_wanted.emit, server, name)),
+            ])  # fmt: skip
+        elif node.kind == "availability database":
+            _put(menu, [
+                (tr("&Suspend Data Movement…"), partial(self._send, server, scripts.hadr(name, "SUSPEND"))),
+                (tr("&Resume Data Movement…"), partial(self._send, server, scripts.hadr(name, "RESUME"))),
             ])  # fmt: skip
         elif node.kind == "log":
             _put(menu, [(tr("View SQL Server &Log"), partial(self.log_wanted.emit, server))])

@@ -21,6 +21,10 @@ DRAWINGS: Final = {
     "linked server": "server",
     "job": "job",
     "log": "text",
+    "availability group": "grid",
+    "availability replica": "server",
+    "availability database": "database",
+    "listener": "cable",
     "problem": "warning",
 }
 """Kind of item -> name of the icon."""

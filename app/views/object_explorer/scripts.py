@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Final, TypeVar
 
 from app.words import formatting
-from engine.model import Certificate, DatabaseCopy, Endpoint, Job, Login, Role, World
+from engine.availability import replicas
+from engine.model import AvailabilityGroup, Certificate, DatabaseCopy, Endpoint, Job, Login, Role, World
 
 Thing = TypeVar("Thing", Certificate, Login, Job)
 
@@ -38,6 +39,10 @@ def _database(world: World, server: str, name: str) -> Iterable[Script]:
     if copy is None:
         return
     alter = f"ALTER DATABASE {quoted(name)} SET "
+    if copy.availability.guid is not None:
+        for what in ("SUSPEND", "RESUME", "OFF"):
+            yield f"HADR {what}", f"{alter}HADR {what}\nGO\n"
+        return
     if copy.mirroring.guid is None:
         yield (
             "PARTNER = …",
@@ -69,6 +74,65 @@ def _session(copy: DatabaseCopy, alter: str) -> str:
         if copy.mirroring.witness_address:
             lines += [f"{alter}WITNESS = {literal(copy.mirroring.witness_address)}", "GO"]
     return "\n".join(lines) + "\n"
+
+
+# --- availability groups ------------------------------------------------------------------------------------
+
+
+def _group(world: World, server: str, name: str) -> Iterable[Script]:
+    alter = f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(name)} "
+    for what in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS", "OFFLINE"):
+        yield what, f"{alter}{what}\nGO\n"
+    yield "ADD DATABASE", f"{alter}ADD DATABASE [<database, sysname, Sales>]\nGO\n"
+    yield "ADD LISTENER", f"{alter}ADD LISTENER N'<listener, sysname, {name}L>' (WITH DHCP)\nGO\n"
+    yield "DROP To", f"USE master\nGO\nDROP AVAILABILITY GROUP {quoted(name)}\nGO\n"
+
+
+def failover_of(group: str) -> str:
+    """What stands in the window that Failover… opens: on the server that is to become primary."""
+    return f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(group)} FAILOVER\n"
+
+
+def hadr(database: str, what: str) -> str:
+    """The statement behind Suspend and Resume Data Movement."""
+    return f"ALTER DATABASE {quoted(database)} SET HADR {what}"
+
+
+def _within(world: World, server: str, has: Callable[[AvailabilityGroup], bool]) -> Iterable[str]:
+    """`ALTER AVAILABILITY GROUP [g] ` for the group of *server* of which that is true."""
+    known = (replicas.group_of(world, server, state.guid) for state in replicas.on_server(world, server))
+    for group in known:
+        if group is not None and has(group):
+            yield f"USE master\nGO\nALTER AVAILABILITY GROUP {quoted(group.name)} "
+
+
+def _replica(world: World, server: str, name: str) -> Iterable[Script]:
+    for alter in _within(world, server, lambda group: group.replica(name) is not None):
+        modify = f"{alter}MODIFY REPLICA ON {literal(name)} WITH "
+        for option in (
+            "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT",
+            "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT",
+            "FAILOVER_MODE = AUTOMATIC",
+            "FAILOVER_MODE = MANUAL",
+            "SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)",
+            "SECONDARY_ROLE (ALLOW_CONNECTIONS = READ_ONLY)",
+            "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)",
+        ):
+            yield option, f"{modify}({option})\nGO\n"
+        yield "REMOVE REPLICA", f"{alter}REMOVE REPLICA ON {literal(name)}\nGO\n"
+
+
+def _grouped(world: World, server: str, name: str) -> Iterable[Script]:
+    for alter in _within(world, server, lambda group: name in group.databases):
+        yield from _database(world, server, name)
+        yield "REMOVE DATABASE", f"{alter}REMOVE DATABASE {quoted(name)}\nGO\n"
+
+
+def _listener(world: World, server: str, name: str) -> Iterable[Script]:
+    for alter in _within(world, server, lambda group: group.listener is not None):
+        yield "PORT = …", f"{alter}MODIFY LISTENER {literal(name)} (PORT = <port, int, 1433>)\nGO\n"
+        for what in ("RESTART", "REMOVE"):
+            yield f"{what} LISTENER", f"{alter}{what} LISTENER {literal(name)}\nGO\n"
 
 
 # --- endpoints, certificates, logins ------------------------------------------------------------------------
@@ -182,4 +246,8 @@ _KINDS: Final[dict[str, Callable[[World, str, str], Iterable[Script]]]] = {
     "login": _login,
     "linked server": _linked_server,
     "job": _job,
+    "availability group": _group,
+    "availability replica": _replica,
+    "availability database": _grouped,
+    "listener": _listener,
 }

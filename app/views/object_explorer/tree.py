@@ -147,7 +147,8 @@ class Tree(QStandardItemModel):
             item.setText(node.label)
             self._fails(item, number)
         elif node.kind == "server":
-            self._fill(item, FOLDERS, ())
+            server = self.world.instances[node.server]
+            self._fill(item, [folder for folder in FOLDERS if folder.there(self.world, server)], ())
         elif node.folder is not None:
             server = self.world.instances[node.server]
             self._paint(item, answers.folder_title(node.folder, server), "text", "")
@@ -166,7 +167,10 @@ class Tree(QStandardItemModel):
             item.appendRow(self._folder_row(node.path, folder))
         for one in found:
             path = (*node.path, f"{one.kind}:{one.name}")
-            item.appendRow(self._row(Node(path, one.kind, one.name, one.label, tone=one.tone), one.tip))
+            row = self._row(Node(path, one.kind, one.name, one.label, tone=one.tone), one.tip)
+            item.appendRow(row)
+            for folder in one.folders:
+                row.appendRow(self._folder_row(path, folder))
         self.refreshed.emit()
 
     def _renew(self, item: QStandardItem) -> None:

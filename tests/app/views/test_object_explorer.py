@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ from engine.events import Event
 from engine.model import Certificate, DbState, Endpoint, Job, Login, MirrorState, Role, World
 from engine.verbs.lines import parse_line
 from tests.app.views.conftest import mirrored_copy
+from tests.engine.availability.worlds import ag_lab
 from tests.engine.worlds import do, lab
 
 Key = Qt.Key
@@ -430,3 +432,33 @@ def test_the_page_shows_the_servers_refusal(qtbot: Any, explorer: Explorer, dril
 def test_buttons_of_the_page(role: Role, state: MirrorState, acts: list[Any]) -> None:
     assert possible(mirrored_copy("SERVER_A", "SERVER_B", role, state=state)) == acts
     assert possible(None) == []
+
+
+def test_availability_groups_as_each_server_knows_them(qtbot: Any) -> None:
+    """A primary knows the roles of all replicas, a secondary its own; a server in no cluster has no such folder."""
+    world = ag_lab()
+    made = Explorer()
+    qtbot.addWidget(made)
+    made.show_drill(Drill(world))
+    groups = ("always on", "groups")
+    assert below(made, "NODE_1", *groups) == ["AG1 (Primary)"]
+    assert below(made, "NODE_2", *groups) == ["AG1 (Secondary)"]
+    inside = (*groups, "availability group:AG1")
+    folders = ["Availability Replicas", "Availability Databases", "Availability Group Listeners"]
+    assert below(made, "NODE_1", *inside) == folders
+    roles = ["NODE_1 (Primary)", "NODE_2 (Secondary)", "NODE_3 (Secondary)"]
+    assert below(made, "NODE_1", *inside, "replicas") == roles
+    assert below(made, "NODE_2", *inside, "replicas") == [
+        "NODE_1 (Unknown)", "NODE_2 (Secondary)", "NODE_3 (Unknown)",
+    ]  # fmt: skip
+    assert sorted(below(made, "NODE_2", *inside, "databases")) == ["Orders", "Sales"]
+    assert below(made, "NODE_2", *inside, "listeners") == ["AGL1"]
+    assert "Sales (Synchronized)" in below(made, "NODE_2", "databases")
+    assert made.tree.find(("FSW", "always on")) is None
+    kinds = {"availability group": "AG1", "availability replica": "NODE_2", "listener": "AGL1"}
+    for kind, name in {**kinds, "availability database": "Sales"}.items():
+        for _, text in scripts.scripts(world, "NODE_1", kind, name):
+            problems = [
+                one for one in tsql.parse_only(re.sub(r"<\w+, \w+, (\w+)>", r"\1", text)) if one.is_error
+            ]
+            assert problems == [], text
