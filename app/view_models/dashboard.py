@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
 from app.words import formatting
@@ -21,6 +22,11 @@ from engine.model import (
     SyncState,
     World,
 )
+from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import Session
+from engine.tsql.catalog import group_databases
+from engine.tsql.catalog.view import Record
+from engine.tsql.scalars.values import shown
 
 STATES: Final = {
     SyncState.NOT_SYNCHRONIZING: "Not synchronizing",
@@ -70,6 +76,18 @@ class DatabaseRow:
     readiness: str
     suspended: str
     issues: tuple[Issue, ...]
+    positions: Record
+    """Of sys.dm_hadr_database_replica_states."""
+    data_loss_s: float | None
+    """last_commit_time of the primary minus that of the replica, where the server knows both."""
+
+    @property
+    def recovery_s(self) -> float | None:
+        """redo_queue_size by redo_rate; None while nothing is redone."""
+        queue, rate = self.positions.get("redo_queue_size"), self.positions.get("redo_rate")
+        if queue is None:
+            return None
+        return 0.0 if not queue else float(queue) / float(rate) if rate else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,6 +235,12 @@ def _states(
 
 
 def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
+    session = Session(server=state.server, spid=0, login="")
+    context = Context(world, session)
+    rows = {
+        (one.copy.database, one.replica.server): group_databases.database_state(context, one)
+        for one in group_databases.databases(context, group)
+    }
     for replica in group.replicas:
         if not _seen(state, replica):
             continue
@@ -234,7 +258,18 @@ def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> I
                 tr("No data loss") if safe else tr("Data loss"),
                 paused or tr("No"),
                 tuple(issues),
+                rows.get((database, replica.server), {}),
+                _lost_s(rows, database, state.server, replica.server),
             )
+
+
+def _lost_s(rows: dict[tuple[str, str], Record], database: str, server: str, replica: str) -> float | None:
+    """Commits of so many seconds would be lost on *replica*, as *server*, the primary, sees it."""
+    times = [rows.get((database, name), {}).get("last_commit_time") for name in (server, replica)]
+    if server == replica or None in times:
+        return None
+    here, there = (datetime.fromisoformat(str(shown(one))) for one in times)
+    return max(0.0, (here - there).total_seconds())
 
 
 def _suspended(world: World, state: ReplicaState, replica: Replica, database: str) -> str:

@@ -10,17 +10,22 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from app.view_models import dashboard
-from app.view_models.dashboard import TONES, Board, said, worst
+from app.view_models.dashboard import TONES, Board, DatabaseRow, said, worst
 from app.widgets.reader import name_box
 from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as translated
 from engine.events import Event
-from engine.model import World
+from engine.model import World, ticks
 from engine.protocol.preconditions import preconditions
+from engine.tsql.scalars.values import shown
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
+
+REFRESH_TICKS: Final = ticks(10.0)
+"""How old positions and queues may be while nothing else changes. Assumed; Management Studio asks every 30 s."""
 
 SHARES: Final = (3, 4, 5)
 """Of the height: replicas, databases, why."""
@@ -28,6 +33,29 @@ SHARES: Final = (3, 4, 5)
 _ISSUES = Column(title=mark("Issues"), text=lambda row: said(row.issues) or tr("Healthy"),
                  tone=lambda row: TONES[worst(row.issues)], tip=lambda row: said(row.issues),
                  sample="Availability replica")  # fmt: skip
+
+
+def _number(value: float | None) -> str:
+    return formatting.NOTHING if value is None else formatting.number(value, 0)
+
+
+def _column(title: str, name: str) -> Column:
+    """A column of sys.dm_hadr_database_replica_states, as it is there."""
+
+    def text(row: DatabaseRow) -> str:
+        value = row.positions.get(name)
+        return formatting.NOTHING if value is None else str(shown(value))
+
+    numbers = name.endswith(("_size", "_rate"))
+    return Column(
+        title=title,
+        text=text,
+        right=numbers,
+        as_is=not numbers,
+        sample="" if numbers else "2026-01-01 10:00:00.000",
+    )
+
+
 REPLICAS: Final = (
     Column(title=mark("Name"), text=lambda row: row.name, sample="NODE_1234"),
     Column(title=mark("Role"), text=lambda row: row.role, sample=mark("Secondary")),
@@ -43,7 +71,37 @@ DATABASES: Final = (
     Column(title=mark("Failover Readiness"), text=lambda row: row.readiness, sample=mark("No data loss")),
     _ISSUES,
     Column(title=mark("Suspended"), text=lambda row: row.suspended, sample="PARTNER"),
+    Column(
+        title=mark("Estimated Recovery Time (seconds)"),
+        text=lambda row: _number(row.recovery_s),
+        right=True,
+        tip=lambda row: tr(
+            "Redo queue size by redo rate: how long redo would take before the database is open."
+        ),
+    ),
+    Column(
+        title=mark("Estimated Data Loss (seconds)"),
+        text=lambda row: _number(row.data_loss_s),
+        right=True,
+        tip=lambda row: tr("Last commit time of the primary minus that of this replica."),
+    ),
+    _column(mark("Log Send Queue Size (KB)"), "log_send_queue_size"),
+    _column(mark("Log Send Rate (KB/s)"), "log_send_rate"),
+    _column(mark("Redo Queue Size (KB)"), "redo_queue_size"),
+    _column(mark("Redo Rate (KB/s)"), "redo_rate"),
+    *(
+        column
+        for part in ("Commit", "Hardened", "Received", "Redone", "Sent")
+        for column in (
+            _column(f"Last {part} LSN", f"last_{part.lower()}_lsn"),
+            _column(f"Last {part} Time", f"last_{part.lower()}_time"),
+        )
+    ),
+    _column("End of Log LSN", "end_of_log_lsn"),
+    _column("Recovery LSN", "recovery_lsn"),
+    _column("Truncation LSN", "truncation_lsn"),
 )
+"""Documented columns, with those that Management Studio adds by Add/Remove Columns [DOC: Always On dashboard]."""
 WHY: Final = (
     Column(title=mark("Automatic failover needs"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
@@ -117,6 +175,7 @@ class Dashboard(QWidget):
                 tuple(map(id, world.contacts.values())),
                 tuple(map(id, world.instances.values())),
                 tuple(map(id, world.computers.values())),
+                world.tick // REFRESH_TICKS,
             )
             if seen != self._drawn:
                 self._drawn = seen

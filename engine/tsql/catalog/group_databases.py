@@ -67,7 +67,8 @@ def connected(context: Context, guid: int, server: str) -> bool:
     return contact is not None and contact.connected
 
 
-def _database_state(context: Context, seen: Seen) -> Record:
+def database_state(context: Context, seen: Seen) -> Record:
+    """A row of sys.dm_hadr_database_replica_states."""
     mine = seen.copy.availability
     suspended = mine.suspended if seen.local else None
     if not seen.local and connected(context, seen.group.guid, seen.replica.server):
@@ -192,7 +193,7 @@ def _behind_s(context: Context, source: int, behind_kb: float) -> int | None:
 def _database_states(context: Context) -> Iterable[Record]:
     for group, _ in groups(context):
         for seen in databases(context, group):
-            yield _database_state(context, seen)
+            yield database_state(context, seen)
 
 
 def _database_cluster_states(context: Context) -> Iterable[Record]:

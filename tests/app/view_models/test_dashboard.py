@@ -40,3 +40,24 @@ def test_without_quorum_a_server_knows_its_own_replica() -> None:
     assert dashboard.NO_CLUSTER in board.issues
     assert dashboard.OFFLINE in board.issues
     assert [row.name for row in board.replicas] == ["NODE_1"]
+
+
+def test_queues_and_estimates_are_those_of_the_views() -> None:
+    world = ag_lab()
+    until(world, 20.0)
+    (board,) = dashboard.boards(world, "NODE_1")
+    rows = {(row.name, row.replica): row for row in board.databases}
+    own, follows = rows["Sales", "NODE_1"], rows["Sales", "NODE_3"]
+    assert own.data_loss_s is None
+    assert own.positions["end_of_log_lsn"] is not None
+    assert own.recovery_s is None
+    assert follows.data_loss_s is not None
+    assert follows.recovery_s is not None
+    assert follows.positions["log_send_rate"] > 0
+    before = follows.data_loss_s
+    do(world, "power-off NODE_3")
+    until(world, 80.0)
+    (board,) = dashboard.boards(world, "NODE_1")
+    lost = next(row for row in board.databases if (row.name, row.replica) == ("Sales", "NODE_3"))
+    assert lost.data_loss_s is not None
+    assert lost.data_loss_s > before + 40
