@@ -53,7 +53,7 @@ def test_queues_and_estimates_are_those_of_the_views() -> None:
     assert own.recovery_s is None
     assert follows.data_loss_s is not None
     assert follows.recovery_s is not None
-    assert follows.positions["log_send_rate"] > 0
+    assert follows.positions["log_send_rate"] not in (None, 0)
     before = follows.data_loss_s
     do(world, "power-off NODE_3")
     until(world, 80.0)
