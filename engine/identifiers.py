@@ -23,6 +23,11 @@ def replica_id(guid: int, server: str) -> str:
     return unique_id("replica", guid, server)
 
 
+def seeding_id(guid: int, server: str, number: int) -> str:
+    """Of an attempt to seed a database of a replica, at one of its ends."""
+    return unique_id("seeding", guid, server, number)
+
+
 def group_database_id(number: int) -> str:
     """Of a database in its group (AvailabilityMembership.database_guid): the same on each replica."""
     return unique_id("group database", number)

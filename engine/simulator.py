@@ -9,7 +9,7 @@ from typing import Final
 
 from engine import tsql
 from engine.availability import failover as group_failover
-from engine.availability import movement
+from engine.availability import movement, seeding
 from engine.cluster import instances, membership, roles, setup
 from engine.events import Event
 from engine.flow import Crossing, Samples
@@ -40,6 +40,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **setup.HANDLERS,
     **movement.HANDLERS,
     **group_failover.HANDLERS,
+    **seeding.HANDLERS,
     "database.recovered": service.recovered,
     "session.meet": session.meet,
     "failover.ask": failover.ask,
@@ -205,6 +206,7 @@ def _settle(world: World) -> None:
         membership.watch(world)
         roles.watch(world)
         movement.watch(world)
+        seeding.watch(world)
     clients.reassess(world)
     tsql.check_connections(world)
     availability.account(world)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.availability import failover, movement, preconditions, replicas
+from engine.availability import failover, movement, preconditions, replicas, seeding
 from engine.flow import Crossing
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, Key, ReplicaRole, ReplicaWord, SyncState, World
@@ -133,6 +133,7 @@ class Availability(groups.Policy):
         joined = [server for database, server in (group.joined if group else ()) if database == copy.database]
         others = [world.copies.get((server, copy.database)) for server in joined if server != copy.server]
         ends = [streams.end_of_log_kb(world, other) for other in others if other is not None]
+        ends += seeding.held_from_kb(world, copy)
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def preconditions(self, world: World, database: str) -> list[Precondition]:

@@ -156,8 +156,11 @@ def doors(world: World, key: Key) -> dict[str, str]:
     """Whom the copy lets in as a secondary and as a primary, as its group is configured: fields of its membership."""
     guid = world.copies[key].availability.guid
     replica = own(world, key[0], guid) if guid is not None else None
-    if replica is None:
+    group = group_of(world, key[0], guid) if guid is not None else None
+    if replica is None or group is None:
         return {"readers": "NO", "primary_connections": "ALL"}
+    if group.basic:  # nobody reads at the secondary of a basic group [DOC: basic availability groups]
+        return {"readers": "NO", "primary_connections": replica.primary_connections}
     return {"readers": replica.secondary_connections, "primary_connections": replica.primary_connections}
 
 

@@ -88,6 +88,8 @@ class Replica:
     read_only_routing_list: tuple[str, ...] = ()
     joined: bool = True
     """ALTER AVAILABILITY GROUP … JOIN has been run there."""
+    seeding: bool = False
+    """SEEDING_MODE = AUTOMATIC."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,10 +128,36 @@ class AvailabilityGroup:
     backup_preference: str = "SECONDARY"
     db_failover: bool = False
     required_synchronized: int = 0
+    basic: bool = False
+    """One database, two replicas, no readable secondary: a basic availability group."""
     listener: AvailabilityListener | None = None
 
     def replica(self, server: str | None) -> Replica | None:
         return next((replica for replica in self.replicas if replica.server == server), None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seeding:
+    """An attempt to make a database of a secondary out of the primary's."""
+
+    id: int
+    database: str
+    source: str
+    """The primary."""
+    start_tick: Tick
+    start_kb: float
+    """Log from there on is kept at the primary while it runs."""
+    end_tick: Tick | None = None
+    performed: bool = True
+    """Data was sent; not for a database that had been restored by hand."""
+    failure: int | None = None
+    """failure_state; None: it has not failed."""
+    error: int | None = None
+    attempts: int = 1
+
+    @property
+    def running(self) -> bool:
+        return self.end_tick is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -144,6 +172,10 @@ class ReplicaState:
     pending: str = ""
     """Kind of the failover that was asked for here and has begun: manual, forced, or nothing."""
     since_tick: Tick = 0
+    may_create: bool = False
+    """GRANT CREATE ANY DATABASE has been run here."""
+    seedings: tuple[Seeding, ...] = ()
+    """Attempts to seed databases of this replica, the last one last."""
 
     @property
     def role(self) -> ReplicaRole:

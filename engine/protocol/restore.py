@@ -132,7 +132,7 @@ def restore_database(
     )
     number = world.next_id()
     new = options.as_restored(new, chosen.image, login if old is None else old.owner)
-    _put(world, replace(new, restoring=number))
+    put(world, replace(new, restoring=number))
     duration_s = max(BACKUP_LEAST_S, _read_s(world, server, path, chosen)) + ending.finish_s
     args = (new.database, number, chosen, world.tick, ending)
     return statements.Pending(world.tick + ticks(duration_s), "restore.done", args)
@@ -240,7 +240,8 @@ def _need_space(
             raise SqlError(3257, drive, lacking, f"{room * 1024:.0f}", also=(3013,), title=title)
 
 
-def _put(world: World, new: DatabaseCopy) -> None:
+def put(world: World, new: DatabaseCopy) -> None:
+    """A new database, or one in the place of another."""
     key = (new.server, new.database)
     old = world.copies.get(key)
     if old is not None:

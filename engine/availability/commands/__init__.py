@@ -35,7 +35,7 @@ def alter(
     if noun == "REPLICA":
         return REPLICAS[verb](world, server, name, given)
     if action in ("GRANT", "DENY"):
-        return configuration.permit_creation(world, server, name)
+        return configuration.permit_creation(world, server, name, action == "GRANT")
     if action in ("SET", "JOIN"):
         do = configuration.set_options if action == "SET" else join
         return do(world, server, name, options)

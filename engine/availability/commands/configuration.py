@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
-from engine.availability import leaving, movement, replicas
+from engine.availability import leaving, movement, replicas, seeding
 from engine.availability.commands import checks
 from engine.cluster import config, roles
 from engine.messages import Message, SqlError
@@ -27,12 +27,12 @@ SINCE: Final = {
 """Options that came with a later version than availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
 
 WITHOUT_EFFECT: Final = {
-    "SEEDING_MODE": ("AUTOMATIC", "MANUAL"), "DTC_SUPPORT": ("PER_DB", "NONE"), "CLUSTER_TYPE": ("WSFC",),
-    "BASIC": ("",), "PRIMARY_ROLE READ_WRITE_ROUTING_URL": None,
+    "DTC_SUPPORT": ("PER_DB", "NONE"), "CLUSTER_TYPE": ("WSFC",),
+    "PRIMARY_ROLE READ_WRITE_ROUTING_URL": None,
 }  # fmt: skip
 """Options that are accepted and do nothing here, with their values; None for any."""
 
-SILENT: Final = {("SEEDING_MODE", "MANUAL"), ("DTC_SUPPORT", "NONE"), ("CLUSTER_TYPE", "WSFC")}
+SILENT: Final = {("DTC_SUPPORT", "NONE"), ("CLUSTER_TYPE", "WSFC")}
 """Values that ask for what is done anyway."""
 
 LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5, 5))
@@ -112,6 +112,7 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
     "HEALTH_CHECK_TIMEOUT": _timeout,
     "DB_FAILOVER": lambda group, value: replace(group, db_failover=word(value, "ON", "OFF") == "ON"),
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _required,
+    "BASIC": lambda group, value: replace(group, basic=True),
 }
 """The group with a new value of an option."""
 
@@ -130,6 +131,8 @@ def set_options(world: World, server: str, name: str, options: Options) -> list[
     group = checks.primary(world, server, name, "set", "option")
     if len(options) > 1:
         raise SqlError(102, ",")
+    if options[0][0] == "BASIC":
+        raise SqlError(102, "BASIC")
     version = world.instances[server].version
     with_options(group, options, version)
     replicas.change(world, server, group.guid, lambda old: with_options(old, options, version))
@@ -197,6 +200,9 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
         replica, primary_connections=word(value, "READ_WRITE", "ALL")
     ),
     "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _routing_list,
+    "SEEDING_MODE": lambda replica, value, operation: replace(
+        replica, seeding=word(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
+    ),
 }
 """The replica with a new value of an option; the last argument is the operation that a message names."""
 
@@ -262,6 +268,8 @@ def modify_replica(
     changed = replace(group, replicas=tuple(new if one is old else one for one in group.replicas))
     check_group(world, changed, "MODIFY REPLICA", version)
     notes = [message for option in options for message in note(*option)]
+    if new.seeding and options[0][0] == "SEEDING_MODE":
+        seeding.restart(world, new.server, group.guid)
     if new == old:
         return notes
     replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
@@ -361,7 +369,7 @@ def _fit_owners(world: World, group: AvailabilityGroup) -> None:
     config.update_role(world, node.name, role.name, resources=resources, preferred=nodes)
 
 
-def permit_creation(world: World, server: str, name: str) -> list[Message]:
+def permit_creation(world: World, server: str, name: str, granted: bool) -> list[Message]:
     """GRANT or DENY CREATE ANY DATABASE, which automatic seeding needs. 41100 no replica here."""
     checks.node(world, server)
     if world.instances[server].version < SINCE["SEEDING_MODE"]:
@@ -369,4 +377,5 @@ def permit_creation(world: World, server: str, name: str) -> list[Message]:
     group = replicas.by_name(world, server, name)
     if group is None or (server, group.guid) not in world.replicas:
         raise SqlError(41100, name)
-    return [Message(0, 0, 0, 0, "Not simulated: automatic seeding; the permission is of no effect.")]
+    seeding.permit(world, server, group.guid, granted)
+    return []

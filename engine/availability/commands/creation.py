@@ -44,7 +44,8 @@ def create(
     """
     node = checks.node(world, server)
     instance = world.instances[server]
-    if instance.edition not in ENTERPRISE and instance.version < 2016:
+    basic = any(option == "BASIC" for option, _ in options) and instance.version >= 2016
+    if instance.edition not in ENTERPRISE and not basic:
         raise SqlError(41199, "")
     if replicas.by_name(world, server, name) is not None:
         raise SqlError(41042, name)
@@ -53,7 +54,7 @@ def create(
     group = _planned(world, server, name, options, given)
     configuration.check_group(world, group, OPERATION, instance.version)
     configuration.check_nodes(world, group)
-    copies = databases.fit(world, server, names, name, None)
+    copies = databases.fit(world, server, names, name, None, group.basic)
     if not config.update(world, node.name, groups=(*node.config.groups, group)):
         raise SqlError(35220)
     world.groups[group.guid] = Group(kind="availability", databases=())
@@ -90,7 +91,8 @@ def _planned(
         seen.add(target.lower())
     if server.lower() not in seen:
         raise SqlError(35237, name)
-    most = configuration.limits(version)[0]
+    basic = any(option == "BASIC" for option, _ in options)
+    most = 2 if basic else configuration.limits(version)[0]
     if len(given) > most:
         raise SqlError(35233, len(given), "", most)
     made = [

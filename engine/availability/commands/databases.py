@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.availability import leaving, movement, replicas
+from engine.availability import leaving, movement, replicas, seeding
 from engine.availability.commands import checks
 from engine.messages import Message, SqlError
 from engine.model import (
@@ -19,7 +19,7 @@ from engine.model import (
     SyncState,
     World,
 )
-from engine.protocol import errorlog, lineage, network, streams
+from engine.protocol import errorlog, network
 
 SYSTEM_DATABASES = ("master", "msdb", "model", "tempdb")
 
@@ -30,11 +30,20 @@ SOURCE_OF_USER = "SUSPEND_FROM_USER"
 # --- ADD and REMOVE DATABASE --------------------------------------------------------------------------------
 
 
-def fit(world: World, server: str, names: Sequence[str], group: str, guid: int | None) -> list[DatabaseCopy]:
+def fit(
+    world: World,
+    server: str,
+    names: Sequence[str],
+    group: str,
+    guid: int | None,
+    basic: bool = False,
+    held: int = 0,
+) -> list[DatabaseCopy]:
     """The databases of *server* that are to enter the group, or why one may not.
 
-    35234 named twice, 35249 system database, 35238 not there, 35280 in this group, 35244 in another, 1468 mirrored,
-    1467 not open, 1465 not in the full recovery model, 1475 never backed up or bulk changes since.
+    35200 a second one of a basic group, 35234 named twice, 35249 system database, 35238 not there, 35280 in this group,
+    35244 in another, 1468 mirrored, 1467 not open, 1465 not in the full recovery model, 1475 never backed up
+    or bulk changes since.
     """
     seen: set[str] = set()
     found = []
@@ -49,6 +58,8 @@ def fit(world: World, server: str, names: Sequence[str], group: str, guid: int |
             raise SqlError(35238, name, group)
         _check_fit(copy, group, guid)
         found.append(copy)
+    if basic and held + len(found) > 1:
+        raise SqlError(35200, found[-1].database, group, 1)
     return found
 
 
@@ -92,7 +103,13 @@ def enter(world: World, server: str, guid: int, copies: Sequence[DatabaseCopy]) 
 def add(world: World, server: str, name: str, databases: Sequence[str]) -> list[Message]:
     """ADD DATABASE: the primary's copy enters at once, each secondary joins on its own."""
     group = checks.primary(world, server, name, "add", "database")
-    enter(world, server, group.guid, fit(world, server, databases, group.name, group.guid))
+    held = len(group.databases)
+    enter(
+        world,
+        server,
+        group.guid,
+        fit(world, server, databases, group.name, group.guid, group.basic, held),
+    )
     return []
 
 
@@ -141,31 +158,9 @@ def join(world: World, server: str, database: str, name: str) -> list[Message]:
     if state.primary is None or contact is None or not contact.connected:
         raise SqlError(35250, state=7)
     lead = world.copies[state.primary, copy.database]
-    _check_log(world, lead, copy)
-    membership = AvailabilityMembership(
-        guid=group.guid, database_guid=lead.availability.database_guid, role=ReplicaRole.SECONDARY
-    )
-    key = (server, copy.database)
-    world.update_copy(key, availability=membership, standby=False, fork=lead.fork)
-    place = (copy.database, server)
-    replicas.change(
-        world, server, group.guid, lambda old: replace(old, joined=tuple(sorted({*old.joined, place})))
-    )
-    movement.join(world, (lead.server, lead.database), key)
-    network.reassess(world, group.guid)
+    seeding.check_log(world, lead, copy)
+    seeding.enter(world, group, lead, copy)
     return []
-
-
-def _check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
-    """The log of the primary goes on where the restored copy ends. The rules of mirroring (facts 1.8)."""
-    if copy.db_state is not DbState.RESTORING or copy.restoring:
-        raise SqlError(1464, copy.database)
-    end = streams.end_of_log_kb(world, copy)
-    if copy.family != lead.family or end > lineage.common_kb(lead.lineage, copy.lineage):
-        raise SqlError(1412, copy.database, state=0)
-    lacks_backup = lead.log_backed_up and copy.last_log_backup_tick < lead.last_log_backup_tick
-    if lacks_backup or end < max(lead.log_start_kb, lead.last_log_backup_kb):
-        raise SqlError(1478, copy.database) if copy.was_mirror else SqlError(1412, copy.database, state=0)
 
 
 def leave(world: World, server: str, database: str) -> list[Message]:

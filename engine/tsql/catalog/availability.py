@@ -78,6 +78,7 @@ def group_row(group: AvailabilityGroup) -> Record:
         "health_check_timeout": group.health_check_timeout_ms,
         "automated_backup_preference": PREFERENCES.index(preference),
         "automated_backup_preference_desc": preference,
+        "basic_features": int(group.basic),
         "db_failover": int(group.db_failover),
         "required_synchronized_secondaries_to_commit": group.required_synchronized,
     }
@@ -103,8 +104,8 @@ def _replicas(context: Context) -> Iterable[Record]:
             "secondary_role_allow_connections_desc": replica.secondary_connections,
             "backup_priority": replica.backup_priority,
             "read_only_routing_url": replica.read_only_routing_url,
-            "seeding_mode": 1,
-            "seeding_mode_desc": "MANUAL",
+            "seeding_mode": int(not replica.seeding),
+            "seeding_mode_desc": "AUTOMATIC" if replica.seeding else "MANUAL",
         }
 
 

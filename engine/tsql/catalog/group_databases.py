@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from engine.availability import replicas
+from engine.availability import replicas, seeding
 from engine.constants import TICKS_PER_S
-from engine.identifiers import group_database_id, group_id, replica_id
+from engine.identifiers import group_database_id, group_id, replica_id, seeding_id
 from engine.model import (
     AvailabilityGroup,
     CommitMode,
@@ -15,14 +15,15 @@ from engine.model import (
     DbState,
     Replica,
     ReplicaRole,
+    Seeding,
     SyncState,
 )
-from engine.protocol import streams
+from engine.protocol import files, streams
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, SMALL_KB, clustered_groups, database_number, groups
 from engine.tsql.catalog.databases import shown_state
-from engine.tsql.catalog.view import Record, none, view
+from engine.tsql.catalog.view import Record, view
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,5 +219,72 @@ def _database_cluster_states(context: Context) -> Iterable[Record]:
 
 view("sys.dm_hadr_database_replica_states", _database_states)
 view("sys.dm_hadr_database_replica_cluster_states", _database_cluster_states)
-view("sys.dm_hadr_automatic_seeding", none)
-view("sys.dm_hadr_physical_seeding_stats", none)
+
+
+def _attempts(context: Context) -> Iterator[tuple[AvailabilityGroup, str, Seeding]]:
+    """(group, server that is seeded, attempt): those that the instance gives or gets."""
+    me = context.session.server
+    for (server, guid), state in sorted(context.world.replicas.items()):
+        group = replicas.group_of(context.world, me, guid)
+        for one in state.seedings:
+            if group is not None and me in (server, one.source):
+                yield group, server, one
+
+
+def _automatic_seeding(context: Context) -> Iterable[Record]:
+    """current_state is text in the product. Derived: its words."""
+    me = context.session.server
+    for group, server, one in _attempts(context):
+        source = me == one.source
+        other = server if source else one.source
+        state = "SEEDING" if one.running else "COMPLETED" if one.failure is None else "FAILED"
+        yield {
+            "start_time": context.now(one.start_tick),
+            "completion_time": None if one.end_tick is None else context.now(one.end_tick),
+            "ag_id": group_id(group.guid),
+            "ag_db_id": group_database_id(database_number(context, group, one.database)),
+            "ag_remote_replica_id": replica_id(group.guid, other),
+            "operation_id": seeding_id(group.guid, server, one.id),
+            "is_source": int(source),
+            "current_state": state,
+            "performed_seeding": int(one.performed and one.failure in (None, seeding.TRANSPORT)),
+            "failure_state": one.failure,
+            "failure_state_desc": seeding.FAILURES[one.failure] if one.failure is not None else None,
+            "error_code": one.error,
+            "number_of_attempts": one.attempts,
+        }
+
+
+def _physical_seeding(context: Context) -> Iterable[Record]:
+    """What is being sent or received now."""
+    world, me = context.world, context.session.server
+    for group, server, one in _attempts(context):
+        copy = world.copies.get((me, one.database))
+        if not one.running or copy is None:
+            continue
+        source = me == one.source
+        other = server if source else one.source
+        whole_s = max(1.0, files.transfer_s(world, one.source, server, copy.size_kb))
+        done_s = min(whole_s, (world.tick - one.start_tick) / TICKS_PER_S)
+        ends = [seeding_id(group.guid, name, one.id) for name in (me, other)]
+        yield {
+            "local_physical_seeding_id": ends[0],
+            "remote_physical_seeding_id": ends[1],
+            "local_database_id": copy.database_id,
+            "local_database_name": one.database,
+            "remote_machine_name": world.instances[other].computer,
+            "role_desc": "Source" if source else "Destination",
+            "internal_state_desc": "ReadingAndSendingData" if source else "WritingData",
+            "transfer_rate_bytes_per_second": int(copy.size_kb * 1024 / whole_s),
+            "transfered_size_bytes": int(copy.size_kb * 1024 * done_s / whole_s),
+            "database_size_bytes": int(copy.size_kb * 1024),
+            "start_time_utc": context.now(one.start_tick),
+            "estimate_time_complete_utc": context.now(one.start_tick + round(whole_s * TICKS_PER_S)),
+            "total_disk_io_wait_time_ms": 0,
+            "total_network_wait_time_ms": 0,
+            "is_compression_enabled": 0,
+        }
+
+
+view("sys.dm_hadr_automatic_seeding", _automatic_seeding)
+view("sys.dm_hadr_physical_seeding_stats", _physical_seeding)

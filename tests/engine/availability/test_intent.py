@@ -34,14 +34,18 @@ ACCESS = [
 ]
 
 
-def sql(world: model.World, window: str, text: str) -> list[int]:
+def sql(world: model.World, window: str, text: str, within_s: float = 1.0) -> list[int]:
     """The numbers of the errors that a batch ends with."""
-    return [message["number"] for message in done(world, window, text)["messages"] if message["number"]]
+    return [
+        message["number"] for message in done(world, window, text, within_s)["messages"] if message["number"]
+    ]
 
 
-def done(world: model.World, window: str, text: str) -> dict[str, Any]:
+def done(world: model.World, window: str, text: str, within_s: float = 1.0) -> dict[str, Any]:
     do(world, f"sql {window} {text}")
-    return next(e for e in reversed(until(world, world.tick / 100 + 1)) if e.kind == "sql_done").as_json()
+    return next(
+        e for e in reversed(until(world, world.tick / 100 + within_s)) if e.kind == "sql_done"
+    ).as_json()
 
 
 def modify(world: model.World, server: str, option: str) -> None:

@@ -1,0 +1,254 @@
+"""Automatic seeding: a secondary gets the databases that it lacks from the primary. [DOC: automatic seeding]"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Final
+
+from engine.availability import movement, replicas
+from engine.cluster import config
+from engine.messages import SqlError
+from engine.model import (
+    AvailabilityGroup,
+    AvailabilityMembership,
+    DatabaseCopy,
+    DbState,
+    ReplicaRole,
+    ReplicaState,
+    ReplicaWord,
+    Seeding,
+    World,
+)
+from engine.protocol import errorlog, files, lineage, network, options, restore, snapshots, streams, volumes
+
+AT_ONCE: Final = 5
+"""Databases of a replica that are seeded at the same time. [DOC: automatic seeding]"""
+
+CHECK_TIMEOUT, NAME_EXISTS, SQL_ERROR, TRANSPORT = 21, 23, 2, 6
+FAILURES: Final = {
+    CHECK_TIMEOUT: "Seeding Check Message Timeout",
+    NAME_EXISTS: "Database With Name Already Exists",
+    SQL_ERROR: "SQL Error",
+    TRANSPORT: "Transport",
+}
+"""failure_state and its description. [DOC: automatic seeding view] Which failure gives which is derived."""
+
+
+def watch(world: World) -> None:
+    """After anything has happened: secondaries that are to be seeded are, those that lost their primary are not."""
+    for (server, guid), state in sorted(world.replicas.items()):
+        group = replicas.group_of(world, server, guid)
+        mine = group.replica(server) if group is not None else None
+        if group is None or mine is None or not (mine.seeding or state.seedings):
+            continue
+        led_by_another = any(one.running and one.source != state.primary for one in state.seedings)
+        if led_by_another or not _linked(world, state):
+            _break_off(world, group, state)
+        elif mine.seeding and state.word is ReplicaWord.SECONDARY_NORMAL:
+            for database in group.databases:
+                if (database, server) not in group.joined:
+                    _consider(world, group, server, database)
+
+
+def permit(world: World, server: str, guid: int, granted: bool) -> None:
+    """GRANT or DENY CREATE ANY DATABASE at the replica on *server*; what failed for want of it begins anew."""
+    state = world.replicas[server, guid]
+    kept = tuple(one for one in state.seedings if not (granted and one.failure == CHECK_TIMEOUT))
+    world.replicas[server, guid] = replace(state, may_create=granted, seedings=kept)
+    world.touch(guid)
+
+
+def restart(world: World, server: str, guid: int) -> None:
+    """SEEDING_MODE has been set again: what had failed is tried once more."""
+    state = world.replicas.get((server, guid))
+    if state is not None:
+        _keep(world, state, tuple(one for one in state.seedings if one.failure is None))
+        world.touch(guid)
+
+
+def held_from_kb(world: World, copy: DatabaseCopy) -> list[float]:
+    """From where on the primary keeps its log for replicas that it is seeding."""
+    guid = copy.availability.guid
+    return [
+        one.start_kb
+        for (_, number), state in sorted(world.replicas.items())
+        for one in state.seedings
+        if number == guid and one.database == copy.database and one.running
+    ]
+
+
+def _linked(world: World, state: ReplicaState) -> bool:
+    contact = world.contacts.get((state.guid, state.server, state.primary or ""))
+    there = world.instances[state.server].answering and config.has_quorum(world, state.server)
+    return there and contact is not None and contact.connected
+
+
+def _keep(world: World, state: ReplicaState, seedings: tuple[Seeding, ...]) -> None:
+    world.replicas[state.server, state.guid] = replace(
+        world.replicas[state.server, state.guid], seedings=seedings
+    )
+
+
+def _consider(world: World, group: AvailabilityGroup, server: str, database: str) -> None:
+    state = world.replicas[server, group.guid]
+    assert state.primary is not None
+    before = [one for one in state.seedings if one.database == database]
+    if any(one.running or one.failure not in (None, TRANSPORT) for one in before):
+        return
+    if len([one for one in state.seedings if one.running]) >= AT_ONCE:
+        return
+    lead = world.copies.get((state.primary, database))
+    if lead is None or lead.source is None:
+        return
+    attempt = Seeding(
+        id=world.next_id(),
+        database=database,
+        source=state.primary,
+        start_tick=world.tick,
+        start_kb=streams.end_of_log_kb(world, lead),
+        attempts=len(before) + 1,
+    )
+    why = _obstacle(world, state, lead)
+    if why is not None:
+        errorlog.write(world, state.primary, 19495, database, group.name)
+        attempt = replace(attempt, end_tick=world.tick, failure=why[0], error=why[1])
+        if why[0] == CHECK_TIMEOUT:
+            errorlog.write(world, server, 19506, group.name)
+        _keep(world, state, (*state.seedings, attempt))
+        return
+    here = world.copies.get((server, database))
+    if here is not None:  # restored by hand: it only joins
+        _keep(world, state, (*state.seedings, replace(attempt, end_tick=world.tick, performed=False)))
+        enter(world, group, lead, here)
+        return
+    _keep(world, state, (*state.seedings, attempt))
+    _receive(world, lead, server)
+    duration_s = max(1.0, files.transfer_s(world, lead.server, server, lead.size_kb))
+    world.after(duration_s, "availability.seeded", group.guid, server, database, attempt.id)
+
+
+def _obstacle(world: World, state: ReplicaState, lead: DatabaseCopy) -> tuple[int, int | None] | None:
+    """Why the database cannot be made there: (failure_state, error); None: it can."""
+    here = world.copies.get((state.server, lead.database))
+    if here is not None:
+        try:
+            check_log(world, lead, here)
+        except SqlError:
+            return NAME_EXISTS, 1801
+        return None
+    if not state.may_create:
+        return CHECK_TIMEOUT, None
+    computer = world.computer_of(state.server)
+    if not all(volumes.has_drive(computer, item.drive) for item in volumes.files_of(lead)):
+        return SQL_ERROR, 5133
+    return None
+
+
+def _receive(world: World, lead: DatabaseCopy, server: str) -> None:
+    """The database that comes into being on *server*: RESTORING, until it has all."""
+    made = DatabaseCopy(
+        server=server,
+        database=lead.database,
+        database_id=snapshots.next_database_id(world, server),
+        db_state=DbState.RESTORING,
+        restoring=world.next_id(),
+        recovery_model=lead.recovery_model,
+        family=lead.family,
+        workload=lead.workload,
+        scale=lead.scale,
+        size_kb=lead.size_kb,
+        log_size_kb=lead.log_size_kb,
+        log_max_kb=lead.log_max_kb,
+        data_drive=lead.data_drive,
+        log_drive=lead.log_drive,
+        extra_files=lead.extra_files,
+        compression_ratio=lead.compression_ratio,
+        delayed_durability=lead.delayed_durability,
+        log_backup_every_s=lead.log_backup_every_s,
+    )
+    restore.put(world, options.as_restored(made, lead, world.instances[server].service_account))
+
+
+def seeded(world: World, guid: int, server: str, database: str, number: int) -> None:
+    """Timer: all that the primary had has arrived; the database joins."""
+    state = world.replicas.get((server, guid))
+    group = replicas.group_of(world, server, guid)
+    found = [one for one in (state.seedings if state is not None else ()) if one.id == number and one.running]
+    if state is None or group is None or not found:
+        return
+    lead, key = world.copies.get((found[0].source, database)), (server, database)
+    if lead is None or key not in world.copies or database not in group.databases:
+        failed = tuple(
+            replace(one, end_tick=world.tick, failure=SQL_ERROR) if one.id == number else one
+            for one in state.seedings
+        )
+        _keep(world, state, failed)
+        return
+    end = streams.end_of_log_kb(world, lead)
+    world.update_copy(
+        key,
+        restoring=0,
+        lineage=lead.lineage,
+        fork=lead.fork,
+        end_of_log_kb=end,
+        redone_kb=end,
+        log_start_kb=lead.log_start_kb,
+        last_log_backup_kb=lead.last_log_backup_kb,
+        last_log_backup_tick=lead.last_log_backup_tick,
+    )
+    done = tuple(replace(one, end_tick=world.tick) if one.id == number else one for one in state.seedings)
+    _keep(world, state, done)
+    enter(world, group, lead, world.copies[key])
+
+
+def _break_off(world: World, group: AvailabilityGroup, state: ReplicaState) -> None:
+    """The connection is lost: the unfinished database goes, and seeding begins anew once there is a connection."""
+    running = [one for one in state.seedings if one.running]
+    for one in running:
+        copy = world.copies.get((state.server, one.database))
+        if copy is not None and copy.availability.guid is None:
+            streams.still(world, copy)
+            del world.copies[state.server, one.database]
+        if world.instances[one.source].answering:
+            errorlog.write(world, one.source, 19494, one.database, group.name)
+    if running:
+        failed = tuple(
+            replace(one, end_tick=world.tick, failure=TRANSPORT) if one.running else one
+            for one in state.seedings
+        )
+        _keep(world, state, failed)
+
+
+# --- a database joins -------------------------------------------------------------------------------------
+
+
+def check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
+    """The log of the primary goes on where the restored copy ends. The rules of mirroring (facts 1.8).
+    1464, 1412, 1478."""
+    if copy.db_state is not DbState.RESTORING or copy.restoring:
+        raise SqlError(1464, copy.database)
+    end = streams.end_of_log_kb(world, copy)
+    if copy.family != lead.family or end > lineage.common_kb(lead.lineage, copy.lineage):
+        raise SqlError(1412, copy.database, state=0)
+    lacks_backup = lead.log_backed_up and copy.last_log_backup_tick < lead.last_log_backup_tick
+    if lacks_backup or end < max(lead.log_start_kb, lead.last_log_backup_kb):
+        raise SqlError(1478, copy.database) if copy.was_mirror else SqlError(1412, copy.database, state=0)
+
+
+def enter(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
+    """A restored copy is a secondary database from now on, and log flows to it."""
+    membership = AvailabilityMembership(
+        guid=group.guid, database_guid=lead.availability.database_guid, role=ReplicaRole.SECONDARY
+    )
+    key = (copy.server, copy.database)
+    world.update_copy(key, availability=membership, standby=False, fork=lead.fork)
+    place = (copy.database, copy.server)
+    replicas.change(
+        world, copy.server, group.guid, lambda old: replace(old, joined=tuple(sorted({*old.joined, place})))
+    )
+    movement.join(world, (lead.server, lead.database), key)
+    network.reassess(world, group.guid)
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.seeded": seeded}

@@ -1,0 +1,134 @@
+"""Automatic seeding and basic groups: what begins it, what stops it, where that shows."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import model
+from engine.model import SyncState
+from tests.engine.availability.test_intent import done, sql
+from tests.engine.availability.worlds import ag_lab, do, until
+
+AUTOMATIC = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_2' WITH (SEEDING_MODE = AUTOMATIC)"
+
+
+def prepared(*, granted: bool = True) -> model.World:
+    """Orders has left the group and is dropped at NODE_2, which is to be seeded."""
+    world = ag_lab(version=2016)
+    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
+    assert sql(world, "NODE_2", "DROP DATABASE Orders") == []
+    assert sql(world, "NODE_1", AUTOMATIC) == []
+    if granted:
+        assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
+    return world
+
+
+def add(world: model.World) -> None:
+    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 ADD DATABASE Orders") == []
+
+
+def rows(world: model.World, server: str, columns: str) -> list[list[object]]:
+    answer = done(world, server, f"SELECT {columns} FROM sys.dm_hadr_automatic_seeding ORDER BY start_time")
+    found: list[list[object]] = answer["results"][0]["rows"]
+    return found
+
+
+def numbers(world: model.World, server: str) -> list[int]:
+    return [line[1] for line in world.errorlog[server]]
+
+
+def orders(world: model.World) -> SyncState | None:
+    copy = world.copies.get(("NODE_2", "Orders"))
+    return copy.availability.state if copy is not None and copy.availability.guid is not None else None
+
+
+def test_a_database_that_is_added_is_seeded_and_joins() -> None:
+    world = prepared()
+    add(world)
+    assert rows(world, "NODE_1", "current_state, is_source, performed_seeding") == [["SEEDING", 1, 1]]
+    running = done(
+        world, "NODE_2", "SELECT role_desc, local_database_name FROM sys.dm_hadr_physical_seeding_stats"
+    )
+    assert running["results"][0]["rows"] == [["Destination", "Orders"]]
+    assert sql(world, "NODE_1", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [4035, 3014]
+    held = done(world, "NODE_1", "SELECT log_reuse_wait_desc FROM sys.databases WHERE name = 'Orders'")
+    assert held["results"][0]["rows"] == [["AVAILABILITY_REPLICA"]]
+    until(world, 3000)
+    assert orders(world) is SyncState.SYNCHRONIZED
+    assert rows(world, "NODE_2", "current_state, is_source, failure_state") == [["COMPLETED", 0, None]]
+    mode = done(
+        world,
+        "NODE_1",
+        "SELECT seeding_mode_desc FROM sys.availability_replicas ORDER BY replica_server_name",
+    )
+    assert mode["results"][0]["rows"] == [["MANUAL"], ["AUTOMATIC"], ["MANUAL"]]
+
+
+def test_without_the_permission_19506_and_after_it_all_is_well() -> None:
+    world = prepared(granted=False)
+    add(world)
+    shown = rows(world, "NODE_1", "current_state, failure_state, failure_state_desc")
+    assert shown == [["FAILED", 21, "Seeding Check Message Timeout"]]
+    assert 19506 in numbers(world, "NODE_2")
+    assert 19495 in numbers(world, "NODE_1")
+    assert ("NODE_2", "Orders") not in world.copies
+    assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP AG1 GRANT CREATE ANY DATABASE") == []
+    until(world, 3000)
+    assert orders(world) is SyncState.SYNCHRONIZED
+
+
+def test_a_leftover_database_stops_it_until_the_mode_is_set_again() -> None:
+    world = prepared()
+    assert sql(world, "NODE_2", "CREATE DATABASE Orders") == []
+    until(world, 60)
+    add(world)
+    assert rows(world, "NODE_1", "failure_state_desc") == [["Database With Name Already Exists"]]
+    assert sql(world, "NODE_2", "DROP DATABASE Orders") == []
+    until(world, 300)
+    assert orders(world) is None, "an unrecoverable error waits for a person"
+    assert sql(world, "NODE_1", AUTOMATIC) == []
+    until(world, 3000)
+    assert orders(world) is SyncState.SYNCHRONIZED
+
+
+def test_a_connection_that_breaks_is_a_transient_error() -> None:
+    world = prepared()
+    add(world)
+    do(world, "cut NODE_1 NODE_2")
+    until(world, world.tick / 100 + 30)
+    assert 19494 in numbers(world, "NODE_1")
+    assert ("NODE_2", "Orders") not in world.copies
+    do(world, "mend NODE_1 NODE_2")
+    until(world, 4000)
+    assert orders(world) is SyncState.SYNCHRONIZED
+    assert [row[0] for row in rows(world, "NODE_1", "number_of_attempts")] == [1, 2]
+
+
+MODES = "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
+CREATE = (
+    "CREATE AVAILABILITY GROUP B {basic}FOR DATABASE {names} REPLICA ON "
+    "'NODE_1' WITH (ENDPOINT_URL = 'TCP://NODE_1:5022', {modes}), "
+    "'NODE_2' WITH (ENDPOINT_URL = 'TCP://NODE_2:5022', {modes}, SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL))"
+)
+
+
+@pytest.mark.parametrize(
+    ("edition", "basic", "names", "errors"),
+    [
+        ("Standard", "", "Orders", [41199]),
+        ("Standard", "WITH (BASIC) ", "Orders", []),
+        ("Standard", "WITH (BASIC) ", "Orders, Sales", [35200]),
+    ],
+)
+def test_basic_groups(edition: str, basic: str, names: str, errors: list[int]) -> None:
+    world = ag_lab(version=2016)
+    assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
+    world.update_instance("NODE_1", edition=edition)
+    got = sql(world, "NODE_1", CREATE.format(basic=basic, names=names, modes=MODES), 5.0)
+    assert got == errors
+    if not errors:
+        until(world, 30)
+        assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B ADD DATABASE Sales") == [35200]
+        flag = done(world, "NODE_1", "SELECT basic_features FROM sys.availability_groups")
+        assert flag["results"][0]["rows"] == [[1]]
+        assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B SET (BASIC)") == [102]
