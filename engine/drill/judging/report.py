@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable
 from dataclasses import asdict, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
@@ -51,6 +52,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
         "title": (lambda: drill.scenario.title, ""),
         "seed": (lambda: drill.seed, 0),
         "mode": (lambda: drill.mode.value, ""),
+        "origin": (lambda: origin(drill), ""),
         "version": (lambda: program_version(), ""),
         "scenario_text": (lambda: drill.scenario.text, ""),
         "ended_at_s": (lambda: drill.world.t_s, 0.0),
@@ -76,6 +78,13 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
         "score": (lambda: _score(drill), {"total": None, "scored": False, "finished": False, "items": []}),
         "readings": (lambda: readings(drill), {"t_s": [], "database": None}),
     }
+
+
+def origin(drill: DrillState) -> str:
+    """Digest of what a run is played from: a mode or a scenario's name that is changed afterwards no longer fits it."""
+    parts = (drill.scenario.name, drill.scenario.text, str(drill.seed), drill.mode.value)
+    text = "\0".join(parts).encode("utf-8", errors="surrogatepass")
+    return hashlib.blake2b(text, digest_size=16).hexdigest()
 
 
 def _failovers(drill: DrillState) -> list[Row]:

@@ -52,6 +52,7 @@ class Report(TypedDict, total=False):
     title: str
     seed: int
     mode: str
+    origin: str
     version: str
     scenario_text: str
     ended_at_s: float

@@ -141,6 +141,7 @@ REPORTED: Final = (
     "title",
     "seed",
     "mode",
+    "origin",
     "ended_by",
     "score",
     "availability",

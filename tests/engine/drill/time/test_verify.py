@@ -7,6 +7,7 @@ import json
 
 import pytest
 
+from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.drill.running.state import StateHash
@@ -75,6 +76,14 @@ def test_another_end_is_found(taken: Drill, key: str, value: object) -> None:
     found = verify_report(taken.scenario, report | {key: value})
     assert found is not None
     assert found.expected != found.found
+
+
+@pytest.mark.parametrize("name", ["mode", "scenario"])
+def test_a_report_that_is_played_again_as_something_else_is_found(taken: Drill, name: str) -> None:
+    """What replays a file takes mode and scenario from it: only the digest of both tells that one was changed."""
+    report = json.loads(json.dumps(taken.report())) | {name: "exam"}
+    scenario = load_scenario(taken.scenario.text, f"{report['scenario']}.toml")
+    assert "origin is recorded as" in str(verify_report(scenario, report))
 
 
 def test_lines_that_make_no_sense_are_refused(taken: Drill) -> None:
