@@ -136,6 +136,15 @@ class Availability(groups.Policy):
         ends += seeding.held_from_kb(world, copy)
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
+    def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
+        """A secondary takes log backups and copy-only ones. [DOC: active secondaries]"""
+        return 3059 if copy.availability.role is ReplicaRole.SECONDARY and not log_or_copy_only else 0
+
+    def backs_up_closed(self, copy: DatabaseCopy) -> bool:
+        """The primary has to agree, so the two have to be in touch. [DOC: active secondaries]"""
+        in_touch = copy.availability.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
+        return copy.availability.role is ReplicaRole.SECONDARY and copy.stream is not None and in_touch
+
     def preconditions(self, world: World, database: str) -> list[Precondition]:
         return preconditions.preconditions(world, database)
 

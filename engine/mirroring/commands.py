@@ -14,7 +14,7 @@ from engine.constants import (
     PARTNER_TIMEOUT_S_MIN,
 )
 from engine.messages import Message, SqlError
-from engine.mirroring import failover, prerequisites, quorum, redo, roles, session, sync
+from engine.mirroring import failover, prerequisites, quorum, redo, roles, session, sync, trace
 from engine.mirroring.roles import Cause
 from engine.model import (
     DatabaseCopy,
@@ -153,7 +153,7 @@ def partner_suspend(world: World, server: str, database: str) -> statements.Outc
     _not_busy(world, copy)
     for key in _both(world, copy):
         roles.move(world, key, Cause.SUSPEND)
-        errorlog.trace(world, key, 9)
+        trace.note(world, key, 9)
         errorlog.write(world, key[0], 1442, key[1])
     _tell(world, copy)
     return []

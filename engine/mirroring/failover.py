@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 from engine.flow.recovery import undo_s
-from engine.mirroring import quorum, redo, roles
+from engine.mirroring import quorum, redo, roles, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
 from engine.protocol import causes, errorlog, lineage, losses, network, streams
@@ -196,7 +196,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         role_sequence=mirror.mirroring.role_sequence + 1,
         exposed=True,
     )
-    errorlog.trace(world, (mirror.server, mirror.database), 8)
+    trace.note(world, (mirror.server, mirror.database), 8)
     _decided(world, failover)
 
 
@@ -216,7 +216,7 @@ def start_manual(world: World, principal: Key) -> None:
     mirror = world.copies[copy.mirroring.partner, copy.database]
     failover = _begin(world, mirror, "manual")
     roles.move(world, principal, Cause.FAILOVER_ACCEPTED)
-    errorlog.trace(world, principal, 7)
+    trace.note(world, principal, 7)
     _step(world, failover, say("accepted"), principal[0])
     world.after(failover.close_s, "failover.closed", failover.guid, failover.detected_tick)
 
@@ -240,7 +240,7 @@ def start_forced(world: World, mirror: Key) -> None:
     lost_at = quorum.contact(world, copy.mirroring.guid, copy.server, copy.mirroring.partner).since_tick
     failover = _begin(world, copy, "forced", agreed_tick=world.tick)
     _update(world, failover, failed_tick=min(failover.failed_tick, lost_at))
-    errorlog.trace(world, mirror, 7)
+    trace.note(world, mirror, 7)
     _step(world, failover, say("accepted"))
 
 
@@ -309,7 +309,7 @@ def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
         world.update_copy(new, fork=world.next_id())
         roles.move(world, new, Cause.FORCED)
     _recovery_lines(world, new, failover)
-    errorlog.trace(world, new, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
+    trace.note(world, new, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
     record = quorum.record_of(world, world.copies[new])
     if record is not None and failover.kind != "manual":
         world.witnesses[record.server, record.guid] = replace(

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.constants import PAGE_READ_AGAIN_S, PAGE_REPAIR_S
 from engine.messages import Message, text_of
-from engine.mirroring import quorum, redo, roles, sync
+from engine.mirroring import quorum, redo, roles, sync, trace
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, PageRepair, Role, World, ticks
 from engine.protocol import disks, errorlog, files, snapshots, statements, volumes
 
@@ -96,7 +96,7 @@ def _suspend(world: World, mirror: Key) -> None:
     copy = world.copies[mirror]
     for key in (mirror, (copy.mirroring.partner or "", copy.database)):
         roles.move(world, key, roles.Cause.SUSPEND)
-        errorlog.trace(world, key, 9)
+        trace.note(world, key, 9)
         errorlog.write(world, key[0], 1442, key[1])
 
 

@@ -64,6 +64,23 @@ class Mirroring(groups.Policy):
     def log_hold(self, world: World, copy: DatabaseCopy, ends_kb: list[float]) -> tuple[str, float]:
         return "DATABASE_MIRRORING", min(ends_kb) if ends_kb else _partner_end_kb(world, copy)
 
+    def rests(self, copy: DatabaseCopy) -> bool:
+        return copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
+
+    def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
+        """A mirror is not backed up: it cannot be opened (954); from 2012 on this has a message of its own. Known."""
+        if copy.mirroring.role is not Role.MIRROR:
+            return 0
+        return 3059 if world.instances[copy.server].version >= 2012 else 954
+
+    def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
+        if copy.mirroring.role is not Role.MIRROR:
+            return None
+        return copy.mirroring.state is MirrorState.SYNCHRONIZED and not (copy.recovering or copy.disk_failed)
+
+    def partner(self, copy: DatabaseCopy) -> str | None:
+        return copy.mirroring.partner
+
     def catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
 

@@ -10,7 +10,7 @@ from typing import Final
 
 from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
-from engine.mirroring import quorum, roles, sync
+from engine.mirroring import quorum, roles, sync, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbFile, Key, MirrorState, World
 from engine.protocol import errorlog, files, volumes
@@ -145,7 +145,7 @@ def fail(world: World, mirror: Key, number: int, *args: object) -> None:
     for key in told:
         if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
             roles.move(world, key, Cause.SUSPEND)
-            errorlog.trace(world, key, 9)
+            trace.note(world, key, 9)
             errorlog.write(world, key[0], 1442, key[1])
     sync.tell_witness(world, principal)
 

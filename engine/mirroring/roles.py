@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from engine.mirroring import trace
 from engine.model import DatabaseCopy, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog
 from engine.words import say
@@ -135,7 +136,7 @@ def trace_steady(world: World, key: Key) -> None:
         else None
     )
     if new is not None:
-        errorlog.trace(world, key, new)
+        trace.note(world, key, new)
 
 
 def steady_key(copy: DatabaseCopy) -> tuple[Role, MirrorState, bool]:

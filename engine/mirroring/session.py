@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final
 
-from engine.mirroring import failover, prerequisites, quorum, roles, sync
+from engine.mirroring import failover, prerequisites, quorum, roles, sync, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog, network, streams
@@ -82,10 +82,10 @@ def _principal_loses_mirror(world: World, key: Key) -> None:
     copy = world.copies[key]
     failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
     roles.move(world, key, Cause.PARTNER_LOST)
-    errorlog.trace(world, key, 6)
+    trace.note(world, key, 6)
     errorlog.write(world, key[0], 1442, key[1])
     if copy.mirroring.witness is None:
-        errorlog.trace(world, key, 12)
+        trace.note(world, key, 12)
     # With a witness it asks first: see ask_witnesses.
 
 
@@ -108,7 +108,7 @@ def ask_witnesses(world: World) -> None:
         if record is not None and record.role_sequence <= copy.mirroring.role_sequence:
             world.witnesses[record.server, record.guid] = replace(record, exposed=True)
             world.update_copy(key)
-            errorlog.trace(world, key, 12)
+            trace.note(world, key, 12)
             failover.consider(world, record.guid)
 
 
@@ -122,7 +122,7 @@ def _mirror_loses_principal(world: World, key: Key) -> None:
         armed = False
     roles.move(world, key, Cause.PARTNER_LOST)
     world.update_mirroring(key, armed=armed)
-    errorlog.trace(world, key, 5)
+    trace.note(world, key, 5)
     errorlog.write(world, key[0], 1442, key[1])
     if armed:
         failover.prepare_automatic(world, key)
@@ -245,7 +245,7 @@ def _meets_witness(world: World, copy: DatabaseCopy) -> None:
             if not world.copies[key].recovering:
                 if copy.db_state is not DbState.ONLINE:
                     sync.start_serving(world, key)
-                errorlog.trace(world, key, 12)
+                trace.note(world, key, 12)
             return
     if quorum.sees_partner(world, copy):
         roles.trace_steady(world, key)
@@ -339,7 +339,7 @@ def _join(world: World, principal: Key, mirror: Key) -> None:
         for key in (principal, mirror):
             if world.copies[key].mirroring.state is not MirrorState.SUSPENDED:
                 roles.move(world, key, Cause.SUSPEND)
-            errorlog.trace(world, key, 9)
+            trace.note(world, key, 9)
         world.update_copy(mirror, db_state=_mirror_db_state(world.copies[mirror]))
     sync.tell_witness(world, principal)
 
@@ -388,5 +388,5 @@ def recovered(world: World, key: Key) -> None:
         _meets_witness(world, copy)
     elif copy.mirroring.role is Role.PRINCIPAL and copy.mirroring.witness is None:
         sync.start_serving(world, key)
-        errorlog.trace(world, key, 12)
+        trace.note(world, key, 12)
     network.reassess(world, copy.mirroring.guid)

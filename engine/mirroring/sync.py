@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from engine.mirroring import quorum, roles
+from engine.mirroring import quorum, roles, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Safety, WitnessRecord, World
 from engine.protocol import errorlog, lineage, losses, streams
@@ -13,7 +13,7 @@ from engine.protocol import errorlog, lineage, losses, streams
 def stop_serving(world: World, key: Key) -> None:
     """An isolated principal refuses its clients: it cannot know whether the others have gone on without it."""
     copy = world.copies[key]
-    errorlog.trace(world, key, 10)
+    trace.note(world, key, 10)
     if copy.db_state is DbState.ONLINE:
         world.update_copy(key, db_state=DbState.RECOVERING, operation=None, active_from_kb=None,
                           window_transactions=())  # fmt: skip

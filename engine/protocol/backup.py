@@ -18,9 +18,6 @@ from engine.model import (
     Instance,
     Key,
     RecoveryModel,
-    ReplicaRole,
-    Role,
-    SyncState,
     Tick,
     World,
     ticks,
@@ -243,11 +240,11 @@ def _log_done(
 ) -> statements.Outcome:
     key = (server, database)
     copy = world.copies.get(key)
-    if copy is None or copy.mirroring.role is Role.MIRROR:
-        broken = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
-        broken = broken if copy is None else _mirror_refusal(world, copy, "BACKUP LOG")
-        note_failure(world, server, database, broken)
-        raise broken
+    broken = SqlError(3049, database, also=(3013,), title="BACKUP LOG")
+    refused = broken if copy is None else _refused_by_role(world, copy, "BACKUP LOG")
+    if copy is None or refused is not None:
+        note_failure(world, server, database, refused or broken)
+        raise refused or broken
     number = world.next_id()
     taken = _taken(world, copy, LOG, number, first_kb, last_kb, last_kb - first_kb, started_tick)
     taken = replace(taken, copy_only=copy_only, tail=tail, from_tick=copy.last_log_backup_tick)
@@ -329,13 +326,11 @@ def _may_back_up(
     copy = next(
         (c for k, c in world.copies.items() if k[0] == server and k[1].lower() == database.lower()), None
     )
-    if copy is not None and copy.mirroring.role is Role.MIRROR:
-        raise _mirror_refusal(world, copy, title)
-    if copy is not None and copy.availability.role is ReplicaRole.SECONDARY:
-        if not as_secondary:
-            raise SqlError(3059, also=(3013,), title=title)
-        if copy.stream is not None and copy.availability.state in IN_TOUCH:
-            return copy
+    refused = _refused_by_role(world, copy, title, as_secondary) if copy is not None else None
+    if refused is not None:
+        raise refused
+    if copy is not None and groups.policy(copy).backs_up_closed(copy):
+        return copy
     if copy is not None and copy.standby:
         raise SqlError(3036, copy.database, also=(3013,), title=title)
     if copy is not None and copy.disk_failed:
@@ -350,20 +345,17 @@ def _may_back_up(
     return copy
 
 
-IN_TOUCH: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
-"""States of a secondary that may be backed up: the primary has to agree. [DOC: active secondaries]"""
-
-
 def _writer(world: World, copy: DatabaseCopy) -> Key:
     """The copy that writes the log which *copy* has."""
     source = world.source_of(copy)
     return world.sources[source] if source is not None else _key(copy)
 
 
-def _mirror_refusal(world: World, copy: DatabaseCopy, title: str) -> SqlError:
-    """A mirror is not backed up: it cannot be opened (954); from 2012 on this has a message of its own. Known."""
-    number = 3059 if world.instances[copy.server].version >= 2012 else 954
-    return SqlError(number, copy.database, also=(3013,), title=title)
+def _refused_by_role(
+    world: World, copy: DatabaseCopy, title: str, as_secondary: bool = True
+) -> SqlError | None:
+    number = groups.policy(copy).backup_refusal(world, copy, as_secondary)
+    return SqlError(number, copy.database, also=(3013,), title=title) if number else None
 
 
 def _room_for(world: World, server: str, path: str, size_kb: float, title: str) -> tuple[str, str]:

@@ -155,7 +155,8 @@ def _names_no_partner(world: World, client: Client, server: str) -> bool:
 
     SqlClient (`LoginWithFailover`) and the JDBC driver (`R_invalidPartnerConfiguration`) then close the connection.
     """
-    return world.copies[server, client.databases[0]].mirroring.guid is None
+    copy = world.copies[server, client.databases[0]]
+    return groups.policy(copy).partner(copy) is None
 
 
 def _refuse_partner(world: World, client: Client, server: str) -> None:
@@ -210,7 +211,7 @@ def _connected(world: World, client: Client, server: str) -> None:
         connected_to=server,
         connected_tick=world.tick,
         killed=(),
-        known_partner=copy.mirroring.partner,
+        known_partner=groups.policy(copy).partner(copy),
         no_partner_at=None,
         attempt=0,
         lost_since=None,

@@ -7,8 +7,19 @@ from typing import Final
 
 from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
-from engine.model import Availability, DatabaseCopy, DbState, MirrorState, Role, Snapshot, World
-from engine.protocol import errorlog, files, jobs, losses, options, snapshots, statements, streams, volumes
+from engine.model import Availability, DatabaseCopy, DbState, Snapshot, World
+from engine.protocol import (
+    errorlog,
+    files,
+    groups,
+    jobs,
+    losses,
+    options,
+    snapshots,
+    statements,
+    streams,
+    volumes,
+)
 from engine.protocol.files import NO_PATH
 
 NEW_DATA_KB: Final = 3.0 * 1024
@@ -140,11 +151,10 @@ def create_snapshot(
 
 def _need_readable(world: World, copy: DatabaseCopy) -> None:
     """A mirror must be SYNCHRONIZED; any other source must be open."""
-    if copy.mirroring.role is Role.MIRROR:
-        if copy.mirroring.state is not MirrorState.SYNCHRONIZED or copy.recovering or copy.disk_failed:
-            raise SqlError(1822)
+    gives = groups.policy(copy).gives_snapshot(copy)
+    if gives:
         return
-    if copy.db_state in (DbState.RESTORING, DbState.OFFLINE):
+    if gives is False or copy.db_state in (DbState.RESTORING, DbState.OFFLINE):
         raise SqlError(1822)
     statements.use_database(world, copy.server, copy.database)
 

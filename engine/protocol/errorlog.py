@@ -1,32 +1,14 @@
-"""Lines of a server's ERRORLOG, and the Database Mirroring State Change trace."""
+"""Lines of a server's ERRORLOG."""
 
 from __future__ import annotations
 
 from typing import Final
 
 from engine.messages import text_of
-from engine.model import Key, LogLine, World
+from engine.model import LogLine, World
 
 LINES_KEPT: Final = 1_000
 """Lines of an ERRORLOG that xp_readerrorlog can read. Assumed."""
-
-TRACE: Final = (
-    "Null Notification",
-    "Synchronized Principal with Witness",
-    "Synchronized Principal without Witness",
-    "Synchronized Mirror with Witness",
-    "Synchronized Mirror without Witness",
-    "Connection with Principal Lost",
-    "Connection with Mirror Lost",
-    "Manual Failover",
-    "Automatic Failover",
-    "Mirroring Suspended",
-    "No Quorum",
-    "Synchronizing Mirror",
-    "Principal Running Exposed",
-    "Synchronizing Principal",
-)
-"""Texts of the state change event by id. Documented [DOC: Database Mirroring State Change event class]."""
 
 
 def write(world: World, server: str, number: int, *args: object, state: int = 1) -> None:
@@ -93,13 +75,3 @@ def logs(world: World, server: str) -> list[list[LogLine]]:
             found.append([])
         found[-1].append(line)
     return found[: -2 - ARCHIVES_KEPT : -1]
-
-
-def trace(world: World, key: Key, new: int) -> None:
-    """Put the copy into trace state *new* and emit the event if that is a change."""
-    old = world.copies[key].mirroring.trace
-    if old == new:
-        return
-    world.update_mirroring(key, trace=new)
-    text = f"DBM: {TRACE[old]} -> DBM: {TRACE[new]}"
-    world.emit("trace", text, server=key[0], database=key[1], state=new, integer_data=old)

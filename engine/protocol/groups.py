@@ -99,6 +99,26 @@ class Policy:
         """
         return None
 
+    def rests(self, copy: DatabaseCopy) -> bool:
+        """No log passes between the copies, and none will until someone mends it."""
+        return False
+
+    def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
+        """The number under which the role of the copy refuses a backup of it; 0: it does not."""
+        return 0
+
+    def backs_up_closed(self, copy: DatabaseCopy) -> bool:
+        """The copy may be backed up although no client may use it."""
+        return False
+
+    def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
+        """Whether a snapshot may be made of a copy that no client may use; None: only of one that clients may use."""
+        return None
+
+    def partner(self, copy: DatabaseCopy) -> str | None:
+        """The server that a driver is told to try if this one does not answer."""
+        return None
+
     def catalog_changed(self, world: World, key: Key) -> None:
         """Files or backups of the copy have changed; those that receive its log will learn of it."""
 

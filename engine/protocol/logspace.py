@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import Final
 
 from engine.messages import Message, SqlError, text_of
-from engine.model import DatabaseCopy, DbFile, Key, MirrorState, World
+from engine.model import DatabaseCopy, DbFile, Key, World
 from engine.protocol import chain, errorlog, groups, statements, streams, volumes
 from engine.words import mark, say
 
@@ -40,8 +40,11 @@ def reuse_wait(world: World, source: int | None) -> str:
     holds = streams.log_holds(world, copy, source)
     reason, at = min(holds, key=lambda hold: hold[1])
     mirrored = dict(holds).get("DATABASE_MIRRORING")
-    resting = copy.mirroring.state in (MirrorState.SUSPENDED, MirrorState.DISCONNECTED)
-    if resting and mirrored is not None and mirrored - at <= copy.log_size_kb / VIRTUAL_LOG_FILES:
+    if (
+        groups.policy(copy).rests(copy)
+        and mirrored is not None
+        and mirrored - at <= copy.log_size_kb / VIRTUAL_LOG_FILES
+    ):
         return "DATABASE_MIRRORING"
     return reason
 

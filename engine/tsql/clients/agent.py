@@ -13,8 +13,9 @@ from typing import Final
 from engine import moments
 from engine.constants import TICKS_PER_S
 from engine.messages import SqlError
+from engine.mirroring import trace
 from engine.model import World
-from engine.protocol import errorlog, jobs
+from engine.protocol import jobs
 from engine.tsql.batches import execute, job_ledger, ledger
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import AGENT_MARK, Run, Session
@@ -220,7 +221,7 @@ def _answer_state(world: World, server: str, database: str, state: int) -> None:
     properties = {
         "DATABASENAME": database,
         "STATE": str(state),
-        "TEXTDATA": f"DBM: {errorlog.TRACE[state]}",
+        "TEXTDATA": f"DBM: {trace.STATES[state]}",
         "COMPUTERNAME": server,
         "SERVERNAME": server,
         "SQLINSTANCE": "MSSQLSERVER",

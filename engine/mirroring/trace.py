@@ -1,0 +1,35 @@
+"""The Database Mirroring State Change trace."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.model import Key, World
+
+STATES: Final = (
+    "Null Notification",
+    "Synchronized Principal with Witness",
+    "Synchronized Principal without Witness",
+    "Synchronized Mirror with Witness",
+    "Synchronized Mirror without Witness",
+    "Connection with Principal Lost",
+    "Connection with Mirror Lost",
+    "Manual Failover",
+    "Automatic Failover",
+    "Mirroring Suspended",
+    "No Quorum",
+    "Synchronizing Mirror",
+    "Principal Running Exposed",
+    "Synchronizing Principal",
+)
+"""Texts of the state change event by id. Documented [DOC: Database Mirroring State Change event class]."""
+
+
+def note(world: World, key: Key, new: int) -> None:
+    """Put the copy into trace state *new* and emit the event if that is a change."""
+    old = world.copies[key].mirroring.trace
+    if old == new:
+        return
+    world.update_mirroring(key, trace=new)
+    text = f"DBM: {STATES[old]} -> DBM: {STATES[new]}"
+    world.emit("trace", text, server=key[0], database=key[1], state=new, integer_data=old)
