@@ -9,8 +9,8 @@ import pytest
 
 from engine.constants import RECOVER_RESTORED_S, TICKS_PER_S
 from engine.messages import Message, SqlError
-from engine.mirroring import commands, monitor, preconditions
-from engine.model import Client, DbState, MirrorState, RecoveryModel, World
+from engine.mirroring import commands, monitor, preconditions, quorum
+from engine.model import Client, DbState, Job, MirrorState, RecoveryModel, World
 from engine.protocol import (
     accounts,
     availability,
@@ -20,6 +20,8 @@ from engine.protocol import (
     connections,
     databases,
     disks,
+    jobs,
+    logspace,
     options,
     restore,
     security,
@@ -132,6 +134,37 @@ def set_recovery(world: World, model: RecoveryModel) -> None:
     options.set_option(world, P, DB, "RECOVERY", model.name)
 
 
+def test_a_new_database_has_a_log_of_1_mb() -> None:
+    world = lab()
+    databases.create(world, P, "New")
+    assert world.copies[P, "New"].log_size_kb == 1024.0
+
+
+def test_a_database_whose_files_are_lost_is_not_backed_up() -> None:
+    world = alone()
+    world.update_copy(PRINCIPAL, disk_failed=True)
+    assert refusal(backup.backup_database, world, P, DB, FULL) == 945
+
+
+def test_files_elsewhere_are_reached_only_over_the_network() -> None:
+    world = with_backup()
+    shares = {P: f"\\\\{M}\\D$\\Backup\\Sales.bak", M: f"\\\\{P}\\D$\\Backup\\Sales.bak"}
+    before = {server: refusal(restore.sets_in, world, server, path) for server, path in shares.items()}
+    do(world, f"cut {P} {M}", then_s=1.0)
+    assert {server: refusal(restore.sets_in, world, server, path) for server, path in shares.items()} == {
+        P: 3201, M: 3201,
+    }, before  # fmt: skip
+    assert before == {P: 0, M: 0}
+
+
+def test_only_the_log_that_was_named_is_filled() -> None:
+    world = lab(databases=2)
+    before = {key: copy.log_size_kb for key, copy in world.copies.items()}
+    logspace.fill(world, "Sales001")
+    grown = {key for key, copy in world.copies.items() if copy.log_size_kb != before[key]}
+    assert grown == {(P, "Sales001")}
+
+
 # --- accounts, lists, clocks --------------------------------------------------------------------------------
 
 
@@ -142,6 +175,41 @@ def test_a_login_is_of_its_kind_and_sa_stays() -> None:
     here = world.instances[P]
     assert [there(security.login_of(here, name)).kind for name in ("app", "CORP\\web")] == ["SQL", "WINDOWS"]
     assert refusal(accounts.drop_login, world, P, "sa") == 15405
+
+
+def test_dropping_a_login_takes_its_grant_and_no_other() -> None:
+    world = lab()
+    for name in ("first", "second", "third"):
+        accounts.create_login(world, P, name, password="secret")
+    end = there(world.instances[P].endpoint)
+    granted = (*end.granted, "first", "second", "third")
+    world.update_instance(P, endpoint=replace(end, granted=granted))
+    accounts.drop_login(world, P, "second")
+    assert there(world.instances[P].endpoint).granted == (*end.granted, "first", "third")
+
+
+def test_a_certificate_without_a_subject_has_its_name_for_one() -> None:
+    world = lab()
+    accounts.create_master_key(world, P)
+    for name, subject in (("plain", None), ("named", "mirroring")):
+        accounts.create_certificate(world, P, name, subject=subject)
+    here = world.instances[P]
+    subjects = [there(security.certificate_of(here, name)).subject for name in ("plain", "named")]
+    assert subjects == ["plain", "mirroring"]
+
+
+def test_an_application_has_its_own_login_or_the_account_of_its_service() -> None:
+    world = lab()
+    app = world.clients["APP"]
+    domain = world.computer_of(P).domain
+    assert connections.login_of(world, replace(app, login="web"), P) == "web"
+    assert connections.login_of(world, replace(app, login=""), P) == f"{domain}\\svc-app"
+
+
+def test_a_job_is_found_however_its_name_is_spelled() -> None:
+    world = lab()
+    jobs.add(world, P, Job(name="Nightly run"))
+    assert jobs.find(world, P, "NIGHTLY RUN").name == "Nightly run"
 
 
 def test_connections_are_listed_whichever_application_comes_first() -> None:
@@ -233,6 +301,31 @@ def test_a_failover_whose_mirror_goes_down_says_which_server() -> None:
     world.copies[MIRROR] = replace(world.copies[MIRROR], stream=None)
     events = do(world, then_s=30.0)
     assert f"{M} went down" in str([event.text for event in events] + [str(f) for f in world.failovers])
+
+
+def test_after_a_failover_the_witness_knows_who_is_who() -> None:
+    world = lab()
+    do(world, f"power-off {P}", then_s=30.0)
+    (record,) = world.witnesses.values()
+    assert (record.principal, record.mirror) == (M, P)
+
+
+def test_a_newer_witness_is_as_good_as_one_of_the_same_version() -> None:
+    world = lab()
+    copy = world.copies[PRINCIPAL]
+    fits = []
+    for version in (2005, 2008, 2012):
+        world.update_instance(W, version=version)
+        world.update_instance(P, version=2008)
+        fits.append(quorum.witness_fits(world, copy))
+    assert fits == [False, True, True]
+
+
+def test_where_a_mirror_may_not_remove_the_witness_it_is_told_1470() -> None:
+    world = lab()
+    world.settings = replace(world.settings, witness_off_on_mirror=False)
+    assert refusal(commands.witness_off, world, M, DB) == 1470
+    assert refusal(commands.witness_off, world, P, DB) == 0
 
 
 def test_a_copy_that_has_left_its_session_keeps_nothing_of_it() -> None:
