@@ -11,7 +11,7 @@ import re
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import BinaryIO, Final
 
@@ -54,13 +54,13 @@ def given_by(welcome: Welcome, name: str) -> Given:
 
 def given(said: object) -> Given:
     """Raises NoLog."""
-    if isinstance(said, dict):
-        found = {field.name: said.get(field.name) for field in fields(Given)}
-        kinds = {"seat": int, "seed": int}
-        if all(type(part) is kinds.get(name, str) for name, part in found.items()):
-            made = Given(**found)  # type: ignore[arg-type]
-            if _NAME.fullmatch(made.scenario) and made.mode in set(Mode) and 0 <= made.seed < 2**63:
-                return made
+    match said:
+        case {
+            "seat": int(seat), "name": str(name), "scenario": str(scenario), "text": str(text),
+            "seed": int(seed), "mode": str(mode),
+        } if not isinstance(seat, bool) and not isinstance(seed, bool):  # fmt: skip
+            if _NAME.fullmatch(scenario) and mode in set(Mode) and 0 <= seed < 2**63:
+                return Given(seat, name, scenario, text, seed, mode)
     raise NoLog(tr("it does not begin with seat, name, scenario, text, seed and mode"))
 
 
