@@ -25,10 +25,12 @@ def arrange(
     witnesses: Sequence[tuple[str, Size]],
     clients: Sequence[tuple[str, Size]],
     gap: float,
+    arc: bool = False,
 ) -> dict[str, Place]:
     """Partners in a row, witnesses above, applications below, as the papers draw them.
 
-    Between two partners there is room for the witness's card and for words on the link.
+    Between two partners there is room for the witness's card and for words on the link. In an *arc* the line between
+    any two partners passes above the cards between them.
     """
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     beside = len(partners) <= 2  # with two partners witness and application stand in the middle between them
@@ -43,7 +45,13 @@ def arrange(
         if inside:
             between = max(between, sum(size.width for _, size in rows) + gap * 0.3)
     places = _row(partners, 0.0, between)
-    for rows, drop in zip((witnesses, clients), (-drops[0], drops[1]), strict=True):
+    depth = 0.0
+    if arc and len(partners) > 2:
+        last, rise = len(partners) - 1, reach + gap * 0.25
+        for place, (name, _) in enumerate(partners):
+            places[name] = (places[name][0], rise * place * (last - place))
+        depth = max(y for _, y in places.values())
+    for rows, drop in zip((witnesses, clients), (-drops[0], drops[1] + depth), strict=True):
         places |= _row(rows, drop, gap)
     return places
 

@@ -44,6 +44,8 @@ class TopologyScene(QGraphicsScene):
         self._places: dict[str, Place] = {}
         """Where somebody has put a card, by its name."""
         self._arranging = False
+        self._replicas: set[str] = set()
+        """Servers that links between replicas have led to; they come and go with failovers, places do not."""
 
     # --- content --------------------------------------------------------------------------------------------
 
@@ -162,7 +164,10 @@ class TopologyScene(QGraphicsScene):
                 kind = "witness" if node.small else "partner"
             named[kind].append((name, Size(node.card().width(), node.card().height())))
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
-        places = arrange(named["partner"], named["witness"], named["client"], gap) | self._places
+        between = [link.face for link in self.links.values() if link.face.kind == "replica"]
+        self._replicas |= {end for face in between for end in (face.a, face.b)}
+        arc = len(self._replicas & {name for name, _ in named["partner"]}) > 2
+        places = arrange(named["partner"], named["witness"], named["client"], gap, arc) | self._places
         self._arranging = True
         for name, node in self.nodes.items():
             node.setPos(QPointF(*places[name]))

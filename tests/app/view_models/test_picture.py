@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations
 
 import pytest
 
@@ -180,6 +181,20 @@ def test_no_card_lies_on_another(partners: int, witnesses: int, clients: int) ->
     for a in places:
         for b in places:
             assert a == b or not overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
+
+
+@pytest.mark.parametrize("partners", [3, 4, 5, 9])
+def test_no_line_between_replicas_passes_behind_a_third(partners: int) -> None:
+    row = [(f"P{i}", CARD) for i in range(partners)]
+    places = arrange(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
+    for (a, _), (c, _) in combinations(row, 2):
+        (x0, y0), (x1, y1) = places[a], places[c]
+        for b, size in row:
+            x, y = places[b]
+            if x0 < x < x1:
+                assert y - size.height / 2 > y0 + (y1 - y0) * (x - x0) / (x1 - x0), (a, b, c)
+    lowest = max(y + CARD.height / 2 for name, (_, y) in places.items() if name.startswith("P"))
+    assert places["C"][1] - SMALL.height / 2 > lowest
 
 
 def test_arrows_go_to_what_lies_there() -> None:
