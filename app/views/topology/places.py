@@ -33,6 +33,7 @@ def arrange(
     any two partners passes above the cards between them.
     """
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
+    arc = arc and len(partners) > 2
     beside = len(partners) <= 2  # with two partners witness and application stand in the middle between them
     between = gap * 1.6 if len(partners) == 2 else gap
     drops = []
@@ -40,13 +41,13 @@ def arrange(
         height = max((size.height for _, size in rows), default=0.0)
         inside = beside and rows and reach > TALL * height
         drops.append(
-            reach - height / 2.0 if inside else reach + height / 2.0 + gap * (0.32 if beside else 1.0)
+            reach - height / 2.0 if inside else reach + height / 2.0 + gap * (0.32 if beside or arc else 1.0)
         )
         if inside:
             between = max(between, sum(size.width for _, size in rows) + gap * 0.3)
     places = _row(partners, 0.0, between)
     depth = 0.0
-    if arc and len(partners) > 2:
+    if arc:
         last, rise = len(partners) - 1, reach + gap * 0.25
         for place, (name, _) in enumerate(partners):
             places[name] = (places[name][0], rise * place * (last - place))
