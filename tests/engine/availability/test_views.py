@@ -9,6 +9,7 @@ import pytest
 
 from engine.model import World
 from engine.tsql.catalog.shapes import SHAPES
+from tests.engine.availability.test_intent import done, sql
 from tests.engine.availability.worlds import ag_lab, do, until
 from tests.engine.tsql.console import ask
 
@@ -329,3 +330,17 @@ def test_before_2012_there_is_no_switch_for_groups() -> None:
     world = _start().fork()
     world.update_instance(P1, version=2008)
     assert ask(world, P1, "SELECT SERVERPROPERTY('IsHadrEnabled')", then_s=0.1).value is None
+
+
+def test_alwayson_health_runs_where_there_is_a_replica() -> None:
+    world = ag_lab()
+    asked = (
+        "SELECT d.name, d.startup_state, x.name FROM sys.server_event_sessions d "
+        "LEFT JOIN sys.dm_xe_sessions x ON x.name = d.name ORDER BY d.name"
+    )
+    both = [["AlwaysOn_health", 1, "AlwaysOn_health"], ["system_health", 1, "system_health"]]
+    assert done(world, "NODE_1", asked)["results"][0]["rows"] == both
+    events = "SELECT name FROM sys.server_event_session_events WHERE name LIKE '%lease%'"
+    assert done(world, "NODE_1", events)["results"][0]["rows"] == [["availability_group_lease_expired"]]
+    assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
+    assert done(world, "NODE_1", asked)["results"][0]["rows"] == [["AlwaysOn_health", 0, None], both[1]]

@@ -1,0 +1,89 @@
+"""Sessions of extended events that an instance brings along: system_health, and since 2012 AlwaysOn_health.
+
+AlwaysOn_health starts with the instance where the New Availability Group wizard has made or joined a group; elsewhere
+it stands there and is stopped. Derived here: an instance that has a replica got it from the wizard.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Final
+
+from engine.availability import replicas
+from engine.constants import TICKS_PER_S
+from engine.tsql.batches.context import Context
+from engine.tsql.catalog.view import Record, view
+
+HEALTH_EVENTS: Final = (
+    "alwayson_ddl_executed", "availability_group_lease_expired", "availability_replica_automatic_failover_validation",
+    "availability_replica_manager_state_change", "availability_replica_state", "availability_replica_state_change",
+    "error_reported", "lock_redo_blocked",
+)  # fmt: skip
+"""Events of AlwaysOn_health. Documented [DOC: extended events of groups]."""
+
+
+@dataclass(frozen=True, slots=True)
+class EventSession:
+    """A session that is defined on the instance."""
+
+    number: int
+    name: str
+    running: bool
+    """It runs, and starts with the instance."""
+    events: tuple[str, ...] | None = None
+    """None: not simulated."""
+
+
+def _sessions(context: Context) -> Iterator[EventSession]:
+    yield EventSession(65_535, "system_health", running=True)
+    if context.version >= 2012:
+        used = bool(replicas.on_server(context.world, context.session.server))
+        yield EventSession(65_536, "AlwaysOn_health", running=used, events=HEALTH_EVENTS)
+
+
+def _defined(context: Context) -> Iterable[Record]:
+    for one in _sessions(context):
+        yield {
+            "event_session_id": one.number,
+            "name": one.name,
+            "event_retention_mode": "S",
+            "event_retention_mode_desc": "ALLOW_SINGLE_EVENT_LOSS",
+            "max_dispatch_latency": 30_000 if one.events is not None else 120_000,
+            "max_memory": 4096,
+            "max_event_size": 0,
+            "memory_partition_mode": "N",
+            "memory_partition_mode_desc": "NONE",
+            "track_causality": 0,
+            "startup_state": int(one.running),
+        }
+
+
+def _events(context: Context) -> Iterable[Record]:
+    for one in _sessions(context):
+        for place, event in enumerate(one.events or (), 1):
+            yield {
+                "event_session_id": one.number,
+                "event_id": place,
+                "name": event,
+                "package": "sqlserver",
+                "module": "{SQLSERVR}",
+            }
+
+
+def _running(context: Context) -> Iterable[Record]:
+    started = context.now(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
+    for one in _sessions(context):
+        if one.running:
+            yield {
+                "address": one.number.to_bytes(8, "big"),
+                "name": one.name,
+                "dropped_event_count": 0,
+                "dropped_buffer_count": 0,
+                "create_time": started,
+            }
+
+
+view("sys.server_event_sessions", _defined)
+view("sys.server_event_session_events", _events)
+view("sys.dm_xe_sessions", _running)
