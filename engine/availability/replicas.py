@@ -135,11 +135,11 @@ def _set_role(world: World, key: Key, role: ReplicaRole) -> None:
     if copy.availability.role is role:
         return
     old = copy.availability.role
+    set_state(world, key, SyncState.NOT_SYNCHRONIZING)
     world.update_copy(key, backup_from_kb=None, active_from_kb=None, window_transactions=(), operation=None)
     world.update_availability(
         key,
         role=role,
-        state=SyncState.NOT_SYNCHRONIZING,
         peers=(),
         lost=(),
         closing=(),

@@ -62,3 +62,14 @@ def assert_one_primary(world: World, group: int) -> None:
         if (node := config.node_of(world, server)) is not None and node.partition
     ]
     assert len(led) == len(set(led))
+
+
+def test_a_primary_without_quorum_tells_that_it_is_not_synchronizing() -> None:
+    """The lanes of the charts are drawn from this."""
+    world = ag_lab()
+    do(world, "power-off FSW", "power-off NODE_2", "power-off NODE_3")
+    told = [event for event in until(world, 40.0) if event.kind == "state" and event.server == "NODE_1"]
+    assert {(event.database, event.get("new")) for event in told} == {
+        ("Sales", "NOT_SYNCHRONIZING"),
+        ("Orders", "NOT_SYNCHRONIZING"),
+    }
