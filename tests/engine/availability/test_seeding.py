@@ -132,3 +132,9 @@ def test_basic_groups(edition: str, basic: str, names: str, errors: list[int]) -
         flag = done(world, "NODE_1", "SELECT basic_features FROM sys.availability_groups")
         assert flag["results"][0]["rows"] == [[1]]
         assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP B SET (BASIC)") == [102]
+        assert sql(world, "NODE_2", "ALTER AVAILABILITY GROUP B JOIN") == []
+        until(world, world.tick / 100 + 10)
+        assert sql(world, "NODE_2", "ALTER DATABASE Orders SET HADR AVAILABILITY GROUP = B") == []
+        until(world, world.tick / 100 + 60)
+        assert orders(world) is SyncState.SYNCHRONIZED
+        assert sql(world, "NODE_2", "USE Orders") == [976], "nobody reads at the secondary of a basic group"
