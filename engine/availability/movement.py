@@ -110,6 +110,14 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
     network.reassess(world, guid)
 
 
+def hang_up(world: World, server: str) -> None:
+    """Replicas on *server* are RESOLVING: they talk to no partner until they have a role again. Derived."""
+    for guid, me, peer in sorted(key for key in world.contacts if server in key[1:]):
+        contact = world.contacts[guid, me, peer]
+        if (me, guid) in world.replicas and contact.connected:
+            on_lost(world, guid, me, peer, contact.epoch, "closed")
+
+
 def lose(world: World, key: Key, server: str) -> None:
     """The primary *key* goes on without the secondary on *server*, once the cluster has been told. [DOC: availability
     modes] Until then commits wait: that copy might become primary with what it has.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.availability import failover, leaving, replicas
+from engine.availability import failover, leaving, movement, replicas
 from engine.cluster import config, roles
 from engine.model import AvailabilityGroup, ClusterRole, ReplicaRole, ReplicaWord, Resource, Service, World
 from engine.protocol import errorlog
@@ -101,6 +101,7 @@ class GroupRole(roles.RoleKind):
                     ):
                         world.listeners[group.listener.name] = None
                 replicas.quorum_lost(world, name)
+                movement.hang_up(world, name)
 
     def node_joined(self, world: World, node: str) -> None:
         for name, instance in world.instances.items():

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any, Final
 
-from engine.cluster import config, membership, roles, setup
+from engine.cluster import config, membership, quorum, roles, setup
 from engine.inputs import InputProblem, but_there_are
-from engine.model import ClusterRole, Node, Resource, ResourceState, World
+from engine.model import ClusterRole, Node, Resource, ResourceState, Witness, World
 from engine.words import say
 
 
@@ -97,6 +98,48 @@ def set_weight(world: World, name: str, weight: int) -> None:
     weights = tuple((node, weight if node == name else old) for node, old in first.config.weights)
     config.update(world, first.name, weights=weights)
     membership.count(world, first.cluster)
+
+
+WITNESS_KINDS: Final = {
+    "disk": "Physical Disk",
+    "file share": "File Share Witness",
+    "cloud": "Cloud Witness",
+}
+
+
+def set_witness(world: World, cluster: str, kind: str, name: str) -> None:
+    """Set-ClusterQuorum: another witness, or none with an empty *kind*. [DOC: Set-ClusterQuorum]
+
+    A share is named by its path: the computer in it must be there and be reached. A disk or a storage
+    account is taken as it is named: neither is simulated on its own.
+    """
+    first = _writer(world, cluster)
+    witness = Witness(kind=WITNESS_KINDS[kind], name=name) if kind else None
+    if witness is not None and kind == "file share":
+        host = name.lstrip("\\").partition("\\")[0]
+        spelled = next((one for one in world.computers if one.lower() == host.lower()), None)
+        witness = replace(witness, name=spelled or host)
+        known = replace(first.config, witness=witness)
+        there = config.members(world, first.partition)
+        if spelled is None or not quorum.reaches_witness(world, known, there):
+            raise InputProblem(say("the share {name} cannot be reached", name=name))
+    config.update(world, first.name, witness=witness)
+    membership.count(world, cluster)
+
+
+THRESHOLD_LIMITS: Final = (3, 120)
+"""Least and most of a threshold. Documented [DOC: SameSubnetThreshold]."""
+
+
+def set_threshold(world: World, cluster: str, cross: bool, missed: int) -> None:
+    """(Get-Cluster).SameSubnetThreshold, or CrossSubnetThreshold with *cross*: heartbeats that may be missed."""
+    least, most = THRESHOLD_LIMITS
+    if not least <= missed <= most:
+        raise InputProblem(say("a threshold lies between {a} and {b}", a=least, b=most))
+    first = _writer(world, cluster)
+    field = "cross_threshold" if cross else "threshold"
+    changes: dict[str, Any] = {field: missed}
+    world.clusters[first.cluster] = replace(world.clusters[first.cluster], **changes)
 
 
 def set_paused(world: World, name: str, paused: bool, drain: bool = False) -> None:

@@ -173,8 +173,20 @@ def up(world: World, name: str, node: str, step: int) -> None:
         roles.came_online(world, name, node)
 
 
-TEMPDB_FILE: Final = r"T:\tempdb\tempdb.mdf"
+TEMPDB_FOLDER: Final = r"T:\tempdb"
+TEMPDB_FILE: Final = rf"{TEMPDB_FOLDER}\tempdb.mdf"
 """Where tempdb lies on a local disk. Ours."""
+
+
+def lacking_tempdb(world: World, node: str) -> list[str]:
+    """Instances whose folder of tempdb is missing on the node."""
+    return [name for name, instance in world.instances.items() if node in instance.no_tempdb_path]
+
+
+def make_tempdb_folder(world: World, node: str) -> None:
+    for name in lacking_tempdb(world, node):
+        left = tuple(one for one in world.instances[name].no_tempdb_path if one != node)
+        world.update_instance(name, no_tempdb_path=left)
 
 
 def _no_tempdb(world: World, server: str) -> None:

@@ -12,7 +12,15 @@ TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|([^\s|,'"]+))""")
 SWITCHES: Final = frozenset(
     {
         *("fixquorum", "forcequorum", "fq", "preventquorum", "pq", "drain", "force", "ignoreoffline"),
-        *("uselocaltime", "clearquarantine", "ignorepersistentstate", "autosize", "wrap"),
+        *(
+            "uselocaltime",
+            "clearquarantine",
+            "nowitness",
+            "nodemajority",
+            "ignorepersistentstate",
+            "autosize",
+            "wrap",
+        ),
     }
 )
 """Parameters without a value."""

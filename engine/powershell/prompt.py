@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from engine.cluster import commands, config, roles
+from engine.cluster import commands, config, instances, roles
 from engine.flow.recovery import Cause
 from engine.inputs import InputProblem
 from engine.model import AvailabilityGroup, ClusterRole, Node, Resource, ResourceState, Service, World
@@ -20,6 +20,7 @@ Cmdlet = Callable[[World, str, Call, Table | None], Table]
 PROPERTY: Final = re.compile(
     r"\(\s*Get-ClusterNode\s+(?:-Name\s+)?['\"]?([\w.-]+)['\"]?\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re.IGNORECASE
 )
+CLUSTER: Final = re.compile(r"\(\s*Get-Cluster\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re.IGNORECASE)
 NO_SERVICE: Final = (
     "The cluster service is not running.  Make sure that the service is running on all nodes in the cluster."
 )
@@ -41,6 +42,9 @@ def _answer(world: World, node: str, line: str) -> str:
     found = PROPERTY.fullmatch(line)
     if found is not None:
         return _property(world, node, *found.groups())
+    found = CLUSTER.fullmatch(line)
+    if found is not None:
+        return _cluster_property(world, node, *found.groups())
     calls, table = read(line), None
     for call in calls:
         cmdlet = CMDLETS.get(call.name.lower())
@@ -72,6 +76,22 @@ def _property(world: World, node: str, name: str, what: str, value: str | None) 
     if spelled != "NodeWeight" or value not in ("0", "1"):
         return f"(Get-ClusterNode).{what} = {value} is not simulated."
     commands.set_weight(world, member.name, int(value))
+    return ""
+
+
+def _cluster_property(world: World, node: str, what: str, value: str | None) -> str:
+    """(Get-Cluster).SameSubnetThreshold and others, with = 10 to set a threshold."""
+    _needs_service(world, node, Call("Get-Cluster"))
+    row = _cluster_row(world, node)
+    spelled = next((key for key in row if key.lower() == what.lower()), None)
+    if value is None:
+        return row[spelled] if spelled else f"(Get-Cluster).{what} is not simulated."
+    if spelled not in THRESHOLDS:
+        return f"(Get-Cluster).{what} = {value} is not simulated."
+    try:
+        commands.set_threshold(world, _known(world, node).cluster, THRESHOLDS[spelled], int(value))
+    except InputProblem as problem:
+        raise ShellError("Get-Cluster", str(problem), "InvalidArgument") from None
     return ""
 
 
@@ -122,6 +142,25 @@ def _one(call: Call, piped: Table | None, kind: str, default: str = "") -> str:
         text = "Cannot process command because of one or more missing mandatory parameters: Name."
         raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
     return found
+
+
+THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
+"""Properties of a cluster that can be set, and whether they count across subnets."""
+
+
+def _cluster_row(world: World, node: str) -> Row:
+    known = _known(world, node)
+    cluster = world.clusters[known.cluster]
+    delay = str(round(1000 * cluster.heartbeat_s))
+    return {
+        "Name": cluster.name,
+        "SameSubnetDelay": delay,
+        "SameSubnetThreshold": str(cluster.threshold),
+        "CrossSubnetDelay": delay,
+        "CrossSubnetThreshold": str(cluster.cross_threshold),
+        "DynamicQuorum": str(int(cluster.dynamic_quorum)),
+        "WitnessDynamicWeight": str(int(known.config.witness_counts)),
+    }
 
 
 # --- Get ------------------------------------------------------------------------------------------------------
@@ -198,6 +237,32 @@ def get_quorum(world: World, node: str, call: Call, piped: Table | None) -> Tabl
     }
     old = world.clusters[known.cluster].windows in ("2008 R2", "2012", "2012 R2")
     return Table("quorum", ("Cluster", "QuorumResource", *(("QuorumType",) if old else ())), (row,))
+
+
+WITNESS_PARAMETERS: Final = {
+    "filesharewitness": "file share",
+    "nodeandfilesharemajority": "file share",
+    "diskwitness": "disk",
+    "nodeanddiskmajority": "disk",
+    "nowitness": "",
+    "nodemajority": "",
+}
+
+
+def set_quorum(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    found = [key for key in WITNESS_PARAMETERS if key in call.named]
+    if len(found) != 1 or len(call.named) > 1:
+        names = ", ".join(f"-{name}" for name in (*call.named,) if name not in WITNESS_PARAMETERS)
+        return Table("text", text=f"Set-ClusterQuorum with {names or 'no witness'} is not simulated.")
+    kind, name = WITNESS_PARAMETERS[found[0]], call.value(found[0])
+    if kind and not name:
+        raise ShellError(call.name, f"Missing an argument for parameter '{found[0]}'.", "InvalidArgument")
+    commands.set_witness(world, _known(world, node).cluster, kind, name)
+    return get_quorum(world, node, call, None)
+
+
+def get_cluster(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    return Table("cluster", ("Name",), (_cluster_row(world, node),))
 
 
 def get_owner_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
@@ -401,6 +466,38 @@ def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Ta
     return Table("text", text=f"{name} is in the name server; its addresses are not simulated.")
 
 
+def _folder(call: Call, place: int) -> str:
+    path = call.value("path", place).rstrip("\\")
+    if not path:
+        text = "Cannot process command because of one or more missing mandatory parameters: Path."
+        raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
+    return path
+
+
+def test_path(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """Only the folder of tempdb on a local disk is simulated: it is there or it is not."""
+    path = _folder(call, 0)
+    if path.lower() != instances.TEMPDB_FOLDER.lower():
+        return Table("text", text=f"Test-Path {path} is not simulated.")
+    return Table("text", text=str(not instances.lacking_tempdb(world, node)))
+
+
+def new_item(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    path, kind = _folder(call, 0), call.value("itemtype")
+    if path.lower() != instances.TEMPDB_FOLDER.lower() or kind.lower() != "directory":
+        return Table("text", text=f"New-Item {path} is not simulated.")
+    lacking = instances.lacking_tempdb(world, node)
+    if not lacking:
+        text = f"An item with the specified name {path} already exists."
+        raise ShellError(call.name, text, "ResourceExists", "DirectoryExist,NewItemCommand")
+    instances.make_tempdb_folder(world, node)
+    return Table(
+        "folder",
+        ("Mode", "Name"),
+        ({"Mode": "d----", "Name": path.rpartition("\\")[2]},),
+    )
+
+
 # --- shape ----------------------------------------------------------------------------------------------------
 
 
@@ -417,6 +514,8 @@ def shape(as_list: bool) -> Cmdlet:
 
 
 CMDLETS: Final[dict[str, Cmdlet]] = {
+    "get-cluster": get_cluster,
+    "set-clusterquorum": set_quorum,
     "get-clusternode": get_node,
     "get-clustergroup": get_group,
     "get-clusterresource": get_resource,
@@ -437,6 +536,8 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "restart-service": restart_service,
     "test-netconnection": test_connection,
     "resolve-dnsname": resolve_name,
+    "test-path": test_path,
+    "new-item": new_item,
     **dict.fromkeys(("format-table", "ft", "select-object", "select"), shape(False)),
     **dict.fromkeys(("format-list", "fl"), shape(True)),
 }

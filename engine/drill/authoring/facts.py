@@ -10,7 +10,7 @@ from typing import Final, Literal
 
 from engine import arithmetic
 from engine.availability import replicas
-from engine.cluster import config
+from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S, VERSIONS
 from engine.events import Event
 from engine.flow.setup import worker_threads
@@ -22,6 +22,7 @@ from engine.model import (
     Endpoint,
     Instance,
     MirrorState,
+    Node,
     ReplicaRole,
     Role,
     Safety,
@@ -266,6 +267,14 @@ def conduct(batch: Event) -> Event:
     return replace(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))
 
 
+def at_prompt(line: Event) -> Event:
+    """A line at the PowerShell prompt of a node, as `conduct` keeps a batch."""
+    output = str(line.get("output", ""))
+    refused = "+ CategoryInfo" in output or output.endswith("is not simulated.")
+    messages = [{"number": 0, "severity": ERROR_SEVERITY_MIN}] if refused else []
+    return replace(line, data=(("batch", line.get("command", "")), ("messages", messages)))
+
+
 def sent(facts: Facts, text: str, server: str | None, without_error: bool) -> list[Event]:
     """Batches that hold *text*, on *server* if one is named; comments and literals do not count."""
     wanted = plain(text, keep_literals=True)
@@ -362,6 +371,28 @@ def _worker_threads(facts: Facts, server: str) -> float:
     return float(state.max_worker_threads or worker_threads(facts.world.computer_of(server).cores))
 
 
+def _of_node(read: Callable[[World, Node], float]) -> Callable[[Facts, str], float]:
+    """What the cluster of a server's node has; 0 where there is no node."""
+
+    def of_server(facts: Facts, server: str) -> float:
+        node = facts.world.nodes.get(facts.world.computer_named(server).name)
+        return float(read(facts.world, node)) if node is not None else 0.0
+
+    return of_server
+
+
+def _witness(world: World, node: Node) -> bool:
+    known = config.current(world, node.cluster)
+    return quorum.reaches_witness(world, known, config.members(world, node.partition))
+
+
+def _owners(facts: Facts, server: str) -> float:
+    role = instances.role_of(facts.world, server)
+    installed = facts.world.instances[server].installed if role is not None else ()
+    able = [node for node in installed if all(node in one.owners for one in role.resources)] if role else []
+    return float(len(able))
+
+
 def account(world: World, database: str) -> Availability:
     """The account of *database* as it stands now."""
     return availability.settled(world.availability[database], world.tick)
@@ -397,6 +428,21 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "automatic_failovers": Quantity("database", "completed automatic failovers", _failovers("automatic")),
     "manual_failovers": Quantity("database", "completed manual failovers", _failovers("manual")),
     "forced_failovers": Quantity("database", "completed forced failovers", _failovers("forced")),
+    "role_moves": Quantity(
+        "database", "completed moves by Failover Cluster Manager or its cmdlets", _failovers("role-move")
+    ),
+    "node_weight": Quantity(
+        "server",
+        "NodeWeight of its node",
+        _of_node(lambda world, node: config.current(world, node.cluster).weight(node.name)),
+    ),
+    "service_packs": Quantity(
+        "server", "service packs installed on its node", _of_node(lambda world, node: node.level)
+    ),
+    "reaches_witness": Quantity("server", "1 while its cluster reaches a witness", _of_node(_witness)),
+    "owners": Quantity(
+        "server", "nodes on which the failover cluster instance is installed and may come online", _owners
+    ),
     "timeout_s": Quantity("database", "partner timeout", _timeout_s),
     "damaged_pages": Quantity("database", "damaged pages in all copies", _damaged_pages),
     "worker_threads": Quantity("server", "maximum of worker threads of the instance", _worker_threads),

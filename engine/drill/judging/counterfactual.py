@@ -60,8 +60,15 @@ class Deed:
         return dict(self.gains).get(item, 0.0)
 
 
+LOOKING: Final = ("get-", "test-", "resolve-")
+ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
+"""How a line at the PowerShell prompt begins that only asks, and what in it acts all the same."""
+
+
 def looks(item: Input) -> bool:
-    """Whether an input only asks a server for something."""
+    """Whether an input only asks a server or a cluster for something."""
+    if item.verb == "ps":
+        return item.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(item.args[1])
     return item.verb == "sql" and facts.plain(item.args[1], keep_literals=False).startswith("SELECT")
 
 

@@ -15,9 +15,23 @@ from engine.model import Tick, ticks
 from engine.verbs import VERBS
 
 SEEN: Final = frozenset(
-    {"detected", "failover", "state", "role", "witness", "trace", "errorlog", "client", "alert", "question"}
+    {
+        "detected",
+        "failover",
+        "state",
+        "role",
+        "witness",
+        "trace",
+        "errorlog",
+        "client",
+        "alert",
+        "question",
+        "cluster",
+        "powershell",
+    }
 )
-"""Kinds of events that reach the DBA by themselves: in a window, a log, the monitor or from a client."""
+"""Kinds of events that reach the DBA by themselves: in a window, a log, the monitor, Failover Cluster Manager or
+from a client."""
 
 MONITOR_S: Final = 60.0
 """What no event tells, the Database Mirroring Monitor shows after this time: its job runs once a minute by default

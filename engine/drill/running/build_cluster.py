@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Final
 
 from engine import model
 from engine.availability.role import role_of
-from engine.cluster import config, quorum
+from engine.cluster import commands, config, quorum
 from engine.drill.authoring.schema import AvailabilityGroup, Cluster, Replica, Scenario
 from engine.model import (
     AvailabilityMembership,
@@ -25,8 +24,6 @@ from engine.model import (
     World,
 )
 from engine.protocol import network, streams
-
-WITNESS_KINDS: Final = {"file share": "File Share Witness", "disk": "Physical Disk", "cloud": "Cloud Witness"}
 
 
 def add_clusters(world: World, scenario: Scenario) -> None:
@@ -63,7 +60,9 @@ def _add_cluster(world: World, made: Cluster) -> None:
         witness_there=made.witness is not None,
     )
     witness = (
-        model.Witness(kind=WITNESS_KINDS[made.witness_kind], name=made.witness) if made.witness else None
+        model.Witness(kind=commands.WITNESS_KINDS[made.witness_kind], name=made.witness)
+        if made.witness
+        else None
     )
     known = ClusterConfig(
         weights=tuple((node, int(node not in made.without_vote)) for node in made.nodes), witness=witness

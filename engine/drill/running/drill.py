@@ -219,6 +219,8 @@ class Drill(DrillState):
             elif event.kind == "sql_done":
                 if not facts.in_story(str(event.get("window", ""))):
                     self._batches.append(facts.conduct(event))
+            elif event.kind == "powershell":
+                self._batches.append(facts.at_prompt(event))
             elif event.get("what") == "operation done":
                 self._operations.append(event)
             self.events.append(event)

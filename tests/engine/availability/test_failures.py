@@ -95,3 +95,18 @@ def test_after_a_forced_failover_the_old_primary_follows_only_when_resumed() -> 
 
 def _guid(world: World) -> int:
     return next(guid for _, guid in world.replicas)
+
+
+def test_a_secondary_whose_cluster_service_stops_counts_as_lost_until_it_is_back() -> None:
+    world = ag_lab()
+    until(world, 30)
+    do(world, "stop-cluster NODE_2")
+    until(world, 35)
+    lead = world.copies["NODE_1", "Sales"].availability
+    assert lead.peer("NODE_2") is SyncState.NOT_SYNCHRONIZING
+    assert world.replicas["NODE_2", lead.guid or 0].word is ReplicaWord.RESOLVING_NORMAL
+    assert world.availability["Sales"].down_ticks == 0
+    do(world, "start-cluster NODE_2")
+    until(world, 60)
+    assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZED
+    assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED

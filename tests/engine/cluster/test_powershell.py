@@ -7,7 +7,7 @@ import pytest
 from engine.inputs import InputProblem
 from engine.model import World
 from tests.engine.availability.worlds import ag_lab
-from tests.engine.cluster.worlds import do, fci_lab, role, until
+from tests.engine.cluster.worlds import do, fci_lab, made, role, until
 from tests.there import there
 
 
@@ -78,3 +78,18 @@ def test_what_is_refused_and_what_is_not_simulated() -> None:
     do(world, "power-off NODE_2")
     with pytest.raises(InputProblem, match="is off"):
         do(world, "ps NODE_2 Get-ClusterNode")
+
+
+def test_the_folder_of_tempdb_is_made_where_it_is_missing() -> None:
+    world = made(instance='no_tempdb_path = ["N2"]')
+    assert ask(world, r"Test-Path T:\tempdb", "N1") == "True"
+    assert ask(world, r"Test-Path T:\tempdb", "N2") == "False"
+    assert "already exists" in ask(world, r"New-Item -ItemType Directory -Path T:\tempdb", "N1")
+    assert "not simulated" in ask(world, r"New-Item -ItemType Directory -Path C:\other", "N2")
+    ask(world, r"New-Item -ItemType Directory -Path T:\tempdb", "N2")
+    assert ask(world, r"Test-Path T:\tempdb", "N2") == "True"
+    until(world, 10)
+    do(world, "move-role FCI N2")
+    until(world, 60)
+    assert role(world, "FCI").owner == "N2"
+    assert world.instances["FCI"].answering
