@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.availability import leaving, movement, replicas, seeding
 from engine.availability.commands import checks
-from engine.cluster import config, roles
+from engine.cluster import config, instances, roles
 from engine.messages import Message, SqlError
 from engine.model import AvailabilityGroup, CommitMode, FailoverMode, Replica, World
 
@@ -285,18 +285,26 @@ def modify_replica(
 
 
 def check_nodes(world: World, group: AvailabilityGroup) -> None:
-    """Each replica runs on a node of the cluster, and no node has two: 41015, 41039, 19405."""
+    """Each replica runs on a node of the cluster, and no node has or may come to have two: 41015, 41039, 19405."""
     taken: dict[str, Replica] = {}
     for replica in group.replicas:
         node = config.node_of(world, replica.server)
         if node is None:
             raise SqlError(41015, 5042, replica.server)
-        other = taken.get(node.name)
-        if other is not None and (_clustered(world, replica) or _clustered(world, other)):
-            raise SqlError(19405, group.name, node.name, other.server, replica.server)
-        if other is not None:
-            raise SqlError(41039, node.name)
-        taken[node.name] = replica
+        for name in _possible_nodes(world, replica, node.name):
+            other = taken.get(name)
+            if other is not None and (_clustered(world, replica) or _clustered(world, other)):
+                raise SqlError(19405, group.name, name, other.server, replica.server)
+            if other is not None:
+                raise SqlError(41039, name)
+            taken[name] = replica
+
+
+def _possible_nodes(world: World, replica: Replica, node: str) -> tuple[str, ...]:
+    """Nodes on which the instance is or may come online: possible owners of its SQL Server resource. [DOC: 19405]"""
+    role = instances.role_of(world, replica.server) if _clustered(world, replica) else None
+    found = [one.owners for one in role.resources if one.kind == "SQL Server"] if role is not None else []
+    return tuple(dict.fromkeys((node, *(found[0] if found else ()))))
 
 
 def _clustered(world: World, replica: Replica) -> bool:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from engine.availability.commands import configuration
 from engine.inputs import InputProblem
-from engine.model import Failover, ResourceState, World
+from engine.messages import SqlError
+from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
 from tests.engine.cluster.worlds import do, fci_lab, made, role, serves, until
 
 
@@ -186,3 +190,18 @@ def test_an_evicted_node_owns_nothing() -> None:
     assert serves(world)
     assert world.instances["SQLFCI1"].computer == "NODE_2"
     assert all("NODE_1" not in resource.owners for resource in role(world, "SQLFCI1").resources)
+
+
+def test_a_group_is_refused_while_one_node_might_come_to_hold_two_replicas() -> None:
+    world = made(instance="version = 2014")
+    host = world.instances["FCI"]
+    world.instances["N2"] = replace(host, name="N2", computer="N2", clustered=False, installed=())
+    found = [
+        Replica(server=name, endpoint_url="", mode=CommitMode.SYNCHRONOUS_COMMIT) for name in ("FCI", "N2")
+    ]
+    group = AvailabilityGroup(name="AG1", guid=1, primary="FCI", replicas=tuple(found))
+    with pytest.raises(SqlError) as refused:
+        configuration.check_nodes(world, group)
+    assert refused.value.number == 19405
+    do(world, "set-owners SQL Server (FCI) N1")
+    configuration.check_nodes(world, group)
