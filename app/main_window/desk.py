@@ -9,7 +9,7 @@ from PySide6.QtGui import QFont, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.widgets import theme
-from app.widgets.docks import AUTHOR, DOCKS, INSTRUCTOR, LEARNER, MIDDLE, PRESENTER, Dock, View
+from app.widgets.docks import AUTHOR, BY_NAME, DOCKS, INSTRUCTOR, LEARNER, MIDDLE, PRESENTER, Dock, View
 from app.widgets.keyboard import has_keys
 from app.widgets.room import Room
 from app.words.language import tr
@@ -30,14 +30,11 @@ _BOTTOM = Qt.DockWidgetArea.BottomDockWidgetArea
 PLACES: Final = tuple(dock for dock in DOCKS if dock.area is not MIDDLE)
 """Every dock that there can be."""
 
-TRUTH: Final = tuple(dock.name for dock in DOCKS if dock.truth)
-"""Panels of what really is, whatever any server believes; closed in an exam."""
-
 SHARES: Final = {
     # profile: share of the desk's width for the left and right areas, of its height for the bottom and the upper right
-    LEARNER: (0.19, 0.35, 0.42, 0.52),
-    INSTRUCTOR: (0.17, 0.35, 0.36, 0.52),
-    AUTHOR: (0.17, 0.36, 0.4, 0.4),
+    LEARNER: (0.19, 0.35, 0.47, 0.52),
+    INSTRUCTOR: (0.17, 0.35, 0.44, 0.52),
+    AUTHOR: (0.17, 0.36, 0.44, 0.4),
     PRESENTER: (0.0, 0.36, 0.0, 0.7),
 }
 
@@ -81,6 +78,8 @@ class Desk(QMainWindow):
 
     room_changed = Signal()
     """There is room for other columns than those that stand there."""
+    said = Signal(str)
+    """Why a panel stays closed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -120,9 +119,8 @@ class Desk(QMainWindow):
         """The view that was shown last, of those that can be seen."""
         self._zoomed: QByteArray | None = None
         """Where everything stood before one panel was laid over the whole desk."""
-        self._truth = True
         self._taken: set[str] = set()
-        """Panels that an exam has closed."""
+        """Panels that the run has closed."""
 
     def put(self, place: Dock, view: View) -> None:
         """Take in a view; that of MIDDLE stands in the middle. `arrange` when all are there."""
@@ -149,11 +147,10 @@ class Desk(QMainWindow):
         room = Room()
         dock.setWidget(room)
         room.hold(widget(view))
-        dock.topLevelChanged.connect(lambda _: self._show_title_bars())
-        dock.dockLocationChanged.connect(lambda _: self._show_title_bars())
-        dock.visibilityChanged.connect(
-            lambda seen, name=place.name, view=view: self._catch_up(name, view, seen)
-        )
+        # Methods, no lambdas: Qt takes those off a desk that goes, and its docks say that they are hidden after it
+        dock.topLevelChanged.connect(self._show_title_bars)
+        dock.dockLocationChanged.connect(self._show_title_bars)
+        dock.visibilityChanged.connect(self._catch_up)
         self.docks[place.name] = dock
 
     # --- what is shown --------------------------------------------------------------------------------------
@@ -162,7 +159,7 @@ class Desk(QMainWindow):
         """Show a run. Hidden panels that still have it, as it was only looked back on, need not get it again."""
         known = any(shown is drill for shown in self._shown.values())
         self._world, self._drill = drill.world, drill
-        self._show_truth(drill.terms.truth)
+        self._close_and_open()
         for name, view in self.views.items():
             if not known or widget(view).isVisible():
                 self._give(name, view)
@@ -203,22 +200,34 @@ class Desk(QMainWindow):
             if self._shown.get(name) is self._drill:
                 view.add_events(events)
 
-    def _show_truth(self, shown: bool) -> None:
-        """Take away, and give back, the panels that know what nobody has asked a server for."""
-        for name in TRUTH:
-            dock = self.docks.get(name)
-            if dock is not None and shown and name in self._taken:
-                dock.setVisible(True)
-            elif dock is not None and not shown and not dock.isHidden():
-                self._taken.add(name)
-                dock.setVisible(False)
-        self._truth = shown
-        if shown:
-            self._taken.clear()
+    def _why_closed(self, place: Dock) -> str:
+        """What keeps a panel closed in this run; empty: nothing."""
+        if self._drill is None or self._world is None:
+            return ""
+        if place.truth and not self._drill.terms.truth:
+            return tr("Closed in an exam: {panel} shows more than the servers tell.").format(panel=tr(place.title))
+        return "" if place.belongs_in(self._world) else tr(place.absent)
 
-    def _catch_up(self, name: str, view: View, seen: bool) -> None:
+    def _close_and_open(self) -> None:
+        """Take away the panels that this run has no use for, and give back those that another one had taken."""
+        for place in PLACES:
+            dock = self.docks.get(place.name)
+            if dock is None:
+                continue
+            closed = bool(self._why_closed(place))
+            if closed and not dock.isHidden():
+                self._taken.add(place.name)
+                dock.setVisible(False)
+            elif not closed and place.name in self._taken:
+                self._taken.remove(place.name)
+                dock.setVisible(True)
+
+    def _catch_up(self, seen: bool) -> None:
+        """A dock is seen again, or no longer."""
         self._show_title_bars()
         if seen and self._world is not None:
+            name = self.sender().objectName()
+            view = self.views[name]
             if self._shown.get(name) is not self._drill:
                 self._give(name, view)
             view.show_world(self._world)
@@ -226,7 +235,9 @@ class Desk(QMainWindow):
     def go_to(self, name: str) -> None:
         """Open the view *name*, bring it to the front and give it the keyboard."""
         dock = self.docks.get(name)
-        if name in TRUTH and not self._truth:
+        why = self._why_closed(BY_NAME[name])
+        if why:
+            self.said.emit(why)
             return
         if not widget(self.views[name]).isVisible():
             self.unzoom()
@@ -301,6 +312,7 @@ class Desk(QMainWindow):
                 front = self._first_shown(area, group)
                 if front is not None:
                     self.docks[front].raise_()
+        self._close_and_open()
         self._show_title_bars()
         self._share_out()
 
@@ -419,7 +431,7 @@ class Desk(QMainWindow):
         return self._sized
 
     def state(self) -> QByteArray:
-        """Where everything stands, for `restore`; panels that an exam has closed count as open."""
+        """Where everything stands, for `restore`; panels that the run has closed count as open."""
         self.unzoom()
         for name in self._taken:
             self.docks[name].setVisible(True)
@@ -438,7 +450,7 @@ class Desk(QMainWindow):
             kept = self._kept.get(profile)
             if kept is not None and kept[0] == state and kept[1] != self.size():
                 self.come_back(*kept)
-        self._show_truth(self._truth)
+        self._close_and_open()
         for bar in self.findChildren(QTabBar, options=Qt.FindChildOption.FindDirectChildrenOnly):
             bar.ensurePolished()  # Qt would do it when it is shown: too late for a text size that changes next
 

@@ -184,6 +184,7 @@ class ViewConnection(QObject):
         self._console.zoom_wanted.connect(lambda: desk.zoom("console"))
         self._console.tabs.text_closed.connect(self._offer_text_back)
         self._console.busy_closed.connect(self._ask_to_close)
+        desk.said.connect(notice.tell)
         topology.opened.connect(lambda server: self._console.new_query(server))
         explorer.query_wanted.connect(self._open_query)
         explorer.log_wanted.connect(self._open_log)

@@ -10,13 +10,14 @@ from PySide6.QtWidgets import QFileDialog, QInputDialog, QWidget
 from app.main_window.appearance import Appearance
 from app.views.key_editor import KeyEditor
 from app.views.shortcut_sheet import ShortcutSheet
+from app.widgets.ask_text import ask_text
 from app.words.language import tr
 
 
 def ask_note(parent: QWidget, do: Callable[[str], None]) -> None:
     """A remark for the run, as an input line."""
-    text, said = QInputDialog.getText(parent, tr("Note"), tr("Note for the run:"))
-    if said and text.strip():
+    text = ask_text(parent, tr("Note"), tr("Note for the run:"))
+    if text and text.strip():
         do(f"note {text.strip()}")
 
 

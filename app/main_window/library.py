@@ -118,6 +118,7 @@ class Library:
     def _interrupted(self, run: UnfinishedRun) -> Interrupted:
         return Interrupted(
             run_id=run.run_id,
+            name=run.scenario_name,
             title=self.title(run.scenario_name),
             t_s=run.tick / TICKS_PER_S,
             when=tr("begun {date}").format(date=run.started_at.astimezone().strftime("%Y-%m-%d %H:%M")),

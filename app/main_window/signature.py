@@ -6,9 +6,10 @@ import getpass
 from datetime import datetime
 from typing import TYPE_CHECKING
 
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app import settings
+from app.widgets.ask_text import ask_text
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -28,13 +29,8 @@ def player(store: WindowSettings) -> str:
 
 def ask(parent: QWidget, store: WindowSettings) -> None:
     """Choose the name for this and later debriefs."""
-    name, said = QInputDialog.getText(
-        parent,
-        tr("Name on debriefs"),
-        tr("Your name on exported debriefs:"),
-        text=player(store),
-    )
-    if said:
+    name = ask_text(parent, tr("Name on debriefs"), tr("Your name on exported debriefs:"), player(store))
+    if name is not None:
         store.set(settings.PLAYER, " ".join(name.split()))
 
 

@@ -153,6 +153,8 @@ class ScenarioPicker(QWidget):
         super().__init__(parent)
         self._cards: list[Card] = []
         self._led = False
+        self._newest = 0
+        """Number of the newest interrupted run that was shown."""
         self._by_itself: Card | None = None
         """Selected before anyone chose."""
         self._heading = QLabel("Mirrordrill")
@@ -288,7 +290,11 @@ class ScenarioPicker(QWidget):
         self._skill.setMaxVisibleItems(30)
 
     def show_interrupted(self, runs: Sequence[Interrupted]) -> None:
+        """The newest one first; the drill of one that is new here is selected."""
         self.interrupted.show_runs(runs)
+        if runs and runs[0].run_id > self._newest:
+            self._newest = runs[0].run_id
+            self.choose_card(runs[0].name)
 
     def current(self) -> Card | None:
         """The scenario that is selected."""
@@ -302,6 +308,7 @@ class ScenarioPicker(QWidget):
             card = self._list.item(row).data(_CARD)
             if card.name == name:
                 self._list.setCurrentRow(row)
+                self._list.scrollToItem(self._list.item(row), QListWidget.ScrollHint.PositionAtCenter)
 
     def take_focus(self) -> None:
         self._list.setFocus()

@@ -5,6 +5,7 @@ A new view of the desk costs its own file and a row here: the desk, the menus, t
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
@@ -72,6 +73,15 @@ LEARNER, INSTRUCTOR, AUTHOR, PRESENTER = "learner", "instructor", "author", "pre
 PROFILES: Final = (LEARNER, INSTRUCTOR, AUTHOR, PRESENTER)
 
 
+def _always(_: World) -> object:
+    return True
+
+
+def _can_be_mirrored(world: World) -> object:
+    """Servers outside a cluster are there to be mirrored, in a cluster those that are."""
+    return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
+
+
 @dataclass(frozen=True, slots=True)
 class Dock:
     """A view of the desk and its place in a layout that nobody has changed."""
@@ -96,6 +106,10 @@ class Dock:
     """Layout profiles in which it is open at first."""
     truth: bool = False
     """It shows what really is, whatever any server believes; closed in an exam."""
+    belongs_in: Callable[[World], object] = _always
+    """Whether a world has what it shows; elsewhere it is closed."""
+    absent: str = ""
+    """What it would show is not there: said when it is asked for."""
     more: bool = False
     """It stands in the second part of the View menu: all entries together are higher than a screen of 768 pixels."""
 
@@ -120,7 +134,8 @@ DOCKS: Final = (
     Dock("trace", mark("States"), "app.views.trace:Trace", _RIGHT, 1, "logs", words=mark("State change trace"),
          more=True),
     Dock("monitor", mark("Monitor"), "app.views.monitor:Monitor", _RIGHT, 1, "monitor", "Alt+3",
-         words=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR)),
+         words=mark("Database Mirroring Monitor"), profiles=(LEARNER, INSTRUCTOR),
+         belongs_in=_can_be_mirrored, absent=mark("No mirrored database in this drill.")),
     Dock("events", mark("Events"), "app.views.events_list:EventsList", _RIGHT, 1, "logs", "Alt+6", truth=True),
     Dock("explorer", mark("Object Explorer"), "app.views.object_explorer:ObjectExplorer", _LEFT, 1, "console",
          "F8", "F8 | Ctrl+B", profiles=()),
@@ -131,12 +146,15 @@ DOCKS: Final = (
     Dock("system", mark("System Monitor"), "app.views.system_monitor:SystemMonitor", _RIGHT, 1, "charts", "Alt+7",
          profiles=(), more=True),
     Dock("dashboard", mark("Dashboard"), "app.views.dashboard:Dashboard", _RIGHT, 1, "availability_groups",
-         words=mark("Always On dashboard"), profiles=(), more=True),
+         words=mark("Always On dashboard"), profiles=(LEARNER, INSTRUCTOR), more=True,
+         belongs_in=lambda world: world.replicas, absent=mark("No availability group in this drill.")),
     Dock("cluster", mark("Cluster"), "app.views.cluster_manager:ClusterManager", _RIGHT, 1, "availability_groups",
-         words=mark("Failover Cluster Manager"), profiles=(), more=True),
+         words=mark("Failover Cluster Manager"), profiles=(LEARNER, INSTRUCTOR), more=True,
+         belongs_in=lambda world: world.clusters, absent=mark("No cluster in this drill.")),
     Dock("facilitator", mark("For the instructor"), "app.views.facilitator:Facilitator", _LEFT, 1, "brief",
          words=mark("For the instructor (shows coming faults)"), profiles=(INSTRUCTOR,), truth=True, more=True),
 )  # fmt: skip
 """In the order of the View menu."""
 
+BY_NAME: Final = {dock.name: dock for dock in DOCKS}
 NAMES: Final = tuple(dock.name for dock in DOCKS)

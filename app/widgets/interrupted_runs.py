@@ -17,6 +17,8 @@ class Interrupted:
     """A run that can be taken up again, or the reason why it cannot."""
 
     run_id: int
+    name: str
+    """Of the scenario."""
     title: str
     t_s: float
     when: str

@@ -11,7 +11,6 @@ from PySide6.QtWidgets import (
     QAbstractItemView,
     QHBoxLayout,
     QHeaderView,
-    QInputDialog,
     QLabel,
     QPushButton,
     QSplitter,
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import (
 from app.views.branches.comparison import Comparison
 from app.views.branches.rows import Row, rows_of
 from app.widgets import theme
+from app.widgets.ask_text import ask_text
 from app.widgets.reader import follow_selection
 from app.words.language import mark, tr
 from engine.drill.time.branches import Branches
@@ -191,8 +191,8 @@ class BranchPage(QWidget):
 
     def _ask_for_name(self) -> None:
         name = self.chosen
-        text, said = QInputDialog.getText(self, tr("Rename the branch"), tr("Name:"), text=name)
-        if said and text.strip() and name:
+        text = ask_text(self, tr("Rename the branch"), tr("Name:"), name)
+        if text and text.strip() and name:
             self.renamed.emit(name, text)
 
     def _prune(self) -> None:

@@ -34,6 +34,8 @@ MODES: Final = (
 """Ways to take a scored drill, the usual one first."""
 
 PAGE_MARGINS_PX: Final = 24
+MODE_GAP_PX: Final = 24
+"""Between modes side by side: wider than the gap between a button and its words."""
 PAGE_WIDTH_UNITS: Final = 48
 """Width of the page in line heights: a comfortable line of text."""
 
@@ -182,12 +184,11 @@ class BriefPage(QWidget):
         """As wide as can be read well, and no wider than the page; the modes beside or below each other."""
         width = min(PAGE_WIDTH_UNITS * self.fontMetrics().height(), self.width() - PAGE_MARGINS_PX)
         self._card.setFixedWidth(max(1, width))
-        longest = sum(
-            button.sizeHint().width() + self._mode_row.spacing() for button in self._modes.buttons()
-        )
+        longest = sum(button.sizeHint().width() + MODE_GAP_PX for button in self._modes.buttons())
         fits = longest <= width - 56
         way = QBoxLayout.Direction.LeftToRight if fits else QBoxLayout.Direction.TopToBottom
         self._mode_row.setDirection(way)
+        self._mode_row.setSpacing(MODE_GAP_PX if fits else MODE_GAP_PX // 4)
 
 
 def heading(text: str) -> QLabel:

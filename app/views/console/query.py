@@ -88,6 +88,10 @@ class Connection:
     """Time stands still."""
 
 
+SHARES: Final = (2, 3)
+"""Of the height: text and results. A grid needs a head and a scroll bar beside its rows."""
+
+
 class QueryWindow(QWidget):
     """A batch editor bound to one server; *window* is its name in input lines (SERVER_A#2)."""
 
@@ -129,7 +133,8 @@ class QueryWindow(QWidget):
         self._split.setChildrenCollapsible(False)
         self._split.addWidget(self.editor)
         self._split.addWidget(self.results)
-        self._split.setSizes([1, 1])
+        self._shared = False
+        """The halves have got their shares; from then on the DBA draws the line between them."""
         self._state, self._facts = QLabel(), QLabel()
         self._facts.setTextFormat(Qt.TextFormat.PlainText)  # the name of a database may look like HTML
         self._lay_out()
@@ -154,6 +159,12 @@ class QueryWindow(QWidget):
         self._state.setMinimumWidth(60)
         self._fit_fonts()
 
+    def _show_results(self) -> None:
+        self.results.show()
+        if not self._shared:
+            self._shared = True
+            self._split.setSizes(SHARES)
+
     # --- what happens to it -------------------------------------------------------------------------------
 
     @property
@@ -174,7 +185,7 @@ class QueryWindow(QWidget):
         self.started_tick = None
         self._heard = True
         self.results.show_outcome(outcome)
-        self.results.show()
+        self._show_results()
         took = formatting.hms(outcome.elapsed_ticks / TICKS_PER_S)
         rows = trn("{n} row", "{n} rows", outcome.row_count).format(n=formatting.number(outcome.row_count))
         state = "cancelled" if outcome.cancelled else "failed" if outcome.failed else "done"
@@ -250,7 +261,10 @@ class QueryWindow(QWidget):
 
     def toggle_results(self) -> None:
         had_focus = has_keys(self.results)
-        self.results.setVisible(self.results.isHidden())
+        if self.results.isHidden():
+            self._show_results()
+        else:
+            self.results.hide()
         if had_focus:
             self.editor.setFocus()
 
@@ -336,4 +350,4 @@ class QueryWindow(QWidget):
     def _show_alone(self, messages: list[Message]) -> None:
         outcome = Outcome(self.server, self.window_id, "", tuple(messages), (), 0, 0)
         self.results.show_outcome(outcome)
-        self.results.show()
+        self._show_results()

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pkgutil import resolve_name
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
-from PySide6.QtWidgets import QWidget
+import shiboken6
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window.desk import PLACES
+from app.main_window.desk import PLACES, Desk
 from app.views.help import text_of
 from app.widgets import keys
 from app.widgets.docks import DOCKS, MIDDLE, NAMES, PROFILES, Dock
+from engine.model import Group
 from tests.open_window import OpenWindow
 
 SLOTS = ("requested", "show_drill", "show_world", "add_events")
@@ -38,3 +44,68 @@ def test_each_is_in_the_menus_and_the_table_of_keys(window: OpenWindow) -> None:
         action = window.actions_by_name[f"view.{dock.name}"]
         assert action.associatedObjects(), dock.name
         assert keys.BY_NAME[f"view.{dock.name}"].ssms == (tuple(dock.keys.split(" | ")) if dock.keys else ())
+
+
+class Label(QLabel):
+    """The least that a desk takes in."""
+
+    requested = Signal(str)
+
+    def show_drill(self, drill: object) -> None:
+        pass
+
+    def show_world(self, world: object) -> None:
+        pass
+
+    def add_events(self, events: object) -> None:
+        pass
+
+
+@dataclass
+class Terms:
+    truth: bool
+
+
+@dataclass
+class Run:
+    """As much of a run as decides which panels it has."""
+
+    world: SimpleNamespace
+    terms: Terms
+
+
+def run(truth: bool = True, **parts: object) -> Any:
+    return Run(SimpleNamespace(**{"clusters": {}, "groups": {}, "replicas": {}, **parts}), Terms(truth))
+
+
+def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
+    """And the desk goes before its docks say that they are hidden, without a word about that."""
+    desk = Desk()
+    for place in DOCKS:
+        desk.put(place, Label(place.title))
+    desk.arrange("learner")
+    told: list[str] = []
+    desk.said.connect(told.append)
+
+    def closed(drill: Any) -> set[str]:
+        desk.show_drill(drill)
+        return {name for name in ("monitor", "dashboard", "cluster", "events") if desk.docks[name].isHidden()}
+
+    node: dict[str, object] = {"N": None}
+    assert closed(run()) == {"dashboard", "cluster"}
+    desk.go_to("dashboard")
+    assert told == ["No availability group in this drill."]
+    assert closed(run(clusters=node)) == {"monitor", "dashboard"}
+    assert closed(run(clusters=node, replicas=node)) == {"monitor"}
+    mirrored = {1: Group(kind="mirroring", databases=("Sales",))}
+    assert closed(run(clusters=node, groups=mirrored)) == {"dashboard"}
+    assert closed(run(truth=False)) == {"dashboard", "cluster", "events"}
+    desk.arrange("learner")
+    assert desk.docks["events"].isHidden(), "places put back open nothing in an exam"
+    desk.go_to("events")
+    assert "exam" in told[-1]
+    assert closed(run()) == {"dashboard", "cluster"}
+    desk.show()
+    with qtbot.captureExceptions() as raised:
+        shiboken6.delete(desk)
+    assert raised == []

@@ -56,7 +56,7 @@ def test_rows_grow_when_the_page_becomes_narrow(qtbot: Any) -> None:
 def test_interrupted_runs_but_the_newest_are_behind_a_button(qtbot: Any) -> None:
     shown = InterruptedRuns()
     qtbot.addWidget(shown)
-    runs = [Interrupted(number, f"Run {number}", 4.0, "today", None) for number in range(3)]
+    runs = [Interrupted(number, "lab", f"Run {number}", 4.0, "today", None) for number in range(3)]
     for given, visible in ((runs, 1), ([], 0), (runs[:1], 1), (runs, 1)):
         shown.show_runs(given)
         QApplication.processEvents()
@@ -80,3 +80,10 @@ def test_a_drill_that_comes_before_the_first_row_does_not_hide_where_to_begin(qt
     current = picker.current()
     assert current is not None
     assert current.name == "automatic-failover"
+    picker.show_interrupted([Interrupted(7, "a-lab", "A lab", 4.0, "today", None)])
+    assert picker.current() == above, "who was interrupted goes on there"
+    picker.choose_card("lab")
+    picker.show_interrupted([Interrupted(3, "a-lab", "A lab", 4.0, "today", None)])
+    current = picker.current()
+    assert current is not None
+    assert current.name == "lab", "a run that was there before moves nothing"

@@ -1,0 +1,22 @@
+"""A small window that asks for one line of text."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtWidgets import QInputDialog, QWidget
+
+WIDTH_UNITS: Final = 30
+"""In line heights: a sentence can be read while it is written."""
+
+
+def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | None:
+    """The line, with *text* to begin with; None: cancelled."""
+    asking = QInputDialog(parent)
+    asking.setWindowTitle(title)
+    asking.setLabelText(label)
+    asking.setTextValue(text)
+    asking.resize(WIDTH_UNITS * asking.fontMetrics().height(), asking.sizeHint().height())
+    said = asking.exec()
+    asking.deleteLater()
+    return asking.textValue() if said else None
