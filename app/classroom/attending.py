@@ -68,7 +68,7 @@ class Attendance:
     def line(self, tick: int, line: str) -> None:
         item = self._drill.journal[-1]
         if item.verb in NOT_IN_A_CLASS:
-            raise NotRecorded(tr("Nobody goes back in time in a class."))
+            raise NotRecorded(tr("A class cannot go back in time."))
         number, words = self._instruction or (0, item.words)
         self._note(tick, words, self._drill.state_hash(), number)
 

@@ -128,7 +128,7 @@ def _of_archive(raw: bytes, file: str) -> Iterator[Checked]:
         claim = claims.pop(what.seat, None)
         yield found if found.problem else _compared(found, claim)
     for seat, claim in claims.items():
-        problem = tr("it stands on the board, and there is no log of it")
+        problem = tr("it is on the board, but its log is missing")
         yield Checked(file, seat, str(claim.get("name")), None, problem)
 
 
@@ -149,7 +149,7 @@ def _compared(found: Checked, claim: dict[str, object] | None) -> Checked:
     """*found* beside what the board in the same archive says of it."""
     said = claim.get("verdict") if claim is not None else None
     if not isinstance(said, dict) or found.verdict is None:
-        return Checked(found.file, found.seat, found.name, found.verdict, tr("it is missing on the board"))
+        return Checked(found.file, found.seat, found.name, found.verdict, tr("it is not on the board"))
     other = [(name, value) for name, value in found.verdict.items() if said.get(name) != value]
     if not other:
         return found

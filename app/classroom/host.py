@@ -175,13 +175,13 @@ class Host:
 
     async def _first_word(self, socket: WebSocket) -> wire.Request:
         if self._strangers >= STRANGERS_MAX:
-            raise Refused(tr("too many are at the door: try again"), LATER)
+            raise Refused(tr("too many connections at once: try again"), LATER)
         self._strangers += 1
         try:
             async with asyncio.timeout(FIRST_WORD_S):
                 return await _hear(socket)
         except TimeoutError:
-            raise Refused(tr("nothing was said"), LATER) from None
+            raise Refused(tr("no message has come"), LATER) from None
         finally:
             self._strangers -= 1
 
@@ -221,7 +221,7 @@ class Host:
         if len(self._lines) >= SEATS_MAX:
             raise Refused(tr("the class is full"))
         if not join.name.isprintable() or not join.name.strip():
-            raise Refused(tr("a name has signs that can be printed"))
+            raise Refused(tr("a name needs printable characters"))
         seat = await self._kept(self._record.add_seat, join.name.strip(), token_hash, join.consent)
         return self._lines.setdefault(seat.id, _line(seat))
 
@@ -229,7 +229,7 @@ class Host:
 
     async def _seated(self, socket: WebSocket, line: Line) -> None:
         if line.socket is not None:  # half open still; who comes last is the seat
-            await _close(line.socket, LATER, tr("the seat has dialled in again"))
+            await _close(line.socket, LATER, tr("the seat has connected again"))
         line.socket, line.told = socket, set()
         try:
             await _say(socket, self._welcome(line))

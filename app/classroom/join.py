@@ -75,7 +75,7 @@ def _begin(kept: Kept, link: Link) -> None:
     try:
         said = link.incoming.get(timeout=JOIN_S)
     except Empty:
-        raise NotJoined(tr("nobody answers at this address")) from None
+        raise NotJoined(tr("no answer from this address")) from None
     if said["kind"] == "refused":
         raise NotJoined(said["text"])
     assert said["kind"] == "welcome", "a host says nothing else first"

@@ -74,7 +74,7 @@ class Link(threading.Thread):
                     if not certificate.matches(
                         socket.transport.get_extra_info("ssl_object"), self._invitation
                     ):
-                        self._refuse(tr("who answers at this address is not the host of the code"))
+                        self._refuse(tr("the host at this address does not belong to the join code"))
                         return
                     await self._talk(socket)
             except ConnectionClosed as end:

@@ -60,7 +60,7 @@ class SeatRun:
     def do(self, line: str, instruction: int = 0) -> Input:
         """Do an input line now; it is in the log when this returns. Raises InputProblem."""
         if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
-            raise InputProblem(say("nobody goes back in time in a class"))
+            raise InputProblem(say("a class cannot go back in time"))
         item = self.drill.do(line)
         self._note(item.words if not instruction else line, instruction)
         return item

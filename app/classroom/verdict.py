@@ -53,7 +53,7 @@ class Rerun:
         if act.line:
             try:
                 if act.line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
-                    raise InputProblem("nobody goes back in time in a class")
+                    raise InputProblem("a class cannot go back in time")
                 drill.do(act.line)
             except InputProblem as problem:
                 self._part(act, f"{act.line.splitlines()[0]}: {said(str(problem))}")

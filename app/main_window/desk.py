@@ -374,6 +374,7 @@ class Desk(QMainWindow):
         leap = before.isValid() and max(abs((now - before).width()), abs((now - before).height())) >= LEAP_PX
         if self._comes_back is not None and self._comes_back[1] == now:
             self.restoreState(self._comes_back[0], LAYOUT_VERSION)
+            self._close_and_open()
             self._forget()
         elif leap and self._sized and self.isVisible():
             self._keep_shares(before, now)

@@ -42,6 +42,12 @@ QUESTIONS: Final = {
         mark("Finish and score"),
         mark("Keep playing"),
     ),
+    "finish_free": Question(
+        mark("End this run?"),
+        mark("After that the run cannot be continued; no score is kept of it."),
+        mark("End the run"),
+        mark("Keep playing"),
+    ),
     "restart": Question(
         mark("Start this drill again?"),
         mark("The run on screen stops; {kept}"),
@@ -80,13 +86,13 @@ QUESTIONS: Final = {
     ),
     "finish_class": Question(
         mark("End the runs of all seats?"),
-        mark("After that nobody in the class can go on."),
+        mark("No seat can continue after that."),
         mark("End for all"),
-        mark("Keep the class"),
+        mark("Continue the class"),
     ),
     "close_class": Question(
         mark("Close the class?"),
-        mark("Seats lose their host; what they have done until now is kept."),
+        mark("The seats are disconnected; their runs up to now are kept."),
         mark("Close it"),
         mark("Keep it open"),
     ),
@@ -155,7 +161,8 @@ class Irrevocable(QObject):
             self.box.reject()
         running, drill = self._session.running, self._session.live
         self._session.pause()
-        question = QUESTIONS[act]
+        free = drill is not None and not drill.scenario.scored
+        question = QUESTIONS["finish_free" if act == "finish" and free else act]
         box = self.box = QMessageBox(self._parent)
         box.setIcon(QMessageBox.Icon.Question)
         box.setTextFormat(Qt.TextFormat.PlainText)

@@ -110,6 +110,7 @@ class GuidedTour(QObject):
         """Another page is on screen."""
         if not self._navigation.on_desk:
             self._tour.stop()
+            self._withdraw()
 
     def _offer(self) -> None:
         if not self._store.get(settings.TOUR_SEEN) and self._window.isVisible():
@@ -122,8 +123,12 @@ class GuidedTour(QObject):
             self._waits, self._paused = False, True
         elif running:
             self._paused = False  # the newcomer would rather not wait
-            if self._notice.text == tr(STANDS):
-                self._notice.clear()
+            self._withdraw()
+
+    def _withdraw(self) -> None:
+        """Nothing offers to start a clock that runs, or one of a run that is not on screen."""
+        if self._notice.text == tr(STANDS):
+            self._notice.clear()
 
     def _note_end(self) -> None:
         self._store.set(settings.TOUR_SEEN, True)

@@ -114,10 +114,10 @@ def _resource(role: ClusterRole, resource: Resource) -> Row:
 
 
 EVICTED: Final = mark(
-    "{name} will belong to the cluster no more, and its replicas stay configured. Evict it?"
+    "Evict {name} from the cluster? Its replicas stay configured."
 )
 FORCED: Final = mark(
-    "{name} will form the cluster alone. Nodes that run without it may have other data. Force quorum?"
+    "Force quorum on {name}? It forms the cluster alone; other nodes may hold newer data."
 )
 
 
@@ -149,7 +149,7 @@ def _of_node(node: Node, name: str, known: bool) -> Iterator[Action]:
     yield Action(tr("Force quorum"), f"force-quorum {name}", tr(FORCED).format(name=name))
     if known:
         weight = 1 - node.config.weight(name)
-        words = tr("Give it a vote") if weight else tr("Take its vote away")
+        words = tr("Assign a vote") if weight else tr("Remove the vote")
         yield Action(words, f"set-weight {name} {weight}")
         yield Action(tr("Evict"), f"evict {name}", tr(EVICTED).format(name=name))
 

@@ -55,7 +55,7 @@ class StartClass(QDialog):
             self.drill.addItem(title, name)
         for mode, word in MODES.items():
             self.mode.addItem(tr(word), mode.value)
-        self.frozen = QCheckBox(tr("&Wait until I let everybody go on"))
+        self.frozen = QCheckBox(tr("&Hold all seats until I press “Go on”"))
         self.frozen.setChecked(True)
         form = QFormLayout(self)
         form.addRow(tr("&Drill:"), self.drill)
@@ -150,7 +150,7 @@ COLUMNS: Final = (
     ),
     Column(title=mark("Goals"), text=_goals, right=True),
     Column(title=mark("Score so far"), text=_score, right=True),
-    Column(title=mark("Last act"), text=_last_act, tip=_last_act),
+    Column(title=mark("Last command"), text=_last_act, tip=_last_act),
 )
 
 
@@ -191,7 +191,7 @@ class ClassBoard(QDialog):
         for word, key in ((mark("Message"), "message"), (mark("Inject"), "inject")):
             self.what.addItem(tr(word), key)
         self.who.addItem(tr("to all"), ALL)
-        self.text.setPlaceholderText(tr("A text to read, or an act such as power-off SERVER_A"))
+        self.text.setPlaceholderText(tr("A message, or a command such as power-off SERVER_A"))
         self.send = QPushButton(tr("&Send"))
         self.send.clicked.connect(self._send)
         self.text.returnPressed.connect(self._send)

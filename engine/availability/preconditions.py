@@ -70,7 +70,7 @@ def _cluster(world: World, group: AvailabilityGroup, target: str) -> list[Precon
             say("sys.dm_hadr_cluster on {server}: quorum_state_desc", server=target),
         ),
         Precondition(
-            say("the cluster has not given the role up"),
+            say("the cluster role is not offline"),
             not used_up,
             say("Failover Cluster Manager and the cluster log: role {role}", role=group.name),
         ),
@@ -101,7 +101,7 @@ def _loss(world: World, group: AvailabilityGroup) -> list[Precondition]:
     lost = not (healthy and member) or replicas.group_of(world, group.primary, group.guid) is None
     return [
         Precondition(
-            say("the cluster has lost the primary"),
+            say("the cluster has noticed the loss of the primary"),
             lost,
             say("the cluster log, and the ERRORLOG of {server}", server=group.primary),
             about="beginning",

@@ -35,7 +35,7 @@ def _tell(world: World, server: str, move: Failover, step: str) -> None:
 
 def begin(world: World, server: str, node: str, way: str) -> None:
     """The cluster brings the instance *server* online on *node*, where it was not before."""
-    _break_off(world, server, say("the role went elsewhere"))
+    _break_off(world, server, say("the role moved to another node"))
     instance = world.instances[server]
     cause, failed_tick = causes.of_loss(world, server, None)
     ordered = way == "move"

@@ -53,7 +53,7 @@ def patched(world: World, name: str) -> None:
         return
     if not config.up(world, node):
         world.nodes[name] = replace(node, setup="")
-        text = say("Setup has broken off on {node}: the service pack is not installed", node=name)
+        text = say("Setup was interrupted on {node}: the service pack is not installed", node=name)
         world.emit("cluster", text, server=name, what="patch failed")
         return
     world.nodes[name] = replace(node, setup="", level=node.level + 1)
@@ -141,7 +141,7 @@ def added(world: World, name: str, instance: str) -> None:
     world.nodes[name] = replace(node, setup="")
     found = roles.find(world, instance)
     if found is None or not config.up(world, node):
-        text = say("Setup has broken off on {node}", node=name)
+        text = say("Setup was interrupted on {node}", node=name)
         world.emit("cluster", text, server=name, what="add node failed", instance=instance)
         return
     owned = _owned(found[1], name, True)

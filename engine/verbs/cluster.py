@@ -168,7 +168,7 @@ VERBS: Final = (
     Verb(
         name="fail-witness",
         parameters=(Parameter(mark("cluster"), "cluster"),),
-        help=mark("take the witness of a cluster away: its disk or share is lost"),
+        help=mark("lose the witness of a cluster: its disk or share fails"),
         group="fault",
         do=lambda world, item: commands.set_witness_failed(world, item.args[0], True),
         reverse="mend-witness",

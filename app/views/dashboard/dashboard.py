@@ -105,7 +105,7 @@ DATABASES: Final = (
 WHY: Final = (
     Column(title=mark("Automatic failover needs"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
-    Column(title=mark("Holds"), text=lambda row: tr("yes") if row.holds else tr("no"),
+    Column(title=mark("Met"), text=lambda row: tr("yes") if row.holds else tr("no"),
            tone=lambda row: "ok" if row.holds else "bad"),
     Column(title=mark("Where to see it"), text=lambda row: translated(row.seen_in),
            tip=lambda row: translated(row.seen_in)),
@@ -229,7 +229,7 @@ def _summary(server: str, board: Board | None) -> str:
     if not server:
         return tr("No availability group in this drill.")
     if board is None:
-        return tr("{server} does not answer, or knows no availability group.").format(server=server)
+        return tr("{server} does not answer, or has no availability group.").format(server=server)
     said_so = tr(
         "{group}: {health}. Primary instance {primary}, failover mode {failover}, cluster {cluster} ({quorum}), "
         "listener {listener}. {issues}"

@@ -211,7 +211,7 @@ def _solution(scenario: Scenario, seed: int, finder: Finder, begin: Begin) -> No
         return
     for act in too_early(drill.scenario, drill.story_ticks, drill.events, drill.journal)[:1]:
         found = say(
-            "the reference solution acts at {t_s:g} s, before anything is to be seen: {line}",
+            "the reference solution acts at {t_s:g} s, before the first symptom: {line}",
             t_s=act.tick / TICKS_PER_S,
             line=act.words,
         )

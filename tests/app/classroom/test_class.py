@@ -238,7 +238,7 @@ def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path)
         command("join", mine, "--player", "reference"), cwd=ROOT, capture_output=True, text=True, timeout=60
     )
     assert done.returncode == 2
-    assert "is not the host of the code" in done.stderr
+    assert "does not belong to the join code" in done.stderr
 
 
 def test_kills_at_random_lose_nothing(tmp_path: Path) -> None:

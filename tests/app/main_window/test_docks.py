@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import shiboken6
-from PySide6.QtCore import Signal
+from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
@@ -106,6 +106,9 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     assert "exam" in told[-1]
     assert closed(run()) == {"dashboard", "cluster"}
     desk.show()
+    desk.come_back(desk.state(), QSize(900, 640))
+    desk.resize(900, 640)
+    assert desk.docks["dashboard"].isHidden(), "a window that leaves the full screen opens nothing"
     with qtbot.captureExceptions() as raised:
         shiboken6.delete(desk)
     assert raised == []

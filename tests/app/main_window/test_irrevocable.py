@@ -47,6 +47,7 @@ def test_every_such_act_asks_and_the_keyboard_answers_no(hands: Hands, name: str
         window.actions_by_name[name].trigger()
         assert not window.session.running, "the clock waits for the answer"
         box = question(window)
+        assert "score" not in box.text(), "the lab keeps none"
         hands.qtbot.keyClick(box.defaultButton(), key)
         QApplication.processEvents()
         assert window.irrevocable.box is None, key

@@ -169,6 +169,8 @@ def test_time_waits_for_whoever_looks_round_the_first_time(
     assert not window.session.running, "the clock starts when somebody starts it"
     assert ("clock" in window.notice.text) is not impatient
     window.session.pause()
+    window.show_home()
+    assert "clock" not in window.notice.text, "no run is on screen whose clock could be started"
     store.set(settings.TOUR_SEEN, True)
     window.choose("automatic-failover")
     window.brief.started.emit("practice")

@@ -264,6 +264,8 @@ def test_ctrl_r_hides_and_shows_the_results(qtbot: Any, console: Any) -> None:
     assert not console.current.results.isVisible()
     qtbot.keyClick(editor, Key.Key_R, CTRL)
     assert console.current.results.isVisible()
+    text, grid = console.current._split.sizes()
+    assert text == pytest.approx(2 / 3 * grid, abs=4), "the query keeps two fifths of the height"
 
 
 def test_f6_goes_round(qtbot: Any, console: Any) -> None:

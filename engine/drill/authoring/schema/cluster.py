@@ -58,7 +58,7 @@ class Replica(Part):
 
 
 class AvailabilityGroup(Part):
-    """[[availability_group]]: a group whose replicas are joined and in step at the start."""
+    """[[availability_group]]: a group whose replicas are joined and synchronized at the start."""
 
     name: Name
     """Name of the group and of its cluster role."""
