@@ -72,7 +72,11 @@ async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
         ) as socket:
             own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
             if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
-                raise NoHost(tr("The program that answers at {address} is not the host").format(address=the_class.address))
+                raise NoHost(
+                    tr("The program that answers at {address} is not the host").format(
+                        address=the_class.address
+                    )
+                )
             await socket.send(Steer(key=the_class.secret).model_dump_json())
             yield socket
     except (OSError, ValueError, TimeoutError, WebSocketException) as problem:

@@ -205,7 +205,9 @@ class Desk(QMainWindow):
         if self._drill is None or self._world is None:
             return ""
         if place.truth and not self._drill.terms.truth:
-            return tr("Closed in an exam: {panel} shows more than the servers tell.").format(panel=tr(place.title))
+            return tr("Closed in an exam: {panel} shows more than the servers tell.").format(
+                panel=tr(place.title)
+            )
         return "" if place.belongs_in(self._world) else tr(place.absent)
 
     def _close_and_open(self) -> None:

@@ -113,12 +113,8 @@ def _resource(role: ClusterRole, resource: Resource) -> Row:
     )
 
 
-EVICTED: Final = mark(
-    "Evict {name} from the cluster? Its replicas stay configured."
-)
-FORCED: Final = mark(
-    "Force quorum on {name}? It forms the cluster alone; other nodes may hold newer data."
-)
+EVICTED: Final = mark("Evict {name} from the cluster? Its replicas stay configured.")
+FORCED: Final = mark("Force quorum on {name}? It forms the cluster alone; other nodes may hold newer data.")
 
 
 def actions(world: World, name: str, row: Row) -> list[Action]:

@@ -163,7 +163,9 @@ class QueryWindow(QWidget):
         self.results.show()
         if not self._shared:
             self._shared = True
-            height = self._split.height()  # QSplitter shares by weight only what is left above the least sizes
+            height = (
+                self._split.height()
+            )  # QSplitter shares by weight only what is left above the least sizes
             self._split.setSizes([height * share // sum(SHARES) for share in SHARES])
 
     # --- what happens to it -------------------------------------------------------------------------------
