@@ -71,12 +71,14 @@ class Definitions(Reader):
         first = self.place
         columns = self.bracketed()
         planner.check_columns(columns, self.tokens[first].line)
-        while self.word("ON", "TEXTIMAGE_ON", "WITH"):
+        while self.word("ON", "TEXTIMAGE_ON") or (self.word("WITH") and self.ahead().is_op("(")):
             self.take()
             if self.token.is_op("("):
                 self.bracketed()
             else:
                 self.take()
+        if self.word("WITH") and self.begins_cte():
+            raise SyntaxProblem(self.token.line, 319)
         self.do(line, s.CreateTable(name, columns))
 
     def create_index(self) -> None:
@@ -263,6 +265,8 @@ class Definitions(Reader):
 
     def view(self, alter: bool) -> s.Statement:
         name = self.qualified()
+        if name[-1].startswith("#"):
+            raise SyntaxProblem(self.token.line, 4103, name[-1])
         if self.token.is_op("("):
             return s.NotSimulated("CREATE VIEW with a list of columns")
         self.up_to_as()

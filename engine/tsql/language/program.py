@@ -245,7 +245,8 @@ class _Compiler(Definitions):
         if planner.check_statement(plain, line):
             self.do(line, s.Query(plain, output))
         else:
-            self.do(line, s.NotSimulated(" ".join(token.upper for token in self.tokens[first : first + 2])))
+            shown = " ".join(token.upper or token.text for token in self.tokens[first : first + 2])
+            self.do(line, s.NotSimulated(shown))
 
     def service_broker(self, what: str) -> None:
         """Statements of Service Broker, which sends nothing here."""

@@ -277,7 +277,7 @@ class Binder(Grouping):
         elif isinstance(node, exp.Subquery) and isinstance(node.this, exp.Table | exp.Subquery):
             inner = node.this
             self._source(inner)
-            for join in (*(node.this.args.get("joins") or ()), *(node.args.get("joins") or ())):
+            for join in node.args.get("joins") or ():
                 self._source(join.this)
                 if isinstance(join.args.get("on"), exp.Expr):
                     self.clause([join.args["on"]])

@@ -74,6 +74,8 @@ def read(text: str, line: int = 1) -> exp.Expr:
     try:
         trees = Reader().parse(text)
     except ParseError as problem:
+        if _BULK.search(text):
+            raise Unreadable from None
         first = problem.errors[0] if problem.errors else {}
         word = str(first.get("highlight") or "").strip() or text[:20]
         starred = _NAMED_STAR.search(str(first.get("start_context") or ""))
@@ -91,6 +93,10 @@ def read(text: str, line: int = 1) -> exp.Expr:
 
 _NAMED_STAR: Final = re.compile(r"\*\s+(\w+)\s+$")
 """`SELECT * FORM t`: for sqlglot FORM names the star and t is wrong, for the server a star has no name."""
+
+
+_BULK: Final = re.compile(r"\bOPENROWSET\s*+\(\s*+BULK\b", re.IGNORECASE)
+"""What T-SQL reads from a file, which sqlglot does not know."""
 
 
 def _near(word: str, line: int) -> SyntaxProblem:

@@ -111,6 +111,7 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
     Tokens with the numbers *replaced* are none of them.
     """
     merge = tokens[0].upper == "MERGE"
+    _check_joins(tokens, int(merge))
     using = {tokens[place].start for place in replaced}
     for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
         word = token.upper
@@ -140,6 +141,17 @@ def check_tokens(tokens: Sequence[Token], replaced: Collection[int] = ()) -> Non
             raise SyntaxProblem(token.line, 156, "OR")
         if before.upper == "AS" and word in _TYPES and behind.is_op(")", "("):
             raise SyntaxProblem(token.line, 243, token.text)
+
+
+def _check_joins(tokens: Sequence[Token], conditions: int) -> None:
+    """Raises 102 where a JOIN has no ON; *conditions* that belong to none are not counted."""
+    joins = 0
+    for before, token, behind in zip(tokens, tokens[1:], tokens[2:], strict=False):
+        hint = behind.is_op(")", ",")  # OPTION (HASH JOIN)
+        joins += token.upper == "JOIN" and before.upper != "CROSS" and not hint
+        conditions -= token.upper == "ON" and not before.is_op(".")
+    if joins and joins + conditions > 0:
+        raise near(tokens[-2])
 
 
 def _check_offset(node: exp.Expr) -> None:

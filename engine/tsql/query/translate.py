@@ -477,6 +477,9 @@ def _row_numbers(
     table = source.this if source is not None else tree.this or named
     if not isinstance(named, exp.Table) or not isinstance(table, exp.Table):
         raise Unsimulated("this form of UPDATE or DELETE")
+    with_ = tree.args.get("with_")
+    if with_ is not None and named.name.lower() in (cte.alias.lower() for cte in with_.expressions):
+        raise Unsimulated("UPDATE or DELETE through a common table expression")
     target, alias = table_ref(named), named.alias_or_name
     for candidate in table.find_all(exp.Table):
         if len(target.parts) == 1 and candidate.alias.lower() == target.parts[0].lower():

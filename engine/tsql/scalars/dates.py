@@ -9,7 +9,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.tsql.scalars import date_values
 from engine.tsql.scalars.date_values import DAY, TICKS_PER_S, Culture, Moment
-from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SqlType, type_of
+from engine.tsql.scalars.types import DATETIME, INT_RANGES, OLD_MOMENTS, SqlType, type_of
 from engine.tsql.scalars.values import (
     MARK,
     Scalar,
@@ -76,6 +76,8 @@ def dateadd(culture: Culture, name: Scalar, count: Scalar, value: Scalar, kind: 
         return None
     type_ = _kind(value, kind)
     _check_part(part, type_, "dateadd")
+    if not INT_RANGES["int"][0] <= to_number(count, "float") <= INT_RANGES["int"][1]:
+        raise SqlError(8115, "expression", "int")
     moment, steps = moment_of(value, type_, culture), int(to_number(count, "float"))
     if part in _STEP or part == "nanosecond":
         ticks = steps // 100 if part == "nanosecond" else steps * _STEP[part]
