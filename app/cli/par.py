@@ -1,19 +1,26 @@
-"""`mirrordrill par`: the best that could have been done in a drill, and the plan that proves it."""
+"""`mirrordrill par` and `regret`: the best that could have been done in a drill, and what a run lost of it."""
 
 from __future__ import annotations
 
 import argparse
 import hashlib
 import time
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write_json
 from app.exit_codes import AS_ASKED
+from engine.constants import TICKS_PER_S
+
+if TYPE_CHECKING:
+    from engine.drill.par.regret import Account
 
 SECONDS: Final = 60.0
 """Seconds that the search may take unless told."""
 
 SECONDS_MAX: Final = 86_400.0
+
+LEAST: Final = 0.05
+"""Points; a wait that loses fewer is not listed: less than is printed."""
 
 
 def add_to(command: Commands) -> None:
@@ -25,6 +32,9 @@ def add_to(command: Commands) -> None:
         "--seconds", type=float, default=SECONDS, metavar="S", help=f"time to search; default {SECONDS:g}"
     )
     par.add_argument("--json", metavar="FILE", help="write plans, curve and hashes; - is standard output")
+    regret = command("regret", "what each act and each wait of a recorded run cost")
+    regret.set_defaults(do=_regret)
+    regret.add_argument("run", metavar="RUN", help="a run that was exported, or written by run --json")
 
 
 def _par(options: argparse.Namespace) -> int:
@@ -48,6 +58,42 @@ def _par(options: argparse.Namespace) -> int:
     else:
         print("\n".join(_told(found)))
     return AS_ASKED
+
+
+def _regret(options: argparse.Namespace) -> int:
+    from app.cli.runs import recorded_run
+    from app.files import certificates
+    from engine.drill.par.regret import account
+    from engine.stepwise import at_once
+    from engine.verbs.lines import parse_script
+
+    _, drill = recorded_run(options.run)
+    if not drill.scenario.scored:
+        raise Unusable(f"{drill.scenario.name} is not scored: nothing can be lost")
+    proved = certificates.kept(drill.scenario)
+    plans = []
+    if proved is not None and proved["seed"] == drill.seed:
+        plans = [parse_script("\n".join(proved["par"]["plan"]))[0]]
+    print("\n".join(_accounted(at_once(account(drill, plans)))))
+    return AS_ASKED
+
+
+def _accounted(found: Account) -> list[str]:
+    """A row for each act, and for each wait that lost something."""
+    rows = ["   from s      to s  before   after  label       act"]
+    for move in found.moves:
+        if move.line or move.lost >= LEAST:
+            times = f"{move.tick / TICKS_PER_S:9.2f} {move.until / TICKS_PER_S:9.2f}"
+            rows.append(
+                f"{times} {move.before:7.1f} {move.after:7.1f}  {move.label:<11} {move.line or 'waiting'}"
+            )
+    rows.append(f"accuracy {found.accuracy:.1f}")
+    if found.no_return is not None:
+        rows.append(f"all goals could be reached until {found.no_return / TICKS_PER_S:g} s")
+    if found.better is not None:
+        tick, lines = found.better
+        rows += [f"better from {tick / TICKS_PER_S:g} s on:", *(f"    {line}" for line in lines)]
+    return rows
 
 
 def _told(found: dict[str, Any]) -> list[str]:

@@ -221,7 +221,7 @@ def _told(drill: Drill) -> list[str]:
     return lines
 
 
-def _recorded_run(file: str) -> tuple[Report, Drill]:
+def recorded_run(file: str) -> tuple[Report, Drill]:
     """The report in *file* and its run, played again."""
     from app.files import run_files
     from engine.drill.time import verify
@@ -237,7 +237,7 @@ def _recorded_run(file: str) -> tuple[Report, Drill]:
 def _replay(options: argparse.Namespace) -> int:
     from engine.drill.time import verify
 
-    report, drill = _recorded_run(options.run)
+    report, drill = recorded_run(options.run)
     found = verify.divergence(drill, report)
     if found is not None:
         print(f"{options.run} differs from the recorded run: {found}")
@@ -252,7 +252,7 @@ def _replay(options: argparse.Namespace) -> int:
 def _record(options: argparse.Namespace) -> int:
     from engine.drill.authoring import recorded
 
-    _, drill = _recorded_run(options.run)
+    _, drill = recorded_run(options.run)
     target = Path(options.target)
     name = target.name.removesuffix(".toml")
     if target.suffix != ".toml" or recorded.slug(name) != name:

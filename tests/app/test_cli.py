@@ -404,6 +404,18 @@ def recorded(call: Any, tmp_path: Path) -> Path:
     return file
 
 
+def test_a_recorded_run_is_told_what_it_lost(call: Any, tmp_path: Path) -> None:
+    inputs, run = tmp_path / "in.txt", tmp_path / "run.json"
+    inputs.write_text("40 power-off SERVER_B\n")
+    call("run", "automatic-failover", "--inputs", str(inputs), "--json", str(run))
+    code, out, _ = call("regret", str(run))
+    assert code == 0
+    (row,) = (line for line in out.splitlines() if line.endswith("power-off SERVER_B"))
+    assert "blunder" in row
+    assert "all goals could be reached until 40 s" in out
+    assert out.splitlines()[-1].strip() == "power-on SERVER_A"
+
+
 def test_a_recorded_run_plays_again_to_the_same_states(call: Any, recorded: Path) -> None:
     code, out, err = call("replay", str(recorded))
     assert (code, err) == (0, "")

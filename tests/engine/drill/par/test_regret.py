@@ -1,0 +1,86 @@
+"""What acts and waits cost: nothing along the reference, much where doing nothing is left too long; V never rises."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.agents import at_random
+from engine.drill.par.regret import WAITING, Account, account, accuracy
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import left_alone, played
+from engine.model import ticks
+from engine.stepwise import at_once
+from tests.engine.drill import texts
+
+
+@pytest.fixture(scope="module")
+def small() -> Scenario:
+    return texts.small()
+
+
+def of(drill: Drill) -> Account:
+    return at_once(account(drill))
+
+
+def test_the_reference_loses_nothing(small: Scenario) -> None:
+    drill = played(small)
+    found = of(drill)
+    assert {move.label for move in found.moves} == {"best"}
+    assert (found.accuracy, found.no_return, found.better) == (100.0, None, None)
+    assert found.curve[-1][1] == drill.score().total
+
+
+def test_who_does_nothing_loses_it_by_waiting(small: Scenario) -> None:
+    drill = left_alone(small)
+    found = of(drill)
+    (wait,) = found.moves
+    assert (wait.line, wait.label) == (WAITING, "blunder")
+    assert wait.before == played(small).score().total
+    assert wait.after == drill.score().total
+    assert found.no_return is not None
+    assert 0 < found.no_return < drill.tick
+    late, later = (Drill(small) for _ in range(2))
+    for run, wait_ticks in ((late, 0), (later, ticks(2.0))):
+        run.advance_to(found.no_return + wait_ticks)
+        run.do("power-on SERVER_A")
+        run.advance_to(drill.tick)
+    assert late.score().finished
+    assert not later.score().finished
+
+
+def test_an_act_that_harms_is_named_with_what_was_better(small: Scenario) -> None:
+    drill = Drill(small)
+    drill.advance_to(ticks(25.0))
+    drill.do("power-off SERVER_B")
+    drill.advance_to(drill.end_tick or 0)
+    found = of(drill)
+    worst = max(found.moves, key=lambda move: move.lost)
+    assert worst.lost > 5.0
+    assert found.better is not None
+    assert found.better[0] == worst.tick
+    assert any("power-on SERVER_A" in line for line in found.better[1])
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_curve_never_rises_and_ends_with_the_score(small: Scenario, seed: int) -> None:
+    drill = at_random(random.Random(seed).randrange(1000))(small, small.seed)
+    found = of(drill)
+    values = [value for _, value in found.curve]
+    assert values == sorted(values, reverse=True)
+    assert values[-1] == drill.score().total
+    assert found.curve[0][0] == 0
+
+
+def test_accuracy_is_that_of_the_source() -> None:
+    assert [round(accuracy(lost), 1) for lost in (1, 3, 5, 10, 15, 20, 40)] == [
+        96.6,
+        88.4,
+        80.8,
+        64.6,
+        51.5,
+        41.0,
+        15.9,
+    ]
