@@ -53,9 +53,8 @@ def submit(world: World, window: str, text: str) -> None:
     if name in world.batches:
         if len(kept.queue) >= QUEUE_MAX:
             world.emit("sql", text, server=server_of(name), window=name, batch=0)
-            full = Message(
-                0, 10, 0, 0, f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
-            )
+            said = f"{QUEUE_MAX} batches wait in this window already; this one was not sent."
+            full = Message(0, 10, 0, 0, said)
             _emit_done(world, name, Run(id=0, text=text, steps=(), messages=(full,), started_tick=world.tick))
             return
         world.sessions[name] = replace(kept, queue=(*kept.queue, text))
@@ -93,8 +92,7 @@ def cancel(world: World, window: str) -> None:
     run: Run | None = world.batches.get(name)
     if run is None:
         return
-    kept = world.sessions[name]
-    world.sessions[name] = replace(kept, queue=())
+    world.sessions[name] = replace(world.sessions[name], queue=())
     _abandon(world, name, run)
     note = Message(0, 11, 0, 0, "Query was cancelled by user.", server_of(name))
     _finish(world, name, replace(run, messages=(*run.messages, note)))

@@ -84,11 +84,8 @@ class _Compiler(Definitions):
 
     def land(self, place: int) -> None:
         """Let the jump or branch at *place* end here."""
-        action = self.actions[place]
-        if isinstance(action, Branch):
-            self.actions[place] = Branch(action.condition, self.here)
-        else:
-            self.actions[place] = Jump(self.here)
+        jump, here = self.actions[place], self.here
+        self.actions[place] = Branch(jump.condition, here) if isinstance(jump, Branch) else Jump(here)
 
     # --- the batch
 
