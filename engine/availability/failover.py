@@ -182,7 +182,14 @@ def redone(world: World, stream: int) -> None:
         return
     unhardened_kb = world.flow.positions(source).flushed_kb - world.flow.stream_positions(stream).hardened_kb
     lead = world.contacts.get((world.copies[key].availability.guid or 0, world.sources[source][0], key[0]))
-    if failover.kind == "manual" and lead is not None and lead.connected and unhardened_kb > 1e-6:
+    readable = not world.copies[world.sources[source]].disk_failed
+    if (
+        failover.kind == "manual"
+        and lead is not None
+        and lead.connected
+        and readable
+        and unhardened_kb > 1e-6
+    ):
         return  # the tail of the log is still on its way
     _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
     guid = world.copies[key].availability.guid
@@ -265,7 +272,8 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
             _account_end(world, copy, old, hardened_kb)
         streams.add_source(world, key, hardened_kb)
     else:
-        world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
+        if not copy.disk_failed:
+            world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
         return  # it was the primary before and has its own log
     world.update_copy(
         key,

@@ -17,6 +17,7 @@ from engine.model import (
     DatabaseCopy,
     DbState,
     Key,
+    ReplicaRole,
     ReplicaWord,
     ResourceState,
     SuspendReason,
@@ -133,6 +134,25 @@ def lose(world: World, key: Key, server: str) -> None:
         replicas.set_state(world, key, _own_state(world, key))
 
 
+def stop(world: World, key: Key) -> None:
+    """The database is closed here, and its log flows no more; the other databases of its group go on. A secondary that
+    was in step stays ready for failover: nothing has been committed since. Documented (KB 2857849).
+    """
+    mine = world.copies[key].availability
+    if mine.role is ReplicaRole.PRIMARY:
+        for server, _ in mine.peers:
+            _set_closing(world, key, server, None)
+            replicas.set_peer(world, key, server, SyncState.NOT_SYNCHRONIZING)
+            replicas.set_state(world, (server, key[1]), SyncState.NOT_SYNCHRONIZING)
+    elif mine.guid is not None:
+        primary = (world.replicas[key[0], mine.guid].primary or "", key[1])
+        if primary in world.copies:
+            lose(world, primary, key[0])
+    replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+    if mine.guid is not None:
+        world.touch(mine.guid)
+
+
 def forget(world: World, key: Key, server: str) -> None:
     """The copy on *server* belongs to the group no more: the primary *key* waits for it no longer."""
     mine = world.copies[key].availability
@@ -235,7 +255,7 @@ def call(world: World, guid: int) -> None:
 def join(world: World, primary: Key, secondary: Key) -> None:
     """Primary and secondary of a database are connected: log flows, unless data movement is suspended."""
     lead, follow = world.copies.get(primary), world.copies[secondary]
-    if lead is None or lead.source is None or follow.recovering:
+    if lead is None or lead.source is None or follow.recovering or lead.disk_failed or follow.disk_failed:
         return
     if lead.availability.guid != follow.availability.guid:
         return  # the primary has left the group, and the secondary has not learnt of it

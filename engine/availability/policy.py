@@ -96,7 +96,8 @@ class Availability(groups.Policy):
         guid, mine = lead.availability.guid, lead.availability
         contact = world.contacts.get((guid or 0, lead.server, follow.server))
         suspended = mine.suspended is not None or follow.availability.suspended is not None
-        sending = contact is not None and contact.connected and not suspended
+        usable = not lead.disk_failed and not follow.disk_failed
+        sending = contact is not None and contact.connected and not suspended and usable
         waiting = follow.server in mine.lost
         in_step = mine.peer(follow.server) is SyncState.SYNCHRONIZED or follow.server in dict(mine.closing)
         return StreamTerms(
@@ -152,7 +153,7 @@ class Availability(groups.Policy):
         failover.cancel(world, key, why)
 
     def log_lost(self, world: World, key: Key) -> None:
-        replicas.set_state(world, key, SyncState.NOT_SYNCHRONIZING)
+        movement.stop(world, key)
 
     def instance_lost(self, world: World, key: Key) -> None:
         guid = world.copies[key].availability.guid
@@ -184,6 +185,11 @@ class Availability(groups.Policy):
             and contact.connected
         ):
             movement.join(world, (state.primary, key[1]), key)
+        if state.role is ReplicaRole.PRIMARY:
+            for other in world.copies_of(key[1]):
+                contact = world.contacts.get((guid, key[0], other.server))
+                if contact is not None and contact.connected and other.availability.guid == guid:
+                    movement.join(world, key, (other.server, key[1]))
         return True
 
     def tell_start(self, world: World, key: Key) -> None:

@@ -47,6 +47,7 @@ class GroupRole(roles.RoleKind):
             and world.computers[node].cpu_factor < STALL_FACTOR
             and not any(copy.recovering for copy in replicas.copies(world, server, group.guid))
             and world.replicas[server, group.guid].word is not ReplicaWord.NOT_AVAILABLE
+            and not (group.db_failover and any(_damaged(world, server, name) for name in group.databases))
         )
 
     def targets(self, world: World, role: ClusterRole) -> list[str]:
@@ -73,6 +74,9 @@ class GroupRole(roles.RoleKind):
         lease = not planned and role.why == say("the lease was not renewed")
         if lease:
             errorlog.write(world, server, 19407, group.name)
+        for database in group.databases if group.db_failover and not planned else ():
+            if _damaged(world, server, database):
+                errorlog.write(world, server, 41653, database, 2, "DB_SHUTDOWN", group.name)
         failover.close(world, server, group.guid, replicas.LEASE if lease else replicas.OFFLINE)
         return failover.OFFLINE_S if planned else SERVICE_NOTICED_S
 

@@ -174,7 +174,8 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
         _change(world, node, role, state=ResourceState.OFFLINE, why=why, failures=failures)
         return
     role = _change(world, node, role, failures=(*failures, world.tick))
-    _take_offline(world, node, role, (), "failover")
+    others = tuple(name for name in kind.targets(world, role) if name != role.owner)
+    _take_offline(world, node, role, others, "failover")
 
 
 def owners_lost(world: World, node: str, gone: list[str]) -> None:

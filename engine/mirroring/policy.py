@@ -7,7 +7,7 @@ from engine.flow import Crossing
 from engine.messages import SqlError
 from engine.mirroring import failover, preconditions, quorum, redo, roles, session, sync
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, Safety, WitnessState, World
-from engine.protocol import errorlog, groups, streams
+from engine.protocol import errorlog, groups, network, streams
 from engine.protocol.groups import Precondition, StreamTerms
 
 
@@ -91,6 +91,9 @@ class Mirroring(groups.Policy):
         failover.cancel_at(world, key, why)
 
     def log_lost(self, world: World, key: Key) -> None:
+        guid = world.copies[key].mirroring.guid
+        assert guid is not None
+        network.drop_contacts(world, guid, key[0])
         world.update_mirroring(key, armed=False)
         roles.stop(world, key)
 

@@ -76,9 +76,7 @@ def _lose_log(world: World, key: Key) -> None:
         _tell_lost_files(world, copy)
     if copy.group is not None or opened:
         _close(world, key)
-    if copy.group is not None:
-        network.drop_contacts(world, copy.group, server)
-        policy.log_lost(world, key)
+    policy.log_lost(world, key)
 
 
 def _lose_data(world: World, key: Key) -> None:

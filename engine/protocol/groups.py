@@ -126,7 +126,7 @@ class Policy:
         """The copy can take no part in a failover that is under way."""
 
     def log_lost(self, world: World, key: Key) -> None:
-        """The copy has lost its log, and its connections with it."""
+        """The copy has lost its log and is closed."""
 
     def instance_lost(self, world: World, key: Key) -> None:
         """The copy's instance is no more, and what it knew of others."""

@@ -7,6 +7,7 @@ import pytest
 from engine.availability import commands
 from engine.messages import SqlError
 from engine.model import ReplicaWord, SuspendReason, SyncState, World
+from engine.protocol import serving
 from tests.engine.availability.worlds import ag_lab, do, primaries, until
 
 
@@ -34,6 +35,59 @@ def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float,
     assert all(least_s <= took <= most_s for took in online_s(world)), online_s(world)
     assert all(account.lost_transactions == 0 for account in world.availability.values())
     assert world.clients["APP"].connected_to == "NODE_2"
+
+
+def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
+    world = ag_lab()
+    until(world, 30)
+    do(world, "fail-resource AG1")
+    until(world, 60)
+    assert (primaries(world), world.failovers) == (["NODE_1"], [])  # restarted where it was
+    do(world, "fail-resource AG1")
+    until(world, 90)
+    assert primaries(world) == ["NODE_2"]
+
+
+def _closed(world: World, database: str) -> SyncState:
+    """The log disk of a database of the primary fails; its state on NODE_2 after ten seconds."""
+    until(world, 30)
+    do(world, f"fail-disk NODE_1 {database}")
+    until(world, 40)
+    return world.copies["NODE_2", database].availability.state
+
+
+def test_a_database_without_its_disk_fails_nothing_and_moves_without_loss() -> None:
+    world = ag_lab()
+    assert _closed(world, "Sales") is SyncState.NOT_SYNCHRONIZING
+    assert (primaries(world), world.failovers) == (["NODE_1"], [])
+    assert world.copies["NODE_1", "Orders"].availability.peer("NODE_2") is SyncState.SYNCHRONIZED
+    do(world, "sql NODE_2 ALTER AVAILABILITY GROUP AG1 FAILOVER")
+    until(world, 70)
+    assert [failover.kind for failover in world.failovers] == ["manual", "manual"]
+    assert serving.serves(world, ("NODE_2", "Sales"))
+    old = [world.copies["NODE_1", name].availability.state for name in ("Orders", "Sales")]
+    assert old == [SyncState.SYNCHRONIZED, SyncState.NOT_SYNCHRONIZING]  # its disk is still gone
+    do(world, "mend-disk NODE_1 Sales")
+    until(world, 80)
+    assert world.copies["NODE_1", "Sales"].availability.state is SyncState.SYNCHRONIZED
+
+
+def test_a_primary_whose_disk_comes_back_sends_again() -> None:
+    world = ag_lab()
+    _closed(world, "Sales")
+    do(world, "mend-disk NODE_1 Sales")
+    until(world, 50)
+    assert serving.serves(world, ("NODE_1", "Sales"))
+    assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+
+
+def test_with_db_failover_one_lost_disk_moves_the_group() -> None:
+    world = ag_lab(version=2017)
+    do(world, "sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (DB_FAILOVER = ON)")
+    _closed(world, "Orders")
+    assert primaries(world) == ["NODE_2"]
+    assert [failover.kind for failover in world.failovers] == ["automatic", "automatic"]
+    assert any(41653 in line for line in world.errorlog["NODE_1"])
 
 
 def test_a_lost_secondary_stops_commits_for_its_timeout_and_no_longer() -> None:
