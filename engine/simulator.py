@@ -10,6 +10,7 @@ from typing import Final
 from engine import tsql
 from engine.availability import failover as group_failover
 from engine.availability import movement, seeding
+from engine.availability import redo as group_redo
 from engine.cluster import instances, membership, roles, setup
 from engine.events import Event
 from engine.flow import Crossing, Samples
@@ -39,6 +40,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **instances.HANDLERS,
     **setup.HANDLERS,
     **movement.HANDLERS,
+    **group_redo.HANDLERS,
     **group_failover.HANDLERS,
     **seeding.HANDLERS,
     "database.recovered": service.recovered,

@@ -289,6 +289,9 @@ def join(world: World, primary: Key, secondary: Key) -> None:
     streams.resend(world, stream)
     world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, db_state=DbState.ONLINE)
     world.update_availability(secondary, **replicas.doors(world, secondary))
+    if lead.extra_files != follow.extra_files:
+        new_kb = [file.added_kb for file in lead.extra_files if file not in follow.extra_files]
+        world.after(0.0, "availability.replay", *secondary, min(new_kb, default=0.0))
     for server, kinds in ((primary[0], ("secondary", "primary")), (secondary[0], ("primary", "secondary"))):
         other = secondary[0] if server == primary[0] else primary[0]
         errorlog.write(world, server, 35266, *kinds, primary[1], other, replica_id(guid or 0, other))

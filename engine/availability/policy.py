@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.availability import failover, movement, preconditions, replicas, seeding
+from engine.availability import failover, movement, preconditions, redo, replicas, seeding
 from engine.flow import Crossing
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, DbState, Key, ReplicaRole, ReplicaWord, SyncState, World
@@ -145,6 +145,9 @@ class Availability(groups.Policy):
         """The primary has to agree, so the two have to be in touch. [DOC: active secondaries]"""
         in_touch = copy.availability.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
         return copy.availability.role is ReplicaRole.SECONDARY and copy.stream is not None and in_touch
+
+    def catalog_changed(self, world: World, key: Key) -> None:
+        redo.note_change(world, key)
 
     def preconditions(self, world: World, database: str) -> list[Precondition]:
         return preconditions.preconditions(world, database)

@@ -44,8 +44,8 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
     trouble = trouble_with_files(world, copy, lead)
     if trouble is not None:
         fail(world, (server, database), *trouble)
-    elif _files(copy) != _files(lead):
-        world.update_copy((server, database), **_files(lead))
+    elif files_of(copy) != files_of(lead):
+        world.update_copy((server, database), **files_of(lead))
 
 
 def _redone(world: World, stream: int, upto_kb: float) -> bool:
@@ -72,7 +72,7 @@ def finish(world: World, mirror: Key) -> None:
     end = world.flow.stream_positions(copy.stream).hardened_kb
     _take_over_catalog(world, lead, copy, end)
     known = tuple(file for file in lead.extra_files if file in copy.extra_files or file.added_kb <= end)
-    world.update_copy(mirror, **{**_files(lead), "extra_files": known})
+    world.update_copy(mirror, **{**files_of(lead), "extra_files": known})
 
 
 def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end_kb: float) -> None:
@@ -88,7 +88,8 @@ def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end
         world.update_copy((copy.server, copy.database), **chain)
 
 
-def _files(copy: DatabaseCopy) -> dict[str, object]:
+def files_of(copy: DatabaseCopy) -> dict[str, object]:
+    """What a copy knows of its files, by the names of its fields."""
     names = ("size_kb", "log_size_kb", "log_max_kb", "extra_files")
     return {name: getattr(copy, name) for name in names}
 

@@ -90,6 +90,25 @@ def test_with_db_failover_one_lost_disk_moves_the_group() -> None:
     assert any(41653 in line for line in world.errorlog["NODE_1"])
 
 
+def test_a_file_that_a_secondary_cannot_create_suspends_its_copy_until_the_drive_is_there() -> None:
+    world = ag_lab()
+    do(world, "add-drive NODE_1 E size_gb=20", "add-drive NODE_3 E size_gb=20")
+    add = "ADD FILE (NAME = Sales_2, FILENAME = 'E:\\Data\\Sales_2.ndf', SIZE = 1GB)"
+    do(world, f"sql NODE_1 ALTER DATABASE Sales {add}")
+    resume = "sql NODE_2 ALTER DATABASE Sales SET HADR RESUME"
+    for line in ("", resume):  # the same log record again
+        do(world, *filter(None, [line]))
+        until(world, world.tick / 100 + 10)
+        mine = world.copies["NODE_2", "Sales"].availability
+        assert (mine.suspended, mine.state) == (SuspendReason.REDO, SyncState.NOT_SYNCHRONIZING)
+    assert world.copies["NODE_3", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
+    assert sum(5123 in line for line in world.errorlog["NODE_2"]) == 2
+    do(world, "add-drive NODE_2 E size_gb=20", resume)
+    until(world, world.tick / 100 + 10)
+    assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+    assert world.copies["NODE_2", "Sales"].extra_files == world.copies["NODE_1", "Sales"].extra_files
+
+
 def test_a_lost_secondary_stops_commits_for_its_timeout_and_no_longer() -> None:
     world = ag_lab()
     until(world, 30)
