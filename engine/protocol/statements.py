@@ -70,7 +70,9 @@ def restore_with_recovery(world: World, server: str, database: str) -> Outcome:
 
 
 def _recovered(world: World, server: str, database: str) -> Outcome:
-    copy = world.copies[server, database]
+    copy = world.copies.get((server, database))
+    if copy is None:  # dropped meanwhile
+        raise SqlError(3118, database, also=(3013,))
     if copy.group_kind or copy.db_state is not DbState.RESTORING:
         raise SqlError(3104, database, also=(3013,))
     open_restored(world, (server, database))

@@ -183,3 +183,15 @@ def test_a_secondary_whose_cluster_service_stops_counts_as_lost_until_it_is_back
     until(world, 60)
     assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+
+
+def test_a_copy_that_is_dropped_while_it_is_recovered_is_not_there_any_more() -> None:
+    world = ag_lab()
+    until(world, 1)
+    do(world, "sql NODE_3 ALTER DATABASE Sales SET HADR OFF")
+    until(world, 2)
+    do(world, "sql NODE_3#1 RESTORE DATABASE Sales WITH RECOVERY")
+    until(world, 3)
+    do(world, "sql NODE_3#2 DROP DATABASE Sales")
+    until(world, 4)
+    assert ("NODE_3", "Sales") not in world.copies
