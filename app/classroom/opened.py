@@ -21,6 +21,7 @@ from app.classroom.models import FROZEN, RUNNING, Class
 from app.classroom.plan import Plan
 from app.classroom.record import Record
 from app.classroom.wire import BYTES_MAX, PINGS_S
+from app.files import own_certificate
 from app.words.language import tr
 from engine.drill.authoring.contents import sha256
 from engine.drill.authoring.scenario import Scenario
@@ -91,7 +92,7 @@ def serve(record: Record, the_class: Class, listen: str | None, show: Callable[[
 
 
 async def _serve(host: Host, the_class: Class, listening: socket.socket, ready: Callable[[], object]) -> None:
-    context = certificate.of_host(the_class.certificate, the_class.key)
+    context = own_certificate.context(the_class.certificate, the_class.key)
     server = _Server(
         uvicorn.Config(
             host.app,

@@ -5,9 +5,10 @@ from __future__ import annotations
 import argparse
 import sys
 from functools import partial
+from pathlib import Path
 from typing import Final
 
-from app.cli.terms import Commands, Unusable, check_seed, loaded, write_json
+from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from engine.drill.running.drill import Drill
@@ -31,6 +32,9 @@ def add_to(command: Commands) -> None:
     serve.add_argument(
         "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (1)"
     )
+    serve.add_argument(
+        "--certificate", metavar="FILE", help="write the certificate of this run, for clients that check it"
+    )
     serve.add_argument("--record", metavar="FILE", help="write the run at its end, for `mirrordrill replay`")
 
 
@@ -47,7 +51,14 @@ def _serve(options: argparse.Namespace) -> int:
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
     try:
-        serve(drill, options.speed, options.port_base, sys.stdin, partial(print, flush=True))
+        serve(
+            drill,
+            options.speed,
+            options.port_base,
+            sys.stdin,
+            partial(print, flush=True),
+            lambda pem: options.certificate and write(pem, Path(options.certificate)),
+        )
     except NoPort as problem:  # nothing was played: a record that stands under that name is left as it is
         raise Unusable(f"{problem}; choose another --port-base") from problem
     except BaseException:

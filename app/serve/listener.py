@@ -9,6 +9,7 @@ from typing import Final
 
 from app.host import Answer, Host
 from app.serve.session import Session
+from app.serve.wire import tls
 from engine.events import Event
 from engine.model import Role, World
 
@@ -46,6 +47,7 @@ class Listener:
 
     def __init__(self, host: Host) -> None:
         self.password = secrets.token_urlsafe(12)
+        self.tls = tls(HOST)
         self.ports: dict[str, int] = {}
         self._host = host
         self._last = 0

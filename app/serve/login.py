@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass, field
+from enum import IntEnum
 from typing import Final
 
 from app.serve.packets import SIZE, SIZE_MAX, SIZE_MIN, Malformed, Reader
 
 VERSION, ENCRYPTION, INSTANCE, THREAD, MARS = range(5)
 """Options of a PRELOGIN."""
-NO_ENCRYPTION: Final = 0x02
-"""ENCRYPT_NOT_SUP: who must have TLS leaves, all others go on without."""
 
-TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004
+
+class Encryption(IntEnum):
+    """What a side wants of TLS [MS-TDS 2.2.6.5]."""
+
+    LOGIN = 0
+    """ENCRYPT_OFF: the login alone is hidden."""
+    ON = 1
+    NONE = 2
+    """ENCRYPT_NOT_SUP: this side has no TLS."""
+    REQUIRED = 3
+
+
+TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, TDS_8 = 0x71000001, 0x72090002, 0x730B0003, 0x74000004, 0x08000000
 """Versions as LOGINACK tells them [MS-TDS 2.2.7.14]."""
 NEWEST: Final = {2005: TDS_7_2, 2008: TDS_7_3}
 """What a version of the product speaks at most; later ones 7.4 [MS-TDS Appendix A]."""
@@ -25,21 +36,36 @@ NAME_MAX: Final = 128
 def negotiated(asked: int, product: int) -> int:
     """The TDS version for a client that asks for one and a product of the version 2005, 2008 …"""
     newest = NEWEST.get(product, TDS_7_4)
+    asked = TDS_7_4 if asked == TDS_8 else asked  # 8.0 is 7.4 with TLS below it
     return max(
         (one for one in (TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4) if one <= min(asked, newest)), default=TDS_7_1
     )
 
 
-def prelogin_answer(body: bytes, build: str) -> bytes:
-    """The answer to a PRELOGIN of a server whose product version is *build* (9.00.5000.00). Raises Malformed."""
-    reader = Reader(body)
-    while reader.number("B") != 0xFF:
+def agreed(asked: int) -> Encryption:
+    """What a server with TLS that forces nobody answers to a client's *asked*, as the table in 2.2.6.5 has it."""
+    if asked in (Encryption.ON, Encryption.REQUIRED):
+        return Encryption.ON
+    return Encryption.LOGIN if asked == Encryption.LOGIN else Encryption.NONE
+
+
+def read_prelogin(body: bytes) -> int:
+    """What a PRELOGIN asks for of TLS, see `Encryption`; one that says nothing has none. Raises Malformed."""
+    reader, asked = Reader(body), int(Encryption.NONE)
+    while (option := reader.number("B")) != 0xFF:
         offset, length = struct.unpack(">HH", reader.take(4))
-        Reader(body, offset).take(length)
+        value = Reader(body, offset).take(length)
+        if option == ENCRYPTION and value:
+            asked = value[0]
+    return asked
+
+
+def prelogin_answer(encryption: Encryption, build: str) -> bytes:
+    """The answer to a PRELOGIN of a server whose product version is *build* (9.00.5000.00)."""
     major, minor, number = build_of(build)
     options = (
         (VERSION, struct.pack(">BBHH", major, minor, number, 0)),
-        (ENCRYPTION, bytes([NO_ENCRYPTION])),
+        (ENCRYPTION, bytes([encryption])),
         (INSTANCE, b"\0"),
         (THREAD, b""),
         (MARS, b"\0"),

@@ -46,6 +46,11 @@ class Message:
     """The connection is to be reset before it is carried out."""
 
 
+def packet(kind: Kind, body: bytes) -> bytes:
+    """The only packet of a message."""
+    return HEADER.pack(kind, END, HEADER.size + len(body), 0, 0, 0) + body
+
+
 def packets(body: bytes, size: int = SIZE, spid: int = 0) -> bytes:
     """A response in packets of *size* bytes at most."""
     step = size - HEADER.size

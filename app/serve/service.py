@@ -23,14 +23,26 @@ FRAME_S: Final = 0.01
 LOGIN: Final = "sa"
 
 
-def serve(drill: Drill, speed: float, port_base: int, lines: TextIO, show: Callable[[str], object]) -> None:
+def serve(
+    drill: Drill,
+    speed: float,
+    port_base: int,
+    lines: TextIO,
+    show: Callable[[str], object],
+    hand_out: Callable[[str], object],
+) -> None:
     """Play *drill* at *speed* until it is over or *lines* end. First its addresses, then each event go to *show*,
-    as a line of JSON. Raises NoPort."""
-    asyncio.run(_serve(drill, speed, port_base, lines, show))
+    as a line of JSON; before them its certificate, in PEM, to *hand_out*. Raises NoPort."""
+    asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out))
 
 
 async def _serve(
-    drill: Drill, speed: float, port_base: int, lines: TextIO, show: Callable[[str], object]
+    drill: Drill,
+    speed: float,
+    port_base: int,
+    lines: TextIO,
+    show: Callable[[str], object],
+    hand_out: Callable[[str], object],
 ) -> None:
     loop, asked, over = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     host = Host()
@@ -40,6 +52,7 @@ async def _serve(
     host.set_speed(speed)
     listener = Listener(host)
     await listener.open(port_base)
+    hand_out(listener.tls.certificate)
     show(json.dumps(addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(over.set))

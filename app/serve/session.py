@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import socket
 import struct
 from typing import Final, Protocol
 
@@ -13,9 +12,10 @@ from app.host import Answer
 from app.serve import login as logins
 from app.serve import tokens
 from app.serve.answers import answer
-from app.serve.login import Login
-from app.serve.packets import SIZE, Assembler, Kind, Malformed, Message, packets
+from app.serve.login import Encryption, Login
+from app.serve.packets import SIZE, Assembler, Kind, Malformed, Message
 from app.serve.requests import Asked, NotSimulated, Prepared, read_batch, read_call, read_transaction
+from app.serve.wire import CLIENT_HELLO, Tls, Wire
 from engine.constants import PRODUCT
 from engine.messages import text_of
 from engine.model import World
@@ -23,13 +23,13 @@ from engine.tsql.batches.data import Session as SqlSession
 
 HANDSHAKE_S: Final = 15.0
 """Wall time from the first byte to the end of the login: the time-out of most clients. Assumed."""
-READ: Final = 65_536
 
 
 class Door(Protocol):
     """What a connection needs of the world behind it."""
 
     password: str
+    tls: Tls
 
     @property
     def world(self) -> World: ...
@@ -54,7 +54,7 @@ class Session:
         self.door, self.server, self.window = door, server, window
         self.ended = ""
         """Why the instance has ended the session, as the event says it."""
-        self._reader, self._writer = reader, writer
+        self._wire = Wire(reader, writer)
         self._assembler = Assembler()
         self._messages: list[Message] = []
         self._reading: asyncio.Task[Message] | None = None
@@ -78,7 +78,7 @@ class Session:
                 self._reading.cancel()
             if self.window in self.door.world.sessions:
                 await self.door.ask(f"disconnect {self.window}")
-            self._writer.close()
+            self._wire.close()
 
     def end(self, why: str) -> None:
         """The instance has ended the session: what waits here for a packet need not wait any longer."""
@@ -88,10 +88,7 @@ class Session:
 
     def reset(self) -> None:
         """Break the connection so that the client is told by its own system."""
-        wire = self._writer.get_extra_info("socket")
-        if wire is not None and not self._writer.transport.is_closing():
-            wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+        self._wire.reset()
 
     async def _next(self) -> Message:
         """The next message. Raises Gone at the end of the connection, from whichever side."""
@@ -108,7 +105,7 @@ class Session:
 
     async def _read(self) -> Message:
         while not self._messages:
-            data = await self._reader.read(READ)
+            data = await self._wire.read()
             if not data:
                 raise Gone
             self._messages += self._assembler.feed(data)
@@ -122,20 +119,32 @@ class Session:
 
     async def _send(self, body: bytes) -> None:
         await self.door.answering(self.server)
-        self._writer.write(packets(body, self._size, self._spid))
-        await self._writer.drain()
+        await self._wire.send(body, self._size, self._spid)
 
     # --- login
 
     async def _log_in(self) -> bool:
+        data = await self._wire.read()
+        if data[:1] == bytes([CLIENT_HELLO]):
+            await self._wire.begin_tls(self.door.tls.strict, inside=False, come=data)
+        else:
+            self._messages += self._assembler.feed(data)
         message = await self._next()
         await self.door.answering(self.server)
         build = PRODUCT[self.door.world.instances[self.server].version][0]
+        asked = Encryption.NONE
         if message.kind is Kind.PRELOGIN:
-            await self._send(logins.prelogin_answer(message.body, build))
+            asked = logins.agreed(logins.read_prelogin(message.body))
+            await self._send(logins.prelogin_answer(asked, build))
+            if asked is not Encryption.NONE and not self._wire.hidden:
+                await self._wire.begin_tls(self.door.tls.inside, inside=True)
+            else:
+                asked = Encryption.NONE
             message = await self._next()
         if message.kind is not Kind.LOGIN:
             raise Malformed(f"a login was expected, not a message of type {message.kind:#04x}")
+        if asked is Encryption.LOGIN:
+            self._wire.end_tls()
         login = logins.read_login(message.body)
         self._tds = logins.negotiated(login.tds, self.door.world.instances[self.server].version)
         if login.windows:
@@ -182,7 +191,7 @@ class Session:
         out += tokens.collation()
         out += tokens.environment(tokens.LANGUAGE, "us_english")
         out += self._told(5703, "Changed language setting to us_english.")
-        out += tokens.login_ack(self._tds, logins.build_of(build))
+        out += tokens.login_ack(logins.TDS_8 if login.tds == logins.TDS_8 else self._tds, logins.build_of(build))
         out += tokens.environment(tokens.PACKET_SIZE, str(login.packet_size), str(SIZE))
         out += tokens.environment(tokens.PARTNER, partner) if partner else b""
         await self._send(out + tokens.done(tds=self._tds))

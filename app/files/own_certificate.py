@@ -1,0 +1,53 @@
+"""A certificate that a program makes for itself, for connections on which nobody else has to vouch for it. No Qt."""
+
+from __future__ import annotations
+
+import ssl
+import tempfile
+from collections.abc import Sequence
+from datetime import UTC, datetime, timedelta
+from ipaddress import ip_address
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.hazmat.primitives.serialization import Encoding, NoEncryption, PrivateFormat
+from cryptography.x509.oid import NameOID
+
+VALID: Final = timedelta(days=3650)
+"""Nobody looks at it: who connects compares the certificate itself or its fingerprint. Assumed."""
+
+
+def new(subject: str, addresses: Sequence[str] = ()) -> tuple[str, str]:
+    """A certificate of *subject*, which a client may meet at *addresses*, and its key, both in PEM."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, subject)])
+    now = datetime.now(UTC)
+    made = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - timedelta(days=1))  # clocks of two computers differ
+        .not_valid_after(now + VALID)
+    )
+    if addresses:
+        known = [x509.IPAddress(ip_address(address)) for address in addresses]
+        made = made.add_extension(x509.SubjectAlternativeName(known), critical=False)
+    signed = made.sign(key, hashes.SHA256())
+    secret = key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption())
+    return signed.public_bytes(Encoding.PEM).decode(), secret.decode()
+
+
+def context(certificate: str, key: str, oldest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> ssl.SSLContext:
+    """What a server speaks TLS with; OpenSSL reads both from a file, which is there for that moment only."""
+    made = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    made.minimum_version = oldest
+    with tempfile.TemporaryDirectory() as folder:  # only its owner can look into it
+        file = Path(folder) / "own.pem"
+        file.write_text(certificate + key)
+        made.load_cert_chain(file)
+    return made

@@ -1,0 +1,138 @@
+"""The bytes of a connection, with TLS below or inside the packets where the client wants it [MS-TDS 3.2.5.1]."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import ssl
+import struct
+from dataclasses import dataclass
+from typing import Final
+
+from app.files import own_certificate
+from app.serve.packets import Kind, Malformed, packet, packets
+
+READ: Final = 65_536
+STRICT_PROTOCOL: Final = "tds/8.0"
+"""What a client of TDS 8.0 asks for in its TLS (ALPN)."""
+CLIENT_HELLO: Final = 0x16
+"""First byte of a connection that begins with TLS; all others begin with the type of a packet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tls:
+    """What an instance shows to clients that want TLS: the same certificate for all instances of a run."""
+
+    certificate: str
+    """In PEM, for clients that check it."""
+    inside: ssl.SSLContext
+    """For TLS inside PRELOGIN: 1.2 at most, as the newest with which drivers get through there. Measured."""
+    strict: ssl.SSLContext
+    """For TDS 8.0, where TLS comes first."""
+
+
+def tls(address: str) -> Tls:
+    """With a certificate that is made now, for clients that connect to *address*."""
+    certificate, key = own_certificate.new("Mirrordrill simulated SQL Server", [address])
+    inside = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
+    inside.maximum_version = ssl.TLSVersion.TLSv1_2
+    strict = own_certificate.context(certificate, key, ssl.TLSVersion.TLSv1_2)
+    strict.set_alpn_protocols([STRICT_PROTOCOL])
+    return Tls(certificate, inside, strict)
+
+
+class Wire:
+    """Packets out and bytes of packets in; whether TLS lies between, only this class knows."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self._tls: ssl.SSLObject | None = None
+        self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
+
+    async def read(self) -> bytes:
+        """What has come; nothing at the end of the connection. Raises Malformed."""
+        if self._tls is None:
+            return await self._reader.read(READ)
+        while True:
+            try:
+                return self._tls.read(READ)
+            except ssl.SSLWantReadError:
+                data = await self._reader.read(READ)
+                if not data:
+                    return b""
+                self._in.write(data)
+            except ssl.SSLError as problem:
+                raise Malformed(f"TLS: {problem.reason}") from None
+
+    async def send(self, body: bytes, size: int, spid: int) -> None:
+        """A response, in packets of *size* bytes at most; with TLS each in a record of its own."""
+        whole = packets(body, size, spid)
+        if self._tls is None:
+            self._writer.write(whole)
+        else:
+            for at in range(0, len(whole), size):
+                self._tls.write(whole[at : at + size])
+            self._writer.write(self._out.read())
+        await self._writer.drain()
+
+    async def begin_tls(self, context: ssl.SSLContext, inside: bool, come: bytes = b"") -> None:
+        """Shake hands, *inside* PRELOGIN packets or bare; *come*: bytes that have come already. Raises Malformed."""
+        tls = context.wrap_bio(self._in, self._out, server_side=True)
+        waiting = bytearray(come)
+        while True:
+            self._in.write(_unpacked(waiting) if inside else bytes(waiting))
+            if not inside:
+                waiting.clear()
+            try:
+                tls.do_handshake()
+                over = True
+            except ssl.SSLWantReadError:
+                over = False
+            except ssl.SSLError as problem:
+                raise Malformed(f"TLS: {problem.reason}") from None
+            said = self._out.read()
+            if said:
+                self._writer.write(packet(Kind.PRELOGIN, said) if inside else said)
+                await self._writer.drain()
+            if over:
+                break
+            data = await self._reader.read(READ)
+            if not data:
+                raise Malformed("a connection that ends within TLS")
+            waiting += data
+        self._in.write(bytes(waiting))  # what comes behind the last packet of the handshake is in TLS already
+        self._tls = tls
+
+    def end_tls(self) -> None:
+        """The login alone was to be hidden: go on in the clear."""
+        self._tls = None
+
+    @property
+    def hidden(self) -> bool:
+        return self._tls is not None
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def reset(self) -> None:
+        """Break the connection so that the client is told by its own system."""
+        wire = self._writer.get_extra_info("socket")
+        if wire is not None and not self._writer.transport.is_closing():
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self._writer.transport.abort()
+
+
+def _unpacked(waiting: bytearray) -> bytes:
+    """What whole PRELOGIN packets hold, taken off *waiting*. Raises Malformed."""
+    out = bytearray()
+    while len(waiting) >= 8 and waiting[0] == Kind.PRELOGIN:
+        (length,) = struct.unpack_from(">H", waiting, 2)
+        if length < 8:
+            raise Malformed(f"a packet of {length} bytes")
+        if len(waiting) < length:
+            break
+        out += waiting[8:length]
+        del waiting[:length]
+    if waiting and waiting[0] not in (Kind.PRELOGIN, 0x17):  # 0x17: data of the application in TLS
+        raise Malformed(f"a packet of type {waiting[0]:#04x} within TLS")
+    return bytes(out)
