@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Final
 
 from app.serve import tokens
 from app.serve.requests import OUTPUT, Asked
@@ -12,11 +13,22 @@ from engine.messages import wording
 Said = Row
 """A message or a result as the event `sql_done` has it."""
 
+NOT_SIMULATED: Final = "Not simulated: "
+REMARK: Final = 10
+"""Severity of that sentence in a window, beside which a result may stand."""
+
 
 def answer(
-    asked: Asked, messages: Sequence[Said], results: Sequence[Said], server: str, tds: int, changes: bytes
+    asked: Asked,
+    messages: Sequence[Said],
+    results: Sequence[Said],
+    server: str,
+    tds: int,
+    changes: bytes = b"",
+    more: bool = False,
 ) -> bytes:
-    """All that goes back for a request; *changes* of the connection (ENVCHANGE) stand before the last DONE."""
+    """All that goes back for a request; *changes* of the connection (ENVCHANGE) stand before the last DONE.
+    *more*: the answers to further calls of the same message follow."""
     inner = tokens.DONE_IN_PROC if asked.call else tokens.DONE
     back: Said | None = None
     if (asked.outputs or asked.returns) and results and results[-1]["columns"][0].startswith(OUTPUT):
@@ -25,6 +37,8 @@ def answer(
         results = results[:-1]
     out, failed, waiting = bytearray(), False, False
     for said in in_order(messages, results):
+        if not results and said.get("severity") == REMARK and said["text"].startswith(NOT_SIMULATED):
+            said = {**said, "severity": 16}  # a program that waits for a result must not wait in vain
         if "columns" in said:
             if waiting:
                 out += tokens.done(inner, tokens.MORE, None, tds)
@@ -44,7 +58,7 @@ def answer(
     out += changes
     if asked.call:
         out += _returned(asked, back, tds)
-    status = tokens.ERROR if failed else 0
+    status = (tokens.ERROR if failed else 0) | (tokens.MORE if more else 0)
     return bytes(out + tokens.done(tokens.DONE_PROC if asked.call else tokens.DONE, status, None, tds))
 
 

@@ -6,9 +6,10 @@ A call becomes the text that a trace of a server shows for it: `EXEC sp_executes
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from app.serve.cursors import ROWS_AT_ONCE, Fetch, Opening, Way
 from app.serve.login import TDS_7_2
 from app.serve.packets import Malformed, Reader
 from app.serve.types import Typed, quoted, read_typed
@@ -28,15 +29,22 @@ class Asked:
     """Of a statement that was prepared by the way."""
     resets: bool = False
     """It is sp_reset_connection: nothing is run."""
+    opening: Opening | None = None
+    """It opens a cursor: the first grid is its rows."""
+    fetch: Fetch | None = None
+    """It fetches of a cursor or closes it: nothing is run."""
 
 
 OUTPUT: Final = "@tds"
 """Beginning of the names of the variables that take what a procedure hands back, and of the columns that show them."""
 
 _PROCEDURES: Final = {
-    10: "sp_executesql", 11: "sp_prepare", 12: "sp_execute", 13: "sp_prepexec", 15: "sp_unprepare",
+    1: "sp_cursor", 2: "sp_cursoropen", 3: "sp_cursorprepare", 4: "sp_cursorexecute", 5: "sp_cursorprepexec",
+    6: "sp_cursorunprepare", 7: "sp_cursorfetch", 8: "sp_cursoroption", 9: "sp_cursorclose",
+    10: "sp_executesql", 11: "sp_prepare", 12: "sp_execute", 13: "sp_prepexec", 14: "sp_prepexecrpc",
+    15: "sp_unprepare",
 }  # fmt: skip
-"""Procedures that are called by number [MS-TDS 2.2.6.6]; cursors (1 to 9) are not simulated on the wire."""
+"""Procedures that are called by number [MS-TDS 2.2.6.6]."""
 
 
 class NotSimulated(Exception):
@@ -128,23 +136,34 @@ class Prepared:
         self._known.clear()
 
 
-def read_call(body: bytes, tds: int, prepared: Prepared) -> Asked:
-    """RPC. Raises Malformed, NotSimulated."""
+_BETWEEN: Final = (0x80, 0xFF)
+"""What stands between two calls in a message: before TDS 7.2, and since [MS-TDS 2.2.6.6]. No name is so long."""
+
+
+def read_calls(body: bytes, tds: int, prepared: Prepared) -> list[Asked]:
+    """RPC: the calls of a message, in their order. Raises Malformed, NotSimulated."""
     reader = Reader(body)
     _past_headers(reader, tds)
+    asked = [_read_call(reader, prepared)]
+    while reader.left:
+        reader.take(1)
+        if reader.left:
+            asked.append(_read_call(reader, prepared))
+    return asked
+
+
+def _read_call(reader: Reader, prepared: Prepared) -> Asked:
     length = reader.number("H")
     if length == 0xFFFF:
         number = reader.number("H")
         name = _PROCEDURES.get(number, "")
         if not name:
-            raise NotSimulated(f"the procedure with number {number}: cursors of a driver are not simulated")
+            raise Malformed(f"a call of the procedure with number {number}")
     else:
         name = reader.text(length)
     reader.take(2)
     given: list[Parameter] = []
-    while reader.left:
-        if reader.data[reader.at] in (0x80, 0xFF):
-            raise NotSimulated("several calls in one message")
+    while reader.left and reader.data[reader.at] not in _BETWEEN:
         called = reader.short_text()
         status = reader.number("B")
         given.append(Parameter(called, read_typed(reader), bool(status & 1)))
@@ -166,21 +185,79 @@ def _asked(name: str, given: list[Parameter], prepared: Prepared) -> Asked:
                 return _executed(_text(given[2]), _text(given[1]), given[3:], handle)
             case "sp_execute":
                 known = prepared.find(given[0].given.value)
-                if known is None:
-                    shown = given[0].given.literal
-                    return Asked(
-                        f"RAISERROR('Could not find prepared statement with handle {shown}.', 16, 1)",
-                        call=True,
-                    )
-                return _executed(known[1], known[0], given[1:])
+                return _unknown(given[0]) if known is None else _executed(known[1], known[0], given[1:])
             case "sp_unprepare":
                 prepared.forget(given[0].given.value)
                 return Asked("", call=True)
             case "sp_reset_connection":
                 return Asked("", call=True, resets=True)
+            case "sp_cursoropen" | "sp_cursorprepare" | "sp_cursorexecute" | "sp_cursorprepexec":
+                return _cursor(plain, given, prepared)
+            case "sp_cursorfetch":
+                return Asked("", call=True, fetch=_fetch(given))
+            case "sp_cursorclose":
+                return Asked("", call=True, fetch=Fetch(_number(given, 0), close=True))
+            case "sp_cursoroption":
+                return Asked("", call=True)
+            case "sp_cursorunprepare":
+                prepared.forget(given[0].given.value)
+                return Asked("", call=True)
+            case "sp_cursor" | "sp_prepexecrpc":
+                raise NotSimulated(f"{plain}: cursors of a driver only read here")
     except IndexError:
         raise Malformed(f"{plain} without its parameters") from None
     return _called(name, given)
+
+
+def _unknown(handle: Parameter) -> Asked:
+    text = f"RAISERROR('Could not find prepared statement with handle {handle.given.literal}.', 16, 1)"
+    return Asked(text, call=True)
+
+
+_OF_CURSOR: Final = {
+    "sp_cursoropen": ("cursor", "text", "scroll", "concurrency", "rows", "declared"),
+    "sp_cursorprepare": ("handle", "declared", "text", "options", "scroll", "concurrency"),
+    "sp_cursorexecute": ("handle", "cursor", "scroll", "concurrency", "rows"),
+    "sp_cursorprepexec": ("handle", "cursor", "declared", "text", "scroll", "concurrency", "rows"),
+}
+"""Parameters of the procedures that prepare and open cursors, in their order; values of the statement's own follow.
+[DOC: sp_cursoropen (Transact-SQL)] and the pages beside it; the order of sp_cursorprepexec as drivers send it."""
+
+
+def _cursor(procedure: str, given: list[Parameter], prepared: Prepared) -> Asked:
+    """The call of one of `_OF_CURSOR`. Raises IndexError without its first parameters."""
+    names = _OF_CURSOR[procedure]
+    place = {name: number for number, name in enumerate(names) if number < len(given)}
+    declared = _text(given[place["declared"]]) if "declared" in place else ""
+    text = _text(given[names.index("text")]) if "text" in names else ""
+    handle = 0
+    if procedure == "sp_cursorprepare":
+        return Asked("", call=True, handle=prepared.keep(declared, text))
+    if procedure == "sp_cursorexecute":
+        known = prepared.find(given[0].given.value)
+        if known is None:
+            return _unknown(given[0])
+        declared, text = known
+    elif procedure == "sp_cursorprepexec":
+        handle = prepared.keep(declared, text)
+    asked = _executed(text, declared, given[len(names) :] if declared else [])
+    outputs = {name: number for name, number in place.items() if given[number].output}
+    opening = Opening(
+        outputs, _number(given, place.get("scroll", -1)), _number(given, place.get("rows", -1)), handle
+    )
+    return replace(asked, text=asked.text if declared else text, opening=opening)
+
+
+def _fetch(given: list[Parameter]) -> Fetch:
+    outputs = tuple(place for place in (2, 3) if len(given) > place and given[place].output)
+    count = _number(given, 3, ROWS_AT_ONCE)
+    return Fetch(_number(given, 0), _number(given, 1, Way.NEXT), _number(given, 2), max(0, count), outputs)
+
+
+def _number(given: list[Parameter], place: int, otherwise: int = 0) -> int:
+    """The whole number of a parameter; *otherwise* where it is not given."""
+    value = given[place].given.value if 0 <= place < len(given) else None
+    return value if isinstance(value, int) else otherwise
 
 
 def _text(parameter: Parameter) -> str:

@@ -12,9 +12,10 @@ from app.host import Answer
 from app.serve import login as logins
 from app.serve import tokens
 from app.serve.answers import answer
+from app.serve.cursors import Cursors, NoCursor, fetched, opened
 from app.serve.login import Encryption, Login
 from app.serve.packets import SIZE, Assembler, Kind, Malformed, Message
-from app.serve.requests import Asked, NotSimulated, Prepared, read_batch, read_call, read_transaction
+from app.serve.requests import Asked, NotSimulated, Prepared, read_batch, read_calls, read_transaction
 from app.serve.wire import CLIENT_HELLO, Tls, Wire
 from engine.constants import PRODUCT
 from engine.messages import text_of
@@ -23,6 +24,8 @@ from engine.tsql.batches.data import Session as SqlSession
 
 HANDSHAKE_S: Final = 15.0
 """Wall time from the first byte to the end of the login: the time-out of most clients. Assumed."""
+NO_CURSOR: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
+"""16909 [DOC: database engine errors]."""
 
 
 class Door(Protocol):
@@ -59,6 +62,7 @@ class Session:
         self._messages: list[Message] = []
         self._reading: asyncio.Task[Message] | None = None
         self._prepared = Prepared()
+        self._cursors = Cursors()
         self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
         self._database, self._open = "master", False
 
@@ -191,7 +195,9 @@ class Session:
         out += tokens.collation()
         out += tokens.environment(tokens.LANGUAGE, "us_english")
         out += self._told(5703, "Changed language setting to us_english.")
-        out += tokens.login_ack(logins.TDS_8 if login.tds == logins.TDS_8 else self._tds, logins.build_of(build))
+        out += tokens.login_ack(
+            logins.TDS_8 if login.tds == logins.TDS_8 else self._tds, logins.build_of(build)
+        )
         out += tokens.environment(tokens.PACKET_SIZE, str(login.packet_size), str(SIZE))
         out += tokens.environment(tokens.PARTNER, partner) if partner else b""
         await self._send(out + tokens.done(tds=self._tds))
@@ -222,54 +228,63 @@ class Session:
         try:
             asked = self._understood(message)
         except NotSimulated as problem:
-            said = {
-                "number": 50000,
-                "severity": 16,
-                "state": 1,
-                "line": 1,
-                "text": f"Not simulated: {problem}.",
-            }
-            out += tokens.message(said, self.server, self._tds)
-            await self._send(out + tokens.done(status=tokens.ERROR, tds=self._tds))
+            await self._send(out + self._failed(50000, f"Not simulated: {problem}."))
             return
-        if asked.resets:
-            await self._reset()
-        await self._carry_out(asked, out)
+        for place, one in enumerate(asked, start=1):
+            said = await self._carried_out(one, more=place < len(asked))
+            if said is None:
+                await self._send(out + self._changes("") + tokens.done(status=tokens.ERROR, tds=self._tds))
+                await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
+                return
+            out += said
+            if self.ended:
+                break
+        await self._send(out)
+        if self.ended:
+            raise Gone
 
-    def _understood(self, message: Message) -> Asked:
+    def _understood(self, message: Message) -> list[Asked]:
         if message.kind is Kind.BATCH:
-            return read_batch(message.body, self._tds)
+            return [read_batch(message.body, self._tds)]
         if message.kind is Kind.RPC:
-            return read_call(message.body, self._tds, self._prepared)
+            return read_calls(message.body, self._tds, self._prepared)
         if message.kind is Kind.TRANSACTION:
-            return read_transaction(message.body, self._tds)
+            return [read_transaction(message.body, self._tds)]
         raise Malformed(f"a message of type {message.kind:#04x} after the login")
+
+    def _failed(self, number: int, text: str) -> bytes:
+        said = {"number": number, "severity": 16, "state": 1, "line": 1, "text": text}
+        return tokens.message(said, self.server, self._tds) + tokens.done(status=tokens.ERROR, tds=self._tds)
 
     async def _reset(self) -> None:
         self._prepared.clear()
+        self._cursors.known.clear()
         await self.door.ask(f"reset {self.window}")
 
-    async def _carry_out(self, asked: Asked, out: bytes) -> None:
+    async def _carried_out(self, asked: Asked, more: bool) -> bytes | None:
+        """The answer to a request; None if the client has asked for its end. *more*: others follow it."""
+        if asked.resets:
+            await self._reset()
+        if asked.fetch is not None:
+            try:
+                return fetched(self._cursors, asked.fetch, self._tds, more)
+            except NoCursor:
+                return self._failed(16909, NO_CURSOR.format(asked.fetch.cursor))
         if not asked.text.strip():
-            out += self._changes(asked) + answer(asked, (), (), self.server, self._tds, b"")
-            await self._send(out)
-            return
+            return self._changes("") + answer(asked, (), (), self.server, self._tds, more=more)
         running = asyncio.ensure_future(self.door.ask(f"batch {self.window} {json.dumps(asked.text)}"))
         stopped = await self._stopped(running)
         done = (await running).done
         if self.ended == "lost" or done is None:
             await self._fade()
-            return
-        fatal = bool(self.ended)
-        changes = b"" if fatal else self._changes(asked)
-        if stopped:
-            await self._send(out + changes + tokens.done(status=tokens.ERROR, tds=self._tds))
-            await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
-            return
-        said = answer(asked, done.get("messages"), done.get("results"), self.server, self._tds, changes)
-        await self._send(out + said)
-        if fatal:
             raise Gone
+        if stopped:
+            return None
+        changes = b"" if self.ended else self._changes(asked.text)
+        messages, results = done.get("messages"), done.get("results")
+        if asked.opening is not None and results:
+            return changes + opened(self._cursors, asked.opening, results[0], self._tds, more)
+        return answer(asked, messages, results, self.server, self._tds, changes, more)
 
     async def _stopped(self, running: asyncio.Future[Answer]) -> bool:
         """Wait for a batch; True if the client has asked for its end before. Raises Gone if it has gone."""
@@ -284,8 +299,8 @@ class Session:
         await self.door.ask(f"cancel {self.window}")
         return True
 
-    def _changes(self, asked: Asked) -> bytes:
-        """What a request has changed in the connection: its database, and whether a transaction is open."""
+    def _changes(self, text: str) -> bytes:
+        """What a request with this *text* has changed: the database, and whether a transaction is open."""
         session, out = self._session(), b""
         if session.database != self._database:
             out += tokens.environment(tokens.DATABASE, session.database, self._database)
@@ -294,7 +309,7 @@ class Session:
         is_open = session.transactions > 0
         if is_open != self._open:
             number = struct.pack("<Q", max(1, session.transaction_id))
-            kind = tokens.ROLLBACK if "ROLLBACK" in asked.text.upper() else tokens.COMMIT
+            kind = tokens.ROLLBACK if "ROLLBACK" in text.upper() else tokens.COMMIT
             out += (
                 tokens.environment(tokens.BEGIN, number, b"")
                 if is_open

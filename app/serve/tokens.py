@@ -81,13 +81,25 @@ def columns_of(result: Row, tds: int) -> list[Column]:
 
 
 def grid(result: Row, tds: int) -> bytes:
-    """COLMETADATA [MS-TDS 2.2.7.4] and its rows, each as ROW [2.2.7.20] or NBCROW [2.2.7.15], which is shorter."""
+    """COLMETADATA [MS-TDS 2.2.7.4] and its rows."""
     columns = columns_of(result, tds)
+    return _metadata(result["columns"], columns, tds) + _rows(columns, result["rows"], tds)
+
+
+def _metadata(names: Sequence[str], columns: Sequence[Column], tds: int, hidden: int = 0) -> bytes:
+    """COLMETADATA; the last *hidden* columns are for the driver alone."""
     out = bytearray(struct.pack("<BH", 0x81, len(columns)))
-    for name, one in zip(result["columns"], columns, strict=True):
-        out += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, NULLABLE) + one.info
+    for place, (name, one) in enumerate(zip(names, columns, strict=True)):
+        flags = HIDDEN if place >= len(columns) - hidden else NULLABLE
+        out += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + one.info
         out += short("" if name == NAMELESS else name)
-    for row in result["rows"]:
+    return bytes(out)
+
+
+def _rows(columns: Sequence[Column], rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
+    """Each as ROW [MS-TDS 2.2.7.20] or NBCROW [2.2.7.15], which is shorter."""
+    out = bytearray()
+    for row in rows:
         nulls = sum(value is None for value in row)
         if tds >= NBCROW_SINCE and nulls > 1 and nulls * 8 > len(row):
             out += b"\xd2" + _bits(row)
@@ -97,6 +109,33 @@ def grid(result: Row, tds: int) -> bytes:
         else:
             out += b"\xd1" + b"".join(one.value(value) for one, value in zip(columns, row, strict=True))
     return bytes(out)
+
+
+ROW_STATUS: Final = "ROWSTAT"
+FETCHED: Final = 1
+HIDDEN: Final = 0x2000
+_EXPRESSION, _OF_DRIVER = 0x04, 0x10
+
+
+def columns_of_cursor(result: Row, tds: int) -> bytes:
+    """The columns of a cursor and the hidden one behind them that says whether the row is there; TABNAME and COLINFO
+    [MS-TDS 2.2.7.22, 2.2.7.3] say that no column is of a table and which is hidden."""
+    names = [*result["columns"], ROW_STATUS]
+    out = _metadata(names, [*columns_of(result, tds), _status_column(tds)], tds, hidden=1)
+    told = b"".join(
+        bytes([place & 0xFF, 0, _EXPRESSION | (_OF_DRIVER if place == len(names) else 0)])
+        for place in range(1, len(names) + 1)
+    )
+    return out + struct.pack("<BH", 0xA4, 0) + struct.pack("<BH", 0xA5, len(told)) + told
+
+
+def rows_of_cursor(result: Row, rows: Sequence[Sequence[Scalar]], tds: int) -> bytes:
+    columns = [*columns_of(result, tds), _status_column(tds)]
+    return _rows(columns, [[*row, FETCHED] for row in rows], tds)
+
+
+def _status_column(tds: int) -> Column:
+    return column("int", [FETCHED], tds)
 
 
 NAMELESS: Final = "(No column name)"

@@ -8,7 +8,7 @@ import pytest
 
 from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiated, prelogin_answer
 from app.serve.packets import Assembler, Kind, Malformed, Reader, packets
-from app.serve.requests import Prepared, read_batch, read_call
+from app.serve.requests import Prepared, read_batch, read_calls
 from app.serve.types import column, read_typed
 from engine.tsql.scalars.values import Scalar
 
@@ -95,4 +95,4 @@ def test_a_call_is_the_text_that_a_trace_shows() -> None:
 
     body = b"\x04\0\0\0\xff\xff\x0a\0\0\0" + text("SELECT @p") + text("@p int")
     body += b"\x02" + "@p".encode("utf-16-le") + b"\0\x26\x04\x04\x07\0\0\0"
-    assert read_call(body, TDS_7_4, Prepared()).text == "EXEC sp_executesql N'SELECT @p', N'@p int', @p = 7"
+    assert read_calls(body, TDS_7_4, Prepared())[0].text == "EXEC sp_executesql N'SELECT @p', N'@p int', @p = 7"

@@ -1,0 +1,202 @@
+"""Cursors that a driver opens on the server, read-only: rows as they were at the opening, fetched in blocks
+[DOC: sp_cursoropen (Transact-SQL)], [DOC: sp_cursorfetch (Transact-SQL)]. All bytes, no world."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import IntEnum, IntFlag
+from typing import Final
+
+from app.serve import tokens
+from engine.drill.judging.shapes import Row
+from engine.tsql.scalars.values import Scalar
+
+ROWS_AT_ONCE: Final = 20
+"""Rows of a fetch that does not say how many."""
+
+
+class Way(IntEnum):
+    """Which block of rows a fetch asks for."""
+
+    FIRST = 0x01
+    NEXT = 0x02
+    PREVIOUS = 0x04
+    LAST = 0x08
+    ABSOLUTE = 0x10
+    RELATIVE = 0x20
+    REFRESH = 0x80
+    INFO = 0x100
+    PREVIOUS_NO_ADJUST = 0x200
+
+
+WAYS: Final = 0x3FF
+"""Bits of a fetch that are one of `Way`; the others do not matter to a cursor that is only read."""
+
+
+class Scroll(IntFlag):
+    """How a cursor moves: what is asked for, and what a server that only has static ones gives."""
+
+    KEYSET = 0x01
+    DYNAMIC = 0x02
+    FORWARD_ONLY = 0x04
+    STATIC = 0x08
+    FAST_FORWARD = 0x10
+    PARAMETERIZED = 0x1000
+    AUTO_FETCH = 0x2000
+    AUTO_CLOSE = 0x4000
+
+
+READ_ONLY: Final = 1
+"""The only way of concurrency that there is here."""
+ADJUSTED: Final = 2
+CLOSED: Final = 16
+"""Return status of a fetch that had to begin at the first row, and of a fast-forward cursor that closed itself."""
+
+
+@dataclass(slots=True)
+class Cursor:
+    """The rows of a query, and which of them were fetched last."""
+
+    result: Row
+    """A grid as `sql_done` has it."""
+    start: int = 0
+    """Place of the first row fetched last, from 0; the number of rows: behind the last."""
+    held: int = 0
+    """Rows fetched last; 0 at the start: before the first, 0 at the end: behind the last."""
+
+    @property
+    def size(self) -> int:
+        return len(self.result["rows"])
+
+    def fetch(self, way: int, row: int, count: int) -> int:
+        """Move; `block` then has the rows. Returns the return status of the procedure."""
+        size, status, start = self.size, 0, self.start
+        match way:
+            case Way.FIRST:
+                start = 0
+            case Way.NEXT:
+                start += self.held
+            case Way.PREVIOUS if 0 < start < count:
+                start, status = 0, ADJUSTED
+            case Way.PREVIOUS:
+                start -= count
+            case Way.PREVIOUS_NO_ADJUST:
+                start, count = max(0, start - count), min(count, start)
+            case Way.LAST:
+                start = max(0, size - count)
+            case Way.ABSOLUTE:
+                start = row - 1 if row >= 0 else size + row
+            case Way.RELATIVE:
+                start += row
+            case Way.REFRESH:
+                count = self.held
+        before = start < 0
+        self.start = min(max(0, start), size)
+        self.held = 0 if before else min(count, size - self.start)
+        return status
+
+    @property
+    def block(self) -> list[list[Scalar]]:
+        rows: list[list[Scalar]] = self.result["rows"][self.start : self.start + self.held]
+        return rows
+
+    @property
+    def row(self) -> int:
+        """Number of the first row fetched last, from 1; 0 before the first, -1 behind the last."""
+        if self.held:
+            return self.start + 1
+        return -1 if self.size and self.start >= self.size else 0
+
+
+@dataclass(slots=True)
+class Cursors:
+    """The open cursors of a connection."""
+
+    known: dict[int, Cursor] = field(default_factory=dict)
+    last: int = 180_150_000
+    """Numbers of cursors begin somewhere above, so that a small one is not taken for one."""
+
+    def open(self, result: Row) -> int:
+        self.last += 1
+        self.known[self.last] = Cursor(result)
+        return self.last
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the answer to the opening of a cursor has to say, beside its columns."""
+
+    outputs: dict[str, int]
+    """Places of the parameters that are asked back: handle, cursor, scroll, concurrency, rows."""
+    scroll: int
+    rows: int
+    handle: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """sp_cursorfetch; *close*: sp_cursorclose."""
+
+    cursor: int
+    way: int = Way.NEXT
+    row: int = 0
+    count: int = ROWS_AT_ONCE
+    outputs: tuple[int, ...] = ()
+    """Places of row and count, where they are asked back."""
+    close: bool = False
+
+
+class NoCursor(Exception):
+    """There is no cursor of that number."""
+
+
+def opened(cursors: Cursors, opening: Opening, result: Row, tds: int, more: bool = False) -> bytes:
+    """The answer to an opening whose query has given *result*."""
+    number = cursors.open(result)
+    cursor = cursors.known[number]
+    status, rows = 0, cursor.size
+    out = tokens.columns_of_cursor(result, tds)
+    if opening.scroll & Scroll.AUTO_FETCH:
+        cursor.fetch(Way.NEXT, 0, opening.rows or ROWS_AT_ONCE)
+        out += tokens.rows_of_cursor(result, cursor.block, tds)
+        rows = cursor.held
+        if opening.scroll & Scroll.AUTO_CLOSE and cursor.held == cursor.size:
+            del cursors.known[number]
+            status = CLOSED
+    out += tokens.done(
+        tokens.DONE_IN_PROC, tokens.MORE, rows if opening.scroll & Scroll.AUTO_FETCH else 0, tds
+    )
+    out += tokens.return_status(status)
+    kept = opening.scroll & 0x1F
+    forward = kept in (Scroll.FORWARD_ONLY, Scroll.FAST_FORWARD)
+    given = {
+        "handle": opening.handle,
+        "cursor": number if status != CLOSED else 0,
+        "scroll": kept if forward else Scroll.STATIC,
+        "concurrency": READ_ONLY,
+        "rows": rows,
+    }
+    for name, place in opening.outputs.items():
+        out += tokens.return_value(place, "", "int", int(given[name]), tds)
+    return out + tokens.done(tokens.DONE_PROC, tokens.MORE if more else 0, None, tds)
+
+
+def fetched(cursors: Cursors, fetch: Fetch, tds: int, more: bool = False) -> bytes:
+    """The answer to a fetch or a close. Raises NoCursor."""
+    cursor = cursors.known.get(fetch.cursor)
+    if cursor is None:
+        raise NoCursor
+    if fetch.close:
+        del cursors.known[fetch.cursor]
+        return tokens.return_status(0) + tokens.done(tokens.DONE_PROC, tokens.MORE if more else 0, None, tds)
+    out, way = b"", fetch.way & WAYS
+    if way == Way.INFO:
+        out += tokens.return_status(0)
+        for place, value in zip(fetch.outputs, (cursor.row, cursor.size), strict=False):
+            out += tokens.return_value(place, "", "int", value, tds)
+    else:
+        status = cursor.fetch(way, fetch.row, fetch.count)
+        out += tokens.columns_of_cursor(cursor.result, tds)
+        out += tokens.rows_of_cursor(cursor.result, cursor.block, tds)
+        out += tokens.done(tokens.DONE_IN_PROC, tokens.MORE, cursor.held, tds) + tokens.return_status(status)
+    return out + tokens.done(tokens.DONE_PROC, tokens.MORE if more else 0, None, tds)
