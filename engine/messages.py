@@ -23,6 +23,8 @@ class Message:
     """Lines of what was submitted above the batch from whose first line *line* counts."""
     rows: int | None = None
     """Of `(n rows affected)` the number."""
+    procedure: str = ""
+    """The stored procedure, trigger or function in which it came about."""
 
     @property
     def is_error(self) -> bool:

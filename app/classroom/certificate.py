@@ -10,6 +10,7 @@ from app.files import own_certificate
 if TYPE_CHECKING:
     from app.classroom.code import Invitation
 
+
 def new() -> tuple[str, str]:
     """A certificate and its key, both in PEM."""
     return own_certificate.new("Mirrordrill class")

@@ -14,8 +14,6 @@ Said = Row
 """A message or a result as the event `sql_done` has it."""
 
 NOT_SIMULATED: Final = "Not simulated: "
-REMARK: Final = 10
-"""Severity of that sentence in a window, beside which a result may stand."""
 
 
 def answer(
@@ -37,7 +35,7 @@ def answer(
         results = results[:-1]
     out, failed, waiting = bytearray(), False, False
     for said in in_order(messages, results):
-        if not results and said.get("severity") == REMARK and said["text"].startswith(NOT_SIMULATED):
+        if not results and _left_out(said):
             said = {**said, "severity": 16}  # a program that waits for a result must not wait in vain
         if "columns" in said:
             if waiting:
@@ -81,6 +79,12 @@ def in_order(messages: Sequence[Said], results: Sequence[Said]) -> Iterator[Said
         told = max(told, result["after_messages"])
         yield result
     yield from messages[told:]
+
+
+def _left_out(said: Said) -> bool:
+    """A statement was not carried out; of one that was, in its own way, the sentence has neither severity nor state."""
+    told = bool(said.get("severity") or said.get("state"))
+    return told and said["number"] == 0 and said["text"].startswith(NOT_SIMULATED)
 
 
 def _of_the_client(said: Said) -> bool:

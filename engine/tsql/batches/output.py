@@ -70,7 +70,10 @@ class Output:
         self.run = replace(self.run, said=self.run.said + len(text))
         room = self.run.said <= SAID_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
-            said = Message(number, severity, state, line, text, self.session.server, self._above, rows)
+            called = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
+            said = Message(
+                number, severity, state, line, text, self.session.server, self._above, rows, called
+            )
             self.messages.append(said)
         elif not self.messages or self.messages[-1].text != _TOO_MUCH:
             self.messages.append(Message(0, 0, 0, 0, _TOO_MUCH, self.session.server))

@@ -392,6 +392,8 @@ def as_json(message: Message) -> dict[str, object]:
         del kept["above"]
     if message.rows is None:
         del kept["rows"]
+    if not message.procedure:
+        del kept["procedure"]
     return kept
 
 

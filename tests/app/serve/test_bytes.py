@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiated, prelogin_answer
+from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiated, read_prelogin
 from app.serve.packets import Assembler, Kind, Malformed, Reader, packets
 from app.serve.requests import Prepared, read_batch, read_calls
 from app.serve.types import column, read_typed
@@ -51,7 +51,7 @@ def test_the_version_is_the_newest_that_both_know(asked: int, product: int, expe
 
 def test_a_prelogin_that_points_outside_is_refused() -> None:
     with pytest.raises(Malformed):
-        prelogin_answer(b"\0\xff\xff\0\x06\xff", "9.00.5000.00")
+        read_prelogin(b"\0\xff\xff\0\x06\xff")
 
 
 @pytest.mark.parametrize(
@@ -95,4 +95,6 @@ def test_a_call_is_the_text_that_a_trace_shows() -> None:
 
     body = b"\x04\0\0\0\xff\xff\x0a\0\0\0" + text("SELECT @p") + text("@p int")
     body += b"\x02" + "@p".encode("utf-16-le") + b"\0\x26\x04\x04\x07\0\0\0"
-    assert read_calls(body, TDS_7_4, Prepared())[0].text == "EXEC sp_executesql N'SELECT @p', N'@p int', @p = 7"
+    assert (
+        read_calls(body, TDS_7_4, Prepared())[0].text == "EXEC sp_executesql N'SELECT @p', N'@p int', @p = 7"
+    )

@@ -2,93 +2,395 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 import os
 import subprocess
 import sys
-from collections.abc import Iterator
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+from uuid import UUID
 
+import mssql_python
+import mssql_python_odbc
 import pymssql
+import pyodbc
 import pytds
 import pytest
+import sqlalchemy
 
 from app.files.folders import FOLDER_VARIABLE
 
 ROOT = Path(__file__).parents[3]
+ODBC = next(
+    file
+    for file in (Path(mssql_python_odbc.__file__).parent / "libs").rglob("*")
+    if file.name.startswith(("libmsodbcsql-18", "msodbcsql18.dll")) and "debian" in str(file)
+)
+"""Microsoft's ODBC driver 18, which mssql-python brings along."""
+
+
+@dataclass
+class Served:
+    servers: dict[str, dict[str, Any]]
+    certificate: Path
+    lines: IO[str]
+    """Where to type what is to happen in the world."""
+
+    @property
+    def principal(self) -> dict[str, Any]:
+        return self.servers["SERVER_A"]
+
+    def do(self, line: str) -> None:
+        self.lines.write(line + "\n")
+        self.lines.flush()
 
 
 @pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, Any]]:
-    """The addresses of the lab; at the end its record is replayed."""
+def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """The lab with servers of 2014; at the end its record is replayed."""
     folder = tmp_path_factory.mktemp("served")
-    record = folder / "run.json"
+    record, certificate, lab = folder / "run.json", folder / "run.pem", folder / "lab.toml"
+    written = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
+    lab.write_text(written.replace("[[server]]\n", "[[server]]\nversion = 2014\n"), encoding="utf-8")
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
-    command = [sys.executable, "-m", "app", "serve", "lab", "--port-base", "0", "--record", str(record)]
+    command = [sys.executable, "-m", "app", "serve", str(lab), "--port-base", "0", "--record", str(record)]
+    command += ["--certificate", str(certificate)]
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as running:
-        assert running.stdout is not None
-        yield json.loads(running.stdout.readline())["servers"]
-        running.communicate("", timeout=60)
+        assert running.stdin is not None and running.stdout is not None
+        first = json.loads(running.stdout.readline())
+        out = running.stdout
+        reading = threading.Thread(target=lambda: [None for _ in out], daemon=True)
+        reading.start()  # a full pipe would hold the run up
+        yield Served(first["servers"], certificate, running.stdin)
+        running.stdin.close()
+        running.wait(60)
+        reading.join(10)
     again = [sys.executable, "-m", "app", "replay", str(record)]
-    assert subprocess.run(again, cwd=ROOT, capture_output=True, timeout=60, env=environment).returncode == 0
+    assert subprocess.run(again, cwd=ROOT, capture_output=True, timeout=120, env=environment).returncode == 0
 
 
-def connect_pytds(there: dict[str, Any]) -> Any:
+def connect_pytds(there: dict[str, Any], **options: Any) -> Any:
     return pytds.connect(
         dsn=there["host"],
-        port=there["port"],
+        database="Sales",
         user=there["login"],
         password=there["password"],
-        database="Sales",
-        autocommit=True,
+        port=there["port"],
         login_timeout=30,
+        **options,
     )
 
 
-def test_pytds_gets_values_as_their_types_have_them(served: dict[str, Any]) -> None:
-    with connect_pytds(served["SERVER_A"]) as connection, connection.cursor() as cursor:
-        cursor.execute("SELECT @@SERVERNAME, CAST(2 AS bigint), 1.50, 0x12AB, CAST(NULL AS bit), N'xü'")
-        assert cursor.fetchall() == [("SERVER_A", 2, Decimal("1.50"), b"\x12\xab", None, "xü")]
-        cursor.execute("SELECT %s, %s, %s", (5, "abc", None))
-        assert cursor.fetchall() == [(5, "abc", None)]
-        with pytest.raises(pytds.OperationalError, match="Divide by zero"):
-            cursor.execute("SELECT 1/0")
-
-
-def test_pymssql_writes_reads_and_is_told_of_errors(served: dict[str, Any]) -> None:
-    there = served["SERVER_A"]
-    with pymssql.connect(
+def connect_pymssql(there: dict[str, Any], **options: Any) -> Any:
+    return pymssql.connect(
         server=there["host"],
         port=str(there["port"]),
         user=there["login"],
         password=there["password"],
         database="Sales",
         login_timeout=30,
-    ) as connection:
-        cursor = connection.cursor()
-        cursor.execute("CREATE TABLE t (a int, b nvarchar(20))")
-        cursor.execute("INSERT t VALUES (%d, %s)", (1, "x"))
-        connection.commit()
-        cursor.execute("SELECT a, b FROM t")
-        assert cursor.fetchall() == [(1, "x")]
-        with pytest.raises(pymssql.OperationalError) as told:
-            cursor.execute("SELECT 1/0")
-        assert told.value.args[0] == 8134
+        **options,
+    )
 
 
-def test_the_mirror_lets_nobody_into_its_database(served: dict[str, Any]) -> None:
-    there = dict(served["SERVER_B"])
+def odbc_string(there: dict[str, Any], encrypt: str) -> str:
+    return (
+        f"Server={there['host']},{there['port']};Database=Sales;UID={there['login']};PWD={there['password']};"
+        f"Encrypt={encrypt};TrustServerCertificate={'no' if encrypt.startswith('strict') else 'yes'}"
+    )
+
+
+def connect_pyodbc(there: dict[str, Any], encrypt: str = "yes", **options: Any) -> Any:
+    return pyodbc.connect(f"Driver={ODBC};{odbc_string(there, encrypt)}", timeout=30, **options)
+
+
+def connect_mssql_python(there: dict[str, Any], encrypt: str = "yes", **options: Any) -> Any:
+    return mssql_python.connect(odbc_string(there, encrypt), **options)
+
+
+DRIVERS: dict[str, tuple[Callable[..., Any], str]] = {
+    "python-tds": (connect_pytds, "%s"),
+    "pymssql": (connect_pymssql, "%s"),
+    "pyodbc": (connect_pyodbc, "?"),
+    "mssql-python": (connect_mssql_python, "?"),
+}
+"""How each connects, and how it marks a parameter."""
+EACH = pytest.mark.parametrize("driver", DRIVERS)
+
+
+def connect(driver: str, served: Served, **options: Any) -> Any:
+    return DRIVERS[driver][0](served.principal, **options)
+
+
+# --- logins ------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("driver", "options"),
+    [
+        ("python-tds", {}),
+        ("python-tds", {"cafile": "CERTIFICATE", "validate_host": False}),
+        ("python-tds", {"cafile": "CERTIFICATE", "validate_host": False, "enc_login_only": True}),
+        ("pymssql", {"encryption": "off"}),
+        ("pymssql", {"encryption": "request"}),
+        ("pymssql", {"encryption": "require"}),
+        ("pyodbc", {"encrypt": "no"}),
+        ("pyodbc", {"encrypt": "yes"}),
+        ("pyodbc", {"encrypt": "strict;ServerCertificate=CERTIFICATE"}),
+        ("mssql-python", {"encrypt": "no"}),
+        ("mssql-python", {"encrypt": "yes"}),
+        ("mssql-python", {"encrypt": "strict;ServerCertificate=CERTIFICATE"}),
+    ],
+    ids=str,
+)
+def test_a_login_comes_through_with_tls_and_without(
+    served: Served, driver: str, options: dict[str, Any]
+) -> None:
+    said = {
+        name: value.replace("CERTIFICATE", str(served.certificate)) if isinstance(value, str) else value
+        for name, value in options.items()
+    }
+    connection = connect(driver, served, **said)
+    cursor = connection.cursor()
+    cursor.execute("SELECT @@SERVERNAME")
+    assert tuple(cursor.fetchone()) == ("SERVER_A",)
+    connection.close()
+
+
+def test_a_certificate_that_nobody_knows_is_refused_by_a_client_that_checks(served: Served) -> None:
+    with pytest.raises(pyodbc.OperationalError, match="certificate verify failed"):
+        connect_pyodbc(served.principal, "strict")
+
+
+# --- values ------------------------------------------------------------------------------------------------
+
+UTC_MINUS = dt.timezone(dt.timedelta(hours=-5, minutes=-30))
+VALUES: dict[str, tuple[str, object]] = {
+    "bit": ("1", True),
+    "tinyint": ("255", 255),
+    "smallint": ("-32768", -32768),
+    "int": ("-2147483648", -2147483648),
+    "bigint": ("9223372036854775807", 9223372036854775807),
+    "decimal(15,4)": ("'-12345678901.2345'", Decimal("-12345678901.2345")),
+    "money": ("'-12345678901.2345'", Decimal("-12345678901.2345")),
+    "smallmoney": ("'214748.3647'", Decimal("214748.3647")),
+    "float": ("'1.5e300'", 1.5e300),
+    "real": ("'1.25'", 1.25),
+    "date": ("'2005-11-07'", dt.date(2005, 11, 7)),
+    "time(3)": ("'23:59:59.123'", dt.time(23, 59, 59, 123000)),
+    "datetime2(6)": ("'9999-12-31 23:59:59.999999'", dt.datetime(9999, 12, 31, 23, 59, 59, 999999)),
+    "datetimeoffset(3)": (
+        "'2005-11-07 12:34:56.789 -05:30'",
+        dt.datetime(2005, 11, 7, 12, 34, 56, 789000, UTC_MINUS),
+    ),
+    "datetime": ("'2005-11-07 12:34:56.997'", dt.datetime(2005, 11, 7, 12, 34, 56, 997000)),
+    "smalldatetime": ("'2005-11-07 12:34'", dt.datetime(2005, 11, 7, 12, 34)),
+    "char(5)": ("'Äb'", "Äb   "),
+    "varchar(20)": ("N'Ä€b'", "Ä€b"),
+    "varchar(max)": ("N'Ä€b'", "Ä€b"),
+    "nchar(5)": ("N'Ωb'", "Ωb   "),
+    "nvarchar(20)": ("N'Ω😀'", "Ω😀"),
+    "nvarchar(max)": ("REPLICATE(CAST(N'Ω' AS nvarchar(max)), 9000)", "Ω" * 9000),
+    "binary(4)": ("0x01FF", b"\x01\xff\0\0"),
+    "varbinary(20)": ("0x01FF", b"\x01\xff"),
+    "varbinary(max)": ("0x01FF", b"\x01\xff"),
+    "uniqueidentifier": (
+        "'6F9619FF-8B86-D011-B42D-00C04FC964FF'",
+        UUID("6f9619ff-8b86-d011-b42d-00c04fc964ff"),
+    ),
+    "xml": ("'<a>x</a>'", "<a>x</a>"),
+}
+"""Of each type a value as T-SQL writes it and as Python has it."""
+
+
+def plainly(value: object) -> object:
+    """Ways of drivers: a GUID as text, a float where the type has 4 bytes."""
+    if isinstance(value, str) and len(value) == 36 and value.count("-") == 4:
+        return UUID(value)
+    return bytes(value) if isinstance(value, bytearray) else value
+
+
+@EACH
+def test_each_type_arrives_as_it_is_and_as_null(served: Served, driver: str) -> None:
+    left_out = {"pyodbc": {"datetimeoffset(3)"}}.get(driver, set())  # its own: ODBC SQL type -155
+    kinds = [kind for kind in VALUES if kind not in left_out]
+    columns = ", ".join(f"CAST({VALUES[kind][0]} AS {kind}), CAST(NULL AS {kind})" for kind in kinds)
+    connection = connect(driver, served)
+    cursor = connection.cursor()
+    cursor.execute(f"SELECT {columns}")
+    (row,) = cursor.fetchall()
+    got = {kind: plainly(value) for kind, value in zip(kinds, row[::2], strict=True)}
+    assert got == {kind: VALUES[kind][1] for kind in kinds}
+    assert set(row[1::2]) == {None}
+    connection.close()
+
+
+@EACH
+def test_ten_thousand_rows_arrive_in_order(served: Served, driver: str) -> None:
+    connection = connect(driver, served, autocommit=True)
+    cursor = connection.cursor()
+    cursor.execute("CREATE TABLE big (n int IDENTITY, t nvarchar(10))")
+    cursor.execute(
+        "INSERT big SELECT N'row' FROM (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS v(x);"
+        "INSERT big SELECT a.t FROM big a CROSS JOIN big b;"
+        "INSERT big (t) SELECT TOP 9890 a.t FROM big a CROSS JOIN big b"
+    )
+    while cursor.nextset():
+        pass
+    cursor.execute("SELECT n, t, NULL FROM big ORDER BY n")
+    assert [tuple(row) for row in cursor.fetchall()] == [(n, "row", None) for n in range(1, 10_001)]
+    cursor.execute("DROP TABLE big")
+    connection.close()
+
+
+# --- parameters and transactions -----------------------------------------------------------------------------
+
+
+@EACH
+def test_parameters_and_a_transaction(served: Served, driver: str) -> None:
+    mark = DRIVERS[driver][1]
+    connection = connect(driver, served)
+    cursor = connection.cursor()
+    cursor.execute("CREATE TABLE t (a int, b nvarchar(20), c decimal(9,2))")
+    connection.commit()
+    rows = [(1, "ü'x", Decimal("1.50")), (2, None, None), (3, "z", Decimal("-2.25"))]
+    cursor.executemany(f"INSERT t VALUES ({mark}, {mark}, {mark})", rows)
+    connection.commit()
+    cursor.execute(f"DELETE t WHERE a > {mark}", (1,))
+    cursor.execute("SELECT COUNT(*), @@TRANCOUNT FROM t")
+    assert tuple(cursor.fetchone()) == (1, 1)
+    connection.rollback()
+    cursor.execute(f"SELECT a, b, c FROM t WHERE a <= {mark} ORDER BY a", (3,))
+    assert [tuple(row) for row in cursor.fetchall()] == rows
+    cursor.execute("DROP TABLE t")
+    connection.commit()
+    connection.close()
+
+
+# --- errors --------------------------------------------------------------------------------------------------
+
+
+def test_an_error_tells_number_severity_state_procedure_and_line(served: Served) -> None:
+    with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE PROCEDURE bad AS\nBEGIN\n  RAISERROR('bad news', 13, 42)\nEND")
+        with pytest.raises(pytds.Error, match="bad news") as told:
+            cursor.execute("\nEXEC bad")
+        error = told.value
+        assert (error.number, error.severity, error.state, error.line) == (50000, 13, 42, 3)
+        assert (error.procname, error.srvname) == ("bad", "SERVER_A")
+    with connect_pymssql(served.principal, autocommit=True) as connection:
+        with pytest.raises(pymssql.DatabaseError) as there:
+            connection.cursor().execute("EXEC bad")
+        assert there.value.args[0] == 50000
+        connection.cursor().execute("DROP PROCEDURE bad")
+
+
+@EACH
+def test_an_error_is_raised_and_the_connection_goes_on(served: Served, driver: str) -> None:
+    connection = connect(driver, served, autocommit=True)
+    cursor = connection.cursor()
+    with pytest.raises(Exception, match="Divide by zero error encountered"):
+        cursor.execute("\n\nSELECT 1/0") or cursor.fetchall()
+    cursor.execute("SELECT 7")
+    assert tuple(cursor.fetchone()) == (7,)
+    connection.close()
+
+
+@EACH
+def test_what_is_not_simulated_is_an_error_and_no_empty_result(served: Served, driver: str) -> None:
+    connection = connect(driver, served, autocommit=True)
+    cursor = connection.cursor()
+    with pytest.raises(Exception, match="Not simulated: decimal numbers"):
+        cursor.execute("SELECT CAST('-12345678901234.5678' AS decimal(18,4))") or cursor.fetchall()
+    connection.close()
+
+
+# --- cancel --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("driver", ["pyodbc", "mssql-python", "pymssql", "python-tds"])
+def test_a_batch_is_cancelled_and_the_connection_goes_on(served: Served, driver: str) -> None:
+    """By a time-out where a driver cannot cancel otherwise."""
+    slow = "WAITFOR DELAY '00:00:30'"
+    connection = connect(driver, served)
+    if driver == "mssql-python":
+        connection.timeout = 1
+    cursor = connection.cursor()
+    began = time.monotonic()
+    if driver == "python-tds":
+        cursor.execute("SELECT 1")
+        cursor.cancel()  # sends an attention and waits for its answer
+    elif driver == "pymssql":
+        cursor._source._conn.query_timeout = 1
+        with pytest.raises(pymssql.DatabaseError):
+            cursor.execute(slow)
+    else:
+        if driver == "pyodbc":
+            threading.Timer(0.5, cursor.cancel).start()
+        with pytest.raises(Exception, match=r"(?i)cancel|timeout"):
+            cursor.execute(slow)
+    assert time.monotonic() - began < 15
+    if driver != "pymssql":  # which gives a connection up after a time-out
+        cursor.execute("SELECT 7")
+        assert tuple(cursor.fetchone()) == (7,)
+    connection.close()
+
+
+# --- SQLAlchemy ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dialect", ["mssql+pymssql", "mssql+pyodbc"])
+def test_sqlalchemy_works_with_a_table(served: Served, dialect: str) -> None:
+    creators: dict[str, Callable[[], Any]] = {
+        "mssql+pymssql": lambda: connect_pymssql(served.principal),
+        "mssql+pyodbc": lambda: connect_pyodbc(served.principal),
+    }
+    engine = sqlalchemy.create_engine(f"{dialect}://", creator=creators[dialect])
+    table = sqlalchemy.Table(
+        "orders",
+        sqlalchemy.MetaData(),
+        sqlalchemy.Column("id", sqlalchemy.Integer, primary_key=True),
+        sqlalchemy.Column("note", sqlalchemy.Unicode(50)),
+    )
+    with engine.begin() as connection:
+        table.create(connection)
+        assert connection.execute(table.insert().values(note="ü")).inserted_primary_key == (1,)
+        assert connection.execute(table.select()).all() == [(1, "ü")]
+        table.drop(connection)
+    engine.dispose()
+
+
+# --- failover: the last of all, as it ends the principal -------------------------------------------------------
+
+
+def test_the_mirror_lets_nobody_into_its_database(served: Served) -> None:
     with pytest.raises(pytds.Error, match="acting as a mirror database"):
-        pytds.connect(
-            dsn=there["host"],
-            port=there["port"],
-            user=there["login"],
-            password=there["password"],
-            database="Sales",
-            login_timeout=5,
-            disable_connect_retry=True,
-        )
+        connect_pytds(served.servers["SERVER_B"], disable_connect_retry=True)
+
+
+def test_after_a_failover_each_driver_finds_the_new_principal(served: Served) -> None:
+    kept = connect_pyodbc(served.principal)  # it has been told of the partner
+    served.do("stop-service SERVER_A")
+    with pytest.raises(pyodbc.Error):
+        kept.execute("SELECT 1")
+    for connecting, _ in DRIVERS.values():
+        until = time.monotonic() + 30
+        while True:
+            try:
+                connection = connecting(served.servers["SERVER_B"])
+                break
+            except Exception:
+                assert time.monotonic() < until
+                time.sleep(0.2)
+        cursor = connection.cursor()
+        cursor.execute("SELECT @@SERVERNAME, DB_NAME()")
+        assert tuple(cursor.fetchone()) == ("SERVER_B", "Sales")
+        connection.close()
