@@ -64,7 +64,8 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     with subprocess.Popen(
         command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
     ) as running:
-        assert running.stdin is not None and running.stdout is not None
+        assert running.stdin is not None
+        assert running.stdout is not None
         first = json.loads(running.stdout.readline())
         out = running.stdout
         reading = threading.Thread(target=lambda: [None for _ in out], daemon=True)
