@@ -82,9 +82,11 @@ def in_order(messages: Sequence[Said], results: Sequence[Said]) -> Iterator[Said
 
 
 def _left_out(said: Said) -> bool:
-    """A statement was not carried out; of one that was, in its own way, the sentence has neither severity nor state."""
+    """A statement was not carried out; of one that was, in its own way, the sentence has neither severity nor state.
+    Options that drivers set by habit at each login are no reason to turn them away."""
     told = bool(said.get("severity") or said.get("state"))
-    return told and said["number"] == 0 and said["text"].startswith(NOT_SIMULATED)
+    about = said["text"].removeprefix(NOT_SIMULATED)
+    return told and said["number"] == 0 and about != said["text"] and not about.startswith("SET ")
 
 
 def _of_the_client(said: Said) -> bool:
