@@ -36,7 +36,11 @@ def answer(
     out, failed, waiting = bytearray(), False, False
     for said in in_order(messages, results):
         if not results and _left_out(said):
-            said = {**said, "number": 50000, "severity": 16}  # a program that waits for a result must not wait in vain
+            said = {
+                **said,
+                "number": 50000,
+                "severity": 16,
+            }  # a program that waits for a result must not wait in vain
         if "columns" in said:
             if waiting:
                 out += tokens.done(inner, tokens.MORE, None, tds)

@@ -103,7 +103,8 @@ class History:
         while len(self._kept) > most:
             costs = [_cost_of(kept) for kept in self._kept]
             gaps = [
-                (after - before) / apart(now - after, now, most)
+                (after - before)
+                / (RECENT + now - after)  # as `apart` has it, but for what is the same for all
                 for before, after in zip(costs, costs[2:], strict=False)
             ]
             del self._kept[1 + gaps.index(min(gaps))]

@@ -41,7 +41,7 @@ from engine.tsql.language.lexer import SyntaxProblem, TooLong, double_quotes_as_
 from engine.tsql.query import planner
 from engine.tsql.query.names import Columns, Names
 from engine.tsql.query.plans import Plan, TableRef, Unsimulated
-from engine.tsql.query.scratch import SCRATCH_WORK, Scratch
+from engine.tsql.query.scratch import SCRATCH_WORK, Scratch, scratch_for
 from engine.tsql.scalars.types import INT, SqlType, nvarchar, varchar
 from engine.tsql.scalars.values import Scalar, parse_type
 
@@ -369,7 +369,7 @@ class Runner(Machine):
             self._scratch = None
         if self._scratch is None:
             self.meter.add(SCRATCH_WORK)
-            self._scratch = Scratch(self.context, partial(sources.fetch, self), self.meter)
+            self._scratch = scratch_for(self.context, partial(sources.fetch, self), self.meter)
         self.context.session = self.session
         if self.scopes:
             self.context.nesting = len(self.scopes) - 1

@@ -16,7 +16,7 @@ from engine.tsql.catalog import counters
 from engine.tsql.clients import linked
 from engine.tsql.query import names
 from engine.tsql.query.plans import Plan, TableRef, Unsimulated
-from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Scratch, Source
+from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, scratch_for
 from engine.tsql.scalars.types import SqlType, type_of
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable
     context = linked.context_of(machine, ref.parts[0])
     there = machine.beside(machine.run, context.session, machine.meter)
     machine.meter.add(SCRATCH_WORK)
-    scratch = Scratch(context, partial(fetch, there), machine.meter)
+    scratch = scratch_for(context, partial(fetch, there), machine.meter)
     try:
         machine.meter.enter()
         named, rows = scratch.select(there.plan("statement", ref.query), there.value_of)
@@ -192,7 +192,7 @@ def made_table(machine: Machine, ref: TableRef) -> Table | None:
 def _view_rows(machine: Machine, view: objects.View) -> tuple[Columns, Iterable[Row]]:
     """The rows of a view, computed in a scratch of its own."""
     machine.meter.add(SCRATCH_WORK)
-    scratch = Scratch(machine.context, partial(fetch, machine), machine.meter)
+    scratch = scratch_for(machine.context, partial(fetch, machine), machine.meter)
     try:
         machine.meter.enter()
         named, rows = scratch.select(machine.plan("statement", view.query), machine.value_of)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import re
+from functools import lru_cache
 from typing import Final
 
 from engine.inputs import Input
@@ -12,12 +15,31 @@ _OF_QUERIES: Final = frozenset({"SELECT", "WITH", "ELSE", "END"})
 _CHANGING: Final = (STATEMENT_WORDS - _OF_QUERIES) | {"INTO", "GO", "OPENQUERY", "OPENROWSET"}
 
 
+_LITERAL: Final = r"(?:N?'(?:[^']|'')*'|0x[0-9A-Fa-f]*|-?[0-9.]+(?:[eE][-+]?\d+)?|NULL)"
+_CALL: Final = re.compile(
+    rf"EXEC sp_executesql (N'(?:[^']|'')*')(?:, N'(?:[^']|'')*'(?:, (?:@\w+ = )?{_LITERAL})*)?"
+)
+"""A query with its parameters, none of which is handed back, as a driver sends it."""
+
+
 def only_reads(item: Input) -> bool:
     """Whether an input is T-SQL made of SELECTs alone; a batch that might be more counts as more."""
-    if item.verb != "sql":
+    if item.verb == "sql":
+        return _only_reads(item.args[1])
+    if item.verb != "batch":
         return False
     try:
-        tokens = tokens_of(item.args[1])
+        text = str(json.loads(item.args[1]))
+    except ValueError:
+        return False
+    call = _CALL.fullmatch(text)
+    return _only_reads(call[1][2:-1].replace("''", "'") if call else text)
+
+
+@lru_cache(256)
+def _only_reads(text: str) -> bool:
+    try:
+        tokens = tokens_of(text)
     except SyntaxProblem:
         return False
     words = {token.upper for token in tokens if token.kind == "word"}

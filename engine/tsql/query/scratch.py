@@ -66,8 +66,8 @@ HEAP_MAX_BYTES: Final = 500_000_000
 """What all SQLite in this process may use before message 701: the last resort against a query that grows while it is
 prepared, when nothing counts. Assumed."""
 
-SCRATCH_WORK: Final = 700
-"""Work of an empty SQLite with our functions. Measured."""
+SCRATCH_WORK: Final = 60
+"""Work of taking an empty SQLite with our functions, which mostly is there already. Measured."""
 
 QUERY_WORK: Final = 100
 CHARACTER_WORK: Final = 4
@@ -117,10 +117,40 @@ Fetch = Callable[[TableRef], tuple[Columns, Source]]
 Call = Callable[..., Scalar]
 
 
+SPARE_MAX: Final = 8
+"""Connections that are kept for the next slice of work: views in views need some at once. Assumed."""
+
+_spare: Final[list[Scratch]] = []
+
+
+def scratch_for(context: Context, fetch: Fetch, meter: Meter) -> Scratch:
+    """A connection for one slice of work: an empty one that was used before, or else a new one."""
+    for place, kept in enumerate(_spare):
+        if kept.version == context.version:
+            del _spare[place]
+            kept.begin(context, fetch, meter)
+            return kept
+    return Scratch(context, fetch, meter)
+
+
 class Scratch:
     """One connection, for the statements of one slice of work. Call close() at the end."""
 
     def __init__(self, context: Context, fetch: Fetch, meter: Meter) -> None:
+        self.version = context.version
+        self._context: Context | None = None
+        self._sound = True
+        """No query has failed on it: it may serve another slice."""
+        self.begin(context, fetch, meter)
+        # Statements are prepared anew each time: one that is kept would go on counting its steps where it stopped.
+        self._connection = sqlite3.connect(
+            ":memory:", isolation_level=None, cached_statements=0, check_same_thread=False
+        )
+        self._set_up()
+
+    def begin(self, context: Context, fetch: Fetch, meter: Meter) -> None:
+        """Serve a slice of work from now on."""
+        self._context = context
         self._fetch = fetch
         self._meter = meter
         self._problem: SqlError | None = None
@@ -130,7 +160,15 @@ class Scratch:
         self.forgiving = settings_of(context.session.options).forgiving
         self.warnings: set[int] = set()
         """Messages about values that are NULL instead of an error: SET ARITHABORT and ANSI_WARNINGS are OFF."""
-        self._connection = sqlite3.connect(":memory:", isolation_level=None, cached_statements=16)
+
+    @property
+    def context(self) -> Context:
+        assert self._context is not None, "a slice of work has begun"
+        return self._context
+
+    def _set_up(self) -> None:
+        """Limits, collations and functions, which stay for all slices."""
+        context = self.context
         for limit, value in _LIMITS:
             self._connection.setlimit(limit, value)
         self._connection.execute(f"PRAGMA hard_heap_limit = {HEAP_MAX_BYTES}")
@@ -145,10 +183,10 @@ class Scratch:
                 self._register(name, function, function)
         for name, function in CULTURED.items():
             if SINCE.get(name, 0) <= context.version:
-                self._register(name, function, partial(_with_culture, context, function))
+                self._register(name, function, partial(_with_culture, self, function))
         for name, function in CONTEXT_FUNCTIONS.items():
             if SINCE.get(name, 0) <= context.version:
-                self._register(name, function, partial(function, context))
+                self._register(name, function, partial(_with_context, self, function))
         for count in (2, 3):
             guarded = self._guarded(like, search_work)
             self._connection.create_function("like", count, guarded, deterministic=True)
@@ -157,7 +195,13 @@ class Scratch:
         self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
 
     def close(self) -> None:
-        self._connection.close()
+        """Over with this slice; the connection, empty again, is kept for another."""
+        self._context = None
+        if self._sound and len(_spare) < SPARE_MAX:
+            self._connection.execute("PRAGMA automatic_index = 1")
+            _spare.append(self)
+        else:
+            self._connection.close()
 
     def select(
         self, plan: Plan, values: Callable[[str], Scalar]
@@ -193,8 +237,10 @@ class Scratch:
                 names = tuple(names[place] for place in seen)
                 rows = [tuple(row[place] for place in seen) for row in rows]
         except MemoryError:
+            self._sound = False
             raise SqlError(701, "default") from None
         except (sqlite3.Error, OverflowError) as problem:
+            self._sound = False
             raise self._explain(str(problem), plan) from None
         finally:
             self._connection.set_authorizer(None)
@@ -340,8 +386,12 @@ def check_calls(plan: Plan, version: int) -> None:
             raise SqlError(195, written, "built-in function name")
 
 
-def _with_culture(context: Context, function: Call, *arguments: Scalar) -> Scalar:
-    return function(settings_of(context.session.options).culture, *arguments)
+def _with_culture(scratch: Scratch, function: Call, *arguments: Scalar) -> Scalar:
+    return function(settings_of(scratch.context.session.options).culture, *arguments)
+
+
+def _with_context(scratch: Scratch, function: Call, *arguments: Scalar) -> Scalar:
+    return function(scratch.context, *arguments)
 
 
 def _read(cursor: sqlite3.Cursor, meter: Meter) -> list[tuple[Scalar, ...]]:

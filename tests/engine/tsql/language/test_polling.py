@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from engine.drill.time import history as history_module
 from engine.drill.time.history import History
 from engine.drill.time.kept import Kept, keep
+from engine.inputs import Input
 from engine.tsql.language.polling import only_reads
 from engine.verbs.lines import parse_line
 from tests.engine.drill.texts import drill
@@ -31,6 +34,25 @@ from tests.engine.drill.texts import drill
 )
 def test_only_selects_count_as_reading(text: str, reads: bool) -> None:
     assert only_reads(parse_line(f"sql SERVER_A {text}".replace("\n", "\n    "), 0)) is reads
+
+
+@pytest.mark.parametrize(
+    ("text", "reads"),
+    [
+        ("SELECT 1", True),
+        ("UPDATE t SET a = 1", False),
+        ("EXEC sp_executesql N'SELECT ''a'' WHERE 1 = @p', N'@p int', @p = 5", True),
+        (
+            "EXEC sp_executesql N'SELECT @P1, @P2', N'@P1 int,@P2 nvarchar(4000)', -5, N'it''s; DELETE t'",
+            True,
+        ),
+        ("EXEC sp_executesql N'SELECT 1'; DELETE t", False),
+        ("EXEC sp_executesql N'DELETE t WHERE a = @p', N'@p int', @p = 5", False),
+        ("EXEC sp_executesql N'SELECT 1', N'@p int', @p = @x OUTPUT", False),
+    ],
+)
+def test_a_program_reads_with_batches_and_with_parameters(text: str, reads: bool) -> None:
+    assert only_reads(Input(0, "batch", ("SERVER_A#tds1", json.dumps(text)))) is reads
 
 
 def test_a_monitoring_script_costs_few_moments_and_no_hash_and_replays(
