@@ -57,7 +57,7 @@ def _serve(options: argparse.Namespace) -> int:
             options.port_base,
             sys.stdin,
             partial(print, flush=True),
-            lambda pem: options.certificate and write(pem, Path(options.certificate)),
+            partial(_hand_out, options.certificate),
         )
     except NoPort as problem:  # nothing was played: a record that stands under that name is left as it is
         raise Unusable(f"{problem}; choose another --port-base") from problem
@@ -67,6 +67,11 @@ def _serve(options: argparse.Namespace) -> int:
     _keep(drill, options.record)
     goals_missed = any(not state.met for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
+
+
+def _hand_out(file: str | None, certificate: str) -> None:
+    if file is not None:
+        write(certificate, Path(file))
 
 
 def _keep(drill: Drill, file: str | None) -> None:

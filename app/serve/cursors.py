@@ -34,14 +34,11 @@ WAYS: Final = 0x3FF
 
 
 class Scroll(IntFlag):
-    """How a cursor moves: what is asked for, and what a server that only has static ones gives."""
+    """How a cursor moves, as far as it matters where every cursor is static but those that only go forward."""
 
-    KEYSET = 0x01
-    DYNAMIC = 0x02
     FORWARD_ONLY = 0x04
     STATIC = 0x08
     FAST_FORWARD = 0x10
-    PARAMETERIZED = 0x1000
     AUTO_FETCH = 0x2000
     AUTO_CLOSE = 0x4000
 
