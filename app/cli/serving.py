@@ -10,6 +10,8 @@ from typing import Final
 
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.files.journal_file import JournalFile
+from app.host import NoRecorder
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from engine.drill.running.drill import Drill
 
@@ -35,7 +37,7 @@ def add_to(command: Commands) -> None:
     serve.add_argument(
         "--certificate", metavar="FILE", help="write the certificate of this run, for clients that check it"
     )
-    serve.add_argument("--record", metavar="FILE", help="write the run at its end, for `mirrordrill replay`")
+    serve.add_argument("--record", metavar="FILE", help="write the run as it goes, for `mirrordrill replay`")
 
 
 def _serve(options: argparse.Namespace) -> int:
@@ -50,6 +52,7 @@ def _serve(options: argparse.Namespace) -> int:
         raise Unusable(f"--port-base {options.port_base} is not from 1024 to {last}, nor 0")
     if not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+    record = JournalFile(drill, options.record) if options.record not in (None, "-") else None
     try:
         serve(
             drill,
@@ -58,13 +61,14 @@ def _serve(options: argparse.Namespace) -> int:
             sys.stdin,
             partial(print, flush=True),
             partial(_hand_out, options.certificate),
+            record or NoRecorder(),
         )
     except NoPort as problem:  # nothing was played: a record that stands under that name is left as it is
         raise Unusable(f"{problem}; choose another --port-base") from problem
     except BaseException:
-        _keep(drill, options.record)
+        _keep(drill, options.record, record)
         raise
-    _keep(drill, options.record)
+    _keep(drill, options.record, record)
     goals_missed = any(not state.met for state in drill.goals.values())
     return ANSWER_IS_NO if goals_missed else AS_ASKED
 
@@ -74,6 +78,9 @@ def _hand_out(file: str | None, certificate: str) -> None:
         write(certificate, Path(file))
 
 
-def _keep(drill: Drill, file: str | None) -> None:
+def _keep(drill: Drill, file: str | None, record: JournalFile | None) -> None:
+    """The report, in place of what was written down on the way."""
+    if record is not None:
+        record.close()
     if file is not None:
         write_json(drill.report(), file)

@@ -8,12 +8,13 @@ from pathlib import Path
 from typing import Final, cast
 
 from app.export.source import Source, as_json
-from app.files import scenario_files
+from app.files import journal_file, scenario_files
 from app.files.scenario_files import NoScenario
 from app.words.language import tr
 from engine.drill.authoring.contents import visible
 from engine.drill.judging.shapes import Report
 from engine.drill.running.modes import Mode
+from engine.inputs import InputProblem
 
 BYTES_MAX: Final = 200_000_000
 """More is not read. A run of two hours with two hundred databases has about a quarter of it."""
@@ -67,7 +68,12 @@ def parse(raw: bytes, file: str) -> tuple[Report, str]:
     if raw.count(b"{") + raw.count(b"[") > NESTS_MAX or raw.count(b",") > VALUES_MAX:
         raise NoRun(tr("{file} holds more values than allowed for a run.").format(file=file))
     try:
-        found = json.loads(raw.decode("utf-8"))
+        whole = not raw.startswith(journal_file.MARK)
+        found = json.loads(raw.decode("utf-8")) if whole else journal_file.read(raw)
+    except (KeyError, TypeError, IndexError, InputProblem) as error:
+        raise NoRun(
+            tr("{file} is not a run that was cut off: {error}.").format(file=file, error=error)
+        ) from error
     except (ValueError, RecursionError) as error:
         raise NoRun(tr("{file} is not JSON: {error}.").format(file=file, error=error)) from error
     report = found.get("report", found) if isinstance(found, dict) else None

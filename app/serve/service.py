@@ -12,7 +12,7 @@ from concurrent.futures import Future
 from functools import partial
 from typing import Final, TextIO
 
-from app.host import Answer, Host, NoRecorder
+from app.host import Answer, Host, Recorder
 from app.serve.listener import HOST, Listener
 from engine.drill.judging.report import plain
 from engine.drill.running.drill import Drill
@@ -30,10 +30,11 @@ def serve(
     lines: TextIO,
     show: Callable[[str], object],
     hand_out: Callable[[str], object],
+    recorder: Recorder,
 ) -> None:
     """Play *drill* at *speed* until it is over or *lines* end. First its addresses, then each event go to *show*,
     as a line of JSON; before them its certificate, in PEM, to *hand_out*. Raises NoPort."""
-    asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out))
+    asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out, recorder))
 
 
 async def _serve(
@@ -43,12 +44,13 @@ async def _serve(
     lines: TextIO,
     show: Callable[[str], object],
     hand_out: Callable[[str], object],
+    recorder: Recorder,
 ) -> None:
     loop, asked, over = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     host = Host()
     host.inbox.wake = lambda: loop.call_soon_threadsafe(asked.set)
     host.happened.connect(lambda events: [show(_line(event)) for event in events])
-    host.open(drill, NoRecorder())
+    host.open(drill, recorder)
     host.set_speed(speed)
     listener = Listener(host)
     await listener.open(port_base)

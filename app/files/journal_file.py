@@ -1,0 +1,80 @@
+"""A run that is written down as it goes, line by line: what a killed program leaves can be played again. No Qt."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import IO, Final
+
+from app.host.recorder import NotRecorded
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.judging.shapes import Report
+from engine.drill.running.drill import Drill, replay
+
+MARK: Final = b'{"begun": '
+"""How such a file begins; that of a run that is over is a report."""
+
+
+class JournalFile:
+    """A recorder into a file of its own: an input is in it, with the hashes so far, before its answer is given."""
+
+    def __init__(self, drill: Drill, file: str) -> None:
+        """Nothing is touched before the run begins."""
+        self._drill, self._name = drill, file
+        self._told = 0
+        """Hashes that are in the file."""
+        self._file: IO[str] | None = None
+
+    def line(self, tick: int, line: str) -> None:
+        self._go_on(tick, line)
+
+    def heartbeat(self, tick: int) -> None:
+        self._go_on(tick)
+
+    def checkpoint(self, tick: int, state_hash: str) -> None:
+        self._go_on(tick)
+
+    def finish(self, report: Report) -> None:
+        """The report, which whoever has the run writes, takes the place of the file."""
+        self.close()
+
+    def close(self) -> None:
+        if self._file is not None:
+            self._file.close()
+
+    def _go_on(self, tick: int, line: str = "") -> None:
+        new = self._drill.hashes[self._told :]
+        self._told += len(new)
+        hashes = [[one.tick, one.inputs, one.digest] for one in new]
+        self._write({"tick": tick, "line": line, "hashes": hashes})
+
+    def _write(self, entry: dict[str, object]) -> None:
+        """In one piece, which is in the file when this returns, whatever becomes of this program."""
+        try:
+            if self._file is None:
+                self._file = Path(self._name).open("w", encoding="utf-8", buffering=1)  # noqa: SIM115
+                begun = {"scenario": self._drill.scenario.name, "seed": self._drill.seed}
+                mode, text = self._drill.mode.value, self._drill.scenario.text
+                self._write({"begun": {**begun, "mode": mode, "scenario_text": text}})
+            self._file.write(json.dumps(entry) + "\n")
+        except OSError as problem:
+            why = problem.strerror
+            raise NotRecorded(tr("The run cannot be recorded: {why}.").format(why=why)) from problem
+
+
+def read(raw: bytes) -> Report:
+    """The report of a run that was cut off, with the hashes that were recorded. Raises ValueError, KeyError and
+    InputProblem for what is none; a last line that is not whole does not count."""
+    first, *entries = [json.loads(line) for line in raw.decode("utf-8").split("\n")[:-1]]
+    begun = first["begun"]
+    lines = [entry["line"] for entry in entries if entry["line"]]
+    tick = max((int(entry["tick"]) for entry in entries), default=0)
+    scenario = load_scenario(begun["scenario_text"], f"{begun['scenario']}.toml")
+    report = replay(scenario, begun["seed"], begun["mode"], lines, tick).report()
+    noted = [each for entry in entries for each in entry["hashes"]]
+    report["hashes"] = [
+        {"t_s": at / TICKS_PER_S, "inputs": inputs, "hash": digest} for at, inputs, digest in noted
+    ]
+    return report

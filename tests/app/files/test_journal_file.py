@@ -1,0 +1,61 @@
+"""A run written down as it goes: what is left when its program is killed plays to the same states."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from app.files import run_files, scenario_files
+from app.files.journal_file import JournalFile
+from app.host import Host
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill
+from engine.drill.time import verify
+
+LOGIN = '{"login": "sa", "password": "right", "database": "Sales"}'
+
+
+@pytest.fixture
+def cut_off(tmp_path: Path) -> Path:
+    """The file of a run of three seconds whose program was killed while it wrote."""
+    file = tmp_path / "run.json"
+    drill = Drill(load_scenario(scenario_files.find("lab").text, "lab.toml"), None)
+    host = Host()
+    record = JournalFile(drill, str(file))
+    host.open(drill, record)
+    host.play()
+    for line in (f"connect SERVER_A#tds1 {LOGIN}", 'batch SERVER_A#tds1 "CREATE TABLE t (a int)"'):
+        host.inbox.post(line)
+        for _ in range(6):
+            host.on_frame(250.0)
+    record.close()
+    with file.open("a", encoding="utf-8") as opened:
+        opened.write('{"tick": 999, "li')
+    return file
+
+
+def test_a_run_that_was_cut_off_plays_again_to_the_same_states(cut_off: Path) -> None:
+    report, text = run_files.read(cut_off)
+    assert [line.split()[1] for line in report["inputs"]] == ["connect", "batch"]
+    assert report["ended_at_s"] == 3.0
+    scenario = load_scenario(text, "lab.toml")
+    assert len(report["hashes"]) >= 2
+    assert verify.verify_report(scenario, report) is None
+
+
+def test_another_state_is_noticed(cut_off: Path) -> None:
+    digest = run_files.read(cut_off)[0]["hashes"][-1]["hash"]
+    cut_off.write_text(
+        cut_off.read_text(encoding="utf-8").replace(digest, "0" * len(digest)), encoding="utf-8"
+    )
+    report, text = run_files.read(cut_off)
+    assert verify.verify_report(load_scenario(text, "lab.toml"), report) is not None
+
+
+def test_what_is_no_such_file_is_refused(tmp_path: Path) -> None:
+    for text in ('{"begun": 5}\n', '{"begun": {"scenario": "lab"}}\n', '{"begun": {}}\n[]\n'):
+        file = tmp_path / "run.json"
+        file.write_text(text, encoding="utf-8")
+        with pytest.raises(run_files.NoRun):
+            run_files.read(file)
