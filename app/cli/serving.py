@@ -35,6 +35,11 @@ def add_to(command: Commands) -> None:
         "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (1)"
     )
     serve.add_argument(
+        "--browser",
+        action="store_true",
+        help=r"answer for SQL Server Browser: 127.0.0.1\SERVER_A without a port",
+    )
+    serve.add_argument(
         "--certificate", metavar="FILE", help="write the certificate of this run, for clients that check it"
     )
     serve.add_argument("--record", metavar="FILE", help="write the run as it goes, for `mirrordrill replay`")
@@ -62,9 +67,10 @@ def _serve(options: argparse.Namespace) -> int:
             partial(print, flush=True),
             partial(_hand_out, options.certificate),
             record or NoRecorder(),
+            options.browser,
         )
     except NoPort as problem:  # nothing was played: a record that stands under that name is left as it is
-        raise Unusable(f"{problem}; choose another --port-base") from problem
+        raise Unusable(f"{problem}; choose another --port-base, or no --browser") from problem
     except BaseException:
         _keep(drill, options.record, record)
         raise

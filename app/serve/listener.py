@@ -8,8 +8,10 @@ from enum import Enum
 from typing import Final
 
 from app.host import Answer, Host
+from app.serve.browser import Browser, Known
 from app.serve.session import Session
 from app.serve.wire import tls
+from engine.constants import PRODUCT
 from engine.events import Event
 from engine.model import Role, World
 
@@ -49,6 +51,7 @@ class Listener:
         self.password = secrets.token_urlsafe(12)
         self.tls = tls(HOST)
         self.ports: dict[str, int] = {}
+        self.browser = Browser(self._running)
         self._host = host
         self._last = 0
         self._open: dict[str, asyncio.Server] = {}
@@ -66,6 +69,14 @@ class Listener:
             self.ports[server] = base + place if base else 0
             await self._listen(server)
         await self.follow()
+
+    def _running(self) -> Known:
+        """What a browser knows: instances whose service runs on a computer that is there."""
+        return {
+            server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
+            for server in self._open
+            if state(self.world, server) is not State.SILENT or self.world.instances[server].hung
+        }
 
     async def _listen(self, server: str) -> None:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -98,6 +109,7 @@ class Listener:
 
     async def close(self) -> None:
         """Close all ports, and end all connections."""
+        self.browser.close()
         for opened in self._open.values():
             opened.close()
         for session in list(self._sessions.values()):

@@ -13,7 +13,8 @@ from functools import partial
 from typing import Final, TextIO
 
 from app.host import Answer, Host, Recorder
-from app.serve.listener import HOST, Listener
+from app.serve.browser import PORT
+from app.serve.listener import HOST, Listener, NoPort
 from engine.drill.judging.report import plain
 from engine.drill.running.drill import Drill
 from engine.events import Event
@@ -31,10 +32,12 @@ def serve(
     show: Callable[[str], object],
     hand_out: Callable[[str], object],
     recorder: Recorder,
+    browser: bool = False,
 ) -> None:
     """Play *drill* at *speed* until it is over or *lines* end. First its addresses, then each event go to *show*,
-    as a line of JSON; before them its certificate, in PEM, to *hand_out*. Raises NoPort."""
-    asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out, recorder))
+    as a line of JSON; before them its certificate, in PEM, to *hand_out*.
+    *browser*: clients may ask for instances by name. Raises NoPort."""
+    asyncio.run(_serve(drill, speed, port_base, lines, show, hand_out, recorder, browser))
 
 
 async def _serve(
@@ -45,6 +48,7 @@ async def _serve(
     show: Callable[[str], object],
     hand_out: Callable[[str], object],
     recorder: Recorder,
+    browser: bool,
 ) -> None:
     loop, asked, over = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
     host = Host()
@@ -54,6 +58,12 @@ async def _serve(
     host.set_speed(speed)
     listener = Listener(host)
     await listener.open(port_base)
+    if browser:
+        try:
+            await listener.browser.open(HOST)
+        except OSError as problem:
+            await listener.close()
+            raise NoPort(f"port {PORT} (UDP) on {HOST} cannot be opened: {problem.strerror}") from problem
     hand_out(listener.tls.certificate)
     show(json.dumps(addresses(listener)))
     for name in ("SIGTERM", "SIGINT"):

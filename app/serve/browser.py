@@ -1,0 +1,56 @@
+"""SQL Server Browser: tells clients of `127.0.0.1\\SERVER_A` which port an instance has [MC-SQLR 2.2]."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+from collections.abc import Callable, Mapping
+from typing import Final
+
+PORT: Final = 1434
+"""Where clients ask; they know no other. Documented."""
+TO_ALL, TO_ONE, NAMED = 0x02, 0x03, 0x04
+"""CLNT_BCAST_EX, CLNT_UCAST_EX: all instances; CLNT_UCAST_INST: one, whose name follows."""
+ANSWER: Final = 0x05
+NAME_MAX: Final = 32
+"""Bytes of an instance's name in a request."""
+
+Known = Mapping[str, tuple[int, str]]
+"""Port and product version (9.00.5000.00) of each instance that runs, by its name."""
+
+
+def answer(request: bytes, known: Known) -> bytes:
+    """What goes back for a *request*; nothing for one that is none, or for an instance that is not there."""
+    kind, name = request[:1], request[1:].partition(b"\0")[0].decode("ascii", "replace")
+    if kind == bytes([NAMED]) and 0 < len(name) <= NAME_MAX:
+        known = {one: told for one, told in known.items() if one.lower() == name.lower()}
+    elif request not in (bytes([TO_ALL]), bytes([TO_ONE])):
+        return b""
+    told = "".join(
+        f"ServerName;LOCALHOST;InstanceName;{one};IsClustered;No;Version;{version};tcp;{port};;"
+        for one, (port, version) in known.items()
+    ).encode()
+    return bytes([ANSWER]) + struct.pack("<H", len(told)) + told if told else b""
+
+
+class Browser(asyncio.DatagramProtocol):
+    """Answers on a port of this computer, as long as it is open."""
+
+    def __init__(self, known: Callable[[], Known]) -> None:
+        self._known = known
+        self._transport: asyncio.DatagramTransport | None = None
+
+    async def open(self, host: str, port: int = PORT) -> int:
+        """Answer from now on; returns the port. Raises OSError."""
+        loop = asyncio.get_running_loop()
+        self._transport, _ = await loop.create_datagram_endpoint(lambda: self, local_addr=(host, port))
+        return int(self._transport.get_extra_info("sockname")[1])
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        said = answer(data, self._known())
+        if said and self._transport is not None:
+            self._transport.sendto(said, addr)
+
+    def close(self) -> None:
+        if self._transport is not None:
+            self._transport.close()
