@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from functools import partial
 from typing import Final, TextIO
 
@@ -119,7 +120,8 @@ def _read(
     for line in map(str.strip, lines):
         if line:
             host.inbox.post(line).answer.add_done_callback(partial(say, line))
-    loop.call_soon_threadsafe(over.set)
+    with suppress(RuntimeError):  # the run may have ended before its input
+        loop.call_soon_threadsafe(over.set)
 
 
 def _line(event: Event) -> str:

@@ -25,7 +25,7 @@ from engine.tsql.batches.data import Session as SqlSession
 HANDSHAKE_S: Final = 15.0
 """Wall time from the first byte to the end of the login: the time-out of most clients. Assumed."""
 NO_CURSOR: Final = "sp_cursorfetch: The cursor identifier value provided ({:x}) is not valid."
-"""16909 [DOC: database engine errors]."""
+"""16909, as threads about drivers quote it."""
 
 
 class Door(Protocol):
