@@ -67,7 +67,7 @@ HEAP_MAX_BYTES: Final = 500_000_000
 prepared, when nothing counts. Assumed."""
 
 SCRATCH_WORK: Final = 60
-"""Work of taking an empty SQLite with our functions, which mostly is there already. Measured."""
+"""Work of taking an empty SQLite with our functions, which mostly is there already. Assumed."""
 
 QUERY_WORK: Final = 100
 CHARACTER_WORK: Final = 4
