@@ -84,7 +84,7 @@ MESSAGES: Final[dict[int, tuple[Wording, ...]]] = _read()
 """Number -> its wordings, oldest first. Documented [DOC: Database Engine events and errors]; see Wording.source."""
 
 PLACEHOLDER: Final = re.compile(
-    r"%%|%[-+#0 ]*(?:\d+|\*)?(?:\.(?:\d+|\*))?(?:S_[A-Z]+|(?:I64|I32|l|h)?[a-zA-Z])"
+    r"%%|%[-+#0 ]*(?:[1-9]\d*|\*)?(?:\.(?:\d+|\*))?(?:S_[A-Z]+|(?:I64|I32|l|h)?[a-zA-Z])"
 )
 """One place of a text to be filled, or %% for a per cent sign."""
 

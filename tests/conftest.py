@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import threading
 from collections.abc import Iterator
@@ -41,3 +42,43 @@ def _no_thread_left() -> Iterator[None]:
     yield
     left = [thread for thread in threading.enumerate() if thread not in before and not thread.daemon]
     assert not left, f"threads left running: {left}"
+
+
+@pytest.fixture(autouse=True)
+def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Windows given to `qtbot.addWidget` are closed before this looks.
+
+    A window that stays is styled anew by every test of a theme after it: nine of them cost 40 s of a run.
+    """
+    if not {"qtbot", "qapp"}.intersection(request.fixturenames):
+        yield
+        return
+    from PySide6.QtCore import QCoreApplication, QEvent, Qt, QTimer
+    from PySide6.QtTest import QTest
+    from PySide6.QtWidgets import QApplication, QWidget
+    from shiboken6 import isValid
+
+    from app.widgets import theme
+
+    if QApplication.topLevelWidgets():  # pytest lets go of what the test before was given only by now
+        gc.collect()
+    gc.freeze()  # modules and what tests before left: looking through them again took a third of a test's time
+    yield
+    if QApplication.mouseButtons() != Qt.MouseButton.NoButton:  # as a double click leaves it
+        QTest.mouseRelease(QWidget(), Qt.MouseButton.LeftButton)
+    if QApplication.keyboardModifiers() != Qt.KeyboardModifier.NoModifier:
+        QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
+    QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
+    gc.collect()
+    app = QApplication.instance()
+    if (
+        isinstance(app, QApplication)
+        and app.property("styled")
+        and app.font().pointSizeF() != theme.BASE_POINTS
+    ):
+        theme.apply(app, theme.LIGHT)  # without a window: with one, another size of text takes half a second
+    windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
+    assert not windows, f"windows left open: {windows}"
+    timers = [found for found in gc.get_objects() if issubclass(type(found), QTimer) and isValid(found)]
+    running = [timer for timer in timers if timer.isActive()]
+    assert not running, f"timers left running: {running}"

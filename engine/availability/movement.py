@@ -112,10 +112,12 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
 
 
 def hang_up(world: World, server: str) -> None:
-    """Replicas on *server* are RESOLVING: they talk to no partner until they have a role again. Derived."""
+    """Replicas on *server* are RESOLVING: they talk to no partner until they have a role again. Derived. A partner that
+    nothing reaches finds it out by its session timeout."""
     for guid, me, peer in sorted(key for key in world.contacts if server in key[1:]):
         contact = world.contacts[guid, me, peer]
-        if (me, guid) in world.replicas and contact.connected:
+        told = me == server or network.passing(world, me, peer)
+        if (me, guid) in world.replicas and contact.connected and told:
             on_lost(world, guid, me, peer, contact.epoch, "closed")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtWidgets import QApplication
+from shiboken6 import delete
 
 from app import settings
 from app.files import scenario_files, summaries, whole_file
@@ -72,6 +73,7 @@ def test_the_window_starts_with_its_usual_settings_and_says_so(
         window = furnished(profile, store, by_itself=False)
         assert str(profile_folder / name) in window.notice.text
         window.close()
+        delete(window)
     assert not (profile_folder / name).is_file()
 
 

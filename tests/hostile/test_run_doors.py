@@ -10,6 +10,7 @@ from typing import Any, Final
 
 import pytest
 from PySide6.QtWidgets import QApplication
+from shiboken6 import delete
 
 from app import cli
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
@@ -125,3 +126,4 @@ def test_the_window_shows_what_it_has_found_itself(
     assert window.pages.currentWidget() is window.picker
     assert "cannot be replayed" in window.notice.text
     window.close()
+    delete(window)

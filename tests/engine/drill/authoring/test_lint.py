@@ -34,7 +34,7 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
         (
             SOLUTION,
             '[[solution]]\ndo = "5 workload Sales Workload1 scale=0.5"\nwhy = "Less."\n\n' + SOLUTION,
-            "before anything",
+            "before the first symptom",
         ),
         (
             'when = "Sales is SYNCHRONIZED and',
