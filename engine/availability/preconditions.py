@@ -57,7 +57,7 @@ def _cluster(world: World, group: AvailabilityGroup, target: str) -> list[Precon
     node = config.node_of(world, target)
     found = roles.find(world, group.name)
     forced = node is not None and node.config.forced
-    used_up = found is not None and found[1].state is ResourceState.OFFLINE
+    used_up = found is not None and found[1].way == roles.EXHAUSTED
     return [
         Precondition(
             say("the node of the target is in a cluster with quorum"),

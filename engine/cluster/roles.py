@@ -102,6 +102,11 @@ def tell(world: World, node: str, role: ClusterRole, text: Sentence, what: str, 
 # --- health -----------------------------------------------------------------------------------------------
 
 
+EXHAUSTED: Final = "exhausted"
+"""The `way` of a role that has used up its failures: it stays failed until it is moved or brought online by hand
+[DOC: flexible failover policy]."""
+
+
 def watch(world: World) -> None:
     """After anything has happened: is each role healthy, and could one that is not online come online?"""
     for node, role in list(each(world)):
@@ -112,7 +117,7 @@ def watch(world: World) -> None:
                 role = _change(world, node.name, role, why=why)
                 if why:
                     world.after(delay_s, "role.failed", node.name, role.name, role.step)
-        elif role.state is ResourceState.FAILED:
+        elif role.state is ResourceState.FAILED and role.way != EXHAUSTED:
             tried = tuple(name for name in role.tried if kind.hostable(world, role, name))
             if tried != role.tried:
                 role = _change(world, node.name, role, tried=tried)
@@ -171,7 +176,7 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
         kind.offline(world, role, False)
         tell(world, node, role, say("role {role} stays failed: {n} failures in six hours", role=role.name,
              n=len(failures) + 1), what="threshold")  # fmt: skip
-        _change(world, node, role, state=ResourceState.OFFLINE, why=why, failures=failures)
+        _change(world, node, role, state=ResourceState.FAILED, way=EXHAUSTED, why=why, failures=failures)
         return
     role = _change(world, node, role, failures=(*failures, world.tick))
     others = tuple(name for name in kind.targets(world, role) if name != role.owner)
@@ -308,7 +313,7 @@ def node_joined(world: World, node: str) -> None:
 def retry(world: World, node: str, name: str, step: int) -> None:
     """Timer: a role that is still online nowhere is tried again."""
     role = _current(world, node, name, step)
-    if role is not None and role.state is ResourceState.FAILED:
+    if role is not None and role.state is ResourceState.FAILED and role.way != EXHAUSTED:
         _bring_online(world, node, _change(world, node, role, tried=()))
 
 

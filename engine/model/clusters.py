@@ -67,7 +67,8 @@ class ClusterRole:
     tried: tuple[str, ...] = ()
     """Nodes that have declined since it was last online."""
     way: str = ""
-    """How it is coming online: restart (where it was), failover, move (a person asked for it); empty otherwise."""
+    """How it is coming online: restart (where it was), failover, move (a person asked for it); exhausted: it has failed
+    too often and does not; empty otherwise."""
 
     def resource(self, name: str) -> Resource | None:
         return next((one for one in self.resources if one.name.lower() == name.lower()), None)

@@ -73,7 +73,7 @@ def test_a_resource_that_fails_again_and_again_exhausts_the_threshold() -> None:
         if role(world, "SQLFCI1").state is ResourceState.ONLINE:
             do(world, "fail-resource SQL Server (SQLFCI1)")
     until(world, 540)
-    assert role(world, "SQLFCI1").state is ResourceState.OFFLINE
+    assert role(world, "SQLFCI1").state is ResourceState.FAILED
     assert len(moves(world)) == 3  # nodes less one
     lines = [line[3] for lines in world.clusterlog.values() for line in lines]
     assert any(text.startswith("Not failing over group SQLFCI1, failoverCount 4") for text in lines)
