@@ -17,6 +17,8 @@ from app.classroom import certificate
 from app.classroom.code import Invitation, invitation
 
 ROOT = Path(__file__).parents[1]
+OPEN_S = 120.0
+"""A host in a fresh installation compiles the flow model first, and its neighbours do so at the same time."""
 WAIT_S = 60.0
 
 
@@ -75,6 +77,7 @@ class Stranger:
                 ssl=certificate.of_seat(),
                 proxy=None,
                 compression=None,
+                open_timeout=OPEN_S,
             )
         )
 
