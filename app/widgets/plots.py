@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from PySide6.QtGui import QColor, QFont, QPen
     from PySide6.QtWidgets import QGraphicsObject, QGraphicsTextItem
 
+    from engine.flow import Array
+
     class AxisItem(QGraphicsObject):  # a QGraphicsWidget, of which it changes what setStyle takes
         label: QGraphicsTextItem
 
@@ -26,7 +28,13 @@ if TYPE_CHECKING:
     class GraphicsObject(QGraphicsObject):
         def viewRect(self) -> QRectF | None: ...
         def viewTransformChanged(self) -> None: ...
-else:
-    from pyqtgraph import AxisItem, GraphicsObject
 
-__all__ = ["AxisItem", "GraphicsObject"]
+    class PlotCurveItem(GraphicsObject):
+        def setBrush(self, brush: QColor) -> None: ...
+        def setData(self, x: Array, y: Array, connect: str) -> None: ...
+        def setFillLevel(self, level: float) -> None: ...
+        def setPen(self, pen: QPen) -> None: ...
+else:
+    from pyqtgraph import AxisItem, GraphicsObject, PlotCurveItem
+
+__all__ = ["AxisItem", "GraphicsObject", "PlotCurveItem"]

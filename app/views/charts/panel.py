@@ -14,7 +14,7 @@ from PySide6.QtWidgets import QGraphicsItem, QWidget
 from app.views.charts.axes import LABEL_PX, ValueAxis, axis_top, headroom
 from app.views.charts.lane import SHADE_ALPHA
 from app.widgets import theme
-from app.widgets.plots import GraphicsObject
+from app.widgets.plots import GraphicsObject, PlotCurveItem
 from app.widgets.theme import Tokens
 from app.words.counters import Counter
 from app.words.language import tr
@@ -69,6 +69,14 @@ class Background(GraphicsObject):
             painter.drawLine(QLineF(at_s, view.top(), at_s, view.bottom()))
 
 
+class Curve(PlotCurveItem):
+    """Values over the whole width of the plot, so that no frame need look for their bounds."""
+
+    def boundingRect(self) -> QRectF:
+        view = self.viewRect()
+        return QRectF(view) if view is not None else QRectF()
+
+
 class Panel:
     """A counter's plot in a pyqtgraph layout."""
 
@@ -88,11 +96,13 @@ class Panel:
         self.plot.setMouseEnabled(x=False, y=False)
         self.plot.hideButtons()
         self.plot.hideAxis("bottom")  # one scale below serves all plots
+        for side in ("bottom", "top", "right"):  # not shown, but they would follow each frame
+            self.plot.getAxis(side).unlinkFromView()
         self.plot.vb.setDefaultPadding(0.0)
         self.background = Background()
         self.background.setFlag(QGraphicsItem.GraphicsItemFlag.ItemClipsToShape, False)
         self.plot.addItem(self.background, ignoreBounds=True)
-        self.curve = pg.PlotCurveItem()
+        self.curve = Curve()
         self.plot.addItem(self.curve, ignoreBounds=True)
         self._label = pg.LabelItem(justify="left")
         self._label.setParentItem(self.plot.vb)
