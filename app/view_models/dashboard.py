@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
 from app.words import formatting
 from app.words.language import mark, tr
@@ -22,11 +22,9 @@ from engine.model import (
     SyncState,
     World,
 )
-from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import Session
-from engine.tsql.catalog import group_databases
-from engine.tsql.catalog.view import Record
-from engine.tsql.scalars.values import shown
+
+if TYPE_CHECKING:
+    from engine.tsql.scalars.values import Scalar
 
 STATES: Final = {
     SyncState.NOT_SYNCHRONIZING: "Not synchronizing",
@@ -38,6 +36,9 @@ STATES: Final = {
 """As Management Studio spells them."""
 HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
 TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
+
+Positions: TypeAlias = "dict[tuple[str, str], dict[str, Scalar]]"
+"""By database and replica the columns of that replica's row."""
 
 Issue = tuple[str, str]
 """(HEALTHY, WARNING or CRITICAL; the policy's words)."""
@@ -76,7 +77,7 @@ class DatabaseRow:
     readiness: str
     suspended: str
     issues: tuple[Issue, ...]
-    positions: Record
+    positions: dict[str, Scalar]
     """Of sys.dm_hadr_database_replica_states."""
     data_loss_s: float | None
     """last_commit_time of the primary minus that of the replica, where the server knows both."""
@@ -235,12 +236,7 @@ def _states(
 
 
 def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
-    session = Session(server=state.server, spid=0, login="")
-    context = Context(world, session)
-    rows = {
-        (one.copy.database, one.replica.server): group_databases.database_state(context, one)
-        for one in group_databases.databases(context, group)
-    }
+    rows = _positions(world, group, state.server)
     for replica in group.replicas:
         if not _seen(state, replica):
             continue
@@ -263,12 +259,28 @@ def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> I
             )
 
 
-def _lost_s(rows: dict[tuple[str, str], Record], database: str, server: str, replica: str) -> float | None:
+def _positions(world: World, group: AvailabilityGroup, server: str) -> Positions:
+    """The rows of sys.dm_hadr_database_replica_states on *server*, as a result grid shows them."""
+    from engine.tsql.batches.context import Context  # most of T-SQL, which no start needs
+    from engine.tsql.batches.data import Session
+    from engine.tsql.catalog import group_databases
+    from engine.tsql.scalars.values import shown
+
+    context = Context(world, Session(server=server, spid=0, login=""))
+    return {
+        (one.copy.database, one.replica.server): {
+            name: shown(value) for name, value in group_databases.database_state(context, one).items()
+        }
+        for one in group_databases.databases(context, group)
+    }
+
+
+def _lost_s(rows: Positions, database: str, server: str, replica: str) -> float | None:
     """Commits of so many seconds would be lost on *replica*, as *server*, the primary, sees it."""
     times = [rows.get((database, name), {}).get("last_commit_time") for name in (server, replica)]
     if server == replica or None in times:
         return None
-    here, there = (datetime.fromisoformat(str(shown(one))) for one in times)
+    here, there = (datetime.fromisoformat(str(one)) for one in times)
     return max(0.0, (here - there).total_seconds())
 
 

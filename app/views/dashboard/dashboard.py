@@ -19,7 +19,6 @@ from app.words.sentences import said as translated
 from engine.events import Event
 from engine.model import World, ticks
 from engine.protocol.preconditions import preconditions
-from engine.tsql.scalars.values import shown
 
 if TYPE_CHECKING:
     from engine.drill.running.drill import Drill
@@ -44,7 +43,7 @@ def _column(title: str, name: str) -> Column:
 
     def text(row: DatabaseRow) -> str:
         value = row.positions.get(name)
-        return formatting.NOTHING if value is None else str(shown(value))
+        return formatting.NOTHING if value is None else str(value)
 
     numbers = name.endswith(("_size", "_rate"))
     return Column(
