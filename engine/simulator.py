@@ -85,22 +85,12 @@ STREAM_CROSSINGS: Final[Crossings] = (
 
 def resolve(world: World, item: Input) -> Input:
     """The input with its names as the world spells them. Raises InputProblem for a name that is not there."""
-    known = {
-        "server": list(world.instances),
-        "client": list(world.clients),
-        "node": list(world.nodes),
-        "role": [role.name for _, role in roles.each(world)],
-        "resource": [resource.name for _, role in roles.each(world) for resource in role.resources],
-        "cluster": list(world.clusters),
-        "database": world.databases(),
-        "name": list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
-        "window": list(world.instances),
-    }
     verb, args = VERBS[item.verb], list(item.args)
     for index, parameter in enumerate(verb.parameters[: len(args)]):
-        if parameter.kind in known:
+        known = NAMES.get(parameter.kind)
+        if known is not None:
             name, sign, window = args[index].partition("#")
-            names = known[parameter.kind]
+            names = known(world)
             if parameter.computer:
                 names = list(dict.fromkeys([*names, *world.computers]))
             args[index] = _spelled(parameter.kind, name, names) + sign + window
@@ -109,6 +99,20 @@ def resolve(world: World, item: Input) -> Input:
             say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
         )
     return Input(item.tick, item.verb, tuple(args), item.options)
+
+
+NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
+    "server": lambda world: list(world.instances),
+    "client": lambda world: list(world.clients),
+    "node": lambda world: list(world.nodes),
+    "role": lambda world: [role.name for _, role in roles.each(world)],
+    "resource": lambda world: [one.name for _, role in roles.each(world) for one in role.resources],
+    "cluster": lambda world: list(world.clusters),
+    "database": lambda world: world.databases(),
+    "name": lambda world: list(dict.fromkeys([*world.instances, *world.computers, *world.clients])),
+    "window": lambda world: list(world.instances),
+}
+"""What the names of a kind of parameter may be."""
 
 
 def _spelled(kind: str, name: str, known: Sequence[str]) -> str:

@@ -377,12 +377,16 @@ class Host:
             self.play()
         return ""
 
-    def _answer_requests(self) -> None:
-        """Do what other threads have asked for since the last frame."""
+    def take_in(self) -> None:
+        """Do what was posted, as far as the budget of a frame goes; what is left wakes the host again."""
+        until = self._clock() + BUDGET_S
         for request in self.inbox.taken():
             problem = self._do(request.line, request)
             if problem:
                 request.answer.set_result(Answer(refused=problem))
+            if self._clock() >= until:
+                self.inbox.wake_if_any()
+                break
 
     def _take_back(self, history: History) -> None:
         """The last line was done but not recorded: go on from the drill without it."""
@@ -394,7 +398,7 @@ class Host:
 
     def on_frame(self, elapsed_ms: float) -> None:
         """What is due after *elapsed_ms* of wall time, within the budget of a frame; what was posted comes first."""
-        self._answer_requests()
+        self.take_in()
         if self._work is not None:
             self._go_on_working(self._work)
         elif self._search is not None:

@@ -57,6 +57,11 @@ class Inbox:
         self.wake()
         return request
 
+    def wake_if_any(self) -> None:
+        """Wake the host for what is still waiting to be taken."""
+        if not self._posted.empty():
+            self.wake()
+
     def taken(self) -> Iterator[Request]:
         """The requests that wait, oldest first."""
         while True:

@@ -151,9 +151,14 @@ class Listener:
         assert self._host.live is not None
         return self._host.live.world
 
-    async def ask(self, line: str) -> Answer:
-        """Have *line* done by the run."""
-        return await asyncio.wrap_future(self._host.inbox.post(line).answer)
+    def ask(self, line: str) -> asyncio.Future[Answer]:
+        """Have *line* done by the run; what is over at once is there at once."""
+        answer = self._host.inbox.post(line).answer
+        if not answer.done():
+            return asyncio.wrap_future(answer)
+        done: asyncio.Future[Answer] = asyncio.get_running_loop().create_future()
+        done.set_result(answer.result())
+        return done
 
     async def answering(self, server: str) -> None:
         async with self._changed:

@@ -51,10 +51,25 @@ async def _serve(
     recorder: Recorder,
     browser: bool,
 ) -> None:
-    loop, asked, over = asyncio.get_running_loop(), asyncio.Event(), asyncio.Event()
-    host = Host()
-    host.inbox.wake = lambda: loop.call_soon_threadsafe(asked.set)
-    host.happened.connect(lambda events: [show(_line(event)) for event in events])
+    loop, over = asyncio.get_running_loop(), asyncio.Event()
+    host, here, told = Host(), threading.get_ident(), list[str]()
+
+    def wake() -> None:
+        """What a client asks is done at once; only lines of standard input come from another thread."""
+        if threading.get_ident() == here:
+            host.take_in()
+        else:
+            with suppress(RuntimeError):  # the run may have ended before its input
+                loop.call_soon_threadsafe(host.take_in)
+
+    def frame(elapsed_ms: float) -> None:
+        host.on_frame(elapsed_ms)
+        if told:  # in one piece: a write for each of thousands a second costs as much as what they tell of
+            show("\n".join(told))
+            told.clear()
+
+    host.inbox.wake = wake
+    host.happened.connect(lambda events: told.extend(map(_line, events)))
     host.open(drill, recorder)
     host.set_speed(speed)
     listener = Listener(host)
@@ -73,26 +88,17 @@ async def _serve(
     host.play()
     last = time.perf_counter()
     while not drill.finished and not over.is_set():
-        await _first_of(asked, FRAME_S)
-        asked.clear()
+        await asyncio.sleep(FRAME_S)
         now = time.perf_counter()
-        host.on_frame((now - last) * 1000.0)
+        frame((now - last) * 1000.0)
         last = now
         await listener.follow()
     closing = asyncio.ensure_future(listener.close())
     while not closing.done():  # each connection that is open has its end in the record
-        await _first_of(asked, FRAME_S)
-        asked.clear()
-        host.on_frame(0.0)
+        await asyncio.sleep(FRAME_S)
+        frame(0.0)
+    frame(0.0)
     host.close()
-
-
-async def _first_of(event: asyncio.Event, seconds: float) -> None:
-    try:
-        async with asyncio.timeout(seconds):
-            await event.wait()
-    except TimeoutError:
-        pass
 
 
 def addresses(listener: Listener) -> dict[str, object]:

@@ -36,7 +36,9 @@ class Door(Protocol):
 
     @property
     def world(self) -> World: ...
-    async def ask(self, line: str) -> Answer: ...
+    def ask(self, line: str) -> asyncio.Future[Answer]:
+        """Have *line* done by the run; what is over at once is there at once."""
+
     async def answering(self, server: str) -> None:
         """Returns as soon as packets of this instance's clients get an answer."""
 
@@ -272,8 +274,8 @@ class Session:
                 return self._failed(16909, NO_CURSOR.format(asked.fetch.cursor))
         if not asked.text.strip():
             return self._changes("") + answer(asked, (), (), self.server, self._tds, more=more)
-        running = asyncio.ensure_future(self.door.ask(f"batch {self.window} {json.dumps(asked.text)}"))
-        stopped = await self._stopped(running)
+        running = self.door.ask(f"batch {self.window} {json.dumps(asked.text)}")
+        stopped = not running.done() and await self._stopped(running)
         done = (await running).done
         if self.ended == "lost" or done is None:
             await self._fade()

@@ -176,13 +176,16 @@ WEIGHT_LEAST: Final = 200
 # --- sharing out the ticks -------------------------------------------------------------------------------
 
 
-def allowance(world: World, *, fresh: bool, booked: bool) -> int:
+def allowance(world: World, *, fresh: bool, booked: bool, remote: bool = False) -> int:
     """What a submission may do now; zero or less: it has to book a turn.
 
-    *fresh*: somebody has just sent it; *booked*: this is its turn.
+    *fresh*: somebody has just sent it; *booked*: this is its turn; *remote*: a program has sent it, which waits for its
+    answer before it sends more, so that the host, who takes in what comes, has it in hand how much that is.
     """
     if booked:
         return TURN
+    if fresh and remote:
+        return BURST
     backlog = max(0, world.sql_work - world.tick * DRAIN_PER_TICK)
     if fresh and backlog < BACKLOG_MAX:
         return BURST

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
@@ -135,7 +135,8 @@ def _go_on(world: World, name: str) -> None:
     """Run the submission of a window until it ends or waits, or has done what it may for now."""
     run: Run = world.batches[name]
     fresh = not run.waiting and AGENT_MARK not in name
-    meter = Meter(work.allowance(world, fresh=fresh, booked=run.booked))
+    remote = fresh and world.sessions[name].remote
+    meter = Meter(work.allowance(world, fresh=fresh, booked=run.booked, remote=remote))
     if meter.exhausted:
         _book(world, name, run)
         return
@@ -144,7 +145,8 @@ def _go_on(world: World, name: str) -> None:
     try:
         _further(world, name, run, meter)
     finally:
-        work.note(world, meter.spent, booked)
+        if not remote:  # what a program asks takes no turn of others unless it has to book one
+            work.note(world, meter.spent, booked)
     left: Run | None = world.batches.get(name)
     if left is not None and left.id == run.id:
         world.batches[name] = left = replace(left, spent=left.spent + meter.spent)
@@ -387,14 +389,18 @@ def _emit_done(world: World, name: str, run: Run) -> None:
 
 
 def as_json(message: Message) -> dict[str, object]:
-    kept = {name: value for name, value in asdict(message).items() if name != "server"}
-    if not message.above:
-        del kept["above"]
-    if message.rows is None:
-        del kept["rows"]
-    if not message.procedure:
-        del kept["procedure"]
-    return kept
+    said: dict[str, object] = {name: getattr(message, name) for name in _SAID}
+    if message.above:
+        said["above"] = message.above
+    if message.rows is not None:
+        said["rows"] = message.rows
+    if message.procedure:
+        said["procedure"] = message.procedure
+    return said
+
+
+_SAID: Final = ("number", "severity", "state", "line", "text")
+"""Fields that every message has."""
 
 
 # --- connections -----------------------------------------------------------------------------------------

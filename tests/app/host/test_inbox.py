@@ -141,3 +141,23 @@ def test_a_host_loads_no_qt() -> None:
         capture_output=True, text=True, cwd=Path(__file__).parents[3], check=True,
     )  # fmt: skip
     assert told.stdout == "[]\n"
+
+
+def test_what_is_more_than_a_frame_may_take_wakes_the_host_again(lab: Scenario) -> None:
+    at = [0.0]
+
+    def clock() -> float:
+        at[0] += 0.004
+        return at[0]
+
+    host, woken = Host(clock), []
+    host.open(Drill(lab), NoRecorder())
+    requests = [host.inbox.post("sql SERVER_A SELECT 1") for _ in range(8)]
+    host.inbox.wake = lambda: woken.append(True)
+    host.take_in()
+    assert [request.answer.done() for request in requests] == [True] * 3 + [False] * 5
+    assert woken == [True]
+    host.take_in()
+    host.take_in()
+    assert requests[-1].answer.done()
+    assert len(woken) == 2

@@ -167,3 +167,15 @@ def test_what_a_program_has_not_committed_goes_with_it() -> None:
     events = act(world, f"disconnect {P}#c1")
     assert [e.get("what") for e in events if e.kind == "session"] == ["closed by the program"]
     assert ask(world, P, f"SELECT COUNT(*) FROM {DB}.dbo.t").value == 0
+
+
+def test_what_programs_ask_is_answered_at_once_and_takes_no_turn_of_others() -> None:
+    world = lab()
+    connect(world, database=DB)
+    before = world.sql_work
+    for _ in range(1_000):  # many times what people may ask within one tick
+        told = act(world, 'batch SERVER_A#c1 "SELECT 1"')
+        assert told[-1].kind == "sql_done"
+    assert world.sql_work == before
+    act(world, 'batch SERVER_A#c1 "DECLARE @i int; SET @i = 0; WHILE @i < 5000 SET @i = @i + 1"')
+    assert world.sql_work > before  # one that is not over at once takes its turns as all others do
