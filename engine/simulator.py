@@ -152,13 +152,16 @@ def advance(
     inputs: Sequence[Input] = (),
     samples: Samples | None = None,
     to_event: bool = False,
+    to_change: bool = False,
 ) -> list[Event]:
-    """Run *world* to tick *until*, with *to_event* no further than the first tick with an event; returns the events.
+    """Run *world* to tick *until*, with *to_event* no further than the first tick with an event, with *to_change* no
+    further than the first at which anything happens besides time passing; returns the events.
 
     *inputs* are in order of time and due from now on. Within a tick, timers come before inputs, so that a run cut
     into any slices is the same run.
     """
     waiting = list(reversed(inputs))
+    before = world.settlings
     while True:
         _run_due(world)
         while waiting and waiting[-1].tick <= world.tick:
@@ -169,7 +172,8 @@ def advance(
                 text = say("{input}: {why}", input=item.words, why=str(problem))
                 world.emit("note", text, refused=True)
             _run_due(world)
-        if world.tick >= until or (to_event and world.outbox):
+        changed = to_change and world.settlings != before
+        if changed or world.tick >= until or (to_event and world.outbox):
             break
         due = min(
             until,
@@ -206,6 +210,7 @@ def _run_due(world: World) -> None:
 
 def _settle(world: World) -> None:
     """After anything has happened: clients, accounts, ledger, flow and SQL connections take note."""
+    world.settlings += 1
     logspace.check_room(world)
     session.ask_witnesses(world)
     if world.clusters and world.changed:

@@ -116,6 +116,8 @@ class World:
     """Databases of which something has changed since the last settling."""
     outbox: list[Event] = field(default_factory=list)
     """Events not yet handed out; no part of the state."""
+    settlings: int = field(default=0, compare=False)
+    """How often something has happened besides time passing; no part of the state."""
     written: Written = field(default_factory=Written, repr=False, compare=False)
     """What the parts were when they were last hashed; forks share it."""
 
@@ -283,6 +285,7 @@ class World:
             counter=self.counter,
             dirty=self.dirty.copy(),
             changed=self.changed.copy(),
+            settlings=self.settlings,
             written=self.written,
         )
 

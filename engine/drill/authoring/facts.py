@@ -463,3 +463,16 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "monitor_age_s": Quantity("server", "age of the newest row in the monitor's history", _monitor_age_s),
 }
 """Every number, by the name that conditions use."""
+
+FLOWING: Final = frozenset(
+    {
+        "time_s", "downtime_s", "exposed_s", "send_queue_kb", "redo_queue_kb", "log_used_kb", "log_used_percent",
+        "transactions_per_s", "response_s", "commit_delay_ms", "monitor_age_s",
+    }
+)  # fmt: skip
+"""Numbers that change while nothing happens; every other one stays as it is until something does."""
+
+
+def flows(text: str) -> bool:
+    """Whether a condition may come true, or cease to be so, while nothing happens."""
+    return ARMED in text or any(f"{name}(" in text for name in FLOWING)

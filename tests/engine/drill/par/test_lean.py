@@ -1,0 +1,84 @@
+"""A lean drill leaves seconds out in which nothing can happen, and is the same run as the whole drill."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from engine.chance import Chance
+from engine.drill.authoring.facts import FLOWING, QUANTITIES, flows
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.judging.agents import acts
+from engine.drill.par.lean import Lean
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import default_end, play_solution
+from engine.inputs import InputProblem
+from engine.model import ticks
+from tests.engine.drill import texts
+
+SHIPPED = sorted(Path("scenarios").glob("*.toml"))
+FEW = (
+    "certificate-expired",
+    "choose-safety-wan",
+    "ag-threshold-used-up",
+    "frozen-principal",
+    "isolated-principal",
+)
+
+
+def _played(kind: type[Drill], scenario: Scenario, seed: int) -> Drill:
+    """By the reference solution; from 1 on, by a player who does anything."""
+    drill = kind(scenario, scenario.seed)
+    if seed == 0:
+        with suppress(InputProblem):
+            play_solution(drill)
+    else:
+        chance = Chance.from_seed(seed)
+        lines = [line for line in acts(drill.scenario) if not line.startswith(("revert", "hint"))]
+        for _ in range(8):
+            drill.advance_to(drill.tick + ticks(chance.uniform(0.1, 30.0)))
+            with suppress(InputProblem):
+                drill.do(lines[int(chance.uniform(0, len(lines) - 0.01))])
+    drill.advance_to(default_end(drill, drill.tick))
+    return drill
+
+
+def _of(drill: Drill) -> Iterator[object]:
+    yield from (drill.score(), drill.state_hash(), drill.tick, drill.goals, drill.first_held, drill.answers)
+    yield [(event.tick, event.kind, event.text) for event in drill.events]
+
+
+@pytest.mark.parametrize(
+    ("files", "seeds"),
+    [(FEW, (0, 1)), pytest.param([file.stem for file in SHIPPED], (0, 1, 2), marks=pytest.mark.slow)],
+    ids=("few", "all"),
+)
+def test_a_lean_drill_is_the_whole_one(files: tuple[str, ...], seeds: tuple[int, ...]) -> None:
+    for name in files:
+        file = Path(f"scenarios/{name}.toml")
+        scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
+        for seed in seeds if scenario.scored else ():
+            whole, lean = (list(_of(_played(kind, scenario, seed))) for kind in (Drill, Lean))
+            assert whole == lean, (name, seed)
+
+
+def test_seconds_in_which_nothing_happens_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[int] = []
+    look = Lean._look
+    monkeypatch.setattr(Lean, "_look", lambda self: (looks.append(self.tick), look(self)))
+    small = texts.small()
+    drill = Lean(small, small.seed)
+    drill.advance_to(ticks(15.0))
+    assert len(looks) < 5, "the failure comes at 20 s"
+    drill.advance_to(ticks(25.0))
+    assert ticks(21.0) in looks
+
+
+def test_a_number_that_flows_is_looked_at_every_second() -> None:
+    assert set(QUANTITIES) > FLOWING
+    assert flows("time_s() > 30")
+    assert flows("Sales is ARMED")
+    assert not flows("manual_failovers(Sales) > 0 and Sales serves on SERVER_A")
