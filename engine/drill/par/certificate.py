@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any, Final
 
 from engine.drill.authoring.schema import Scenario
+from engine.drill.par.lean import Lean
 from engine.drill.par.search import Plan, Search, curve
 from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import default_end, play_solution
+from engine.inputs import InputProblem
 
 METHOD: Final = "best-first over plans, one of each length in turn"
+
+SEEDS: Final = 4
+"""Further seeds with which the reference is played. Assumed."""
 
 SHARES: Final = (0.7, 1.0)
 """Which share of the time is over when the fair search, and when the clairvoyant one ends. Assumed."""
@@ -44,6 +50,7 @@ class Certifying:
         assert par is not None and bound is not None, "doing nothing is a plan, and fair"
         runs = {"par": self._again(par), "clairvoyant": self._again(bound)}
         steps, lost_s = curve(self.fair.plans)
+        shortest = min((plan for plan in self.fair.plans if plan.reached), key=_length, default=None)
         return {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
@@ -60,8 +67,21 @@ class Certifying:
             "point_of_no_return_s": lost_s,
             "curve": {"t_s": [t_s for t_s, _ in steps], "best": [best for _, best in steps]},
             "blunder_share": self.fair.blunders / self.fair.tried if self.fair.tried else None,
+            "acts_tried": self.fair.tried,
+            "shortest": shortest.lines if shortest is not None else None,
+            "luck": self._luck(),
             "hashes": {name: run.state_hash() for name, run in runs.items()},
         }
+
+    def _luck(self) -> dict[str, Any]:
+        """What the reference is worth with other seeds than its own: least and most."""
+        scores = []
+        for seed in range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS):
+            run = Lean(self.fair.scenario, seed)
+            with suppress(InputProblem):
+                play_solution(run)
+            scores.append(run.score().total)
+        return {"seeds": SEEDS, "least": min(scores), "most": max(scores)}
 
     def _again(self, plan: Plan) -> Drill:
         drill = Drill(self.fair.scenario, self.fair.seed)
@@ -71,3 +91,8 @@ class Certifying:
             "a lean drill that is worth something else than the whole one"
         )
         return drill
+
+
+def _length(plan: Plan) -> tuple[object, ...]:
+    """Sorts the plan with the fewest acts first."""
+    return (len(plan.acts), *plan.key)

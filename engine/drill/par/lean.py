@@ -8,11 +8,10 @@ from typing import Final, Self
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
-from engine.drill.authoring.schema import Scenario
+from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.running import questions
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
-from engine.drill.running.questions import Prediction
 from engine.events import Event
 from engine.flow import Samples
 from engine.model import Tick, ticks

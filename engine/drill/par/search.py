@@ -86,7 +86,7 @@ class Search:
     blunders: int = 0
     """Of the acts on offer along the best plan so far, those that lose BLUNDER points or more."""
     tried: int = 0
-    """The acts on offer along it."""
+    """The acts on offer along it that were tried, from its beginning on."""
     _open: dict[int, list[tuple[Key, int, Plan]]] = field(default_factory=dict)
     _known: set[object] = field(default_factory=set)
     _begun: Lean | None = None
@@ -148,7 +148,6 @@ class Search:
         """Try everything at each decision point of *plan*."""
         assert self._begun is not None and self.deeds_max is not None, "steps begins"
         run, left = self._begun.fork(), list(plan.acts)
-        blunders = tried = 0
         for point in plan.points:
             while left and left[0].tick <= point:
                 run.advance_to(left[0].tick)
@@ -166,13 +165,11 @@ class Search:
                 self._known.add(key)
                 found = self._play(drill, acts)
                 self.nodes += 1
-                if inserted is not None and len(acts) == len(left):
-                    tried += 1
-                    blunders += found.score <= plan.score - BLUNDER
+                if plan is self.best and inserted is not None and len(acts) == len(left):
+                    self.tried += 1
+                    self.blunders += found.score <= plan.score - BLUNDER
                 self._keep(found)
                 yield
-        if plan is self.best:
-            self.blunders, self.tried = blunders, tried
 
     def _neighbours(self, run: Lean, left: Sequence[Input]) -> Iterator[tuple[Input | None, Sequence[Input]]]:
         """(what is done now, what is still to come) of each plan that leaves the run here."""
