@@ -52,7 +52,7 @@ def _serve(options: argparse.Namespace) -> int:
     scenario = loaded(options.scenario)
     check_seed(options.seed)
     drill = Drill(scenario, options.seed)
-    last = 65_535 - len(drill.world.instances)
+    last = 65_535 - len(drill.world.instances) - len(drill.world.listeners)
     if not (options.port_base == 0 or 1024 <= options.port_base <= last):
         raise Unusable(f"--port-base {options.port_base} is not from 1024 to {last}, nor 0")
     if not SPEED_MIN <= options.speed <= SPEED_MAX:

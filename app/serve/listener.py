@@ -1,9 +1,10 @@
-"""The ports of the instances, on this computer alone: open, closed or silent, as each instance is."""
+"""The ports of the instances and of listeners of groups, on this computer alone: open, closed or silent, as each is."""
 
 from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Iterable
 from enum import Enum
 from typing import Final
 
@@ -33,8 +34,11 @@ class NoPort(Exception):
     """A port cannot be had; the text says which."""
 
 
-def state(world: World, server: str) -> State:
-    """As clients meet the instance now."""
+def state(world: World, name: str) -> State:
+    """As clients meet the instance now, or the listener: its address is nowhere while it is offline."""
+    server = world.listeners.get(name, name)
+    if server is None:
+        return State.SILENT
     there = world.instances[server]
     computer = world.computers[there.computer]
     if not (computer.powered and computer.nic_up):
@@ -55,7 +59,9 @@ class Listener:
         self._host = host
         self._last = 0
         self._open: dict[str, asyncio.Server] = {}
-        self._states: dict[str, State] = {}
+        self._base = 0
+        self._states: dict[str, tuple[State, str | None]] = {}
+        """What each port does, and the instance that answers there."""
         self._changed = asyncio.Condition()
         self._sessions: dict[str, Session] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -64,10 +70,8 @@ class Listener:
     # --- ports
 
     async def open(self, base: int) -> None:
-        """Open a port for each instance, *base* and those after it; 0: any that are free. Raises NoPort."""
-        for place, server in enumerate(self.world.instances):
-            self.ports[server] = base + place if base else 0
-            await self._listen(server)
+        """Open a port for each instance and listener, *base* and those after it; 0: any that are free. Raises NoPort."""
+        self._base = base
         await self.follow()
 
     def _running(self) -> Known:
@@ -75,58 +79,75 @@ class Listener:
         return {
             server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
             for server in self._open
+            if server in self.world.instances
             if state(self.world, server) is not State.SILENT or self.world.instances[server].hung
         }
 
-    async def _listen(self, server: str) -> None:
+    async def _listen(self, name: str) -> None:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await self._accept(server, reader, writer)
+            await self._accept(name, reader, writer)
 
+        port = self.ports.get(name, self._base + len(self.ports) if self._base else 0)
         try:
-            opened = await asyncio.start_server(accept, HOST, self.ports[server])
+            opened = await asyncio.start_server(accept, HOST, port, backlog=CONNECTIONS_MAX)
         except OSError as problem:
-            raise NoPort(
-                f"port {self.ports[server]} on {HOST} cannot be opened: {problem.strerror}"
-            ) from problem
-        self.ports[server] = opened.sockets[0].getsockname()[1]
-        self._open[server] = opened
+            raise NoPort(f"port {port} on {HOST} cannot be opened: {problem.strerror}") from problem
+        self.ports[name] = opened.sockets[0].getsockname()[1]
+        self._open[name] = opened
 
     async def follow(self) -> None:
-        """Have every port do as its instance does now."""
-        for server in self.world.instances:
-            now = state(self.world, server)
-            if now is self._states.get(server):
+        """Have every port do as its instance does now, and that of a listener as the instance at which it is."""
+        world = self.world
+        for name in (*world.instances, *world.listeners):
+            now = state(world, name), world.listeners.get(name, name)
+            if now == self._states.get(name):
                 continue
-            self._states[server] = now
-            if now is State.REFUSES and server in self._open:
-                self._open.pop(server).close()
-                for session in [one for one in self._sessions.values() if one.server == server]:
-                    session.reset()
-            elif now is not State.REFUSES and server not in self._open:
-                await self._listen(server)
+            self._states[name] = now
+            if name not in self.ports:
+                await self._listen(name)
+            if now[0] is State.REFUSES and name in self._open:
+                self._open.pop(name).close()
+                self._break(one for one in self.sessions if name in (one.server, one.name))
+            elif now[0] is not State.REFUSES and name not in self._open:
+                await self._listen(name)
+            self._break(one for one in self.sessions if one.name == name and self._moved_from(one))
             async with self._changed:
                 self._changed.notify_all()
+
+    def _moved_from(self, session: Session) -> bool:
+        """The listener by which the client has come has left the instance, which is there to say so."""
+        there = session.server and self.world.listeners.get(session.name, session.server)
+        return there != session.server and state(self.world, session.server) is State.ANSWERS
+
+    @staticmethod
+    def _break(sessions: Iterable[Session]) -> None:
+        for session in sessions:
+            session.reset()
+
+    @property
+    def sessions(self) -> list[Session]:
+        """The connections that there are now."""
+        return list(self._sessions.values())
 
     async def close(self) -> None:
         """Close all ports, and end all connections."""
         self.browser.close()
         for opened in self._open.values():
             opened.close()
-        for session in list(self._sessions.values()):
-            session.reset()
+        self._break(self.sessions)
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
     # --- connections
 
-    async def _accept(self, server: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _accept(self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         if len(self._sessions) >= CONNECTIONS_MAX:
             writer.transport.abort()
             return
         self._last += 1
-        window = f"{server}#tds{self._last}"
-        session = self._sessions[window] = Session(self, server, window, reader, writer)
+        number = f"tds{self._last}"
+        session = self._sessions[number] = Session(self, name, number, reader, writer)
         task = asyncio.current_task()
         assert task is not None
         self._tasks.add(task)
@@ -136,11 +157,13 @@ class Listener:
             pass  # the run is over; asyncio's streams would print a connection's end as an error
         finally:
             self._tasks.discard(task)
-            self._sessions.pop(window, None)
+            self._sessions.pop(number, None)
 
     def _hear(self, events: list[Event]) -> None:
         for event in events:
-            session = self._sessions.get(str(event.get("window"))) if event.kind == "session" else None
+            if event.kind != "session":
+                continue
+            session = self._sessions.get(str(event.get("window")).partition("#")[2])
             if session is not None and event.get("what") in ("lost", "ended by the server"):
                 session.end(event.get("what"))
 
@@ -160,9 +183,14 @@ class Listener:
         done.set_result(answer.result())
         return done
 
-    async def answering(self, server: str) -> None:
-        async with self._changed:
-            await self._changed.wait_for(lambda: state(self.world, server) is not State.SILENT)
+    async def answering(self, name: str) -> str:
+        if state(self.world, name) is State.SILENT:
+            async with self._changed:
+                await self._changed.wait_for(lambda: state(self.world, name) is not State.SILENT)
+        return self.world.listeners.get(name, name) or name
+
+    def address(self, server: str) -> tuple[str, int]:
+        return HOST, self.ports[server]
 
     def partner(self, server: str, database: str) -> str:
         """`127.0.0.1,14332`, as a driver on this computer reaches the mirror; empty where there is none to tell

@@ -102,11 +102,13 @@ async def _serve(
 
 
 def addresses(listener: Listener) -> dict[str, object]:
-    """Where each instance is to be found; groups with a listener of their own there are none yet."""
+    """Where each instance and each listener of a group is to be found."""
     there = {"host": HOST, "login": LOGIN, "password": listener.password}
+    every = {name: {**there, "port": port} for name, port in listener.ports.items()}
+    moving = listener.world.listeners
     return {
-        "servers": {server: {**there, "port": port} for server, port in listener.ports.items()},
-        "listeners": {},
+        "servers": {name: told for name, told in every.items() if name not in moving},
+        "listeners": {name: told for name, told in every.items() if name in moving},
     }
 
 

@@ -6,6 +6,7 @@ import asyncio
 import json
 import secrets
 import struct
+import time
 from typing import Final, Protocol
 
 from app.host import Answer
@@ -39,8 +40,11 @@ class Door(Protocol):
     def ask(self, line: str) -> asyncio.Future[Answer]:
         """Have *line* done by the run; what is over at once is there at once."""
 
-    async def answering(self, server: str) -> None:
-        """Returns as soon as packets of this instance's clients get an answer."""
+    async def answering(self, name: str) -> str:
+        """Returns as soon as packets of the clients of this instance or listener get an answer: the instance."""
+
+    def address(self, server: str) -> tuple[str, int]:
+        """Host and port of an instance."""
 
     def partner(self, server: str, database: str) -> str:
         """The address of the mirror of a principal; empty for none."""
@@ -54,9 +58,17 @@ class Session:
     """A client's connection, from its first byte to its last."""
 
     def __init__(
-        self, door: Door, server: str, window: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
+        self, door: Door, name: str, number: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
-        self.door, self.server, self.window = door, server, window
+        """*name*: of the instance or listener whose port it is; *number*: of the connection, as in SERVER_A#tds5."""
+        self.door, self.name, self.number = door, name, number
+        self.server = ""
+        """The instance that answers, once it does."""
+        self.login = Login(tds=0)
+        """What the client has said of itself."""
+        self.since = 0.0
+        """Wall time of the login, on time.monotonic's clock."""
+        self.requests = 0
         self.ended = ""
         """Why the instance has ended the session, as the event says it."""
         self._wire = Wire(reader, writer)
@@ -70,6 +82,11 @@ class Session:
 
     # --- the way through
 
+    @property
+    def window(self) -> str:
+        """The name of the connection in the journal."""
+        return f"{self.server}#{self.number}"
+
     async def run(self) -> None:
         """Serve the client until either side ends it."""
         try:
@@ -82,7 +99,7 @@ class Session:
         finally:
             if self._reading is not None:
                 self._reading.cancel()
-            if self.window in self.door.world.sessions:
+            if self.server and self.window in self.door.world.sessions:
                 await self.door.ask(f"disconnect {self.window}")
             self._wire.close()
 
@@ -136,7 +153,7 @@ class Session:
         else:
             self._messages += self._assembler.feed(data)
         message = await self._next()
-        await self.door.answering(self.server)
+        self.server = await self.door.answering(self.name)
         build = PRODUCT[self.door.world.instances[self.server].version][0]
         asked = Encryption.NONE
         if message.kind is Kind.PRELOGIN:
@@ -159,12 +176,18 @@ class Session:
         done = await self.door.ask(f"connect {self.window} {self._as_line(login)}")
         if done.done is None:
             raise Gone
+        if done.done.get("what") == "routed":
+            out = self._acknowledged(login, build)
+            out += tokens.routing(*self.door.address(str(done.done.get("to"))))
+            await self._send(out + tokens.done(tds=self._tds))
+            return False
         if done.done.get("what") != "connected":
             said = done.done.get("messages")
             out = b"".join(tokens.message(one, self.server, self._tds) for one in said)
             await self._send(out + tokens.done(status=tokens.ERROR, tds=self._tds))
             return False
         await self._welcome(login, build)
+        self.login, self.since = login, time.monotonic()
         return True
 
     def _as_line(self, login: Login) -> str:
@@ -178,6 +201,7 @@ class Session:
             "library": login.library,
             "database": login.database,
             "intent": "ReadOnly" if login.read_only else "",
+            "listener": self.name if self.name != self.server else "",
         }
         return json.dumps({name: value for name, value in said.items() if value or name == "login"})
 
@@ -197,13 +221,15 @@ class Session:
         out += tokens.collation()
         out += tokens.environment(tokens.LANGUAGE, "us_english")
         out += self._told(5703, "Changed language setting to us_english.")
-        out += tokens.login_ack(
-            logins.TDS_8 if login.tds == logins.TDS_8 else self._tds, logins.build_of(build)
-        )
+        out += self._acknowledged(login, build)
         out += tokens.environment(tokens.PACKET_SIZE, str(login.packet_size), str(SIZE))
         out += tokens.environment(tokens.PARTNER, partner) if partner else b""
         await self._send(out + tokens.done(tds=self._tds))
         self._size = login.packet_size
+
+    def _acknowledged(self, login: Login, build: str) -> bytes:
+        tds = logins.TDS_8 if login.tds == logins.TDS_8 else self._tds
+        return tokens.login_ack(tds, logins.build_of(build))
 
     def _told(self, number: int, text: str) -> bytes:
         said = {"number": number, "severity": 10, "state": 1, "line": 1, "text": text}
@@ -223,6 +249,7 @@ class Session:
         if message.kind is Kind.ATTENTION:  # too late: what it was to stop is over
             await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
             return
+        self.requests += 1
         out = b""
         if message.resets:
             await self._reset()

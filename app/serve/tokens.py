@@ -19,6 +19,7 @@ DATABASE, LANGUAGE, PACKET_SIZE, SQL_COLLATION = 1, 2, 4, 7
 BEGIN, COMMIT, ROLLBACK = 8, 9, 10
 PARTNER: Final = 13
 RESET_DONE: Final = 18
+ROUTING: Final = 20
 """Types of ENVCHANGE [MS-TDS 2.2.7.9]."""
 
 NULLABLE: Final = 0x0009
@@ -53,6 +54,13 @@ def message(said: Row, server: str, tds: int) -> bytes:
     body += _long(said["text"]) + short(server) + short(said.get("procedure", ""))
     body += struct.pack("<I" if tds >= TDS_7_2 else "<H", min(said["line"] or 1, 65_535))
     return struct.pack("<BH", 0xAA if error else 0xAB, len(body)) + body
+
+
+def routing(host: str, port: int) -> bytes:
+    """ENVCHANGE 20: log in at another address instead [MS-TDS 2.2.7.9]."""
+    told = b"\0" + struct.pack("<HH", port, len(host)) + host.encode("utf-16-le")  # 0: over TCP
+    body = bytes([ROUTING]) + struct.pack("<H", len(told)) + told + b"\0\0"
+    return struct.pack("<BH", 0xE3, len(body)) + body
 
 
 def environment(kind: int, new: str | bytes, old: str | bytes = "") -> bytes:

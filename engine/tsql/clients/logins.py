@@ -9,7 +9,7 @@ from typing import Final
 from engine.inputs import InputProblem
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.protocol import errorlog, security, statements
+from engine.protocol import clients, errorlog, security, statements
 from engine.tsql.batches.data import Program, Run, Session, Window
 from engine.tsql.clients import client
 from engine.tsql.scalars.date_values import plain_text
@@ -28,12 +28,14 @@ REASONS: Final = {
 }
 """(state, reason) of 18456 in the ERRORLOG from 2008 on. Documented."""
 
-SAID: Final = ("login", "password", "host", "program", "library", "database", "intent")
-"""What `connect` may name; the password as right or wrong, so that no journal holds one."""
+SAID: Final = ("login", "password", "host", "program", "library", "database", "intent", "listener")
+"""What `connect` may name; the password as right or wrong, so that no journal holds one. *listener*: the name by which
+the program has come."""
 
 
 def connect(world: World, window: str, text: str) -> None:
-    """Log in as *text* says: a JSON object of SAID. The event `session` tells whether it was let in, and why not.
+    """Log in as *text* says: a JSON object of SAID. The event `session` tells whether it was let in, why not, or to
+    which server it was sent on.
 
     Raises InputProblem, with nothing changed, where no program could have got as far as that.
     """
@@ -46,6 +48,12 @@ def connect(world: World, window: str, text: str) -> None:
     refusal = _refusal(world, server, said)
     if refusal is not None:
         _refuse(world, window, said, *refusal)
+        return
+    sent_on = _sent_on(world, server, said)
+    if sent_on is not None:
+        told = say("{login} was sent on to {server}", login=said["login"], server=sent_on)
+        world.emit("session", told, server=server, window=window, what="routed", to=sent_on,
+                   messages=())  # fmt: skip
         return
     database = _database(world, server, said)
     program = Program(
@@ -97,7 +105,8 @@ def _refusal(world: World, server: str, said: Mapping[str, str]) -> tuple[str, t
     if said["password"] != "right":
         return "password", (failed,)
     try:
-        _database(world, server, said)
+        if _sent_on(world, server, said) is None:
+            _database(world, server, said)
     except SqlError as problem:
         return "database", client.refusals(problem, said["database"], login)
     return None
@@ -111,6 +120,19 @@ def _database(world: World, server: str, said: Mapping[str, str]) -> str:
     statements.use_database(world, server, database, _reads(said))
     known = ("master", "msdb", "tempdb", "model", *world.databases())
     return next((name for name in known if name.lower() == database.lower()), database)
+
+
+def _sent_on(world: World, server: str, said: Mapping[str, str]) -> str | None:
+    """Where read-only routing sends a login that has come through a listener; None: it stays. Raises SqlError 982
+    [DOC: read-only routing]."""
+    listener, database = said.get("listener", ""), said.get("database", "")
+    if not _reads(said) or world.listeners.get(listener) != server:
+        return None
+    known = next((name for name in world.databases() if name.lower() == database.lower()), database)
+    reached, refusal = clients.arrival(world, listener, known)
+    if refusal is not None:
+        raise refusal
+    return reached if reached != server else None
 
 
 def _reads(said: Mapping[str, str]) -> bool:

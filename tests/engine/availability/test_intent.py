@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from engine import model
+from engine import model, simulator
+from engine.events import Event
 from engine.inputs import InputProblem
 from engine.model import ReplicaRole, SyncState
+from engine.verbs.lines import parse_line
 from tests.engine.availability.worlds import ag_lab, do, until
 
 NO, READ_ONLY, ALL = "NO", "READ_ONLY", "ALL"
@@ -139,3 +142,23 @@ def test_a_program_with_read_intent() -> None:
     do(world, f"connect NODE_3#tds1 {login}}}", f'connect NODE_3#tds2 {login}, "intent": "ReadOnly"}}')
     assert "NODE_3#tds1" not in world.sessions
     assert "NODE_3#tds2" in world.sessions
+
+
+def test_a_program_with_read_intent_is_sent_on_from_the_listener() -> None:
+    world = ag_lab()
+
+    def comes(window: str, **said: str) -> Event:
+        told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", **said}
+        simulator.perform(world, parse_line(f"connect {window} {json.dumps(told)}", world.tick))
+        return next(event for event in simulator.advance(world, world.tick) if event.kind == "session")
+
+    sent_on = comes("NODE_1#1", listener="AGL1")
+    assert (sent_on.get("what"), sent_on.get("to")) == ("routed", "NODE_3")
+    assert "NODE_1#1" not in world.sessions
+    assert comes("NODE_1#2", listener="AGL1", intent="ReadWrite").get("what") == "connected"
+    assert comes("NODE_1#3").get("what") == "connected"  # its own name leads to the server itself
+    assert comes("NODE_1#4", listener="AGL1", password="wrong").get("what") == "refused"
+    modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = ('NODE_3'))")
+    modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
+    refused = comes("NODE_1#5", listener="AGL1")
+    assert [message["number"] for message in refused.get("messages")] == [982, 4060, 18456]

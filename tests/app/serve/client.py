@@ -1,0 +1,65 @@
+"""The least that a client of TDS 7.4 says, in bytes: for tests that need no driver."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+
+from app.serve.packets import END, HEADER, Kind, packet
+
+TRANSACTION_HEADER = struct.pack("<IIHQI", 22, 18, 2, 0, 1)
+READ_ONLY = 0x20
+"""fReadOnlyIntent among the type flags of a login."""
+
+
+def login(user: str, password: str, database: str = "", read_only: bool = False) -> bytes:
+    """The body of a LOGIN7."""
+    hidden = bytes(((byte << 4 | byte >> 4) & 0xFF) ^ 0xA5 for byte in password.encode("utf-16-le"))
+    texts = [one.encode("utf-16-le") for one in ("host", user, "", "test", "", "", "raw", "", database)]
+    texts[2] = hidden
+    heads, data = b"", b""
+    for raw in texts:
+        heads += struct.pack("<HH", 94 + len(data), len(raw) // 2)
+        data += raw
+    end = struct.pack("<HH", 94 + len(data), 0)
+    flags = bytes([0, 0, READ_ONLY if read_only else 0, 0])
+    fixed = struct.pack("<IIIII", 0x74000004, 4096, 7, 1, 0) + flags + struct.pack("<iI", 0, 0x409)
+    body = fixed + heads + bytes(6) + 3 * end + bytes(4) + data
+    return struct.pack("<I", len(body) + 4) + body
+
+
+class Client:
+    """A connection that is logged in, or not: `welcome` is what the server has said to the login."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader, self._writer = reader, writer
+        self.welcome = b""
+
+    async def ask(self, text: str) -> bytes:
+        """The tokens of the answer to a batch. Raises ConnectionError."""
+        return await self.say(packet(Kind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le")))
+
+    async def say(self, raw: bytes) -> bytes:
+        self._writer.write(raw)
+        return await self.answer()
+
+    async def answer(self) -> bytes:
+        out = b""
+        while True:
+            try:
+                head = await self._reader.readexactly(HEADER.size)
+            except asyncio.IncompleteReadError:
+                raise ConnectionResetError from None
+            _, status, length, *_ = HEADER.unpack(head)
+            out += await self._reader.readexactly(length - HEADER.size)
+            if status & END:
+                return out
+
+    def close(self) -> None:
+        self._writer.close()
+
+
+async def connect(port: int, password: str, database: str = "", read_only: bool = False) -> Client:
+    client = Client(*await asyncio.open_connection("127.0.0.1", port))
+    client.welcome = await client.say(packet(Kind.LOGIN, login("sa", password, database, read_only)))
+    return client

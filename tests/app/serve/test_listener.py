@@ -1,0 +1,123 @@
+"""Ports that do as the instances and listeners behind them, with a run in the same loop."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from app.files import scenario_files
+from app.host import Host, NoRecorder
+from app.serve.listener import Listener, State, state
+from app.serve.service import addresses
+from app.serve.tokens import routing
+from engine.drill.running.drill import Drill
+from tests.app.serve.client import Client, connect
+
+
+class Site:
+    """A run, its ports, and who is connected there."""
+
+    def __init__(self, name: str) -> None:
+        self.host = Host(clock=lambda: 0.0)
+        self.host.open(Drill(scenario_files.find(name).load(), 1), NoRecorder())
+        self.host.inbox.wake = self.host.take_in
+        self.listener = Listener(self.host)
+        self._clients: list[Client] = []
+
+    async def connect(self, name: str, database: str = "Sales", read_only: bool = False) -> Client:
+        port, password = self.listener.ports[name], self.listener.password
+        self._clients.append(await connect(port, password, database, read_only))
+        return self._clients[-1]
+
+    async def run_on(self, seconds: float) -> None:
+        """Let simulated time pass, and the ports follow it."""
+        assert self.host.live is not None
+        self.host.play()
+        until = self.host.live.world.t_s + seconds
+        while self.host.live.world.t_s < until:
+            self.host.on_frame(250.0)
+            await self.listener.follow()
+            await asyncio.sleep(0)
+
+    async def close(self) -> None:
+        for client in self._clients:
+            client.close()
+        await self.listener.close()
+
+
+@asynccontextmanager
+async def served(name: str) -> AsyncIterator[Site]:
+    site = Site(name)
+    await site.listener.open(0)
+    yield site
+    await site.close()
+
+
+def run(test: Coroutine[Any, Any, None]) -> None:
+    asyncio.run(asyncio.wait_for(test, 30))
+
+
+def shown(text: str) -> bytes:
+    return text.encode("utf-16-le")
+
+
+def test_a_listener_has_a_port_that_goes_where_its_group_goes() -> None:
+    async def test() -> None:
+        async with served("ag-lab") as site:
+            told: Any = addresses(site.listener)
+            assert set(told["listeners"]) == {"AGL1"}
+            assert set(told["servers"]) == {"NODE_1", "NODE_2", "NODE_3"}
+            reads = await site.connect("AGL1", read_only=True)
+            assert routing("127.0.0.1", site.listener.ports["NODE_3"]) in reads.welcome
+            with pytest.raises(ConnectionError):
+                await reads.ask("SELECT 1")  # it has been told to go elsewhere
+            client = await site.connect("AGL1")
+            assert shown("NODE_1") in await client.ask("SELECT @@SERVERNAME")
+            aside = await site.connect("AGL1", database="")
+            assert site.host.do("move-role AG1 NODE_2")
+            await site.run_on(20)
+            for old in (client, aside):  # the address has left the server, whatever the database
+                with pytest.raises(ConnectionError):
+                    await old.ask("SELECT 1")
+            client = await site.connect("AGL1")
+            assert shown("NODE_2") in await client.ask("SELECT @@SERVERNAME")
+            assert site.host.live is not None
+            sent_on = [e for e in site.host.live.events if e.kind == "session" and e.get("what") == "routed"]
+            assert [event.get("to") for event in sent_on] == ["NODE_3"]
+
+    run(test())
+
+
+def test_a_listener_without_a_home_is_silent_until_it_has_one() -> None:
+    async def test() -> None:
+        async with served("ag-lab") as site:
+            assert site.host.do("power-off NODE_1")
+            await site.run_on(2)
+            assert state(site.listener.world, "AGL1") is State.SILENT
+            waiting = asyncio.ensure_future(site.connect("AGL1"))
+            await site.run_on(2)
+            assert not waiting.done()
+            await site.run_on(30)
+            assert shown("NODE_2") in await (await waiting).ask("SELECT @@SERVERNAME")
+
+    run(test())
+
+
+def test_a_failover_cluster_instance_keeps_its_port() -> None:
+    async def test() -> None:
+        async with served("fci-lab") as site:
+            client = await site.connect("SQLFCI1")
+            name = "SELECT SERVERPROPERTY('ComputerNamePhysicalNetBIOS')"
+            assert shown("NODE_1") in await client.ask(name)
+            assert site.host.do("move-role SQLFCI1 NODE_2")
+            await site.run_on(40)
+            with pytest.raises(ConnectionError):
+                await client.ask(name)
+            client = await site.connect("SQLFCI1")
+            assert shown("NODE_2") in await client.ask(name)
+
+    run(test())
