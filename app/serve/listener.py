@@ -70,7 +70,7 @@ class Listener:
     # --- ports
 
     async def open(self, base: int) -> None:
-        """Open a port for each instance and listener, *base* and those after it; 0: any that are free. Raises NoPort."""
+        """Open a port for each instance and listener: *base* and those after it; 0: any free. Raises NoPort."""
         self._base = base
         await self.follow()
 
