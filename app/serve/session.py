@@ -6,7 +6,6 @@ import asyncio
 import json
 import secrets
 import struct
-import time
 from typing import Final, Protocol
 
 from app.host import Answer
@@ -64,11 +63,6 @@ class Session:
         self.door, self.name, self.number = door, name, number
         self.server = ""
         """The instance that answers, once it does."""
-        self.login = Login(tds=0)
-        """What the client has said of itself."""
-        self.since = 0.0
-        """Wall time of the login, on time.monotonic's clock."""
-        self.requests = 0
         self.ended = ""
         """Why the instance has ended the session, as the event says it."""
         self._wire = Wire(reader, writer)
@@ -187,7 +181,6 @@ class Session:
             await self._send(out + tokens.done(status=tokens.ERROR, tds=self._tds))
             return False
         await self._welcome(login, build)
-        self.login, self.since = login, time.monotonic()
         return True
 
     def _as_line(self, login: Login) -> str:
@@ -249,7 +242,6 @@ class Session:
         if message.kind is Kind.ATTENTION:  # too late: what it was to stop is over
             await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
             return
-        self.requests += 1
         out = b""
         if message.resets:
             await self._reset()
