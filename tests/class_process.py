@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
+from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed
-from websockets.sync.client import ClientConnection, connect
 
 from app.classroom import certificate
 from app.classroom.code import Invitation, invitation
@@ -67,27 +68,22 @@ def hosted(database: Path, *words: object) -> Iterator[HostProcess]:
 
 
 class Stranger:
-    """A connection to the host over which anything can be said."""
+    """A connection to the host over which anything can be said.
+
+    One thread reads and writes: two at once have lost what one wrote into a connection with TLS (CPython 3.11).
+    """
 
     def __init__(self, invited: Invitation) -> None:
-        self._open = ExitStack()
-        self.socket: ClientConnection = self._open.enter_context(
-            connect(
-                f"wss://{invited.host}:{invited.port}/",
-                ssl=certificate.of_seat(),
-                proxy=None,
-                compression=None,
-                open_timeout=OPEN_S,
-            )
-        )
+        self._loop = asyncio.Runner()
+        self._socket = self._loop.run(_connected(invited))
 
     def says(self, said: object) -> None:
-        self.socket.send(said if isinstance(said, str | bytes) else json.dumps(said))
+        self._loop.run(self._socket.send(said if isinstance(said, str | bytes) else json.dumps(said)))
 
     def hears(self, kind: str = "") -> dict[str, Any]:
         """The next thing that the host says, of that kind."""
         while True:
-            said: dict[str, Any] = json.loads(self.socket.recv(timeout=WAIT_S))
+            said: dict[str, Any] = json.loads(self._loop.run(self._received()))
             if said["kind"] == kind or not kind:
                 return said
 
@@ -100,14 +96,29 @@ class Stranger:
         with suppress(ConnectionClosed):
             self.says(said)
             while True:
-                self.socket.recv(timeout=WAIT_S)
-        return self.socket.close_reason or ""
+                self._loop.run(self._received())
+        return self._socket.close_reason or ""
+
+    async def _received(self) -> str | bytes:
+        async with asyncio.timeout(WAIT_S):
+            return await self._socket.recv()
 
     def __enter__(self) -> Stranger:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._open.close()
+        self._loop.run(self._socket.close())
+        self._loop.close()
+
+
+async def _connected(invited: Invitation) -> ClientConnection:
+    return await connect(
+        f"wss://{invited.host}:{invited.port}/",
+        ssl=certificate.of_seat(),
+        proxy=None,
+        compression=None,
+        open_timeout=OPEN_S,
+    )
 
 
 def join(invited: Invitation, name: str = "Ann", token: str = "t" * 32) -> dict[str, Any]:

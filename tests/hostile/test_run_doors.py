@@ -105,6 +105,7 @@ def _open(window: OpenWindow, file: Path, report: dict[str, Any]) -> None:
         window.session.on_frame(16.0)
 
 
+@pytest.mark.slow
 def test_the_window_shows_what_it_has_found_itself(
     good: dict[str, Any], tmp_path: Path, qapp: QApplication
 ) -> None:

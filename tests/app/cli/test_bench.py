@@ -33,6 +33,7 @@ def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "AGAIN_S", 10.0)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("_little_work")
 @pytest.mark.parametrize(
     "first_step",

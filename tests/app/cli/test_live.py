@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import pytest
+
 from app.cli.live import live
 from app.files import scenario_files
 from engine.drill.authoring.scenario import load_scenario
@@ -47,6 +49,7 @@ def test_without_an_end_it_ends_with_its_input() -> None:
     assert "SERVER_B" in told.stderr
 
 
+@pytest.mark.slow
 def test_a_speed_that_cannot_be_kept_is_refused() -> None:
     told = run("--speed", "100000")
     assert told.returncode == 2

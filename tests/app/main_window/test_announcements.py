@@ -102,6 +102,7 @@ def test_looking_back_is_heard_once_for_a_whole_drag(
     assert heard(window, said) == "Looking back at 0:04.0 of 0:10.0."
 
 
+@pytest.mark.slow
 def test_in_an_exam_the_world_is_silent(hands: Hands, window: OpenWindow, said: list[str]) -> None:
     begun(hands, "automatic-failover", "exam")
     hands.wait(75.0)
@@ -153,6 +154,7 @@ def test_a_question_does_not_take_the_keyboard_from_who_is_typing(
     assert window.session.drill.open_questions()
 
 
+@pytest.mark.slow
 def test_the_end_of_a_drill_is_heard_with_its_score(
     hands: Hands, window: OpenWindow, said: list[str]
 ) -> None:

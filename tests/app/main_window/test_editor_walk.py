@@ -148,6 +148,7 @@ NONSENSE = (
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("share", [4, pytest.param(1, marks=pytest.mark.slow)])
 def test_nonsense_in_every_field_leaves_a_text_that_is_toml(
     hands: Hands, window: OpenWindow, share: int

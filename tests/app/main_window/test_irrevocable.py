@@ -170,6 +170,7 @@ def test_a_notice_moves_nothing_and_takes_no_keyboard(hands: Hands) -> None:
         assert window.topology.hasFocus()
 
 
+@pytest.mark.slow
 def test_a_drill_that_ends_by_itself_stays_on_screen_for_a_moment(
     hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -223,6 +224,7 @@ def test_select_to_the_end_ends_nothing(hands: Hands, key: Qt.Key) -> None:
         assert not drill.finished
 
 
+@pytest.mark.slow
 def test_another_drill_does_not_have_the_old_text_under_f5(hands: Hands) -> None:
     window = hands.window
     begin(hands)
@@ -234,6 +236,7 @@ def test_another_drill_does_not_have_the_old_text_under_f5(hands: Hands) -> None
     assert any("PARTNER OFF" in closed.text for closed in window.console.tabs.closed)
 
 
+@pytest.mark.slow
 def test_a_run_that_is_continued_has_its_texts_again(hands: Hands, profile: Profile) -> None:
     window = hands.window
     begin(hands)

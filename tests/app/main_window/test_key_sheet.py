@@ -114,6 +114,7 @@ def _of(item: QObject) -> str:
     return f"{said} of {type(parent).__name__ if isinstance(parent, QWidget) else parent}"
 
 
+@pytest.mark.slow
 def test_keys_that_somebody_chose_hold_at_the_next_start(
     qtbot: object, lab: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
@@ -133,6 +134,7 @@ def test_keys_that_somebody_chose_hold_at_the_next_start(
     assert again.session.drill.tick == before + 1
 
 
+@pytest.mark.slow
 def test_keys_of_the_other_scheme_do_what_they_do_there(hands: Hands, lab: OpenWindow) -> None:
     lab.appearance.set_keys(keys.VS_CODE, {})
     lab.desk.go_to("console")

@@ -62,6 +62,7 @@ def test_high_contrast_reaches_widgets_scene_and_plots(
     theme.apply(qapp, theme.LIGHT)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("choice", [theme.SYSTEM, theme.LIGHT])
 def test_only_who_wants_the_colours_of_the_system_gets_its_new_ones_at_once(
@@ -180,6 +181,7 @@ def test_a_file_that_is_no_scenario_is_told_and_not_remembered(tmp_path: Path, w
     assert len(recent(window)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_the_sheet_of_keys_follows_and_is_forgotten_when_closed(qtbot: Any, lab: OpenWindow) -> None:
     lab.actions_by_name["help.sheet"].trigger()
@@ -207,6 +209,7 @@ def test_a_maximised_window_gives_each_panel_its_share_and_takes_it_back(lab: Op
     assert docks["console"].height() == pytest.approx(before["console"][1], abs=4)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_with_the_largest_text_a_small_screen_holds_the_window(
     qapp: QApplication, lab: OpenWindow, hands: Hands
@@ -249,6 +252,7 @@ def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
     assert fields["Speed"] == "10×"
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> None:
     """A plot that was rebuilt while Qt handed a style on once ended the program."""
@@ -273,6 +277,7 @@ def test_a_theme_is_chosen_on_any_page(qapp: QApplication, lab: OpenWindow) -> N
     theme.apply(qapp, theme.LIGHT)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: OpenWindow) -> None:
     """As painted, not as asked for: titles of panels and the text of SQL windows stayed as they began."""
@@ -295,6 +300,7 @@ def test_text_that_somebody_enlarges_grows_everywhere(qapp: QApplication, lab: O
     assert sizes() == before
 
 
+@pytest.mark.slow
 def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back(
     qapp: QApplication, lab: OpenWindow
 ) -> None:
@@ -331,6 +337,7 @@ def test_a_desk_without_room_for_three_columns_has_two_and_takes_the_others_back
     assert not docks["timing"].isHidden()
 
 
+@pytest.mark.slow
 def test_a_narrow_layout_comes_back_at_the_next_start(
     qtbot: Any, qapp: QApplication, lab: OpenWindow, profile: Any, store: WindowSettings
 ) -> None:
@@ -350,6 +357,7 @@ def test_a_narrow_layout_comes_back_at_the_next_start(
     assert not again.desk.docks["timing"].isHidden()
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_presenting_leaves_every_panel_as_large_as_it_was(qapp: QApplication, lab: OpenWindow) -> None:
     """The window takes its old size after the layout has come back: then that was scaled, each time anew."""
@@ -437,6 +445,7 @@ def _lightness(button: QAbstractButton) -> list[int]:
     return [colour.lightness() for colour in pixels if colour.alpha() > 200]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 @pytest.mark.parametrize("choices", [(theme.LIGHT, theme.DARK), (theme.CONTRAST, theme.LIGHT)])
 def test_every_icon_of_the_desk_is_seen_after_a_change_of_theme(
@@ -469,6 +478,7 @@ def test_results_fit_below_a_query_on_a_small_screen(qtbot: Any, lab: OpenWindow
     assert lab.console.minimumSizeHint().height() <= CONSOLE_PX
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_a_theme_costs_less_than_a_sheet_over_another(qapp: QApplication, lab: OpenWindow) -> None:
     """Icons and plots included: Qt polishes every widget of the desk several times for a sheet over another."""
@@ -484,6 +494,7 @@ def test_a_theme_costs_less_than_a_sheet_over_another(qapp: QApplication, lab: O
     assert ours < over
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_tabs_that_a_layout_has_just_made_get_the_text_size_that_follows(lab: OpenWindow) -> None:
     """As presenting does: a large text in the same breath as its layout."""

@@ -10,6 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QFileDialog, QToolButton
 
 from tests.app.main_window.conftest import Hands
+from tests.cases import one_in
 from tests.open_window import OpenWindow
 
 
@@ -114,7 +115,9 @@ def test_another_drill_begins_with_nothing_chosen(window: OpenWindow, desk: Hand
     assert window.charts._between is None
 
 
-@pytest.mark.parametrize(("ending", "begins"), [("png", b"\x89PNG"), ("svg", b"<?xml"), ("csv", b"t_s,Send")])
+@pytest.mark.parametrize(
+    ("ending", "begins"), one_in(2, [("png", b"\x89PNG"), ("svg", b"<?xml"), ("csv", b"t_s,Send")])
+)
 def test_charts_are_saved(
     ending: str, begins: bytes, tmp_path: Path, monkeypatch: Any, window: OpenWindow, desk: Hands
 ) -> None:
@@ -128,6 +131,7 @@ def test_charts_are_saved(
         assert [float(line.split(",")[0]) for line in lines[1:4]] == [1.0, 2.0, 3.0]
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_written_is_told(
     monkeypatch: Any, tmp_path: Path, window: OpenWindow, desk: Hands
 ) -> None:
@@ -136,6 +140,7 @@ def test_a_file_that_cannot_be_written_is_told(
     assert "is not saved" in window.notice.text
 
 
+@pytest.mark.slow
 def test_states_are_lanes_and_spoken(window: OpenWindow, desk: Hands) -> None:
     lanes = window.charts.states._lanes
     assert list(lanes) == ["SERVER_A", "SERVER_B"]

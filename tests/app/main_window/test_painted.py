@@ -40,6 +40,7 @@ def stage(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
+@pytest.mark.slow
 def test_everything_that_is_painted_can_be_read(stage: OpenWindow) -> None:
     faint, seen = [], 0
     for choice in (theme.LIGHT, theme.DARK, theme.CONTRAST):
@@ -58,6 +59,7 @@ def test_everything_that_is_painted_can_be_read(stage: OpenWindow) -> None:
     assert not faint
 
 
+@pytest.mark.slow
 def test_a_faint_text_is_seen(stage: OpenWindow) -> None:
     """The check itself: it fails where somebody paints what cannot be read."""
     stage.notice.tell("Nobody can read this")
@@ -71,6 +73,7 @@ def test_a_faint_text_is_seen(stage: OpenWindow) -> None:
     assert found[0] is not None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scale", "size"), one_in(4, itertools.product((2.0, 0.8), ((1024, 768), (1366, 768), (1920, 1080))))
 )

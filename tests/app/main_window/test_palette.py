@@ -49,6 +49,7 @@ FIRST = (
 """What is typed, and what stands first then."""
 
 
+@pytest.mark.slow
 def test_german_and_english_words_find_the_same(hands: Hands) -> None:
     hands.window.choose("lab")
     hands.window.brief.started.emit("lab")

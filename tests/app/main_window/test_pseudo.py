@@ -221,6 +221,7 @@ def of_the_run(drill: Drill | None) -> set[str]:
     return {phrase for text in texts for phrase in phrases(text)}
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")
 def test_every_word_of_the_window_is_marked_and_nothing_is_cut_off(hands: Hands, data: set[str]) -> None:
     """German is a third longer than English, the pseudo-locale more: buttons and lines of text have the room."""

@@ -106,6 +106,7 @@ def test_what_was_written_here_needs_no_question(window: OpenWindow, file: Path)
     assert window.pages.currentWidget() is window.brief
 
 
+@pytest.mark.slow
 def test_a_run_from_elsewhere_is_held_too(window: OpenWindow, tmp_path: Path) -> None:
     drill = Drill(scenario_files.find("lab").load(), 5)
     drill.advance_to(300)
@@ -154,6 +155,7 @@ def test_what_was_accepted_is_listed_and_forgotten_by_hand(hands: Hands, file: P
     assert window.pages.currentWidget() is window.brief
 
 
+@pytest.mark.slow
 def test_what_an_earlier_version_accepted_is_kept_and_forgotten(
     qtbot: QtBot, qapp: QApplication, profile: Profile, store: WindowSettings, file: Path
 ) -> None:
@@ -173,6 +175,7 @@ def test_what_an_earlier_version_accepted_is_kept_and_forgotten(
     held(window)
 
 
+@pytest.mark.slow
 def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: OpenWindow, file: Path) -> None:
     window.open_file(str(file))
     held(window).accept.click()
@@ -183,6 +186,7 @@ def test_a_forgotten_drill_that_is_among_ones_own_is_said(window: OpenWindow, fi
     assert "still among your drills" in window.notice.text
 
 
+@pytest.mark.slow
 def test_every_fact_of_a_file_is_shown_whole(window: OpenWindow, file: Path) -> None:
     """Its SHA-256 too, however large the text and however narrow the table."""
     window.resize(1024, 700)

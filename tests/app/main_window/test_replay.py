@@ -91,6 +91,7 @@ def test_a_drag_scrubs(hands: Hands, qtbot: QtBot) -> None:
     assert seen == sorted(seen, reverse=True)
 
 
+@pytest.mark.slow
 def test_marks_are_walked_by_keys(hands: Hands) -> None:
     live = with_a_failover(hands)
     window = hands.window
@@ -107,6 +108,7 @@ def test_marks_are_walked_by_keys(hands: Hands) -> None:
     assert hands.drill is live
 
 
+@pytest.mark.slow
 def test_a_held_key_is_not_ahead_of_the_window(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
     """Of presses that came while a moment was being shown, only where they lead is shown: nothing is left to catch
     up with when the key is let go."""
@@ -181,6 +183,7 @@ def test_going_on_from_there_is_a_branch_and_is_recorded(hands: Hands, profile: 
     assert again.state_hash() == branch.state_hash()
 
 
+@pytest.mark.slow
 def test_names_of_branches_are_whole_however_large_the_text_is(hands: Hands) -> None:
     branched(hands)
     window = hands.window
@@ -239,6 +242,7 @@ def test_a_tree_is_taken_up_again_by_the_next_start(
     assert [line.text.split()[1] for line in profile.journal(main_run)] == ["note"]
 
 
+@pytest.mark.slow
 def test_a_removed_branch_is_gone_from_the_tree(hands: Hands, profile: Profile) -> None:
     branched(hands)
     play = hands.window.play
@@ -258,6 +262,7 @@ def seed_of_a_new_run(hands: Hands, name: str) -> int:
     return hands.drill.seed
 
 
+@pytest.mark.slow
 def test_the_first_run_has_the_files_seed_and_later_ones_fresh_ones(hands: Hands) -> None:
     own = scenario_files.find("forced-service").load().seed
     seeds = [seed_of_a_new_run(hands, "forced-service") for _ in range(4)]
@@ -277,6 +282,7 @@ def test_starting_again_repeats_the_numbers_and_the_lab_never_varies(hands: Hand
     assert seed_of_a_new_run(hands, "lab") == seed_of_a_new_run(hands, "lab")
 
 
+@pytest.mark.slow
 def test_the_brief_tells_of_the_variant_that_is_played(hands: Hands) -> None:
     for _ in range(3):
         begin(hands, "forced-service")
@@ -382,6 +388,7 @@ def mended_in_the_lab(hands: Hands) -> None:
     hands.wait(200.0)
 
 
+@pytest.mark.slow
 def test_another_scenario_is_not_replaced_by_a_run_because_a_name_was_mended(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -403,6 +410,7 @@ def test_another_scenario_is_not_replaced_by_a_run_because_a_name_was_mended(
     assert load_scenario(other.read_text(), "my-drill.toml").name == "my-drill"
 
 
+@pytest.mark.slow
 def test_a_run_that_cannot_be_written_leaves_the_scenario_that_was_there(
     hands: Hands, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -446,6 +454,7 @@ def test_a_run_in_which_nothing_was_mended_says_why_it_becomes_no_scenario(
     assert not (tmp_path / "idle.toml").exists()
 
 
+@pytest.mark.slow
 def test_without_a_profile_branches_live_as_long_as_the_window(
     qtbot: QtBot, tmp_path: Path, store: WindowSettings
 ) -> None:
@@ -467,6 +476,7 @@ def test_what_was_recorded_outlives_the_profile(hands: Hands, profile: Profile, 
         assert [b.name for b in again.branches(again.unfinished()[0].run_id)] == names == ["main", "branch 1"]
 
 
+@pytest.mark.slow
 def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, profile: Profile) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
@@ -489,6 +499,7 @@ def test_a_long_run_is_played_again_in_slices_that_can_be_stopped(hands: Hands, 
     assert "What happened, and why" in texts(window.debrief)
 
 
+@pytest.mark.slow
 def test_a_long_debrief_is_made_in_slices_and_can_do_without(hands: Hands, profile: Profile) -> None:
     finished_badly(hands)
     window, session = hands.window, hands.window.session
@@ -517,6 +528,7 @@ def test_a_long_debrief_is_made_in_slices_and_can_do_without(hands: Hands, profi
     assert "What happened, and why" in texts(window.debrief)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("styled")  # which hands the larger text on
 def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None:
     finished_badly(hands)
@@ -545,6 +557,7 @@ def test_who_does_not_wait_for_the_reference_keeps_the_run(hands: Hands) -> None
     assert session.look(session.history.drill.tick // 2)
 
 
+@pytest.mark.slow
 def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     hands: Hands, profile: Profile
 ) -> None:

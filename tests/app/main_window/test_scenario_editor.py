@@ -180,6 +180,7 @@ def test_the_brief_leads_to_a_copy(hands: Hands, window: OpenWindow) -> None:
     assert window.editing.page.file_name == "no-witness-copy.toml"
 
 
+@pytest.mark.slow
 def test_a_copy_is_saved_under_its_own_name_unless_that_is_taken(
     hands: Hands, window: OpenWindow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -210,6 +211,7 @@ def test_a_copy_is_saved_under_its_own_name_unless_that_is_taken(
         page.show_text(page.text.toPlainText().replace(title, "The mirror restarts"), None, saved=False)
 
 
+@pytest.mark.slow
 def test_a_draft_of_a_copy_keeps_its_name(
     hands: Hands, window: OpenWindow, qtbot: QtBot, profile: Profile, store: WindowSettings
 ) -> None:
@@ -221,6 +223,7 @@ def test_a_draft_of_a_copy_keeps_its_name(
     assert other.editing.page.file_name == "planned-failover-copy.toml"
 
 
+@pytest.mark.slow
 def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
     window.choose("lab")
     window.brief.started.emit("lab")
@@ -247,6 +250,7 @@ def test_the_last_run_becomes_a_text(hands: Hands, window: OpenWindow) -> None:
     assert window.editing.page.file_name == "my-lab.toml"
 
 
+@pytest.mark.slow
 def test_an_exam_that_goes_on_is_not_shown_as_a_text(hands: Hands, window: OpenWindow) -> None:
     window.choose("automatic-failover")
     window.brief.started.emit("exam")
@@ -429,9 +433,12 @@ def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
     assert "port" in words("[[server]]\n[server.endpoint]\n")
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
+def test_completion_of_an_act_goes_on_after_the_verb(page: ScenarioEditor) -> None:
+    from app.views.editor.words import words_at
+
+    text = page.text.toPlainText()
+    before = text.index('do = "power-off SERVER_B"')
+    for line, words in (
         ('do = "power-off ', ["SERVER_A", "SERVER_B", "SERVER_W"]),
         ('do = "cut SERVER_A S', ["SERVER_B", "SERVER_W", "APP"]),
         ('do = "+5 degrade SERVER_A SERVER_B rtt_ms=50 ', ["jitter_ms=", "bandwidth_mbps=", "loss="]),
@@ -439,17 +446,9 @@ def test_completion_knows_tables_keys_and_acts(page: ScenarioEditor) -> None:
         ('do = "fill-log ', ["Sales"]),
         ('do = "stop-app ', ["APP"]),
         ('do = "no-such-verb ', []),
-    ],
-)
-def test_completion_of_an_act_goes_on_after_the_verb(
-    page: ScenarioEditor, line: str, words: list[str]
-) -> None:
-    from app.views.editor.words import words_at
-
-    text = page.text.toPlainText()
-    before = text.index('do = "power-off SERVER_B"')
-    broken = f"{text[:before]}{line}\n{text[before:].partition(chr(10))[2]}"
-    assert words_at(broken, before + len(line)) == words
+    ):
+        broken = f"{text[:before]}{line}\n{text[before:].partition(chr(10))[2]}"
+        assert words_at(broken, before + len(line)) == words
 
 
 def test_the_only_word_that_fits_is_written_at_once(hands: Hands, page: ScenarioEditor) -> None:
@@ -501,6 +500,7 @@ def test_another_file_is_not_replaced_because_a_name_was_mended(
         assert (other.read_text(encoding="utf-8") == "precious") is kept
 
 
+@pytest.mark.slow
 def test_a_trial_ends_when_nobody_wants_it_any_more(hands: Hands, page: ScenarioEditor) -> None:
     scenario = page.scenario
     assert scenario is not None
@@ -511,6 +511,7 @@ def test_a_trial_ends_when_nobody_wants_it_any_more(hands: Hands, page: Scenario
     assert try_out(scenario, "x.toml", stoppable(threading.Event())) == try_out(scenario, "x.toml")
 
 
+@pytest.mark.slow
 def test_a_long_trial_holds_up_neither_reading_nor_closing(hands: Hands, page: ScenarioEditor) -> None:
     """A day with four hundred databases would be played for minutes."""
     text = page.text.toPlainText().replace('"Sales"', '"Sales001"').replace("Sales ", "Sales001 ")

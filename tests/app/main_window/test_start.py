@@ -81,6 +81,7 @@ def test_a_drill_that_is_chosen_early_opens_when_everything_is_there(
     assert bare.scenario.name == "automatic-failover"
 
 
+@pytest.mark.slow
 def test_a_page_that_is_asked_for_early_comes(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
     button = next(b for b in bare.picker.findChildren(QPushButton) if b.text() == "History")
     qtbot.mouseClick(button, Qt.MouseButton.LeftButton)
@@ -91,6 +92,7 @@ def test_a_page_that_is_asked_for_early_comes(bare: OpenWindow, rest: Start, qtb
     assert not bare.statusBar().currentMessage()
 
 
+@pytest.mark.slow
 def test_what_was_chosen_stays_chosen_when_results_come(bare: OpenWindow, rest: Start, qtbot: QtBot) -> None:
     bare.picker.choose_card("automatic-failover")
     with qtbot.waitSignal(bare.ready, timeout=READY_MS):
@@ -232,6 +234,7 @@ def test_it_opens_on_a_scenario_and_lets_go_of_the_profile(during: During, profi
         pass  # it would be refused while another one has it
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "code"), [("Quit", 1), ("Play without a record", 0)])
 def test_a_profile_in_use_is_a_choice(
     during: During, monkeypatch: pytest.MonkeyPatch, profile_folder: Path, answer: str, code: int
@@ -250,6 +253,7 @@ def test_a_profile_in_use_is_a_choice(
     assert "in use by another Mirrordrill" in told[0]
 
 
+@pytest.mark.slow
 def test_a_fault_of_ours_is_loud_and_loses_nothing(
     during: During, monkeypatch: pytest.MonkeyPatch, profile_folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

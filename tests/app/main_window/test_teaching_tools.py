@@ -57,6 +57,7 @@ def test_a_note_is_written_kept_with_its_scenario_and_taken_away(
     assert topology.notes() == []
 
 
+@pytest.mark.slow
 def test_an_empty_note_goes_away(qtbot: Any, lab: OpenWindow) -> None:
     qtbot.keyClick(lab.topology, Qt.Key.Key_N)
     qtbot.keyClick(lab.topology, Qt.Key.Key_Escape)
@@ -79,6 +80,7 @@ def test_the_spotlight_dims_everything_else(qtbot: Any, lab: OpenWindow) -> None
     assert all(item.opacity() == 1.0 for item in scene.items_in_order())
 
 
+@pytest.mark.slow
 def test_the_spotlight_has_a_key_from_anywhere(qtbot: Any, lab: OpenWindow) -> None:
     lab.topology.choose(B)
     lab.desk.go_to("events")
@@ -153,6 +155,7 @@ def many(hands: Hands, window: OpenWindow) -> OpenWindow:
     return window
 
 
+@pytest.mark.slow
 def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: OpenWindow) -> None:
     topology = many.topology
     node = topology._scene.nodes["SERVER_A"]
@@ -175,6 +178,7 @@ def test_a_cell_of_the_grid_opens_its_database(qtbot: Any, many: OpenWindow) -> 
     assert [c.database for c in node.face.copies] == ["Sales021"]
 
 
+@pytest.mark.slow
 def test_of_many_databases_the_preview_says_how_many_and_stays_small(many: OpenWindow) -> None:
     topology = many.topology
     topology.show_preview("power-off SERVER_A")
@@ -183,6 +187,7 @@ def test_of_many_databases_the_preview_says_how_many_and_stays_small(many: OpenW
     assert topology._caption.height() < topology.height() / 2
 
 
+@pytest.mark.slow
 def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(many: OpenWindow) -> None:
     assert many.session.drill is not None
     lines = {action.property("line") for action in many.topology.actions_for(A)}
@@ -195,6 +200,7 @@ def test_the_menu_of_a_server_with_many_databases_is_about_the_one_that_is_open(
     }  # fmt: skip
 
 
+@pytest.mark.slow
 def test_menu_and_palette_offer_of_many_databases_the_one_that_is_open(many: OpenWindow) -> None:
     many.topology.open_database("Sales004")
     many.menus["&Faults"].aboutToShow.emit()

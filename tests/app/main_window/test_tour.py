@@ -77,6 +77,7 @@ class Layouts(QObject):
         return False
 
 
+@pytest.mark.slow
 def test_the_window_comes_to_rest_while_it_stands(toured: OpenWindow) -> None:
     """Placing the bubble asked for a layout, which placed the bubble: a processor was busy as long as it stood."""
     for _ in range(20):
@@ -142,6 +143,7 @@ def test_keys_go_back_and_end_it_and_the_window_works_meanwhile(qtbot: Any, tour
     assert not toured.session.drill.world.computers["SERVER_A"].powered
 
 
+@pytest.mark.slow
 def test_it_goes_with_the_desk(hands: Hands, toured: OpenWindow) -> None:
     toured.show_home()
     assert not toured.tour.isVisible()

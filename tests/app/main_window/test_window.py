@@ -145,6 +145,7 @@ def test_a_theme_is_applied_at_once_and_kept(window: OpenWindow, store: WindowSe
         assert store.get(settings.THEME) == choice
 
 
+@pytest.mark.slow
 def test_text_can_be_made_larger(hands: Hands, store: WindowSettings) -> None:
     window = hands.window
     before = window.picker.font().pointSizeF()
@@ -162,6 +163,7 @@ def test_text_can_be_made_larger(hands: Hands, store: WindowSettings) -> None:
     assert window.picker.font().pointSizeF() == pytest.approx(before)
 
 
+@pytest.mark.slow
 def test_reduced_motion_is_kept(
     qtbot: QtBot, window: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
@@ -191,6 +193,7 @@ def test_each_layout_opens_its_panels(hands: Hands) -> None:
         assert open_docks(window) == wanted - CLUSTERED
 
 
+@pytest.mark.slow
 def test_a_layout_is_kept_for_each_profile_and_can_be_reset(
     qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
 ) -> None:
@@ -226,6 +229,7 @@ def test_a_closed_panel_comes_back_up_to_date_by_its_key(hands: Hands) -> None:
     assert window.briefing.hasFocus()
 
 
+@pytest.mark.slow
 def test_cards_stay_where_they_were_put(
     qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings
 ) -> None:
@@ -355,6 +359,7 @@ def test_an_exam_closes_what_no_server_was_asked_for_and_gives_it_back(
     assert window.session.looking_back
 
 
+@pytest.mark.slow
 def test_the_fidelity_page_opens_from_the_tools_and_stops_with_the_window(hands: Hands) -> None:
     hands.window.tools.show_fidelity()
     assert hands.window.pages.currentWidget() is hands.window.tools.fidelity
@@ -394,6 +399,7 @@ def test_the_views_of_a_large_world_take_turns_while_time_goes_fast(
     assert set(shown) == seen, "what stands still is shown as it stands"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", ["start", "brief", "desk", "progress", "editor"])
 def test_a_page_that_takes_its_time_shows_that_it_works(
     hands: Hands, monkeypatch: pytest.MonkeyPatch, page: str

@@ -30,15 +30,14 @@ def play_and_kill(folder: Path, acts: int) -> int:
     command = [sys.executable, "-c", PLAY_FOR_EVER, str(folder)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdout is not None
-        for _ in range(acts):
-            process.stdout.readline()
+        heard = [process.stdout.readline() for _ in range(acts)]
         with pytest.raises(StorageProblem) as caught:
             open_profile(folder)
         assert caught.value.kind is ProblemKind.IN_USE
         process.kill()
-        told = process.stdout.read().split()
+        heard += process.stdout.read().split()
     assert process.returncode != 0
-    return int(told[-1])
+    return int(heard[-1])
 
 
 def test_every_acknowledged_act_survives_kill_after_kill(

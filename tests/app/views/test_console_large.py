@@ -58,6 +58,7 @@ def test_a_long_cell_is_cut_and_says_so(shown: Results) -> None:
     assert other.tip(row) == ""
 
 
+@pytest.mark.slow
 def test_messages_come_in_turns_up_to_what_can_be_read(shown: Results) -> None:
     shown.show_outcome(_outcome(messages=tuple(_said(f"line {n}") for n in range(12_000))))
     pane = shown.messages

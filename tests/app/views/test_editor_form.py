@@ -642,7 +642,7 @@ def test_a_field_that_is_wrong_is_marked_and_says_why(form: Told) -> None:
 SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))
 
 
-@pytest.mark.parametrize("some", [SHIPPED[::5], pytest.param(SHIPPED, marks=pytest.mark.slow)], ids=len)
+@pytest.mark.parametrize("some", [SHIPPED[::10], pytest.param(SHIPPED, marks=pytest.mark.slow)], ids=len)
 def test_every_shipped_scenario_shows_in_every_section_and_says_nothing(form: Told, some: list[str]) -> None:
     assert some
     for name in some:

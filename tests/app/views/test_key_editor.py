@@ -87,6 +87,7 @@ def test_keys_of_a_view_cannot_be_changed(qtbot: Any, editor: KeyEditor) -> None
     assert "handles these keys itself" in editor.warning.text()
 
 
+@pytest.mark.slow
 def test_one_more_key_and_none(qtbot: Any, editor: KeyEditor) -> None:
     choose(qtbot, editor, "time.step")
     press(qtbot, editor, Key.Key_F12)
@@ -124,6 +125,7 @@ def test_search(qtbot: Any, editor: KeyEditor) -> None:
     assert "One step" in editor.name.text()
 
 
+@pytest.mark.slow
 def test_cancel_tells_nothing(qtbot: Any, editor: KeyEditor) -> None:
     told: list[object] = []
     editor.chosen.connect(lambda *args: told.append(args))

@@ -53,6 +53,7 @@ def test_it_opens_on_the_papers_local_network(planner: Planner) -> None:
     assert "measured, Tables 2a, 2b" in planner.notes("rtt_ms")
 
 
+@pytest.mark.slow
 def test_dragging_a_slider_moves_mark_and_curves_and_then_the_sentences(planner: Planner) -> None:
     before = planner.findings.text
     planner.controls.rtt.slider.setValue(planner.controls.rtt.position_of(100.0))
@@ -76,6 +77,7 @@ def test_curves_do_not_wait_for_the_end_of_a_drag(planner: Planner) -> None:
     assert planner.curves_due_in_ms <= due
 
 
+@pytest.mark.slow
 def test_findings_are_those_of_the_plan_that_is_seen_even_if_curves_were_due(planner: Planner) -> None:
     planner.controls.bandwidth.set_value(1.0)
     planner.rewrite()
@@ -84,6 +86,7 @@ def test_findings_are_those_of_the_plan_that_is_seen_even_if_curves_were_due(pla
     assert planner.findings.text.startswith(f"Safety level: {advice(planner.plan)[0].text}")
 
 
+@pytest.mark.slow
 def test_the_mark_can_be_dragged_in_the_plot(planner: Planner) -> None:
     planner.curves.cells["response_s", "bandwidth_mbps"].dragged.emit(12.3456)
     planner.curves.cells["response_s", "rtt_ms"].dragged.emit(33.333)
@@ -116,6 +119,7 @@ def test_every_field_reaches_the_plan_or_the_goals(planner: Planner) -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_workload_brings_the_servers_it_was_measured_on(planner: Planner) -> None:
     controls = planner.controls
     controls.workload.setCurrentText("Stock exchange, 2008")
@@ -144,6 +148,7 @@ def test_versions_before_2008_do_not_compress(planner: Planner) -> None:
     assert controls.plan().compression_ratio == 1.0
 
 
+@pytest.mark.slow
 def test_own_figures_that_cannot_be_are_told_beside_them(planner: Planner) -> None:
     controls = planner.controls
     assert not controls.own["connections"].isVisible()
@@ -178,6 +183,7 @@ def test_the_chosen_level_stands_out(planner: Planner) -> None:
     assert "Figure 11" in planner.notes("rtt_ms")
 
 
+@pytest.mark.slow
 def test_measured_points_are_shown_only_where_they_were_measured(planner: Planner) -> None:
     cell = planner.curves.cells["transactions_per_s", "rtt_ms"]
     assert cell.published[Mode.FULL].getData()[1] == pytest.approx([238.0])
@@ -193,6 +199,7 @@ def test_measured_points_are_shown_only_where_they_were_measured(planner: Planne
     assert len(cell.published[Mode.FULL].getData()[1]) == 0
 
 
+@pytest.mark.slow
 def test_rows_can_be_chosen_but_not_none(planner: Planner) -> None:
     actions = {action.data(): action for action in planner.counter_actions}
     actions["link_use_percent"].trigger()

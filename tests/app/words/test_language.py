@@ -218,6 +218,7 @@ def test_nothing_is_looked_up_inside_a_formatted_string() -> None:
     assert not hidden
 
 
+@pytest.mark.slow
 def test_what_is_marked_is_a_plain_text() -> None:
     """A text that is put together before cannot be looked up."""
     composed = [f"{path.name}:{call.lineno}" for path, call, _ in calls("mark")

@@ -268,8 +268,8 @@ PRODUCT = re.compile(r"20\d\d \w+")
 
 @pytest.mark.parametrize(
     "name",
-    one_in(3, ("forced-service", "ag-lab", "rolling-upgrade-full", "ag-forced-failover", "isolated-principal",
-               "setup-with-certificates", "witness-lost", "random-trouble-hard", "hundred-databases")),
+    one_in(5, ("forced-service", "rolling-upgrade-full", "ag-forced-failover", "isolated-principal", "witness-lost",
+               "ag-lab", "setup-with-certificates", "random-trouble-hard", "hundred-databases")),
 )  # fmt: skip
 def test_a_run_says_nothing_in_english_but_what_it_quotes(name: str) -> None:
     """The reference, and a player who does anything at any time."""

@@ -53,6 +53,7 @@ def history(monkeypatch: pytest.MonkeyPatch) -> History:
     return history
 
 
+@pytest.mark.slow
 def test_hours_take_no_more_room_than_the_first(history: History) -> None:
     """Kept moments stay as large as they were; of the run itself only the record of what happened grows."""
     run, kept = rooms(lived(history, 1_800.0))
@@ -65,6 +66,7 @@ def test_hours_take_no_more_room_than_the_first(history: History) -> None:
     assert later_run - run < BYTES_OF_NEWS * news
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("recent", [20, 1_000_000])
 def test_kept_moments_lie_as_close_as_their_age_asks_for(
     history: History, monkeypatch: pytest.MonkeyPatch, recent: int

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from engine.model import MirrorState, Role, Safety, Service, World
 from engine.protocol import serving
+from tests.cases import one_in
 from tests.engine.protocol.invariants import check
 from tests.engine.worlds import DB, MIRROR, PRINCIPAL, M, P, W, do, lab
 
@@ -108,7 +109,7 @@ GAPS_S = (3.0, 25.0)
 
 
 @pytest.mark.parametrize("half", [0, pytest.param(1, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("first", FAULTS)
+@pytest.mark.parametrize("first", one_in(2, FAULTS))
 def test_two_faults_and_their_reverse(first: str, half: int) -> None:
     """All pairs of faults, 3 s and 25 s apart: nothing is lost, nothing doubled, all of it heals.
 

@@ -79,6 +79,7 @@ NAMED_ELSEWHERE = {
 """Module -> faults of which it has a text of its own, and why. It may only become shorter."""
 
 
+@pytest.mark.slow
 def test_no_other_module_asks_for_a_fault_by_its_name() -> None:
     faults = {verb.name for verb in VERBS.values() if verb.group == "fault"}
     found: dict[str, set[str]] = {}

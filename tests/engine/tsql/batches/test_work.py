@@ -76,6 +76,7 @@ def test_endless_loops_take_turns_and_leave_room_for_a_question() -> None:
     assert world.sql_work - world.tick * work.DRAIN_PER_TICK < 20 * work.TURN + 2 * work.BURST
 
 
+@pytest.mark.slow
 def test_so_much_at_one_tick_and_no_more() -> None:
     world = lab()
     for number in range(100):
