@@ -223,6 +223,7 @@ def _outside(paths: list[str], *allowed: Path) -> list[str]:
     ]
 
 
+@pytest.mark.slow
 def test_a_whole_session_in_the_window_writes_into_the_profile_folder_only(tmp_path: Path) -> None:
     """Every path that was opened to write, and every file below a home folder of its own afterwards."""
     home = tmp_path / "home"

@@ -241,6 +241,7 @@ def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path)
     assert "does not belong to the join code" in done.stderr
 
 
+@pytest.mark.slow
 def test_kills_at_random_lose_nothing(tmp_path: Path) -> None:
     seed = int.from_bytes(os.urandom(4))
     class_kills.run(tmp_path, kills=1, seats=2, seed=seed)
