@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QPoint, QRect, Qt, QTimer, Signal
-from PySide6.QtGui import QKeyEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QKeyEvent, QKeySequence, QPainter, QPaintEvent, QPen, QShortcut
 from PySide6.QtWidgets import QApplication, QFrame, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
 from app.widgets import theme
@@ -73,6 +73,11 @@ class Tour(QFrame):
         self.end.clicked.connect(self.stop)
         self.back.clicked.connect(lambda: self._go(-1))
         self.next.clicked.connect(lambda: self._go(1))
+        for button in (self.end, self.back, self.next):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard where it is
+        enough = QShortcut(QKeySequence(Qt.Key.Key_Escape), self, context=Qt.ShortcutContext.WindowShortcut)
+        for pressed in (enough.activated, enough.activatedAmbiguously):
+            pressed.connect(self.stop)
         buttons = QHBoxLayout()
         buttons.addWidget(self.end)
         buttons.addStretch(1)
@@ -204,15 +209,8 @@ class Tour(QFrame):
         if event.type() in (QEvent.Type.PaletteChange, QEvent.Type.FontChange) and not self.isHidden():
             self._place()
 
-    def mousePressEvent(self, event: QMouseEvent) -> None:
-        """Who clicks on the bubble may go on with the keys."""
-        super().mousePressEvent(event)
-        self.start()
-
     def keyPressEvent(self, event: QKeyEvent) -> None:
-        if event.key() == Qt.Key.Key_Escape:
-            self.stop()
-        elif event.key() in (Qt.Key.Key_Right, Qt.Key.Key_PageDown):
+        if event.key() in (Qt.Key.Key_Right, Qt.Key.Key_PageDown):
             self._go(1)
         elif event.key() in (Qt.Key.Key_Left, Qt.Key.Key_PageUp):
             self._go(-1)

@@ -183,7 +183,7 @@ COMMANDS: Final[tuple[Command, ...]] = (
         ("help.here", mark("Help on this panel"), "F1"),
         ("view.say", mark("Describe current state"), "Alt+0"),
         ("help.palette", mark("Find any command…"), "Ctrl+Shift+P | Ctrl+Q"),
-        ("help.tour", mark("Tour of the desk"), "Ctrl+Alt+F1"),
+        ("help.tour", mark("Tour of the desk"), "Ctrl+Shift+F1"),
         ("help.sheet", mark("All shortcuts"), "Shift+F1"),
         ("help.keys", mark("Change shortcuts…"), "Ctrl+Alt+K"),
         ("help.check", mark("Check this installation…")),

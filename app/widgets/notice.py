@@ -42,6 +42,8 @@ class Notice(QFrame):
         self._close.setToolTip(tr("Close this notice"))
         self._close.setAccessibleName(tr("Close this notice"))
         self._close.clicked.connect(self.clear)
+        for button in (self._act, self._close):
+            button.setFocusPolicy(Qt.FocusPolicy.TabFocus)  # a click leaves the keyboard where it is
         row = QHBoxLayout(self)
         row.setContentsMargins(14, 5, 6, 5)
         row.addWidget(self._mark)

@@ -18,6 +18,7 @@ from PySide6.QtWidgets import (
 
 from app.views.console.outcome import Outcome, Rowset, as_text, message_lines
 from app.widgets import theme
+from app.widgets.keyboard import has_keys
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import tr
@@ -128,7 +129,8 @@ class Results(QTabWidget):
         return grids
 
     def show_outcome(self, outcome: Outcome | None) -> None:
-        """Show what a batch has brought; None empties both pages."""
+        """Show what a batch has brought; None empties both pages. The keyboard stays in them if it was."""
+        held = has_keys(self)
         self._outcome = outcome
         if self._grids.count():
             self._grids = self._new_splitter()
@@ -142,6 +144,8 @@ class Results(QTabWidget):
         self._to_come = list(enumerate(results[:GRIDS_SHOWN], start=1))
         self._make_grids()
         self._choose_page()
+        if held:
+            self.focus_page()
 
     def _make_grids(self) -> None:
         """The next grids; the others when the window has had its turn."""

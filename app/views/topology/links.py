@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Final
 
 from PySide6.QtCore import QLineF, QPointF, QRectF, Qt
@@ -21,6 +22,8 @@ PARTING: Final = " · "
 """Stands between the parts of a note."""
 BLOCKS_MAX: Final = 7
 """Log blocks drawn at once on a busy link."""
+SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74)
+"""Shares of a link at which its words may stand, the best first."""
 PEN_STYLE: Final = {
     "ok": Qt.PenStyle.SolidLine,
     "idle": Qt.PenStyle.SolidLine,
@@ -38,6 +41,10 @@ class LinkItem(QGraphicsItem):
         self.style = style
         self._line = QLineF()
         self._ends = (QRectF(), QRectF())
+        self._cards: Sequence[QRectF] = ()
+        self._crossing: Sequence[QLineF] = ()
+        self._place: tuple[tuple[float, float, float], QRectF] | None = None
+        """Width, height and margin of the words, and where they stand."""
         self._outward = QPointF(0.0, -1.0)
         self._moving = False
         self._phase_s = 0.0
@@ -63,6 +70,7 @@ class LinkItem(QGraphicsItem):
     def show_style(self, style: Look) -> None:
         self.prepareGeometryChange()
         self.style = style
+        self._place = None
         self.update()
 
     def show_line(self, a: QRectF, b: QRectF, centre: QPointF) -> None:
@@ -78,6 +86,12 @@ class LinkItem(QGraphicsItem):
         if outward.y() > 0.0 if through_middle else side < 0.0:  # through the middle: words above the line
             outward = -outward
         self._outward = outward
+        self._place = None
+
+    def keep_clear(self, cards: Sequence[QRectF], lines: Sequence[QLineF]) -> None:
+        """Words stand where they hide behind no card and, if possible, no other link runs through them."""
+        self.prepareGeometryChange()
+        self._cards, self._crossing, self._place = cards, lines, None
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
         """Put blocks and pings where they are *phase_s* after the start; nothing moves unless *moving*."""
@@ -155,19 +169,38 @@ class LinkItem(QGraphicsItem):
         width = max(width, sign_width(status, style) if status else 0.0)
         height = QFontMetricsF(style.small).height() * (len(notes) + (status is not None))
         margin = style.unit * (0.7 if self.face.status.tone in ("ok", "idle") else 0.9)
+        wanted = (width, height, margin)
+        if self._place is None or self._place[0] != wanted:
+            sides = (self._outward, -self._outward)
+            boxes = [self._box_at(share, outward, *wanted) for share in SHARES for outward in sides]
+            boxes.append(self._beside_the_cards(boxes[0]))
+            self._place = wanted, min(boxes, key=self._in_the_way) if width else boxes[0]
+        return self._place[1]
+
+    def _box_at(
+        self, share: float, outward: QPointF, width: float, height: float, margin: float
+    ) -> QRectF:
+        """Words beside a point of the line, on the side of *outward*."""
         box = QRectF(0.0, 0.0, width, height)
-        corner = self._line.center() + self._outward * margin
+        corner = self._line.pointAt(share) + outward * margin
         # The corner (or the middle of the side) that is nearest to the line touches it, so that no card hides words.
-        box.moveCenter(
-            corner + QPointF(_sign(self._outward.x()) * width, _sign(self._outward.y()) * height) / 2.0
-        )
-        side = _sign(self._outward.x())
-        for card in self._ends if side else ():
-            if box.intersects(card):
-                apart = style.unit * 0.35
-                left = card.left() - apart - width if side < 0.0 else card.right() + apart
-                box.moveLeft(left)
+        box.moveCenter(corner + QPointF(_sign(outward.x()) * width, _sign(outward.y()) * height) / 2.0)
         return box
+
+    def _beside_the_cards(self, box: QRectF) -> QRectF:
+        """*box* moved outwards where a card at an end of the link hides it."""
+        moved, side = QRectF(box), _sign(self._outward.x())
+        apart = self.style.unit * 0.35
+        for card in self._ends if side else ():
+            if moved.intersects(card):
+                moved.moveLeft(card.left() - apart - box.width() if side < 0.0 else card.right() + apart)
+        return moved
+
+    def _in_the_way(self, box: QRectF) -> tuple[int, int]:
+        """How many cards hide it, and how many other links run through it."""
+        diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
+        cards = sum(box.intersects(card) for card in self._cards)
+        return cards, sum(any(_meet(line, diagonal) for diagonal in diagonals) for line in self._crossing)
 
     def _draw_label(self, painter: QPainter) -> None:
         style, box = self.style, self._label_box()
@@ -221,6 +254,10 @@ class LinkItem(QGraphicsItem):
     def _arrow(self, share: float, units: float, backwards: bool) -> QPolygonF:
         angle = -math.radians(self._line.angle()) + (math.pi if backwards else 0.0)
         return arrow_head(self._beside(share, units), angle, self.style.unit * 0.42)
+
+
+def _meet(a: QLineF, b: QLineF) -> bool:
+    return a.intersects(b)[0] is QLineF.IntersectionType.BoundedIntersection  # type: ignore[index]
 
 
 def _sign(value: float) -> float:

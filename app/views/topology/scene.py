@@ -198,6 +198,9 @@ class TopologyScene(QGraphicsScene):
         centre = self._extent(boxes).center()
         for link in self.links.values():
             link.show_line(boxes[link.face.a], boxes[link.face.b], centre)
+        for link in self.links.values():
+            others = [other.line for other in self.links.values() if other is not link]
+            link.keep_clear(list(boxes.values()), others)
         self.extent_changed.emit()
 
     def extent(self) -> QRectF:

@@ -176,6 +176,8 @@ def test_the_keyboard_moves_only_when_what_it_is_in_goes(qtbot: Any, console: An
     assert window.databases.hasFocus()
     window.toggle_results()
     window.results.grids[0].setFocus()
+    run(qtbot, console, "SELECT 2 AS two")
+    assert window.results.grids[0].hasFocus(), "the new grid in the place of the old one"
     window.toggle_results()
     assert window.editor.hasFocus()
     other = console.new_query("SERVER_B")

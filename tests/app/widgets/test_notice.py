@@ -7,6 +7,7 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication, QLineEdit, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
 
+from app.widgets import input_guard
 from app.widgets.notice import Notice
 
 
@@ -39,3 +40,18 @@ def test_the_page_gets_the_keyboard_that_was_in_the_notice(page: QWidget) -> Non
     notice.offer_button.setFocus()
     notice.clear()
     assert QApplication.focusWidget() is page
+
+
+def test_a_click_on_an_offer_leaves_the_keyboard_in_the_text(
+    page: QWidget, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(input_guard, "FRESH_S", 0.0)
+    page.setFocusPolicy(Qt.FocusPolicy.NoFocus)
+    notice, field, done = Notice(page), page.findChild(QLineEdit), []
+    assert field is not None
+    field.setFocus()
+    notice.offer("The window is closed.", "Undo", lambda: done.append(True))
+    assert notice.offer_button is not None
+    qtbot.mouseClick(notice.offer_button, Qt.MouseButton.LeftButton)
+    assert done
+    assert field.hasFocus()
