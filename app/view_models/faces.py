@@ -103,10 +103,13 @@ class ServerFace:
     """What a witness sees of the partners; what a bare node owns."""
     troubles: tuple[str, ...]
     """Faults of the machine itself: pulled cables, slow disks, closed ports."""
+    place: str = ""
+    """Where an instance is that moves between nodes."""
 
     @property
     def spoken(self) -> str:
-        parts = [f"{self.name}: {tr(KINDS[self.kind])}, {self.status.word}", *self.troubles]
+        kind = f"{self.name}: {tr(KINDS[self.kind])}, {self.status.word}"
+        parts = [kind, *([self.place] if self.place else []), *self.troubles]
         parts += [sign.word for sign in self.duties]
         parts += [copy.spoken for copy in self.copies]
         counts = Counter(sign.word for _, sign in self.grid)

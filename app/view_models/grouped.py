@@ -35,6 +35,11 @@ _POWER: Final = {
 }
 
 
+def can_be_mirrored(world: World) -> bool:
+    """Servers outside a cluster are there to be mirrored, in a cluster those that are."""
+    return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
+
+
 def role(copy: DatabaseCopy) -> Sign | None:
     """Role of a copy in an availability group; None if it is in none."""
     return None if copy.availability.guid is None else _ROLE[copy.availability.role]
@@ -70,13 +75,15 @@ def kind(world: World, server: Instance) -> str:
     return "replica" if any(name == server.name for name, _ in world.replicas) else ""
 
 
+def place(server: Instance) -> str:
+    """The node on which a failover cluster instance is now; "" of an instance that stays where it is."""
+    return tr("on {node}").format(node=server.computer) if server.clustered else ""
+
+
 def notes(world: World, server: Instance) -> Iterator[str]:
     """What is unusual about the cluster node on which an instance runs."""
-    node = world.nodes.get(server.computer)
-    if server.clustered:
-        yield tr("on {node}").format(node=server.computer)
-    elif node is not None:
-        yield from _node_notes(world, node.name)
+    if not server.clustered and server.computer in world.nodes:
+        yield from _node_notes(world, server.computer)
 
 
 def _node_notes(world: World, name: str) -> Iterator[str]:

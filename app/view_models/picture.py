@@ -175,6 +175,7 @@ def _server_face(world: World, server: Instance, index: int, readings: Readings,
         grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
         troubles=(*grouped.notes(world, server), *_troubles(world.computers[server.computer])),
+        place=grouped.place(server),
     )
 
 
@@ -232,6 +233,8 @@ _NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
 
 def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace:
     role = grouped.role(copy) or _ROLE[copy.mirroring.role]
+    if role is _ROLE[None] and not grouped.can_be_mirrored(world):
+        role = replace(role, text="")  # nobody asks for its role
     running = world.instances[copy.server].running
     if not running:
         was = Sign(

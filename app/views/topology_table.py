@@ -127,6 +127,8 @@ def state_of(row: Row) -> Sign:
 def service_of(row: Row) -> Sign:
     """What is served, and what is in the way of it."""
     match row.face:
+        case ServerFace(troubles=(), place=place) if place:
+            return Sign(place, "text", "")
         case ServerFace(troubles=troubles):
             return _listed(troubles, "warn")
         case CopyFace(signs=signs):

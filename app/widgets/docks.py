@@ -78,8 +78,9 @@ def _always(_: World) -> object:
 
 
 def _can_be_mirrored(world: World) -> object:
-    """Servers outside a cluster are there to be mirrored, in a cluster those that are."""
-    return not world.clusters or any(group.kind == "mirroring" for group in world.groups.values())
+    from app.view_models import grouped  # brings the engine in, for which the window's start does not wait
+
+    return grouped.can_be_mirrored(world)
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,8 @@ BLOCKS_MAX: Final = 7
 """Log blocks drawn at once on a busy link."""
 SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74)
 """Shares of a link at which its words may stand, the best first."""
+CARD: Final = 100
+"""So many links through words are as bad as one card over them."""
 PEN_STYLE: Final = {
     "ok": Qt.PenStyle.SolidLine,
     "idle": Qt.PenStyle.SolidLine,
@@ -43,8 +45,9 @@ class LinkItem(QGraphicsItem):
         self._ends = (QRectF(), QRectF())
         self._cards: Sequence[QRectF] = ()
         self._crossing: Sequence[QLineF] = ()
-        self._place: tuple[tuple[float, float, float], QRectF] | None = None
-        """Width, height and margin of the words, and where they stand."""
+        self._crowded = False
+        self._place: tuple[object, tuple[QRectF, tuple[str, ...]]] | None = None
+        """Words, where they stand, and their lines."""
         self._outward = QPointF(0.0, -1.0)
         self._moving = False
         self._phase_s = 0.0
@@ -88,9 +91,11 @@ class LinkItem(QGraphicsItem):
         self._outward = outward
         self._place = None
 
-    def keep_clear(self, cards: Sequence[QRectF], lines: Sequence[QLineF]) -> None:
-        """Words stand where they hide behind no card and, if possible, no other link runs through them."""
+    def keep_clear(self, cards: Sequence[QRectF], lines: Sequence[QLineF], crowded: bool) -> None:
+        """Words stand where they hide behind no card and, if possible, no other link runs through them; among many
+        links only those of a chosen one and of trouble stand there at all."""
         self.prepareGeometryChange()
+        self._crowded = crowded
         self._cards, self._crossing, self._place = cards, lines, None
 
     def show_traffic(self, moving: bool, phase_s: float, ping_s: float) -> None:
@@ -157,30 +162,42 @@ class LinkItem(QGraphicsItem):
         """Status and notes as far as they say more than the cards; everything of a link that is chosen."""
         face = self.face
         plain = face.status.text in ("ok", "power off", "cable pulled", "not queried")
-        notes = face.notes or ((face.measured,) if self.isSelected() else ())
+        notes = () if self._crowded and not self.isSelected() else face.notes
+        notes = notes or ((face.measured,) if self.isSelected() else ())
         if self.style.narrow:  # cards stand closer together
-            notes = tuple(part for note in notes for part in note.split(PARTING))
+            notes = _parted(notes)
         return (None if plain and not self.isSelected() else face.status), notes
 
     def _label_box(self) -> QRectF:
-        style = self.style
+        return self._placed()[0]
+
+    def _placed(self) -> tuple[QRectF, tuple[str, ...]]:
+        """Where the words stand, and the lines that they are broken into."""
         status, notes = self._label()
+        if self._place is None or self._place[0] != (status, notes):
+            sides = (self._outward, -self._outward)
+            places = [
+                (self._box_at(share, outward, status, lines), lines)
+                for lines in dict.fromkeys((notes, _parted(notes)))
+                for share in SHARES
+                for outward in sides
+            ]
+            places += [(self._between_the_cards(box), lines) for box, lines in places[:2]]
+            first = places[0]
+            if notes or status:
+                best = min(places, key=lambda place: self._in_the_way(place[0]))
+                apart = self._beside_the_cards(first[0])
+                first = best if self._in_the_way(best[0]) <= self._in_the_way(apart) + 1 else (apart, notes)
+            self._place = (status, notes), first
+        return self._place[1]
+
+    def _box_at(self, share: float, outward: QPointF, status: Sign | None, notes: tuple[str, ...]) -> QRectF:
+        """Words beside a point of the line, on the side of *outward*."""
+        style = self.style
         width = max([style.width(note, style.small) for note in notes], default=0.0)
         width = max(width, sign_width(status, style) if status else 0.0)
         height = QFontMetricsF(style.small).height() * (len(notes) + (status is not None))
         margin = style.unit * (0.7 if self.face.status.tone in ("ok", "idle") else 0.9)
-        wanted = (width, height, margin)
-        if self._place is None or self._place[0] != wanted:
-            sides = (self._outward, -self._outward)
-            boxes = [self._box_at(share, outward, *wanted) for share in SHARES for outward in sides]
-            boxes.append(self._beside_the_cards(boxes[0]))
-            self._place = wanted, min(boxes, key=self._in_the_way) if width else boxes[0]
-        return self._place[1]
-
-    def _box_at(
-        self, share: float, outward: QPointF, width: float, height: float, margin: float
-    ) -> QRectF:
-        """Words beside a point of the line, on the side of *outward*."""
         box = QRectF(0.0, 0.0, width, height)
         corner = self._line.pointAt(share) + outward * margin
         # The corner (or the middle of the side) that is nearest to the line touches it, so that no card hides words.
@@ -196,15 +213,27 @@ class LinkItem(QGraphicsItem):
                 moved.moveLeft(card.left() - apart - box.width() if side < 0.0 else card.right() + apart)
         return moved
 
-    def _in_the_way(self, box: QRectF) -> tuple[int, int]:
-        """How many cards hide it, and how many other links run through it."""
+    def _between_the_cards(self, box: QRectF) -> QRectF:
+        """*box* moved below the upper card of the link, and beside the lower one."""
+        moved, apart = QRectF(box), self.style.unit * 0.35
+        upper, lower = sorted(self._ends, key=QRectF.bottom)
+        moved.moveTop(max(moved.top(), upper.bottom() + apart))
+        if moved.intersects(lower) and lower.center().x() > upper.center().x():
+            moved.moveRight(lower.left() - apart)
+        elif moved.intersects(lower):
+            moved.moveLeft(lower.right() + apart)
+        return moved
+
+    def _in_the_way(self, box: QRectF) -> int:
+        """Links that run through it, and cards that hide it, which are worse."""
         diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
         cards = sum(box.intersects(card) for card in self._cards)
-        return cards, sum(any(_meet(line, diagonal) for diagonal in diagonals) for line in self._crossing)
+        lines = sum(any(_meet(line, diagonal) for diagonal in diagonals) for line in self._crossing)
+        return CARD * cards + lines
 
     def _draw_label(self, painter: QPainter) -> None:
-        style, box = self.style, self._label_box()
-        status, notes = self._label()
+        style, (box, notes) = self.style, self._placed()
+        status, _ = self._label()
         metrics = QFontMetricsF(style.small)
         base = box.top() + metrics.ascent()
         if status is not None:
@@ -254,6 +283,11 @@ class LinkItem(QGraphicsItem):
     def _arrow(self, share: float, units: float, backwards: bool) -> QPolygonF:
         angle = -math.radians(self._line.angle()) + (math.pi if backwards else 0.0)
         return arrow_head(self._beside(share, units), angle, self.style.unit * 0.42)
+
+
+def _parted(notes: tuple[str, ...]) -> tuple[str, ...]:
+    """In more lines, for little room."""
+    return tuple(part for note in notes for part in note.split(PARTING))
 
 
 def _meet(a: QLineF, b: QLineF) -> bool:

@@ -131,13 +131,17 @@ class ServerNode(Node[ServerFace]):
     def card(self) -> QRectF:
         unit = self.style.unit
         width = (SMALL_WIDTH_UNITS if self.small else WIDTH_UNITS[self.style.narrow]) * unit
-        rows = 2.1 + 1.3 * len(self.face.troubles) + self._copy_rows * len(self.face.copies)
+        rows = 2.1 + 1.3 * self._notes() + self._copy_rows * len(self.face.copies)
         rows += 2.3 if self.small else 0.0
         rows += (
             self._grid_rows() * CELL_UNITS * 1.15 + 1.2 * self._legend_rows() + 0.3 if self.face.grid else 0.0
         )
         height = (rows + 0.35) * unit
         return QRectF(-width / 2.0, -height / 2.0, width, height)
+
+    def _notes(self) -> int:
+        """Lines below the name."""
+        return len(self.face.troubles) + bool(self.face.place)
 
     @property
     def _copy_rows(self) -> float:
@@ -160,7 +164,7 @@ class ServerNode(Node[ServerFace]):
         return self._counted[1]
 
     def _grid_top(self) -> float:
-        rows = 2.1 + 1.3 * len(self.face.troubles) + (2.3 if self.small else 0.0)
+        rows = 2.1 + 1.3 * self._notes() + (2.3 if self.small else 0.0)
         return self.card().top() + self.style.unit * (rows + self._copy_rows * len(self.face.copies))
 
     def cell_at(self, place: QPointF) -> tuple[str, Sign] | None:
@@ -190,8 +194,8 @@ class ServerNode(Node[ServerFace]):
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         self._draw_header(painter, left, right, box.top())
         y = box.top() + style.unit * 2.1
-        for trouble in face.troubles:
-            sign = Sign(trouble, "warn", "warning")
+        lines = [Sign(trouble, "warn", "warning") for trouble in face.troubles]
+        for sign in [*([Sign(face.place, "idle", "dot")] if face.place else []), *lines]:
             draw_sign(painter, sign, QPointF(left, _base(style, y + style.unit * 0.55)), style)
             y += style.unit * 1.3
         if self.small:

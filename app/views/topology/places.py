@@ -19,6 +19,12 @@ Place = tuple[float, float]
 TALL: Final = 2.0
 """Partners that reach so many heights of a small card above the middle have room for it between them."""
 
+AROUND: Final = 5
+"""So many replicas make an arc too wide to read: they stand around witness and applications."""
+
+FEW: Final = 4
+"""So many others around them can stand wide apart."""
+
 
 def arrange(
     partners: Sequence[tuple[str, Size]],
@@ -30,8 +36,10 @@ def arrange(
     """Partners in a row, witnesses above, applications below, as the papers draw them.
 
     Between two partners there is room for the witness's card and for words on the link. In an *arc* the line between
-    any two partners passes above the cards between them.
+    any two partners passes above the cards between them; from AROUND on it is closed.
     """
+    if arc and len(partners) >= AROUND:
+        return _around(partners, witnesses, clients, gap)
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
     beside = len(partners) <= 2  # with two partners witness and application stand in the middle between them
@@ -55,6 +63,28 @@ def arrange(
     for rows, drop in zip((witnesses, clients), (-drops[0], drops[1] + depth), strict=True):
         places |= _row(rows, drop, gap)
     return places
+
+
+def _around(
+    partners: Sequence[tuple[str, Size]],
+    witnesses: Sequence[tuple[str, Size]],
+    clients: Sequence[tuple[str, Size]],
+    gap: float,
+) -> dict[str, Place]:
+    """The first two partners, which mostly fail over to one another, left and right; the others above and below."""
+    (left, _), (right, _), *others = partners
+    width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
+    inside = max((size.height for _, size in (*witnesses, *clients)), default=0.0)
+    near, far = inside / 2.0 + gap * 0.2, inside + height / 2.0 + gap * 0.6
+    aside = gap if len(others) <= FEW else gap * 0.5
+    rows = ((witnesses, -near), (clients, near), (others[::2], -far), (others[1::2], far))
+    places: dict[str, Place] = {}
+    for row, y in rows:
+        places |= _row(row, y, aside)
+    within = max((abs(places[name][0]) + size.width / 2.0 for name, size in (*witnesses, *clients)), default=0.0)
+    reach = max((abs(places[name][0]) for name, _ in others), default=0.0) + width / 2.0
+    out = max(within + aside + width / 2.0, reach + gap * 0.6)
+    return places | {left: (-out, 0.0), right: (out, 0.0)}
 
 
 def _row(items: Sequence[tuple[str, Size]], y: float, gap: float) -> dict[str, Place]:

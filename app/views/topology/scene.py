@@ -15,7 +15,7 @@ from app.views.topology.links import LinkItem
 from app.views.topology.look import Look
 from app.views.topology.nodes import ClientNode, Node, ServerNode
 from app.views.topology.notes import COUNT_MAX, Note, NoteItem
-from app.views.topology.places import Place, Size, arrange
+from app.views.topology.places import AROUND, Place, Size, arrange
 
 Item = Node[Any] | LinkItem | NoteItem
 
@@ -163,6 +163,10 @@ class TopologyScene(QGraphicsScene):
             if isinstance(node, ServerNode):
                 kind = "witness" if node.small else "partner"
             named[kind].append((name, Size(node.card().width(), node.card().height())))
+        shares = [card for card in named["witness"] if self.nodes[card[0]].face.kind == "share"]
+        others = [card for card in named["witness"] if card not in shares]
+        middle = len(others) // 2  # from there links reach most nodes of the row without passing behind another
+        named["witness"] = [*others[:middle], *shares, *others[middle:]]
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
         between = [link.face for link in self.links.values() if link.face.kind == "replica"]
         self._replicas |= {end for face in between for end in (face.a, face.b)}
@@ -200,7 +204,7 @@ class TopologyScene(QGraphicsScene):
             link.show_line(boxes[link.face.a], boxes[link.face.b], centre)
         for link in self.links.values():
             others = [other.line for other in self.links.values() if other is not link]
-            link.keep_clear(list(boxes.values()), others)
+            link.keep_clear(list(boxes.values()), others, crowded=len(self._replicas) >= AROUND)
         self.extent_changed.emit()
 
     def extent(self) -> QRectF:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from app.view_models.offers import Target, offers
 from app.view_models.picture import picture_of
 from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.cluster.worlds import fci_lab
 
 
 def test_replicas_votes_and_witness_are_shown() -> None:
@@ -47,3 +48,11 @@ def test_a_reader_writes_nothing_and_its_line_goes_where_it_is() -> None:
     server = world.clients["REPORT"].connected_to
     assert report.rate.startswith("0 ")
     assert ("REPORT", server) in {(link.a, link.b) for link in picture.links if link.active}
+
+
+def test_where_an_instance_is_and_that_nothing_is_mirrored_is_no_trouble() -> None:
+    picture = picture_of(fci_lab())
+    face = next(face for face in picture.servers if face.name == "SQLFCI1")
+    assert (face.place, face.troubles) == ("on NODE_1", ())
+    assert "on NODE_1" in face.spoken
+    assert [copy.role.word for copy in face.copies] == [""]

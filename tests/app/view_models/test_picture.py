@@ -9,7 +9,7 @@ import pytest
 
 from app.view_models.faces import CopyFace, LinkFace, Picture, ServerFace
 from app.view_models.picture import COPIES_IN_FULL, picture_of
-from app.views.topology.places import Size, arrange, nearest
+from app.views.topology.places import Place, Size, arrange, nearest
 from engine.model import World
 from tests.engine.worlds import DB, M, P, W, do, lab
 
@@ -183,7 +183,29 @@ def test_no_card_lies_on_another(partners: int, witnesses: int, clients: int) ->
             assert a == b or not overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
 
 
-@pytest.mark.parametrize("partners", [3, 4, 5, 9])
+def behind(start: Place, end: Place, at: Place, size: Size) -> bool:
+    """The line from *start* to *end* passes behind a card."""
+    shares = [n / 200 for n in range(201)]
+    points = [(start[0] + n * (end[0] - start[0]), start[1] + n * (end[1] - start[1])) for n in shares]
+    return any(abs(x - at[0]) < size.width / 2 and abs(y - at[1]) < size.height / 2 for x, y in points)
+
+
+@pytest.mark.parametrize("partners", [5, 6, 9])
+def test_many_replicas_stand_around_the_witness_and_the_first_two_reach_all(partners: int) -> None:
+    row = [(f"P{i}", CARD) for i in range(partners)]
+    places = arrange(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
+    sizes = dict(row) | {"W": SMALL, "C": SMALL}
+    for a, b in combinations(places, 2):
+        assert not overlap(places[a], places[b], sizes[a], sizes[b]), (a, b)
+    for first in ("P0", "P1"):
+        for other, size in row:
+            for third in {name for name, _ in row} - {first, other}:
+                assert not behind(places[first], places[other], places[third], size), (first, other, third)
+    width = max(x for x, _ in places.values()) - min(x for x, _ in places.values()) + CARD.width
+    assert width < 0.6 * (partners * CARD.width + (partners - 1) * 110.0), "than a row"
+
+
+@pytest.mark.parametrize("partners", [3, 4])
 def test_no_line_between_replicas_passes_behind_a_third(partners: int) -> None:
     row = [(f"P{i}", CARD) for i in range(partners)]
     places = arrange(row, [("W", SMALL)], [("C", SMALL)], gap=110.0, arc=True)
