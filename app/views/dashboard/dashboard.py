@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 REFRESH_TICKS: Final = ticks(10.0)
 """How old positions and queues may be while nothing else changes. Assumed; Management Studio asks every 30 s."""
 
-SHARES: Final = (3, 4, 5)
-"""Of the height: replicas, databases, why."""
+HEAD_ROWS: Final = 2
+"""Height of a table's head and scroll bar, in rows."""
 
 _ISSUES = Column(title=mark("Issues"), text=lambda row: said(row.issues) or tr("Healthy"),
                  tone=lambda row: TONES[worst(row.issues)], tip=lambda row: said(row.issues),
@@ -146,9 +146,9 @@ class Dashboard(QWidget):
         bar.addWidget(self.groups, 1)
         split = QSplitter(Qt.Orientation.Vertical)
         split.setChildrenCollapsible(False)
-        for table, share in zip(self.tables, SHARES, strict=True):
+        self._split, self._rows = split, list[int]()
+        for table in self.tables:
             split.addWidget(table)
-            split.setStretchFactor(split.count() - 1, share)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(3)
@@ -212,6 +212,14 @@ class Dashboard(QWidget):
         first = board.databases[0].name if board is not None and board.databases and self._truth else ""
         self.why.update(preconditions(world, first) if first else ())
         self.tables[-1].setVisible(self._truth)
+        self._share_height()
+
+    def _share_height(self) -> None:
+        """A line for each row, once their number changes: else the splitter stays where a person has put it."""
+        rows = [table.model().rowCount() for table in self.tables]
+        if rows != self._rows:
+            self._rows = rows
+            self._split.setSizes([HEAD_ROWS + count for count in rows])
 
 
 def _list(box: QComboBox, names: list[str]) -> None:

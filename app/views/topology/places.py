@@ -43,7 +43,7 @@ def arrange(
     reach = max((size.height for _, size in partners), default=0.0) / 2.0
     arc = arc and len(partners) > 2
     beside = len(partners) <= 2  # with two partners witness and application stand in the middle between them
-    between = gap * 1.6 if len(partners) == 2 else gap
+    between = gap * (1.6 if len(partners) == 2 else 1.35 if arc else 1.0)  # where words stand between cards
     drops = []
     for rows in (witnesses, clients):
         height = max((size.height for _, size in rows), default=0.0)
@@ -75,7 +75,7 @@ def _around(
     (left, _), (right, _), *others = partners
     width, height = max(size.width for _, size in partners), max(size.height for _, size in partners)
     inside = max((size.height for _, size in (*witnesses, *clients)), default=0.0)
-    near, far = inside / 2.0 + gap * 0.2, inside + height / 2.0 + gap * 0.6
+    near, far = inside / 2.0 + gap * 0.2, inside + height / 2.0 + gap * 0.75
     aside = gap if len(others) <= FEW else gap * 0.5
     rows = ((witnesses, -near), (clients, near), (others[::2], -far), (others[1::2], far))
     places: dict[str, Place] = {}
@@ -83,7 +83,7 @@ def _around(
         places |= _row(row, y, aside)
     within = max((abs(places[name][0]) + size.width / 2.0 for name, size in (*witnesses, *clients)), default=0.0)
     reach = max((abs(places[name][0]) for name, _ in others), default=0.0) + width / 2.0
-    out = max(within + aside + width / 2.0, reach + gap * 0.6)
+    out = max(within + aside + width / 2.0, reach)
     return places | {left: (-out, 0.0), right: (out, 0.0)}
 
 

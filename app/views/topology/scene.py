@@ -202,9 +202,10 @@ class TopologyScene(QGraphicsScene):
         centre = self._extent(boxes).center()
         for link in self.links.values():
             link.show_line(boxes[link.face.a], boxes[link.face.b], centre)
+        crowded = len(self._replicas & self.nodes.keys()) >= AROUND
         for link in self.links.values():
             others = [other.line for other in self.links.values() if other is not link]
-            link.keep_clear(list(boxes.values()), others, crowded=len(self._replicas) >= AROUND)
+            link.keep_clear(list(boxes.values()), others, crowded)
         self.extent_changed.emit()
 
     def extent(self) -> QRectF:
