@@ -81,7 +81,9 @@ def _around(
     places: dict[str, Place] = {}
     for row, y in rows:
         places |= _row(row, y, aside)
-    within = max((abs(places[name][0]) + size.width / 2.0 for name, size in (*witnesses, *clients)), default=0.0)
+    within = max(
+        (abs(places[name][0]) + size.width / 2.0 for name, size in (*witnesses, *clients)), default=0.0
+    )
     reach = max((abs(places[name][0]) for name, _ in others), default=0.0) + width / 2.0
     out = max(within + aside + width / 2.0, reach)
     return places | {left: (-out, 0.0), right: (out, 0.0)}

@@ -165,7 +165,9 @@ class TopologyScene(QGraphicsScene):
             named[kind].append((name, Size(node.card().width(), node.card().height())))
         shares = [card for card in named["witness"] if self.nodes[card[0]].face.kind == "share"]
         others = [card for card in named["witness"] if card not in shares]
-        middle = len(others) // 2  # from there links reach most nodes of the row without passing behind another
+        middle = (
+            len(others) // 2
+        )  # from there links reach most nodes of the row without passing behind another
         named["witness"] = [*others[:middle], *shares, *others[middle:]]
         gap = GAP_UNITS[self._style.narrow] * self._style.unit
         between = [link.face for link in self.links.values() if link.face.kind == "replica"]

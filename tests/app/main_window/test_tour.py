@@ -56,7 +56,9 @@ def test_it_is_offered_once_and_leaves_the_keyboard_alone(
     assert not again.tour.isVisible()
 
 
-def test_a_click_leaves_the_keyboard_and_escape_ends_it_wherever_that_is(qtbot: Any, toured: OpenWindow) -> None:
+def test_a_click_leaves_the_keyboard_and_escape_ends_it_wherever_that_is(
+    qtbot: Any, toured: OpenWindow
+) -> None:
     tour = toured.tour
     assert toured.console.current is not None
     editor = toured.console.current.editor
