@@ -219,7 +219,7 @@ class Dashboard(QWidget):
         rows = [table.model().rowCount() for table in self.tables]
         if rows != self._rows:
             self._rows = rows
-            self._split.setSizes([HEAD_ROWS + count for count in rows])
+            self._split.setSizes([100 * (HEAD_ROWS + count) for count in rows])
 
 
 def _list(box: QComboBox, names: list[str]) -> None:

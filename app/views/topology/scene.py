@@ -214,7 +214,7 @@ class TopologyScene(QGraphicsScene):
         """Everything, with a margin."""
         boxes = {name: node.card().translated(node.pos()) for name, node in self.nodes.items()}
         margin = MARGIN_UNITS * self._style.unit
-        box = self._extent(boxes)
+        box: QRectF = self._extent(boxes)
         for link in self.links.values():
             box = box.united(link.boundingRect())
         for note in self.notes:
