@@ -2,8 +2,8 @@
 
 A plan is a list of input lines with their times. Its neighbours at a decision point: one act more, the next act brought
 forward to here, the next act left out. Each is played to the end, so that at any time the best plan so far is whole
-and its score exact (anytime); every round takes the best open plan of each length (Rectangle Search, arXiv
-2312.12554). Plans that lead to the same state with the same rest ahead are one.
+and its score exact (anytime); every round takes the best open plan of each length, that of the best plan first (after
+Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same rest ahead are one.
 """
 
 from __future__ import annotations
@@ -111,7 +111,9 @@ class Search:
             self.begun_with_all = number == len(given) - 1
             yield
         while any(self._open.values()):
-            for length in sorted(self._open):
+            assert self.best is not None, "doing nothing is a plan"
+            best = len(self.best.acts)
+            for length in sorted(self._open, key=lambda length: (length != best, length)):
                 if self._open[length]:
                     _, _, plan = heapq.heappop(self._open[length])
                     yield from self._expand(plan)
