@@ -84,9 +84,9 @@ class Search:
     best: Plan | None = None
     plans: list[Plan] = field(default_factory=list)
     blunders: int = 0
-    """Of the acts on offer along the best plan so far, those that lose BLUNDER points or more."""
+    """Of the acts on offer along the plans that are worth the most so far, those that lose BLUNDER points or more."""
     tried: int = 0
-    """The acts on offer along it that were tried, from its beginning on."""
+    """The acts on offer along them that were tried."""
     _open: dict[int, list[tuple[Key, int, Plan]]] = field(default_factory=dict)
     _known: set[object] = field(default_factory=set)
     _begun: Lean | None = None
@@ -141,14 +141,18 @@ class Search:
         if self.fair and not plan.fair:
             return
         self.plans.append(plan)
+        if self.best is None or plan.score > self.best.score:
+            self.blunders = self.tried = 0
         if self.best is None or plan.key < self.best.key:
-            self.best, self.blunders, self.tried = plan, 0, 0
+            self.best = plan
         entries = self._open.setdefault(len(plan.acts), [])
         heapq.heappush(entries, (plan.key, len(self.plans), plan))
 
     def _expand(self, plan: Plan) -> Iterator[None]:
         """Try everything at each decision point of *plan*."""
-        assert self._begun is not None and self.deeds_max is not None, "steps begins"
+        assert self._begun is not None and self.deeds_max is not None and self.best is not None, (
+            "steps begins"
+        )
         run, left = self._begun.fork(), list(plan.acts)
         for point in plan.points:
             while left and left[0].tick <= point:
@@ -167,7 +171,7 @@ class Search:
                 self._known.add(key)
                 found = self._play(drill, acts)
                 self.nodes += 1
-                if plan is self.best and inserted is not None and len(acts) == len(left):
+                if plan.score == self.best.score and inserted is not None and len(acts) == len(left):
                     self.tried += 1
                     self.blunders += found.score <= plan.score - BLUNDER
                 self._keep(found)
