@@ -90,9 +90,9 @@ def _accounted(found: Account) -> list[str]:
     rows.append(f"accuracy {found.accuracy:.1f}")
     if found.no_return is not None:
         rows.append(f"all goals could be reached until {found.no_return / TICKS_PER_S:g} s")
-    if found.better is not None:
-        tick, lines = found.better
-        rows += [f"better from {tick / TICKS_PER_S:g} s on:", *(f"    {line}" for line in lines)]
+    if found.worst is not None:
+        rows.append(f"better from {found.worst.tick / TICKS_PER_S:g} s on:")
+        rows += [f"    {item.line}" for item in found.worst.best]
     return rows
 
 

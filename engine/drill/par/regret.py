@@ -11,19 +11,19 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Final
 
 from engine.arithmetic import exp, total
-from engine.drill.authoring.schema import Scenario, Step
+from engine.drill.authoring.schema import Step
 from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
+from engine.drill.par.sight import second_after, seen
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import default_end, solving
-from engine.drill.time.slices import Slices
+from engine.drill.time.slices import Slices, passing
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
-from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
 
 LABELS: Final = ((15.0, "blunder"), (10.0, "mistake"), (5.0, "inaccuracy"), (0.5, "good"))
@@ -37,6 +37,9 @@ loses."""
 MOVES_MAX: Final = 40
 """Acts of a run that are weighed, the first ones. Assumed."""
 
+STOPS_MAX: Final = 12
+"""Parts of one wait that are told apart, the first ones. Assumed."""
+
 NEAR_S: Final = 1.0
 """How closely the point of no return is sought within a wait. Assumed."""
 
@@ -46,7 +49,7 @@ WAITING: Final = ""
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """An act, or a wait up to the next one."""
+    """An act, or a wait up to the next one or to the next thing that could be seen."""
 
     tick: Tick
     until: Tick
@@ -58,6 +61,8 @@ class Move:
     after: float
     label: str
     """blunder, mistake, inaccuracy, good, best, brilliant."""
+    best: tuple[Input, ...] = ()
+    """What the best that is known does from before it on; nothing where nothing is lost."""
 
     @property
     def lost(self) -> float:
@@ -76,16 +81,22 @@ class Way:
 
 
 @dataclass(frozen=True, slots=True)
+class Moment:
+    """The run as it stood, and what came then."""
+
+    run: Lean
+    line: str
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """What a run was worth from moment to moment."""
 
     moves: tuple[Move, ...]
     accuracy: float
-    """0 to 100, the mean over acts and waits of what Lichess says of a move."""
+    """0 to 100, the mean over acts and the waits between them of what Lichess says of a move."""
     no_return: Tick | None
     """The last tick from which every goal could still be reached; None: they were, or from none."""
-    better: tuple[Tick, tuple[str, ...]] | None
-    """Where the most was lost, and the lines of the best that is known from there; None: nothing was lost."""
 
     @property
     def curve(self) -> tuple[tuple[Tick, float], ...]:
@@ -94,17 +105,21 @@ class Account:
             point for move in self.moves for point in ((move.tick, move.before), (move.until, move.after))
         )
 
+    @property
+    def worst(self) -> Move | None:
+        """The first of those that lost the most; None: nothing was lost."""
+        lossy = [move for move in self.moves if move.lost >= LABELS[-1][0]]
+        return max(lossy, key=lambda move: (move.lost, -move.tick), default=None)
+
 
 def account(drill: Drill, plans: Sequence[Sequence[Input]] = ()) -> Slices[Account]:
     """The account of a run that has ended, in slices. *plans*: what a search has found for its scenario and seed.
 
     It is played again as practice without charts; the run itself is not touched.
     """
-    scenario = drill.scenario
-    acts = [item for item in drill.journal if item.verb not in ("finish", "rewind")][:MOVES_MAX]
-    moments = _moments(scenario, drill.seed, acts, drill.tick)
+    moments = yield from _moments(drill)
     ways = yield from _ways_between(moments, plans)
-    own = _end(moments[-1].fork())
+    own = yield from _ended(moments[-1].run.fork(), 0.9)
     worth, reached = [way.score for way in ways], [way.reached for way in ways]
     surprises = [after - before for before, after in pairwise(worth)]
     worth[-1], reached[-1] = max(worth[-1], own.score), reached[-1] or own.reached
@@ -112,25 +127,16 @@ def account(drill: Drill, plans: Sequence[Sequence[Input]] = ()) -> Slices[Accou
         worth[place] = max(worth[place], worth[place + 1])
         reached[place] = reached[place] or reached[place + 1]
     moves = []
-    for place in range(len(moments) - 1):
-        is_act = place % 2 == 1
-        label = _label(worth[place] - worth[place + 1], surprises[place] if is_act else 0.0)
-        line = acts[place // 2].words if is_act else WAITING
-        moves.append(
-            Move(moments[place].tick, moments[place + 1].tick, line, worth[place], worth[place + 1], label)
-        )
-    kept = tuple(move for move in moves if move.line != WAITING or move.until > move.tick)
-    yield 0.95
-    worst = max(range(len(moves)), key=lambda place: (moves[place].lost, -place), default=None)
-    better = None
-    if worst is not None and moves[worst].lost >= LABELS[-1][0]:
-        better = moves[worst].tick, tuple(item.words for item in ways[worst].acts)
-    return Account(
-        kept,
-        total(accuracy(move.lost) for move in kept) / len(kept) if kept else 100.0,
-        _no_return(moments, reached, plans),
-        better,
-    )
+    for place, (here, then) in enumerate(pairwise(moments)):
+        if here.line == WAITING and then.run.tick == here.run.tick:
+            continue
+        lost = worth[place] - worth[place + 1]
+        label = _label(lost, 0.0 if here.line == WAITING else surprises[place])
+        best = ways[place].acts if lost >= LABELS[-1][0] else ()
+        ends = here.run.tick, then.run.tick
+        moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, best))
+    no_return = yield from _no_return([moment.run for moment in moments], reached, plans)
+    return Account(tuple(moves), _accuracy(moves), no_return)
 
 
 def accuracy(lost: float) -> float:
@@ -141,16 +147,24 @@ def accuracy(lost: float) -> float:
 # --- inside -------------------------------------------------------------------------------------------------
 
 
-def _ways_between(moments: Sequence[Lean], plans: Sequence[Sequence[Input]]) -> Slices[list[Way]]:
+def _accuracy(moves: Sequence[Move]) -> float:
+    """A wait between two acts counts once, into however many it was split."""
+    losses = [
+        total(move.lost for move in stretch)
+        for act, together in groupby(moves, key=lambda move: move.line != WAITING)
+        for stretch in ([[move] for move in together] if act else [list(together)])
+    ]
+    return total(map(accuracy, losses)) / len(losses) if losses else 100.0
+
+
+def _ways_between(moments: Sequence[Moment], plans: Sequence[Sequence[Input]]) -> Slices[list[Way]]:
     """The best way from each moment. Between two that are worth the same nothing is played: V does not rise."""
-    found = {0: _best(moments[0], plans)}
-    yield 0.0
+    found = {0: (yield from _best(moments[0].run, plans, 0.0))}
     spans = [(0, len(moments) - 1)]
     while spans:
         first, last = spans.pop()
         if last not in found:
-            found[last] = _best(moments[last], plans)
-            yield len(found) / len(moments) * 0.9
+            found[last] = yield from _best(moments[last].run, plans, len(found) / len(moments) * 0.9)
         same = (found[first].score, found[first].reached) == (found[last].score, found[last].reached)
         if last - first > 1 and not same:
             middle = (first + last) // 2
@@ -165,31 +179,36 @@ def _label(lost: float, surprise: float) -> str:
     return next((label for points, label in LABELS if lost >= points), "best")
 
 
-def _moments(scenario: Scenario, seed: int, acts: Sequence[Input], end: Tick) -> list[Lean]:
-    """The run at its beginning, before and after each act, and at its end: waits and acts in turn."""
-    run = Lean(scenario, seed)
-    moments = [run.fork()]
-    for item in acts:
-        run.advance_to(item.tick)
-        moments.append(run.fork())
-        _try(run, item.words)
-        moments.append(run.fork())
-    run.advance_to(end)
-    moments.append(run.fork())
-    return moments
+def _moments(drill: Drill) -> Slices[list[Moment]]:
+    """The run before each act, at what could be seen while somebody waited, and at its end."""
+    acts = [item for item in drill.journal if item.verb not in ("finish", "rewind")][:MOVES_MAX]
+    stops = sorted({second_after(event.tick) for event in drill.events if seen(event)})
+    run, moments = Lean(drill.scenario, drill.seed), []
+    for item in (*acts, None):
+        end = drill.tick if item is None else item.tick
+        for stop in (*[stop for stop in stops if run.tick < stop < end][:STOPS_MAX], end):
+            moments.append(Moment(run.fork(), WAITING))
+            for _ in passing(run, stop):
+                yield 0.0
+        if item is not None:
+            moments.append(Moment(run.fork(), item.words))
+            _try(run, item.words)
+    return [*moments, Moment(run, WAITING)]
 
 
-def _best(moment: Lean, plans: Sequence[Sequence[Input]]) -> Way:
+def _best(moment: Lean, plans: Sequence[Sequence[Input]], share: float) -> Slices[Way]:
     """The best of every rest of the reference solution and of *plans*; fewer acts where two are worth the same."""
-    done = len(moment.journal)
     ways = []
     for run in _ways(moment, plans):
-        found = _end(run)
-        ways.append(Way(found.score, found.reached, found.acts[done:]))
+        if run is None:
+            yield share
+        else:
+            ways.append((yield from _ended(run, share, len(moment.journal))))
     return max(ways, key=lambda way: (way.score, way.reached, -len(way.acts)))
 
 
-def _ways(moment: Lean, plans: Sequence[Sequence[Input]]) -> Iterator[Lean]:
+def _ways(moment: Lean, plans: Sequence[Sequence[Input]]) -> Iterator[Lean | None]:
+    """Each with all of it done; None while one is played."""
     yield moment.fork()
     if moment.finished:
         return
@@ -198,14 +217,16 @@ def _ways(moment: Lean, plans: Sequence[Sequence[Input]]) -> Iterator[Lean]:
         for steps in (rest, [_at_once(rest[0]), *rest[1:]]) if rest[0].do.startswith("+") else (rest,):
             run = moment.fork()
             with suppress(InputProblem):  # the run goes on without what is left then
-                at_once(solving(run, steps))
+                for _ in solving(run, steps):
+                    yield None
             yield run
     for plan in plans:
         for first in range(len(plan)):
             run = moment.fork()
             later = max(0, run.tick - plan[first].tick)
             for item in plan[first:]:
-                run.advance_to(item.tick + later)
+                for _ in passing(run, item.tick + later):
+                    yield None
                 _try(run, item.words)
             yield run
 
@@ -228,9 +249,12 @@ def _at_once(step: Step) -> Step:
     return step.model_copy(update={"do": f"+0 {step.do.partition(' ')[2]}"})
 
 
-def _end(run: Lean) -> Way:
-    run.advance_to(default_end(run, run.journal[-1].tick if run.journal else 0))
-    return Way(run.score().total, all(state.met for state in run.goals.values()), tuple(run.journal))
+def _ended(run: Lean, share: float, done: int = 0) -> Slices[Way]:
+    """What *run* comes to, and its acts after the first *done*."""
+    for _ in passing(run, default_end(run, run.journal[-1].tick if run.journal else 0)):
+        yield share
+    reached = all(state.met for state in run.goals.values())
+    return Way(run.score().total, reached, tuple(run.journal[done:]))
 
 
 def _try(run: Lean, words: str) -> None:
@@ -243,15 +267,17 @@ def _try(run: Lean, words: str) -> None:
 
 def _no_return(
     moments: Sequence[Lean], reached: Sequence[bool], plans: Sequence[Sequence[Input]]
-) -> Tick | None:
+) -> Slices[Tick | None]:
     if reached[-1] or not reached[0]:
         return None
     last = max(place for place, still in enumerate(reached) if still)
     run, low, high = moments[last].fork(), moments[last].tick, moments[last + 1].tick
     while high - low > ticks(NEAR_S):
         middle = run.fork()
-        middle.advance_to((low + high) // 2)
-        if any(_end(way).reached for way in _ways(middle, plans)):
+        for _ in passing(middle, (low + high) // 2):
+            yield 0.95
+        best = yield from _best(middle, plans, 0.95)
+        if best.reached:
             run, low = middle, middle.tick
         else:
             high = middle.tick

@@ -17,7 +17,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.lean import Lean, what_matters
 from engine.drill.par.offers import offers, vocabulary
-from engine.drill.par.sight import blind, free, seen, too_early
+from engine.drill.par.sight import blind, free, second_after, seen, too_early
 from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
@@ -212,15 +212,11 @@ class Search:
 
     def _points(self, drill: Lean) -> tuple[Tick, ...]:
         """The whole second after each thing that was seen, some waits after it, and the acts themselves."""
-        moments = {BEGIN} | {_second_after(event.tick) for event in drill.events if seen(event)}
+        moments = {BEGIN} | {second_after(event.tick) for event in drill.events if seen(event)}
         shown = sorted(moments)
         for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):
             moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < following}
         return tuple(sorted(moment for moment in moments if moment < drill.tick)[: self.points_max])
-
-
-def _second_after(tick: Tick) -> Tick:
-    return (tick // TICKS_PER_S + 1) * TICKS_PER_S
 
 
 def _at(item: Input, tick: Tick) -> Input:

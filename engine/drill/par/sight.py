@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Scenario
 from engine.drill.authoring.schema.story import Inject
@@ -43,6 +44,11 @@ def seen(event: Event) -> bool:
     if event.kind == "sql_done":
         return not facts.in_story(str(event.get("window", "")))
     return event.kind in SEEN
+
+
+def second_after(tick: Tick) -> Tick:
+    """The first whole second after *tick*: nobody acts at the very moment at which something shows."""
+    return (tick // TICKS_PER_S + 1) * TICKS_PER_S
 
 
 def free(item: Input) -> bool:
