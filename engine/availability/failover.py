@@ -11,6 +11,7 @@ from engine.cluster import config, roles
 from engine.flow.recovery import undo_s
 from engine.model import (
     AvailabilityGroup,
+    AvailabilityListener,
     DatabaseCopy,
     DbState,
     Failover,
@@ -22,7 +23,7 @@ from engine.model import (
     SyncState,
     World,
 )
-from engine.protocol import causes, errorlog, lineage, losses, network, streams
+from engine.protocol import causes, errorlog, lineage, losses, names, network, streams
 from engine.words import Sentence, mark, say
 
 ONLINE_S: Final = 2.5
@@ -241,8 +242,7 @@ def online(world: World, guid: int, server: str, since_tick: int) -> None:
             _step(world, _update(world, failover, online_tick=world.tick), say("online"))
             world.after(failover.undo_s, "availability.undone", failover.guid, failover.detected_tick)
     if group.listener is not None:
-        world.listeners[group.listener.name] = server
-        errorlog.write(world, server, 26069, group.listener.name)
+        listen(world, server, group.listener)
     movement.meet_secondaries(world, guid, server)
     node = config.node_of(world, server)
     if node is not None:
@@ -366,8 +366,24 @@ def listener_online(world: World, guid: int) -> None:
         group = replicas.group_of(world, server, guid) if number == guid else None
         led = world.replicas[server, number].word is ReplicaWord.PRIMARY_NORMAL
         if group is not None and group.listener is not None and led:
-            world.listeners[group.listener.name] = server
-            errorlog.write(world, server, 26069, group.listener.name)
+            listen(world, server, group.listener)
+
+
+def listen(world: World, server: str, listener: AvailabilityListener) -> None:
+    """Network name and the address of the server's subnet are online, and the name server is told."""
+    register(world, server, listener)
+    errorlog.write(world, server, 26069, listener.name)
+
+
+def register(world: World, server: str, listener: AvailabilityListener) -> None:
+    """RegisterAllProvidersIP and HostRecordTTL count from now on. [DOC: availability group listeners]"""
+    world.listeners[listener.name] = server
+    node = config.node_of(world, server)
+    subnet = node.subnet if node is not None else ""
+    online = next((one for one in listener.addresses if one.rpartition(".")[0] == subnet), "")
+    if online:
+        addresses = listener.addresses if listener.register_all else (online,)
+        names.register(world, listener.name, addresses, online, listener.record_ttl_s)
 
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {

@@ -6,7 +6,16 @@ from typing import Final
 
 from engine.availability import failover, leaving, movement, replicas
 from engine.cluster import config, roles
-from engine.model import AvailabilityGroup, ClusterRole, ReplicaRole, ReplicaWord, Resource, Service, World
+from engine.model import (
+    AvailabilityGroup,
+    AvailabilityListener,
+    ClusterRole,
+    ReplicaRole,
+    ReplicaWord,
+    Resource,
+    Service,
+    World,
+)
 from engine.protocol import errorlog
 from engine.words import say
 
@@ -114,13 +123,20 @@ class GroupRole(roles.RoleKind):
         leaving.watch(world)
 
 
-def role_of(name: str, listener: str | None, nodes: tuple[str, ...], owner: str) -> ClusterRole:
-    """The role of a group in its cluster, with the resources of its listener. [DOC: WSFC and SQL Server]"""
+def role_of(
+    name: str, listener: AvailabilityListener | None, nodes: tuple[str, ...], owner: str
+) -> ClusterRole:
+    """The role of a group in its cluster, with the resources of its listener. [DOC: WSFC and SQL Server]
+
+    The network name needs one of its addresses.
+    """
     rows: list[Resource] = []
-    if listener:
-        address = f"{name}_{listener} address"
-        rows.append(Resource(name=address, kind="IP Address", owners=nodes))
-        rows.append(Resource(name=f"{name}_{listener}", kind="Network Name", owners=nodes, needs=(address,)))
+    if listener is not None:
+        addresses = listener.addresses or (f"{listener.name} address",)
+        needs = tuple(f"{name}_{address}" for address in addresses)
+        rows += [Resource(name=address, kind="IP Address", owners=nodes) for address in needs]
+        named = f"{name}_{listener.name}"
+        rows.append(Resource(name=named, kind="Network Name", owners=nodes, needs=needs))
     needs = tuple(row.name for row in rows if row.kind == "Network Name")
     rows.append(Resource(name=name, kind="SQL Server Availability Group", owners=nodes, needs=needs))
     return ClusterRole(name=name, kind="availability", owner=owner, preferred=nodes, resources=tuple(rows))

@@ -193,6 +193,22 @@ def start_role(world: World, name: str) -> None:
     roles.bring_online(world, node.name, role)
 
 
+def stop_resource(world: World, name: str) -> None:
+    """Stop-ClusterResource: what needs it goes offline with it; in the roles here that is the whole role."""
+    node, role, _ = _resource(world, name)
+    if role.state is not ResourceState.OFFLINE:
+        roles.set_offline(world, node.name, role)
+
+
+def start_resource(world: World, name: str) -> None:
+    """Start-ClusterResource: it comes online with what it needs; what needs it stays offline."""
+    node, role, resource = _resource(world, name)
+    if any(resource.name in one.needs for one in role.resources):
+        _put(world, node, role, replace(resource, started=role.state is not ResourceState.ONLINE))
+    elif role.state is not ResourceState.ONLINE:
+        roles.bring_online(world, node.name, role)
+
+
 def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
     known: list[str] = []
     for node, role in roles.each(world):

@@ -214,7 +214,8 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
 def set_offline(world: World, node: str, role: ClusterRole) -> None:
     """Take the role offline; it stays so until it is brought online again."""
     KINDS[role.kind].offline(world, role, True)
-    _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=())
+    resources = tuple(replace(one, started=False) for one in role.resources)
+    _change(world, node, role, state=ResourceState.OFFLINE, why="", tried=(), resources=resources)
 
 
 def bring_online(world: World, node: str, role: ClusterRole, target: str | None = None) -> None:

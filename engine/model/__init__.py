@@ -16,7 +16,7 @@ from engine.model.availability import (
     SuspendReason,
     SyncState,
 )
-from engine.model.clients import Availability, Client, Fault
+from engine.model.clients import Availability, Client, Fault, NameRecord
 from engine.model.clusters import (
     Cluster,
     ClusterConfig,
@@ -87,6 +87,7 @@ __all__ = [
     "Login",
     "Membership",
     "MirrorState",
+    "NameRecord",
     "Node",
     "PageRepair",
     "Place",

@@ -99,6 +99,11 @@ class AvailabilityListener:
     name: str
     port: int = 1433
     addresses: tuple[str, ...] = ()
+    """Static addresses, one a subnet. Empty: it has its address from DHCP."""
+    register_all: bool = True
+    """RegisterAllProvidersIP: the name server has all addresses, not only the one that is online."""
+    record_ttl_s: int = 1200
+    """HostRecordTTL. Both settings count from the next time that the network name comes online."""
 
 
 Place = tuple[str, str]

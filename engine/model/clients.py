@@ -18,6 +18,12 @@ class Client:
     failover_partner: str | None = None
     read_only: bool = False
     """ApplicationIntent=ReadOnly."""
+    multi_subnet: bool = False
+    """MultiSubnetFailover=True."""
+    login_timeout_s: float = 15.0
+    """Connect Timeout."""
+    kept_addresses: tuple[tuple[str, ...], Tick] = ((), 0)
+    """Addresses of its listener that its computer keeps, and until when."""
     login: str = ""
     """Login of the application; empty: one that every server knows and lets in."""
     connected_to: str | None = None
@@ -37,6 +43,17 @@ class Client:
     killed: tuple[tuple[int, Tick], ...] = ()
     """(session id, when) of its connections that KILL has ended since then; for each it has opened another."""
     lost_since: Tick | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NameRecord:
+    """What the name server has of a listener."""
+
+    addresses: tuple[str, ...]
+    online: str
+    """The address that is online, or was last."""
+    ttl_s: int
+    """HostRecordTTL: so long clients keep the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

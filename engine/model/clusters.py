@@ -42,6 +42,8 @@ class Resource:
     needs: tuple[str, ...] = ()
     """Resources that must be online before."""
     failed: bool = False
+    started: bool = False
+    """It was brought online by itself while its role is offline."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

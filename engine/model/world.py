@@ -18,7 +18,7 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow import Flow
 from engine.model.availability import ReplicaState
-from engine.model.clients import Availability, Client, Fault
+from engine.model.clients import Availability, Client, Fault, NameRecord
 from engine.model.clusters import Cluster, Node
 from engine.model.computers import Computer, Link
 from engine.model.databases import DatabaseCopy
@@ -78,6 +78,8 @@ class World:
     """(server, group) -> what the server knows of its replica."""
     listeners: dict[str, str | None] = field(default_factory=dict)
     """Network name of a listener -> the server that answers there; None while it is offline."""
+    records: dict[str, NameRecord] = field(default_factory=dict)
+    """What the name server has of listeners with addresses of their own."""
     failovers: list[Failover] = field(default_factory=list)
     latest_failover: dict[int, int] = field(default_factory=dict)
     """Mirroring session, or database of an availability group -> place of its latest failover in *failovers*."""
@@ -265,6 +267,7 @@ class World:
             nodes=self.nodes.copy(),
             replicas=self.replicas.copy(),
             listeners=self.listeners.copy(),
+            records=self.records.copy(),
             failovers=self.failovers.copy(),
             latest_failover=self.latest_failover.copy(),
             faults=self.faults.copy(),
@@ -316,7 +319,7 @@ def _sorted(part: dict[object, object]) -> bytes:
 HASHED: Final = (
     "computers", "instances", "links", "copies", "witnesses", "contacts", "clients", "availability", "files",
     "sessions", "batches", "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
-    "groups", "clusters", "nodes", "replicas", "listeners", "clusterlog",
+    "groups", "clusters", "nodes", "replicas", "listeners", "records", "clusterlog",
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import replace
-from typing import Final
+from dataclasses import dataclass, replace
+from typing import Any, Final
 
 from engine.cluster import commands, config, instances, roles
 from engine.flow.recovery import Cause
 from engine.inputs import InputProblem
 from engine.model import AvailabilityGroup, ClusterRole, Node, Resource, ResourceState, Service, World
 from engine.powershell.pipeline import Call, Row, ShellError, Table, read
-from engine.protocol import clock, network, service
+from engine.protocol import clock, network, security, service
 from engine.words import say
 
 Cmdlet = Callable[[World, str, Call, Table | None], Table]
@@ -202,6 +202,18 @@ def _group_state(role: ClusterRole) -> str:
     return "Pending" if pending else role.state.value
 
 
+def _resource_state(world: World, node: str, role: ClusterRole, resource: Resource) -> str:
+    """Of the addresses of a listener the one in the subnet of the owner is online."""
+    if resource.failed:
+        return ResourceState.FAILED.value
+    state = ResourceState.ONLINE if resource.started else role.state
+    if resource.kind == "IP Address" and role.kind == "availability":
+        address, owner = resource.name.rpartition("_")[2], _known(world, role.owner)
+        if address.count(".") == 3 and address.rpartition(".")[0] != owner.subnet:
+            state = ResourceState.OFFLINE
+    return state.value
+
+
 def get_resource(world: World, node: str, call: Call, piped: Table | None) -> Table:
     names = _names(call, piped, "resource")
     found = [_resource(world, node, name, call) for name in names] if names else _resources(world, node)
@@ -211,7 +223,7 @@ def get_resource(world: World, node: str, call: Call, piped: Table | None) -> Ta
     rows = tuple(
         {
             "Name": one.name,
-            "State": ResourceState.FAILED.value if one.failed else role.state.value,
+            "State": _resource_state(world, node, role, one),
             "OwnerGroup": role.name,
             "ResourceType": one.kind,
         }
@@ -290,38 +302,89 @@ PARAMETERS: Final = {
 """Private properties of the resource of an availability group, as the group has them."""
 
 
-def _of_group(world: World, node: str, call: Call, piped: Table | None) -> tuple[str, AvailabilityGroup]:
-    """The resource of an availability group that comes along the pipeline."""
+NAME_PARAMETERS: Final = {"RegisterAllProvidersIP": "register_all", "HostRecordTTL": "record_ttl_s"}
+"""Private properties of the network name of a listener. [DOC: availability group listeners]"""
+
+NOT_YET: Final = (
+    "WARNING: The properties were stored, but not all changes will take effect until {0} is taken offline and then "
+    "online again."
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A private property of a resource."""
+
+    name: str
+    value: str
+    kind: str
+    field: str = ""
+    """Of the group, or of its listener; empty: it is only shown."""
+
+
+def _parameters(world: World, node: str, call: Call, piped: Table | None) -> tuple[str, str, list[Parameter]]:
+    """(group, resource, its private properties) of the resource that comes along the pipeline."""
     if piped is None or piped.kind != "resource":
         _one(call, None, "resource")
         raise ShellError(call.name, "Only a resource from the pipeline is simulated here.")
     role, resource = _resource(world, node, _one(call, piped, "resource"), call)
     group = next((one for one in _known(world, node).config.groups if one.name == role.name), None)
-    if group is None or resource.kind != "SQL Server Availability Group":
+    listener = group.listener if group is not None else None
+    if group is not None and resource.kind == "SQL Server Availability Group":
+        rows = [
+            Parameter(key, str(getattr(group, field)), "UInt32", field) for key, field in PARAMETERS.items()
+        ]
+    elif listener is not None and resource.kind == "Network Name":
+        rows = [
+            Parameter("Name", listener.name.upper()[:15], "String"),
+            Parameter("DnsName", listener.name, "String"),
+            *(
+                Parameter(key, str(int(getattr(listener, field))), "UInt32", field)
+                for key, field in NAME_PARAMETERS.items()
+            ),
+        ]
+    elif listener is not None and listener.addresses and resource.kind == "IP Address":
+        address = resource.name.rpartition("_")[2]
+        rows = [
+            Parameter("Network", f"Cluster Network {1 + listener.addresses.index(address)}", "String"),
+            Parameter("Address", address, "String"),
+            Parameter("SubnetMask", "255.255.255.0", "String"),
+            Parameter("EnableDhcp", "0", "UInt32"),
+        ]
+    else:
         raise ShellError(call.name, f"Parameters of a resource of type {resource.kind} are not simulated.")
-    return resource.name, group
+    return role.name, resource.name, rows
 
 
 def get_parameter(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    name, group = _of_group(world, node, call, piped)
+    _, name, known = _parameters(world, node, call, piped)
     wanted = call.value("name", 0).lower()
     rows = tuple(
-        {"Object": name, "Name": key, "Value": str(getattr(group, field)), "Type": "UInt32"}
-        for key, field in PARAMETERS.items()
-        if not wanted or key.lower() == wanted
+        {"Object": name, "Name": one.name, "Value": one.value, "Type": one.kind}
+        for one in known
+        if not wanted or one.name.lower() == wanted
     )
     return Table("parameters", ("Object", "Name", "Value", "Type"), rows)
 
 
 def set_parameter(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    _, group = _of_group(world, node, call, piped)
+    role, name, known = _parameters(world, node, call, piped)
     key, value = call.value("name", 0), call.value("value", 1)
-    field = {one.lower(): name for one, name in PARAMETERS.items()}.get(key.lower())
-    if field is None or not value.isdigit():
+    field = {one.name.lower(): one.field for one in known}.get(key.lower())
+    if not field or not value.isdigit():
         raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")
-    changes: dict[str, int] = {field: int(value)}
-    config.update_group(world, node, group.guid, lambda old: _with(old, changes))
-    return NOTHING
+    group = next(one for one in _known(world, node).config.groups if one.name == role)
+    if field in PARAMETERS.values():
+        config.update_group(world, node, group.guid, lambda old: _with(old, {field: int(value)}))
+        return NOTHING
+    changes: dict[str, Any] = {field: bool(int(value)) if field == "register_all" else int(value)}
+    config.update_group(
+        world,
+        node,
+        group.guid,
+        lambda old: replace(old, listener=replace(old.listener, **changes) if old.listener else None),
+    )
+    return Table("text", text=NOT_YET.format(name))
 
 
 def _with(group: AvailabilityGroup, changes: dict[str, int]) -> AvailabilityGroup:
@@ -366,6 +429,15 @@ def set_group(act: Callable[[World, str], None]) -> Cmdlet:
         name = _role(world, node, _one(call, piped, "group"), call).name
         act(world, name)
         return get_group(world, node, Call("Get-ClusterGroup", {"name": (name,)}), None)
+
+    return cmdlet
+
+
+def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
+    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+        name = _resource(world, node, _one(call, piped, "resource"), call)[1].name
+        act(world, name)
+        return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
 
     return cmdlet
 
@@ -448,7 +520,8 @@ def _target(world: World, name: str) -> str | None:
 
 def test_connection(world: World, node: str, call: Call, piped: Table | None) -> Table:
     name, port = call.value("computername", 0), call.value("port") or "0"
-    target = _target(world, name)
+    online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}
+    target = _target(world, online.get(name, name))
     there = target is not None and world.computers[target].powered and network.passing(world, node, target)
     row = {"ComputerName": name, "PingSucceeded": str(there)}
     if port != "0":
@@ -463,7 +536,36 @@ def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Ta
     if name.lower() not in known:
         text = f"{name} : DNS name does not exist"
         raise ShellError(call.name, text, "ResourceUnavailable", "DNS_ERROR_RCODE_NAME_ERROR")
-    return Table("text", text=f"{name} is in the name server; its addresses are not simulated.")
+    listener = next((key for key in world.records if key.lower() == name.lower()), "")
+    if listener:
+        record = world.records[listener]
+        rows = tuple(
+            {
+                "Name": listener,
+                "Type": "A",
+                "TTL": str(record.ttl_s),
+                "Section": "Answer",
+                "IPAddress": address,
+            }
+            for address in record.addresses
+        )
+    else:
+        target = _target(world, name)
+        if target is None:
+            return Table("text", text=f"{name} is in the name server; its address is not simulated.")
+        row = {"Name": name, "Type": "A", "TTL": "1200", "Section": "Answer", "IPAddress": _ip(world, target)}
+        rows = (row,)
+    return Table("names", ("Name", "Type", "TTL", "Section", "IPAddress"), rows)
+
+
+def _ip(world: World, computer: str) -> str:
+    """Address of a computer in its subnet: that of its instance, as the ERRORLOG has it. Assumed without one."""
+    subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
+    instance = next(iter(world.instances_on(computer)), "")
+    own = (
+        security.client_ip(world, instance) if instance else f".{201 + list(world.computers).index(computer)}"
+    )
+    return f"{subnet}.{own.rpartition('.')[2]}"
 
 
 def _folder(call: Call, place: int) -> str:
@@ -526,6 +628,8 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "move-clustergroup": move_group,
     "start-clustergroup": set_group(commands.start_role),
     "stop-clustergroup": set_group(commands.stop_role),
+    "start-clusterresource": set_resource(commands.start_resource),
+    "stop-clusterresource": set_resource(commands.stop_resource),
     "start-clusternode": start_node,
     "stop-clusternode": stop_node,
     "suspend-clusternode": pause(True),

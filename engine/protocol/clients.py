@@ -7,7 +7,6 @@ from typing import Final, Literal
 
 from engine.constants import (
     CLIENT_BACKOFF_S,
-    CLIENT_LOGIN_TIMEOUT_S,
     CLIENT_PAUSE_S,
     CLIENT_RETRY_SHARE,
     HARD_ERROR_S,
@@ -15,7 +14,7 @@ from engine.constants import (
 )
 from engine.messages import SqlError, text_of
 from engine.model import Client, Service, World, ticks
-from engine.protocol import accounts, errorlog, groups, network, serving
+from engine.protocol import accounts, errorlog, groups, names, network, serving
 from engine.words import say
 
 REFUSED_LOGIN: Final = {
@@ -87,7 +86,7 @@ def reassess(world: World) -> None:
             continue
         silent = met == "silence"
         hung = silent and world.instances[client.connected_to].hung
-        delay = CLIENT_LOGIN_TIMEOUT_S if hung else world.chance.uniform(*HARD_ERROR_S) if silent else 0.0
+        delay = client.login_timeout_s if hung else world.chance.uniform(*HARD_ERROR_S) if silent else 0.0
         world.clients[client.name] = replace(client, lost_since=world.tick, epoch=client.epoch + 1)
         world.after(delay, "client.cut", client.name, client.epoch + 1)
         world.all_dirty()
@@ -121,9 +120,14 @@ def attempt(world: World, name: str, epoch: int) -> None:
     client = world.clients[name]
     if client.epoch != epoch or client.connected_to is not None:
         return
-    names = [client.data_source, client.failover_partner or client.known_partner or client.data_source]
-    name_used = names[client.attempt % 2]
-    server, refusal = behind(world, client, name_used)
+    if client.attempt == 0 and _calls_nobody(world, client):
+        return
+    client = world.clients[name]
+    partners = [client.data_source, client.failover_partner or client.known_partner or client.data_source]
+    name_used = partners[client.attempt % 2]
+    server, refusal = (
+        behind(world, client, name_used) if names.leads(world, client, name_used) else (None, None)
+    )
     met = answer(world, client, server) if server is not None else "silence"
     if server is not None and met == "serves" and refusal is None:
         refusal = accounts.login_refusal(world, client, server)
@@ -138,8 +142,8 @@ def attempt(world: World, name: str, epoch: int) -> None:
         if client.attempt < 2:
             _note_refused_login(world, client, server, refusal)
     round_number = client.attempt // 2
-    left_s = CLIENT_LOGIN_TIMEOUT_S - (world.tick - client.login_since) / TICKS_PER_S
-    slice_s = min(CLIENT_LOGIN_TIMEOUT_S * CLIENT_RETRY_SHARE * (round_number + 1), left_s)
+    left_s = client.login_timeout_s - (world.tick - client.login_since) / TICKS_PER_S
+    slice_s = min(client.login_timeout_s * CLIENT_RETRY_SHARE * (round_number + 1), left_s)
     after_pair = client.attempt % 2 == 1
     backoff_s = CLIENT_BACKOFF_S[min(round_number, len(CLIENT_BACKOFF_S) - 1)] if after_pair else 0.01
     wait_s = slice_s if met == "silence" else backoff_s
@@ -148,6 +152,20 @@ def attempt(world: World, name: str, epoch: int) -> None:
     else:
         world.after(wait_s, "client.try", name, epoch + 1)
     world.clients[name] = replace(client, attempt=client.attempt + 1, epoch=epoch + 1)
+
+
+def _calls_nobody(world: World, client: Client) -> bool:
+    """The login begins at an address of the listener at which nobody is: it takes its time, or all of the login's."""
+    client = names.resolve(world, client, client.data_source)
+    detour_s = names.detour_s(world, client, client.data_source)
+    world.clients[client.name] = client
+    if not detour_s:
+        return False
+    left_s = client.login_timeout_s - (world.tick - client.login_since) / TICKS_PER_S
+    world.clients[client.name] = replace(client, attempt=1, epoch=client.epoch + 1)
+    what = "client.timeout" if detour_s >= left_s else "client.try"
+    world.after(max(0.01, min(detour_s, left_s)), what, client.name, client.epoch + 1)
+    return True
 
 
 def _names_no_partner(world: World, client: Client, server: str) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.flow.setup import Operation
 from engine.model import Key, RecoveryModel, World
-from engine.protocol import clients
+from engine.protocol import clients, names
 from engine.words import say
 
 
@@ -34,5 +34,7 @@ def operation_done(world: World, source: int) -> None:
 def point_app(world: World, client: str, server: str) -> None:
     """Change the connection string of an application and restart it."""
     old = world.clients[client]
-    world.clients[client] = replace(old, data_source=server, known_partner=None, lost_since=old.lost_since)
+    world.clients[client] = replace(
+        old, data_source=server, known_partner=None, kept_addresses=names.NONE_KEPT
+    )
     clients.look_for_server(world, client)

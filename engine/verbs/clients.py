@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from dataclasses import replace
+from typing import Any, Final
 
 from engine.constants import ENTERPRISE
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Key, World
-from engine.protocol import clients, load, serving
+from engine.protocol import clients, load, names, serving
 from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Parameter, Verb
 from engine.words import mark, say
 
@@ -69,6 +70,46 @@ def _runs(world: World, args: Args) -> bool:
     return world.clients[name].connected_to is not None or looking
 
 
+STRING: Final = {
+    **dict.fromkeys(("multisubnetfailover", "multi subnet failover"), "multi_subnet"),
+    **dict.fromkeys(("applicationintent", "application intent"), "read_only"),
+    **dict.fromkeys(("connect timeout", "connection timeout", "timeout"), "login_timeout_s"),
+}
+"""Keywords of a connection string that an application heeds. Documented [DOC: SqlConnection.ConnectionString]."""
+
+YES_NO: Final = {"true": True, "yes": True, "false": False, "no": False}
+INTENTS: Final = {"readonly": True, "readwrite": False}
+
+
+def _change_string(world: World, item: Input) -> None:
+    """Keywords of the connection string are set; the application starts anew with it."""
+    name, text = item.args
+    changes: dict[str, Any] = {}
+    for part in filter(str.strip, text.strip('"').split(";")):
+        keyword, _, value = (piece.strip() for piece in part.partition("="))
+        field = STRING.get(keyword.lower())
+        if field is None:
+            raise InputProblem(say("Not simulated: {keyword} in a connection string", keyword=keyword))
+        changes[field] = _value(field, keyword, value)
+    world.clients[name] = replace(world.clients[name], **changes)
+    clients.look_for_server(world, name)
+
+
+def _value(field: str, keyword: str, value: str) -> float | bool:
+    if field == "login_timeout_s":
+        if not value.isdigit() or not 1 <= int(value) <= 3600:
+            raise InputProblem(
+                say("{keyword} is a number of seconds, not {value!r}", keyword=keyword, value=value)
+            )
+        return float(value)
+    words = YES_NO if field == "multi_subnet" else INTENTS
+    known = words.get(value.lower().replace(" ", ""))
+    if known is None:
+        problem = say("{keyword} does not know {value!r}", keyword=keyword, value=value)
+        raise InputProblem(but_there_are(problem, [*words]))
+    return known
+
+
 def _elsewhere(world: World, args: Args) -> bool:
     client = world.clients[args[0]]
     return client.data_source != args[1] and any((args[1], name) in world.copies for name in client.databases)
@@ -123,6 +164,23 @@ VERBS: Final = (
         label=mark("Start the application"),
         icon="play",
         sensible=lambda world, args: not _runs(world, args),
+    ),
+    Verb(
+        name="connect-string",
+        parameters=(CLIENT, Parameter(mark("keywords"), "rest")),
+        help=mark("set keywords of an application's connection string, such as MultiSubnetFailover=True"),
+        group="chore",
+        do=_change_string,
+    ),
+    Verb(
+        name="flush-dns",
+        parameters=(CLIENT,),
+        help=mark("forget the addresses that the computer of an application keeps: ipconfig /flushdns"),
+        group="chore",
+        do=lambda world, item: names.flush(world, item.args[0]),
+        label=mark("Flush its name cache"),
+        icon="retry",
+        sensible=lambda world, args: bool(world.clients[args[0]].kept_addresses[0]),
     ),
     Verb(
         name="point-app",

@@ -159,5 +159,6 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     )
     if group.listener is not None:
         world.listeners.pop(group.listener.name, None)
+        world.records.pop(group.listener.name, None)
     leaving.watch(world, group.name)
     return []

@@ -80,8 +80,7 @@ def _fit_resources(world: World, group: AvailabilityGroup) -> None:
     if found is None:
         return
     node, role = found
-    name = group.listener.name if group.listener is not None else None
-    fresh = role_of(group.name, name, role.resources[-1].owners, role.owner)
+    fresh = role_of(group.name, group.listener, role.resources[-1].owners, role.owner)
     config.update_role(world, node.name, role.name, resources=fresh.resources)
 
 
@@ -115,6 +114,9 @@ def modify(world: World, server: str, name: str, listener: str, options: Options
         raise SqlError(19468, old.name, group.name, port)
     new = replace(old, port=port, addresses=_addresses(world, server, options, old.addresses))
     replicas.change(world, server, group.guid, lambda now: replace(now, listener=new))
+    _fit_resources(world, replace(group, listener=new))
+    if new.addresses != old.addresses and world.listeners.get(old.name) == server:
+        failover.register(world, server, new)
     return []
 
 
@@ -133,6 +135,7 @@ def remove(world: World, server: str, name: str, listener: str, options: Options
     errorlog.write(world, server, 26070, old.name)
     replicas.change(world, server, group.guid, lambda now: replace(now, listener=None))
     world.listeners.pop(old.name, None)
+    world.records.pop(old.name, None)
     _fit_resources(world, replace(group, listener=None))
     return []
 

@@ -61,6 +61,16 @@ def _check_group(
             wrong = say("{database} is mirrored", database=database)
             finder.add((*path, "databases", j), wrong, say("another database"), 0)
     known(finder, (*path, "primary"), group.primary, hosts, "server")
+    subnets = {address.rpartition(".")[0] for address in group.listener_addresses}
+    for cluster in scenario.clusters if subnets else ():
+        for node, subnet in zip(
+            cluster.nodes, cluster.subnets or ("10.0.0",) * len(cluster.nodes), strict=False
+        ):
+            if node in hosts and subnet not in subnets:
+                wrong = say(
+                    "the listener has no address in the subnet {subnet} of {node}", subnet=subnet, node=node
+                )
+                finder.add((*path, "listener_addresses"), wrong, say("one address for each subnet"), 0)
     for j, replica in enumerate(group.replicas):
         where: Path = (*path, "replica", j)
         known(finder, (*where, "server"), replica.server, scenario.server_names, "server")

@@ -22,6 +22,7 @@ from engine.model import (
     Endpoint,
     Instance,
     MirrorState,
+    NameRecord,
     Node,
     ReplicaRole,
     Role,
@@ -393,6 +394,11 @@ def _owners(facts: Facts, server: str) -> float:
     return float(len(able))
 
 
+def _record(facts: Facts, client: str) -> NameRecord:
+    nothing = NameRecord(addresses=(), online="", ttl_s=0)
+    return facts.world.records.get(facts.world.clients[client].data_source, nothing)
+
+
 def account(world: World, database: str) -> Availability:
     """The account of *database* as it stands now."""
     return availability.settled(world.availability[database], world.tick)
@@ -442,6 +448,22 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "reaches_witness": Quantity("server", "1 while its cluster reaches a witness", _of_node(_witness)),
     "owners": Quantity(
         "server", "nodes on which the failover cluster instance is installed and may come online", _owners
+    ),
+    "failed_logins": Quantity(
+        "client", "logins that ran into their timeout", lambda f, c: float(f.world.clients[c].failed_logins)
+    ),
+    "multi_subnet": Quantity(
+        "client",
+        "1 with MultiSubnetFailover=True in its connection string",
+        lambda f, c: float(f.world.clients[c].multi_subnet),
+    ),
+    "listener_records": Quantity(
+        "client",
+        "addresses that the name server has of its listener",
+        lambda f, c: float(len(_record(f, c).addresses)),
+    ),
+    "record_ttl_s": Quantity(
+        "client", "time to live of its listener's name", lambda f, c: float(_record(f, c).ttl_s)
     ),
     "timeout_s": Quantity("database", "partner timeout", _timeout_s),
     "damaged_pages": Quantity("database", "damaged pages in all copies", _damaged_pages),

@@ -15,7 +15,7 @@ from engine.flow import Flow
 from engine.flow.sites import SITES
 from engine.mirroring import roles, sync
 from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
-from engine.protocol import clients, endpoints, jobs, network, startup, streams
+from engine.protocol import clients, endpoints, jobs, names, network, startup, streams
 
 START_LOG_KB: Final = 1_000_000.0
 """Where the log of every database stands at the start. Assumed; only differences matter."""
@@ -189,7 +189,7 @@ def address(world: World, server: str) -> str:
 
 def _add_clients(world: World, scenario: Scenario) -> None:
     for client in scenario.clients:
-        made = model.Client(**client.model_dump())
+        made = names.resolve(world, model.Client(**client.model_dump()), client.data_source)
         found, refusal = clients.behind(world, made, client.data_source)
         server = found or client.data_source
         keys = [(server, database) for database in client.databases]

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from engine import model
+from engine.availability import failover
 from engine.availability.role import role_of
 from engine.cluster import commands, config, quorum
 from engine.drill.authoring.schema import AvailabilityGroup, Cluster, Replica, Scenario
@@ -111,7 +112,13 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
         places = tuple(sorted((name, server) for name in names for server in hosts))
         in_step = {r.server for r in group.replicas if _in_step(group, r.server)}
         listener = (
-            model.AvailabilityListener(name=group.listener, port=group.listener_port)
+            model.AvailabilityListener(
+                name=group.listener,
+                port=group.listener_port,
+                addresses=group.listener_addresses,
+                register_all=group.register_all_addresses,
+                record_ttl_s=group.record_ttl_s,
+            )
             if group.listener
             else None
         )
@@ -133,7 +140,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
         owner = world.instances[group.primary].computer
         nodes = tuple(world.instances[server].computer for server in hosts)
         config.update(world, owner, groups=(*world.nodes[owner].config.groups, made))
-        _add_role(world, owner, role_of(group.name, group.listener, nodes, owner))
+        _add_role(world, owner, role_of(group.name, listener, nodes, owner))
         for server in hosts:
             first = server == group.primary
             world.replicas[server, guid] = model.ReplicaState(
@@ -144,8 +151,8 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
             )
             if not first:
                 network.open_contact(world, guid, group.primary, server)
-        if group.listener:
-            world.listeners[group.listener] = group.primary
+        if listener is not None:
+            failover.register(world, group.primary, listener)
         grouped.update(dict.fromkeys(group.databases, group))
     return grouped
 

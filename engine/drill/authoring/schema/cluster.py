@@ -12,6 +12,8 @@ from engine.drill.authoring.schema.world import Endpoint, Part
 Subnet = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){2}$")]
 """The first three numbers of its addresses."""
 
+Address = Annotated[str, StringConstraints(pattern=r"^\d{1,3}(\.\d{1,3}){3}$")]
+
 
 class Cluster(Part):
     """[[cluster]]: a Windows Server failover cluster, formed and with quorum at the start."""
@@ -72,6 +74,12 @@ class AvailabilityGroup(Part):
     """Network name of its listener. None: there is none."""
     listener_port: Port = 1433
     """Port of the listener."""
+    listener_addresses: Annotated[tuple[Address, ...], Field(strict=False, max_length=16)] = ()
+    """Static addresses of the listener, one in the subnet of each node. Empty: an address from DHCP."""
+    register_all_addresses: bool = True
+    """RegisterAllProvidersIP of the listener: the name server has all its addresses."""
+    record_ttl_s: int = Field(default=1200, ge=0, le=86_400)
+    """HostRecordTTL of the listener: so long clients keep the address that they were told."""
     failure_condition_level: int = Field(default=3, ge=1, le=5)
     """FAILURE_CONDITION_LEVEL."""
     health_check_timeout_ms: int = Field(default=30_000, ge=15_000, le=4_294_967_295)

@@ -182,6 +182,10 @@ class Client(Part):
     """Failover Partner of its connection string. None: not specified."""
     read_only: bool = False
     """ApplicationIntent=ReadOnly of its connection string."""
+    multi_subnet: bool = False
+    """MultiSubnetFailover=True of its connection string."""
+    login_timeout_s: float = Field(default=15.0, ge=1, le=3600)
+    """Connect Timeout of its connection string."""
     login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
     """Its SQL login. Empty: a login that exists on every server."""
 

@@ -158,7 +158,7 @@ def test_every_quantity_can_be_read(healthy: World) -> None:
     from engine.drill.authoring.facts import QUANTITIES
 
     for name, quantity in QUANTITIES.items():
-        argument = {None: "", "database": "Sales", "server": P}[quantity.of]
+        argument = {None: "", "database": "Sales", "server": P, "client": "APP"}[quantity.of]
         assert holds(f"{name}({argument}) >= 0", healthy), name
         assert quantity.help
 

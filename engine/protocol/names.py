@@ -1,0 +1,62 @@
+"""The name server, and what clients make of a listener with several addresses. [DOC: availability group listeners]
+
+The name of a listener leads to all its addresses (RegisterAllProvidersIP = 1, as SQL Server makes it) or to the one
+that is online. A client keeps the answer for the time to live of the record. With several addresses a driver asks all
+at once (MultiSubnetFailover=True) or one after the other.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Final
+
+from engine.model import Client, NameRecord, Tick, World, ticks
+
+TCP_TIMEOUT_S: Final = 21.0
+"""A call to an address at which nobody is gives up after three tries: 3 + 6 + 12 s. Known of Windows; Microsoft words
+it as "more than 20 seconds"."""
+
+NONE_KEPT: Final[tuple[tuple[str, ...], Tick]] = ((), 0)
+"""`Client.kept_addresses` of a computer that has asked for no name."""
+
+
+def register(world: World, listener: str, addresses: tuple[str, ...], online: str, ttl_s: int) -> None:
+    """The network name has come online with the address *online*: the name server has *addresses* of it."""
+    world.records[listener] = NameRecord(addresses=addresses, online=online, ttl_s=ttl_s)
+
+
+def resolve(world: World, client: Client, name: str) -> Client:
+    """The client with the addresses that its computer has for *name*: those that it keeps, or the name server's."""
+    record = world.records.get(name)
+    if record is None or (client.kept_addresses[0] and world.tick < client.kept_addresses[1]):
+        return client
+    return replace(client, kept_addresses=(record.addresses, world.tick + ticks(record.ttl_s)))
+
+
+def detour_s(world: World, client: Client, name: str) -> float:
+    """How long a login of *client* calls addresses at which nobody is before it calls that of the listener.
+
+    Infinite if it never does. In which order the name server gives the addresses is chance.
+    """
+    record = world.records.get(name)
+    if record is None:
+        return 0.0
+    known = client.kept_addresses[0] or record.addresses
+    there = world.listeners.get(name) is not None and record.online in known
+    if client.multi_subnet:
+        return 0.0 if record.online in known else math.inf
+    if not there:
+        return math.inf if len(record.addresses) > 1 or record.online not in known else 0.0
+    return int(world.chance.uniform(0, len(known))) * TCP_TIMEOUT_S if len(known) > 1 else 0.0
+
+
+def leads(world: World, client: Client, name: str) -> bool:
+    """One of the addresses that *client* has for *name* is the one that is online."""
+    record = world.records.get(name)
+    return record is None or record.online in (client.kept_addresses[0] or record.addresses)
+
+
+def flush(world: World, client: str) -> None:
+    """ipconfig /flushdns on the computer of an application."""
+    world.clients[client] = replace(world.clients[client], kept_addresses=NONE_KEPT)

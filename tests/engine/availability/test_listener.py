@@ -1,0 +1,138 @@
+"""A listener with addresses in two subnets: what the name server has, and what logins of each kind get."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import model
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
+from engine.inputs import InputProblem
+from engine.protocol import names
+from tests.engine.availability.test_intent import done, sql
+from tests.engine.availability.worlds import SCENARIOS, do, until
+
+BOTH = ("10.0.1.50", "10.0.2.50")
+
+
+def two_sites(client: str = "", listener: str = "", seed: int = 1) -> model.World:
+    """The lab with NODE_1 in one subnet, NODE_2 and NODE_3 in the other; *client* is said of APP."""
+    text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
+    text = text.replace('witness = "FSW"', 'witness = "FSW"\nsubnets = ["10.0.1", "10.0.2", "10.0.2"]')
+    addresses = f"listener_addresses = {list(BOTH)}\n{listener}"
+    text = text.replace('listener = "AGL1"', f'listener = "AGL1"\n{addresses}', 1)
+    text = text.replace('name = "APP"', f'name = "APP"\n{client}')
+    return build_world(load_scenario(text, "two-sites"), seed)
+
+
+def ps(world: model.World, line: str) -> str:
+    do(world, f"ps NODE_2 {line}")
+    events = until(world, world.tick / 100 + 0.1)
+    return next(str(event.get("output")) for event in events if event.kind == "powershell")
+
+
+def outage_s(world: model.World) -> float:
+    """From a planned failover to NODE_2 until APP works there."""
+    until(world, 5)
+    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    start = world.tick / 100
+    for event in until(world, start + 1500):
+        if event.kind == "client" and event.get("client") == "APP" and event.get("what") == "connected":
+            return event.tick / 100 - start
+    return 1500.0
+
+
+def test_all_addresses_at_once_need_no_time() -> None:
+    assert outage_s(two_sites("multi_subnet = true")) < 15
+
+
+def test_one_address_after_the_other_costs_half_of_the_logins_their_timeout() -> None:
+    outages = [outage_s(two_sites(seed=seed)) for seed in range(6)]
+    assert {outage > 15 for outage in outages} == {True}  # the listener was offline when the login began
+    world = two_sites()
+    client = names.resolve(world, world.clients["APP"], "AGL1")
+    chosen = [names.detour_s(world, client, "AGL1") for _ in range(400)]
+    assert set(chosen) == {0.0, names.TCP_TIMEOUT_S}
+    assert 150 < chosen.count(0.0) < 250
+
+
+def test_thirty_seconds_are_enough_for_two_addresses() -> None:
+    """The advice of the documentation where the driver does not know MultiSubnetFailover."""
+    world = two_sites("login_timeout_s = 30")
+    assert outage_s(world) < 60
+    tries = []
+    for _ in range(8):
+        start = world.tick / 100
+        do(world, "start-app APP")
+        until(world, start + 29)
+        assert world.clients["APP"].connected_to == "NODE_2"
+        tries.append(world.clients["APP"].connected_tick / 100 - start > 20)
+    assert {*tries} == {True, False}
+    assert world.clients["APP"].failed_logins <= 1
+
+
+@pytest.mark.parametrize("multi_subnet", ["true", "false"])
+def test_the_only_address_in_the_name_server_is_kept_for_its_time_to_live(multi_subnet: str) -> None:
+    settings = "register_all_addresses = false\nrecord_ttl_s = 300"
+    world = two_sites(f"multi_subnet = {multi_subnet}", settings)
+    assert world.records["AGL1"].addresses == BOTH[:1]
+    assert 285 <= outage_s(world) < 330
+    assert world.records["AGL1"].addresses == BOTH[1:]
+
+
+def test_flushing_the_names_of_a_computer_ends_it() -> None:
+    world = two_sites(listener="register_all_addresses = false")
+    until(world, 5)
+    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    until(world, 60)
+    assert world.clients["APP"].connected_to is None
+    do(world, "flush-dns APP")
+    until(world, 80)
+    assert world.clients["APP"].connected_to == "NODE_2"
+
+
+def test_settings_of_the_name_count_when_it_comes_online_again() -> None:
+    world = two_sites()
+    assert "HostRecordTTL" in ps(world, "Get-ClusterResource AG1_AGL1 | Get-ClusterParameter")
+    said = ps(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter RegisterAllProvidersIP 0")
+    assert "until AG1_AGL1 is taken offline and then online again" in said
+    ps(world, "Get-ClusterResource AG1_AGL1 | Set-ClusterParameter HostRecordTTL 300")
+    assert world.records["AGL1"].addresses == BOTH
+    states = ps(world, "Stop-ClusterResource AG1_AGL1")
+    assert "Offline" in states
+    until(world, world.tick / 100 + 5)
+    assert "Online" in ps(world, "Start-ClusterResource AG1_AGL1")
+    assert "AG1  NODE_1    Offline" in ps(world, "Get-ClusterGroup AG1")
+    ps(world, "Start-ClusterGroup AG1")
+    until(world, world.tick / 100 + 10)
+    assert world.records["AGL1"] == model.NameRecord(addresses=BOTH[:1], online=BOTH[0], ttl_s=300)
+    answer = ps(world, "Resolve-DnsName AGL1")
+    assert "300" in answer
+    assert BOTH[0] in answer
+    assert BOTH[1] not in answer
+
+
+def test_addresses_of_the_listener_are_resources_and_rows() -> None:
+    world = two_sites()
+    until(world, 1)
+    told = ps(world, "Get-ClusterResource")
+    assert "AG1_10.0.1.50 Online " in told
+    assert "AG1_10.0.2.50 Offline" in told
+    rows = done(
+        world, "NODE_1#1", "SELECT ip_address, state_desc FROM sys.availability_group_listener_ip_addresses"
+    )
+    assert rows["results"][0]["rows"] == [[BOTH[0], "ONLINE"], [BOTH[1], "OFFLINE"]]
+    assert "PingSucceeded : True" in ps(world, f"Test-NetConnection {BOTH[0]}")
+    assert "PingSucceeded : False" in ps(world, f"Test-NetConnection {BOTH[1]}")
+
+
+def test_connection_string_of_an_application() -> None:
+    world = two_sites()
+    until(world, 5)
+    do(world, "connect-string APP MultiSubnetFailover=True;Connect Timeout=30")
+    client = world.clients["APP"]
+    assert (client.multi_subnet, client.login_timeout_s) == (True, 30.0)
+    for wrong in ("Pooling=False", "MultiSubnetFailover=perhaps", "Connect Timeout=soon"):
+        with pytest.raises(InputProblem):
+            do(world, f"connect-string APP {wrong}")
+    assert world.clients["APP"] == client
