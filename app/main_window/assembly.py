@@ -78,6 +78,7 @@ from engine.model import ticks
 
 if TYPE_CHECKING:
     from app.main_window.classes import Classes
+    from app.main_window.sql_clients import ClientPorts
 
 
 def steps(
@@ -107,6 +108,7 @@ class Assembly(QObject):
         self._library = Library(profile)
         self._actions = Actions(window)
         self._classes: Classes | None = None
+        self._ports: ClientPorts | None = None
 
     def steps(self) -> Iterator[None]:
         """Everything, in the order in which one part needs another."""
@@ -273,6 +275,9 @@ class Assembly(QObject):
             menus.FIDELITY: partial(_put, text=mark("&Fidelity to the papers"), do=self._tools.show_fidelity),
             menus.START_CLASS: partial(_put, text=mark("&Start a class…"), do=self._start_class),
             menus.JOIN_CLASS: partial(_put, text=mark("&Join a class…"), do=self._join_class),
+            menus.CLIENTS: partial(
+                _put, text=mark("Let &Let SQL clients connect…SQL clients connect…"), do=lambda: self._client_ports().show()
+            ),
             menus.PROGRESS: partial(_put, text=mark("&Progress"), do=self._progress.show),
         }
         queries = {f"query.{name}": action for name, action in self._console.tools.items()}
@@ -443,6 +448,15 @@ class Assembly(QObject):
     def _stop_classes(self) -> None:
         if self._classes is not None:
             self._classes.stop()
+
+    def _client_ports(self) -> ClientPorts:
+        """Brought in when it is first asked for, as few starts need it."""
+        if self._ports is None:
+            from app.main_window.sql_clients import ClientPorts
+
+            self._ports = ClientPorts(self._session, self._notice, self._window)
+            self._window.closing.connect(self._ports.stop)
+        return self._ports
 
     def _what_becomes_of_the_run(self) -> str:
         """If it is left now."""

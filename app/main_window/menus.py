@@ -13,7 +13,7 @@ from app.widgets.reader import close_when_chosen
 from app.words.language import mark, tr
 
 RECENT, LAYOUT, LOOKS = "recent", "layout", "looks"
-FIDELITY, PLANNER, PROGRESS = "fidelity", "planner", "progress"
+FIDELITY, PLANNER, PROGRESS, CLIENTS = "fidelity", "planner", "progress", "clients"
 START_CLASS, JOIN_CLASS = "start class", "join class"
 """Entries that are no action of the table of keys."""
 
@@ -53,7 +53,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         (mark("Teachin&g tools"), ("teach.note", "teach.spotlight", "teach.bright", "teach.find")),
         "view.present",
     ),
-    mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, "drill.editor", "drill.edit_copy"),
+    mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, CLIENTS, "drill.editor", "drill.edit_copy"),
     mark("&Class"): (START_CLASS, JOIN_CLASS),
     mark("&Help"): (
         "help.here", "help.sheet", "help.keys", "help.palette", "help.tour", None,

@@ -99,7 +99,7 @@ class Listener:
         """Have every port do as its instance does now, and that of a listener as the instance at which it is."""
         world = self.world
         for name in (*world.instances, *world.listeners):
-            now = state(world, name), world.listeners.get(name, name)
+            now = self._state(name), world.listeners.get(name, name)
             if now == self._states.get(name):
                 continue
             self._states[name] = now
@@ -117,7 +117,11 @@ class Listener:
     def _moved_from(self, session: Session) -> bool:
         """The listener by which the client has come has left the instance, which is there to say so."""
         there = session.server and self.world.listeners.get(session.name, session.server)
-        return there != session.server and state(self.world, session.server) is State.ANSWERS
+        return there != session.server and self._state(session.server) is State.ANSWERS
+
+    def _state(self, name: str) -> State:
+        """A run that is paused says nothing to anybody."""
+        return state(self.world, name) if self._host.running else State.SILENT
 
     @staticmethod
     def _break(sessions: Iterable[Session]) -> None:
@@ -138,6 +142,10 @@ class Listener:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def forget(self) -> None:
+        """Hear no more of the run."""
+        self._host.happened.disconnect(self._hear)
 
     # --- connections
 
@@ -184,9 +192,9 @@ class Listener:
         return done
 
     async def answering(self, name: str) -> str:
-        if state(self.world, name) is State.SILENT:
+        if self._state(name) is State.SILENT:
             async with self._changed:
-                await self._changed.wait_for(lambda: state(self.world, name) is not State.SILENT)
+                await self._changed.wait_for(lambda: self._state(name) is not State.SILENT)
         return self.world.listeners.get(name, name) or name
 
     def address(self, server: str) -> tuple[str, int]:

@@ -25,6 +25,7 @@ class Site:
         self.host = Host(clock=lambda: 0.0)
         self.host.open(Drill(scenario_files.find(name).load(), 1), NoRecorder())
         self.host.inbox.wake = self.host.take_in
+        self.host.play()
         self.listener = Listener(self.host)
         self._clients: list[Client] = []
 
@@ -36,7 +37,6 @@ class Site:
     async def run_on(self, seconds: float) -> None:
         """Let simulated time pass, and the ports follow it."""
         assert self.host.live is not None
-        self.host.play()
         until = self.host.live.world.t_s + seconds
         while self.host.live.world.t_s < until:
             self.host.on_frame(250.0)
@@ -119,5 +119,26 @@ def test_a_failover_cluster_instance_keeps_its_port() -> None:
                 await client.ask(name)
             client = await site.connect("SQLFCI1")
             assert shown("NODE_2") in await client.ask(name)
+
+    run(test())
+
+
+def test_a_paused_run_is_silent_and_answers_once_it_goes_on() -> None:
+    async def test() -> None:
+        async with served("lab") as site:
+            client = await site.connect("SERVER_A")
+            site.host.pause()
+            await site.listener.follow()
+            waiting = asyncio.ensure_future(client.ask("SELECT 1"))
+            coming = asyncio.ensure_future(site.connect("SERVER_B", database=""))
+            await asyncio.sleep(0.05)
+            assert not waiting.done()
+            assert not coming.done()
+            assert site.host.live is not None
+            assert site.host.live.journal[-1].verb == "connect"  # nothing is done behind the pause
+            site.host.play()
+            await site.listener.follow()
+            assert await waiting
+            assert (await coming).welcome
 
     run(test())

@@ -1,0 +1,200 @@
+"""Tools ▸ Let SQL clients connect: the run's instances have ports on this computer as long as it is on screen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Final
+
+from PySide6.QtCore import QObject, QTimer
+from PySide6.QtWidgets import QWidget
+
+from app.main_window.session import Session
+from app.serve.listener import HOST, Listener, NoPort
+from app.serve.service import LOGIN
+from app.serve.strings import TOOLS, Address, connection_string
+from app.views.sql_clients import Connected, Deed, SqlClients
+from app.widgets.notice import Notice
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.time.history import History
+from engine.events import Event
+
+TURN_MS: Final = 10
+"""Interval at which the ports are looked at: a tick."""
+TURNS: Final = 8
+"""Turns of the loop at each look: from bytes that have come to the request that they make, and from its answer to the bytes
+that go. Counted."""
+SHOWN_EVERY: Final = 25
+"""Looks between two renewals of what the window shows."""
+CLIENT: Final = "#tds"
+"""In the names of the connections of clients (app/serve/listener.py)."""
+
+
+class ClientPorts(QObject):
+    """Lets SQL clients in, and shows them. Their requests are inputs of the run; sockets live in the window's thread, in
+    a loop that a timer turns, so that nobody reads the world while it changes."""
+
+    def __init__(self, session: Session, notice: Notice, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._session, self._notice, self._parent = session, notice, parent
+        self.listener: Listener | None = None
+        self.window: SqlClients | None = None
+        self._history: History | None = None
+        self._loop = asyncio.new_event_loop()
+        self._turning = False
+        self._looks = 0
+        self._timer = QTimer(self)
+        self._timer.setInterval(TURN_MS)
+        self._timer.timeout.connect(self.turn)
+        session.speed_changed.connect(lambda _: self._keep_real_time())
+        session.progress.connect(self._refuse_to_jump)
+        session.drill_changed.connect(lambda _: self._follow_run())
+
+    # --- opening and closing
+
+    def show(self) -> None:
+        """Open the ports, unless they are open, and say where they are."""
+        if self._session.live is None or self._session.live.finished:
+            self._notice.warn(tr("There is no run to connect to: start a drill first."))
+            return
+        if self.listener is None and not self._open():
+            return
+        if self.window is None:
+            self.window = SqlClients(TOOLS, self._string, self._databases, self._parent)
+            self.window.end_wanted.connect(self.close)
+        self.show_now()
+        self.window.show()
+        self.window.activateWindow()
+
+    def _open(self) -> bool:
+        listener = Listener(self._session.host)
+        try:
+            self._loop.run_until_complete(listener.open(0))
+        except NoPort as problem:
+            self._notice.warn(str(problem))
+            return False
+        self.listener, self._history = listener, self._session.history
+        self._session.happened.connect(self._hear)
+        self._timer.start()
+        return True
+
+    def close(self) -> None:
+        """Close the ports; who is connected is told by the system."""
+        listener, self.listener = self.listener, None
+        if listener is None:
+            return
+        self._timer.stop()
+        self._session.happened.disconnect(self._hear)
+        closing = self._loop.create_task(listener.close())
+        while not closing.done():  # each connection that is open has its end in the record
+            self._turn_loop()
+            self._session.host.take_in()
+        listener.forget()
+        if self.window is not None:
+            self.window.close()
+            self.window.deleteLater()
+            self.window = None
+
+    def stop(self) -> None:
+        """The window goes."""
+        self.close()
+        self._loop.close()
+
+    def _follow_run(self) -> None:
+        """Another run is on screen, or a past moment of this one, where nobody answers."""
+        if self.listener is not None and self._session.history is not self._history:
+            self.close()
+
+    # --- time
+
+    def turn(self) -> None:
+        """What has come since is done, and what is answered goes out."""
+        if self.listener is None or self._turning:
+            return
+        self._turning = True  # a question of the window may turn Qt's loop within
+        try:
+            self._loop.run_until_complete(self.listener.follow())
+            self._turn_loop()
+            self._session.host.take_in()
+            self._turn_loop()
+        finally:
+            self._turning = False
+        self._looks += 1
+        if self._looks % SHOWN_EVERY == 0:
+            self._keep_real_time()
+            self.show_now()
+
+    def _turn_loop(self) -> None:
+        self._loop.run_until_complete(_turns())
+
+    def _keep_real_time(self) -> None:
+        if self._connections() and self._session.speed != 1.0:
+            self._session.set_speed(1.0)
+            self._notice.tell(tr("SQL clients are connected: the run keeps real time."))
+
+    def _refuse_to_jump(self, share: float) -> None:
+        """A search would pass hours in a moment."""
+        if share >= 0.0 and not self._session.loading and self._connections():
+            self._session.cancel()
+            self._notice.warn(tr("SQL clients are connected: the run keeps real time."))
+
+    # --- what the window shows
+
+    def show_now(self) -> None:
+        if self.window is None or self.listener is None:
+            return
+        self.window.show_servers(self.listener.ports)
+        self.window.show_connected(self._connections(), self._session.running)
+
+    def _connections(self) -> Sequence[Connected]:
+        if self.listener is None:
+            return ()
+        sessions = self.listener.world.sessions
+        found = []
+        for name in (one.window for one in self.listener.sessions):
+            session = sessions[name].session if name in sessions else None
+            if session is not None and session.program is not None:
+                program = session.program
+                since_s = session.login_tick / TICKS_PER_S
+                found.append(
+                    Connected(name, session.server, session.login, program.host, program.name,
+                              session.database, since_s)
+                )  # fmt: skip
+        return found
+
+    def _hear(self, events: list[Event]) -> None:
+        told = [deed for event in events if (deed := _deed(event)) is not None]
+        if self.window is not None:
+            self.window.add_deeds(told)
+
+    def _string(self, tool: str, server: str, database: str) -> str:
+        assert self.listener is not None
+        where = Address(HOST, self.listener.ports[server], LOGIN, self.listener.password, database)
+        return connection_string(tool, where)
+
+    def _databases(self, server: str) -> Sequence[str]:
+        assert self.listener is not None
+        world = self.listener.world
+        instance = world.listeners.get(server) or server
+        own = [database for at, database in world.copies if at == instance]
+        return [*sorted(set(own)), "master"]
+
+
+def _deed(event: Event) -> Deed | None:
+    """What the journal has of a client, if that is it; errors that it was answered with stand below."""
+    name, t_s = str(event.get("window", "")), event.tick / TICKS_PER_S
+    if CLIENT not in name:
+        return None
+    if event.kind == "session":
+        return Deed(t_s, name, event.text, failed=event.get("what") in ("refused", "lost"))
+    if event.kind == "sql":
+        return Deed(t_s, name, " ".join(event.text.split()))
+    if event.kind == "sql_done" and event.text != "ok":
+        return Deed(t_s, name, event.text, failed=True)
+    return None
+
+
+async def _turns() -> None:
+    for _ in range(TURNS):
+        await asyncio.sleep(0)

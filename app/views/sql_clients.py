@@ -1,0 +1,199 @@
+"""Real SQL clients at the simulated servers: how they connect, who is connected, and what they have done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QGuiApplication
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QFormLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QPlainTextEdit,
+    QPushButton,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.widgets import theme
+from app.widgets.room import fit_on_screen
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr, trn
+
+DEEDS_MAX: Final = 500
+"""Rows of what they have done; the journal has all. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Connected:
+    """A connection that is open now."""
+
+    name: str
+    """As the journal has it: SERVER_A#tds5."""
+    server: str
+    login: str
+    host: str
+    program: str
+    database: str
+    since_s: float
+    """Simulated time of the login."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deed:
+    """What a client did, as it stands in the journal."""
+
+    t_s: float
+    name: str
+    text: str
+    failed: bool = False
+
+
+CONNECTED: Final = (
+    Column(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
+    Column(title=mark("Login"), text=lambda row: row.login, sample="monitoring"),
+    Column(title=mark("Host"), text=lambda row: row.host, sample="WORKSTATION"),
+    Column(title=mark("Database"), text=lambda row: row.database, sample="Warehouse"),
+    Column(
+        title=mark("Since"), text=lambda row: formatting.run_time(row.since_s), right=True, sample="10:00:00.0"
+    ),
+    Column(title=mark("Program"), text=lambda row: row.program, sample="Core Microsoft SqlClient"),
+)
+DEEDS: Final = (
+    Column(title=mark("Time"), text=lambda row: formatting.run_time(row.t_s), right=True, sample="10:00:00.0"),
+    Column(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
+    Column(
+        title=mark("Journal"),
+        text=lambda row: row.text,
+        tip=lambda row: row.text,
+        tone=lambda row: "bad" if row.failed else None,
+        sample="SELECT mirroring_state_desc FROM sys.database_mirroring",
+    ),
+)
+
+
+class SqlClients(QDialog):
+    """Stays open beside the desk; closing it leaves the ports open, and says so on its button."""
+
+    end_wanted = Signal()
+    """The ports are to be closed."""
+
+    def __init__(
+        self,
+        tools: Iterable[str],
+        string: Callable[[str, str, str], str],
+        databases: Callable[[str], Sequence[str]],
+        parent: QWidget | None = None,
+    ) -> None:
+        """*string*: what to give to a tool for a server and a database; *databases*: those of a server."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("SQL clients"))
+        self._string, self._databases = string, databases
+        self.state = QLabel()
+        self.state.setWordWrap(True)
+        self.server, self.database, self.tool = QComboBox(), QComboBox(), QComboBox()
+        self.tool.addItems(list(tools))
+        self.text = QPlainTextEdit()
+        self.text.setReadOnly(True)
+        self.text.setTabChangesFocus(True)
+        self.text.setFont(theme.fixed_font())
+        self.text.setFixedHeight(self.text.fontMetrics().height() * 3 + 16)
+        self.text.setAccessibleName(tr("Connection string"))
+        self.copy = QPushButton(tr("&Copy"))
+        self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.text.toPlainText()))
+        self.connected = TableView(TableModel(CONNECTED), tr("Connected"))
+        self.connected.say_if_empty(tr("No SQL client is connected."))
+        self.deeds = TableView(TableModel(DEEDS), tr("What they have done"))
+        self.deeds.say_if_empty(tr("What clients do stands here as in the journal of the run."))
+        for table, columns in ((self.connected, CONNECTED), (self.deeds, DEEDS)):
+            table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
+        self.end = QPushButton(tr("C&lose the ports"))
+        self.end.clicked.connect(self.end_wanted)
+        for button in (self.copy, self.end):
+            button.setAutoDefault(False)
+        self.server.currentIndexChanged.connect(self._fill_databases)
+        self.database.currentIndexChanged.connect(self._show_string)
+        self.tool.currentIndexChanged.connect(self._show_string)
+        self._arrange()
+
+    def _arrange(self) -> None:
+        chosen = QFormLayout()
+        for title, box in (
+            (tr("&Server or listener"), self.server),
+            (tr("&Database"), self.database),
+            (tr("&Tool"), self.tool),
+        ):
+            chosen.addRow(title, box)
+        strings = QHBoxLayout()
+        strings.addWidget(self.text, 1)
+        strings.addWidget(self.copy)
+        bottom = QHBoxLayout()
+        bottom.addStretch()
+        bottom.addWidget(self.end)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.state)
+        layout.addLayout(chosen)
+        layout.addLayout(strings)
+        for title, table, share in (
+            (tr("Connected"), self.connected, 2),
+            (tr("What they have done"), self.deeds, 3),
+        ):
+            layout.addWidget(QLabel(title))
+            layout.addWidget(table, share)
+        layout.addLayout(bottom)
+        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 34)
+
+    def show_servers(self, ports: Mapping[str, int]) -> None:
+        """The servers and listeners that have a port, in their order."""
+        if [self.server.itemData(row) for row in range(self.server.count())] == list(ports):
+            return
+        chosen = self.server.currentData()
+        self.server.clear()
+        for name, port in ports.items():
+            self.server.addItem(tr("{name} (port {port})").format(name=name, port=port), name)
+        self.server.setCurrentIndex(max(0, self.server.findData(chosen)))
+
+    def _fill_databases(self) -> None:
+        chosen = self.database.currentText()
+        self.database.clear()
+        self.database.addItems(list(self._databases(str(self.server.currentData() or ""))))
+        self.database.setCurrentIndex(max(0, self.database.findText(chosen)))
+        self._show_string()
+
+    def _show_string(self) -> None:
+        server = self.server.currentData()
+        if server is not None:
+            self.text.setPlainText(
+                self._string(self.tool.currentText(), str(server), self.database.currentText())
+            )
+
+    def show_connected(self, rows: Sequence[Connected], running: bool) -> None:
+        """Who is connected now, and whether the run answers."""
+        if list(self.connected.table.rows) != list(rows):
+            self.connected.table.replace(rows)
+        said = tr("The simulated servers take SQL clients of this computer alone (127.0.0.1), by SQL Server login.")
+        if rows:
+            connected = trn("{n} client is connected", "{n} clients are connected", len(rows))
+            said += " " + tr("{connected}: the run keeps real time.").format(connected=connected.format(n=len(rows)))
+        if not running:
+            said += " " + tr("The run is paused: clients wait in silence until it goes on.")
+        self.state.setText(said)
+
+    def add_deeds(self, rows: Sequence[Deed]) -> None:
+        """What was done since; the latest stands last and is in sight."""
+        if rows:
+            table = self.deeds.table
+            kept = [*table.rows, *rows][-DEEDS_MAX:]
+            table.replace(kept)
+            self.deeds.scrollToBottom()
+
+    def reject(self) -> None:
+        """Escape puts it aside; the ports stay open."""
+        self.hide()

@@ -1,0 +1,119 @@
+"""SQL clients at the run of a window: without a window, in the same thread."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine, Iterator
+from typing import Any
+
+import pytest
+from PySide6.QtWidgets import QWidget
+from pytestqt.qtbot import QtBot
+
+from app.files import scenario_files
+from app.host import NoRecorder
+from app.main_window.session import Session
+from app.main_window.sql_clients import ClientPorts
+from app.serve.strings import TOOLS
+from app.widgets.notice import Notice
+from engine.drill.running.drill import Drill
+from tests.app.serve.client import Client, connect
+
+
+class Desk:
+    """What a window has of it."""
+
+    def __init__(self, owner: QWidget) -> None:
+        self.session = Session(owner, clock=lambda: 0.0, by_itself=False)
+        self.notice = Notice(owner)
+        self.ports = ClientPorts(self.session, self.notice, owner)
+
+    def until(self, what: Coroutine[Any, Any, Any], turns: int = 50) -> Any:
+        """What a client comes to, with the ports in the same loop."""
+        task = self.ports._loop.create_task(what)
+        for _ in range(turns):
+            if task.done():
+                return task.result()
+            self.session.on_frame(10.0)
+            self.ports.turn()
+        task.cancel()
+        raise TimeoutError
+
+
+@pytest.fixture
+def desk(qtbot: QtBot) -> Iterator[Desk]:
+    owner = QWidget()
+    qtbot.addWidget(owner)
+    made = Desk(owner)
+    made.session.open(Drill(scenario_files.find("ag-lab").load(), 1), NoRecorder())
+    made.session.play()
+    yield made
+    made.ports.stop()
+
+
+def test_a_client_is_seen_with_its_deeds_and_keeps_the_run_in_real_time(desk: Desk) -> None:
+    desk.session.set_speed(5.0)
+    desk.ports.show()
+    listener, window = desk.ports.listener, desk.ports.window
+    assert listener is not None
+    assert window is not None
+
+    client: Client = desk.until(connect(listener.ports["AGL1"], listener.password, "Sales"))
+    answer = desk.until(client.ask("SELECT @@SERVERNAME"))
+    assert "NODE_1".encode("utf-16-le") in answer
+    desk.until(client.ask("SELECT * FROM nothing"))
+    for _ in range(30):
+        desk.ports.turn()
+    (row,) = window.connected.table.rows
+    assert (row.name, row.login, row.program, row.database) == ("NODE_1#tds1", "sa", "test", "Sales")
+    said = [(deed.text, deed.failed) for deed in window.deeds.table.rows]
+    assert said[1:3] == [("SELECT @@SERVERNAME", False), ("SELECT * FROM nothing", False)]
+    assert said[3] == ("Invalid object name 'nothing'.", True)
+
+    assert desk.session.speed == 1.0
+    desk.session.set_speed(10.0)
+    assert desk.session.speed == 1.0
+    assert "real time" in desk.notice.text
+    desk.session.run_to_event()
+    assert not desk.session.busy
+
+    desk.session.pause()
+    with pytest.raises(TimeoutError):
+        desk.until(client.ask("SELECT 1"), turns=5)
+    desk.ports.show_now()
+    assert "paused" in window.state.text()
+    desk.session.play()
+    client.close()
+    desk.ports.close()
+    assert "NODE_1#tds1" not in listener.world.sessions
+    assert desk.ports.window is None
+
+
+def test_each_tool_has_a_string_for_each_server(desk: Desk) -> None:
+    desk.ports.show()
+    listener, window = desk.ports.listener, desk.ports.window
+    assert listener is not None
+    assert window is not None
+    assert len(TOOLS) >= 10
+    for server in range(window.server.count()):
+        window.server.setCurrentIndex(server)
+        name = window.server.currentData()
+        for tool in range(window.tool.count()):
+            window.tool.setCurrentIndex(tool)
+            text = window.text.toPlainText()
+            assert "{" not in text.replace("{ODBC", "")
+            assert str(listener.ports[name]) in text
+            assert listener.password in text
+    window.copy.click()
+
+
+def test_another_run_closes_the_ports(desk: Desk) -> None:
+    desk.ports.show()
+    desk.session.open(Drill(scenario_files.find("lab").load(), 1), NoRecorder())
+    assert desk.ports.listener is None
+
+
+def test_without_a_run_there_is_nothing_to_connect_to(desk: Desk) -> None:
+    desk.session.close()
+    desk.ports.show()
+    assert desk.ports.listener is None
+    assert "start a drill" in desk.notice.text
