@@ -276,7 +276,9 @@ class Assembly(QObject):
             menus.START_CLASS: partial(_put, text=mark("&Start a class…"), do=self._start_class),
             menus.JOIN_CLASS: partial(_put, text=mark("&Join a class…"), do=self._join_class),
             menus.CLIENTS: partial(
-                _put, text=mark("Let &Let SQL clients connect…SQL clients connect…"), do=lambda: self._client_ports().show()
+                _put,
+                text=mark("Let &SQL clients connect…"),
+                do=lambda: self._client_ports().show(),
             ),
             menus.PROGRESS: partial(_put, text=mark("&Progress"), do=self._progress.show),
         }

@@ -23,8 +23,8 @@ from engine.events import Event
 TURN_MS: Final = 10
 """Interval at which the ports are looked at: a tick."""
 TURNS: Final = 8
-"""Turns of the loop at each look: from bytes that have come to the request that they make, and from its answer to the bytes
-that go. Counted."""
+"""Turns of the loop at each look: from bytes that have come to the request that they make, and from its answer to the
+bytes that go. Counted."""
 SHOWN_EVERY: Final = 25
 """Looks between two renewals of what the window shows."""
 CLIENT: Final = "#tds"
@@ -32,8 +32,10 @@ CLIENT: Final = "#tds"
 
 
 class ClientPorts(QObject):
-    """Lets SQL clients in, and shows them. Their requests are inputs of the run; sockets live in the window's thread, in
-    a loop that a timer turns, so that nobody reads the world while it changes."""
+    """Lets SQL clients in, and shows them. Their requests are inputs of the run.
+
+    Sockets live in the window's thread, in a loop that a timer turns, so that nobody reads the world while it changes.
+    """
 
     def __init__(self, session: Session, notice: Notice, parent: QWidget) -> None:
         super().__init__(parent)

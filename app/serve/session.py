@@ -242,7 +242,9 @@ class Session:
         if message.kind is Kind.ATTENTION:  # too late: what it was to stop is over
             await self._send(tokens.done(status=tokens.ATTENTION, tds=self._tds))
             return
-        await self.door.answering(self.server)  # what comes while it hangs, or time stands still, waits for its turn
+        await self.door.answering(
+            self.server
+        )  # what comes while it hangs, or time stands still, waits for its turn
         out = b""
         if message.resets:
             await self._reset()

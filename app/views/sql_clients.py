@@ -62,12 +62,17 @@ CONNECTED: Final = (
     Column(title=mark("Host"), text=lambda row: row.host, sample="WORKSTATION"),
     Column(title=mark("Database"), text=lambda row: row.database, sample="Warehouse"),
     Column(
-        title=mark("Since"), text=lambda row: formatting.run_time(row.since_s), right=True, sample="10:00:00.0"
+        title=mark("Since"),
+        text=lambda row: formatting.run_time(row.since_s),
+        right=True,
+        sample="10:00:00.0",
     ),
     Column(title=mark("Program"), text=lambda row: row.program, sample="Core Microsoft SqlClient"),
 )
 DEEDS: Final = (
-    Column(title=mark("Time"), text=lambda row: formatting.run_time(row.t_s), right=True, sample="10:00:00.0"),
+    Column(
+        title=mark("Time"), text=lambda row: formatting.run_time(row.t_s), right=True, sample="10:00:00.0"
+    ),
     Column(title=mark("Connection"), text=lambda row: row.name, sample="SERVER_A#tds100"),
     Column(
         title=mark("Journal"),
@@ -178,10 +183,14 @@ class SqlClients(QDialog):
         """Who is connected now, and whether the run answers."""
         if list(self.connected.table.rows) != list(rows):
             self.connected.table.replace(rows)
-        said = tr("The simulated servers take SQL clients of this computer alone (127.0.0.1), by SQL Server login.")
+        said = tr(
+            "The simulated servers take SQL clients of this computer alone (127.0.0.1), by SQL Server login."
+        )
         if rows:
             connected = trn("{n} client is connected", "{n} clients are connected", len(rows))
-            said += " " + tr("{connected}: the run keeps real time.").format(connected=connected.format(n=len(rows)))
+            said += " " + tr("{connected}: the run keeps real time.").format(
+                connected=connected.format(n=len(rows))
+            )
         if not running:
             said += " " + tr("The run is paused: clients wait in silence until it goes on.")
         self.state.setText(said)
