@@ -56,6 +56,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "client.cut": clients.cut,
     "client.try": clients.attempt,
     "client.timeout": clients.timed_out,
+    "client.query_end": clients.end_query,
     "service.off": service.switched_off,
     **jobs.HANDLERS,
     **endpoints.HANDLERS,

@@ -105,7 +105,8 @@ class Availability(groups.Policy):
             connected=sending or waiting,
             carrying=sending,
             sending=sending or waiting,
-            redoing=not suspended or failover.running(world, follow) is not None,
+            redoing=(not suspended and not follow.availability.redo_waits)
+            or failover.running(world, follow) is not None,
             log_pool=True,
             compressed=_compressed(world, lead, follow),
             redo_threads=_redo_threads(world, follow),
@@ -148,6 +149,9 @@ class Availability(groups.Policy):
 
     def catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)
+
+    def schema_changed(self, world: World, key: Key) -> None:
+        redo.note_schema_change(world, key)
 
     def preconditions(self, world: World, database: str) -> list[Precondition]:
         return preconditions.preconditions(world, database)

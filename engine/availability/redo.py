@@ -12,8 +12,9 @@ from typing import Final
 from engine.availability import movement, replicas
 from engine.constants import REPLAY_LOOK_S
 from engine.mirroring.redo import files_of, trouble_with_files
-from engine.model import Key, SuspendReason, SyncState, World
+from engine.model import Client, Key, SuspendReason, SyncState, World
 from engine.protocol import errorlog
+from engine.words import say
 
 
 def note_change(world: World, key: Key) -> None:
@@ -42,6 +43,49 @@ def replay(world: World, server: str, database: str, upto_kb: float) -> None:
         world.update_copy((server, database), **files_of(lead))
 
 
+def note_schema_change(world: World, key: Key) -> None:
+    """Redo of a changed table needs a Sch-M lock at each secondary, and waits for queries that read there.
+    [DOC: active secondaries]"""
+    lead = world.copies[key]
+    for stream in world.flow.streams_of(lead.source) if lead.source is not None else ():
+        receiver = world.streams[stream]
+        if receiver is not None:
+            upto_kb = world.flow.positions(world.flow.source_of(stream)).generated_kb
+            world.after(0.0, "availability.schema", *receiver, upto_kb)
+
+
+def lock_schema(world: World, server: str, database: str, upto_kb: float) -> None:
+    """Timer: redo has come to the change at *upto_kb*, and goes on when no query has a Sch-S lock any more."""
+    key = (server, database)
+    copy = world.copies.get(key)
+    if copy is None or copy.stream is None or copy.availability.guid is None:
+        if copy is not None and copy.availability.redo_waits:
+            world.update_availability(key, redo_waits="")
+        return
+    if world.flow.stream_positions(copy.stream).redone_kb + 1e-6 < upto_kb:
+        world.after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
+        return
+    reader = next((name for name, client in sorted(world.clients.items()) if _reads(client, key)), "")
+    before = copy.availability.redo_waits
+    if reader != before:
+        since = copy.availability.redo_waits_since if before else world.tick
+        world.update_availability(key, redo_waits=reader, redo_waits_since=since)
+        world.touch_log(copy)
+        text = say(
+            "redo of {database} waits for a Sch-M lock: {client} reads", database=database, client=reader
+        )
+        if not reader:
+            text = say("redo of {database} goes on", database=database)
+        what = "redo blocked" if reader else "redo released"
+        world.emit("note", text, server=server, database=database, what=what)
+    if reader:
+        world.after(REPLAY_LOOK_S, "availability.schema", server, database, upto_kb)
+
+
+def _reads(client: Client, key: Key) -> bool:
+    return client.query is not None and (client.query.server, client.query.database) == key
+
+
 def _suspend(world: World, key: Key, primary: Key, number: int, *args: object) -> None:
     """Redo has met error *number*: data movement to this copy is suspended. 35264, source SUSPEND_FROM_REDO."""
     reason = SuspendReason.REDO
@@ -55,4 +99,7 @@ def _suspend(world: World, key: Key, primary: Key, number: int, *args: object) -
         world.touch(guid)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.replay": replay}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "availability.replay": replay,
+    "availability.schema": lock_schema,
+}

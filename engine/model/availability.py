@@ -207,6 +207,9 @@ class AvailabilityMembership:
     """Secondary: whom it lets in: NO, READ_ONLY (ApplicationIntent=ReadOnly) or ALL."""
     primary_connections: str = "ALL"
     """Primary: whom it lets in: ALL, or READ_WRITE: nobody with ApplicationIntent=ReadOnly."""
+    redo_waits: str = ""
+    """Secondary: the application whose query keeps redo from a Sch-M lock; empty: none."""
+    redo_waits_since: Tick = 0
     quorum: bool = True
     """The node on which the server runs takes part in a cluster with quorum."""
 

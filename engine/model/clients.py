@@ -9,6 +9,16 @@ from engine.model.times import Tick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Query:
+    """A query of an application that runs long and keeps Sch-S locks on what it reads."""
+
+    server: str
+    database: str
+    since_tick: Tick
+    end_tick: Tick
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Client:
     """A client application: where it connects and how it is doing."""
 
@@ -43,6 +53,8 @@ class Client:
     killed: tuple[tuple[int, Tick], ...] = ()
     """(session id, when) of its connections that KILL has ended since then; for each it has opened another."""
     lost_since: Tick | None = None
+    query: Query | None = None
+    """The long query that runs in its connection now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from engine.constants import (
     TICKS_PER_S,
 )
 from engine.messages import SqlError, text_of
-from engine.model import Client, Service, World, ticks
+from engine.model import Client, Query, Service, World, ticks
 from engine.protocol import accounts, errorlog, groups, names, network, serving
 from engine.words import say
 
@@ -104,6 +104,7 @@ def cut(world: World, name: str, epoch: int) -> None:
     world.clients[name] = replace(
         client,
         connected_to=None,
+        query=None,
         attempt=0,
         login_since=world.tick,
         cut_connections=client.cut_connections + 1,
@@ -244,7 +245,7 @@ def look_for_server(world: World, name: str) -> None:
     """Start (or restart) an application: it logs in anew."""
     client = world.clients[name]
     world.clients[name] = replace(
-        client, connected_to=None, attempt=0, login_since=world.tick, epoch=client.epoch + 1
+        client, connected_to=None, query=None, attempt=0, login_since=world.tick, epoch=client.epoch + 1
     )
     world.after(0.0, "client.try", name, client.epoch + 1)
 
@@ -253,7 +254,35 @@ def stop(world: World, name: str) -> None:
     """Stop an application: it closes its connections and looks for none."""
     client = world.clients[name]
     world.clients[name] = replace(
-        client, connected_to=None, attempt=0, epoch=client.epoch + 1, lost_since=None
+        client, connected_to=None, query=None, attempt=0, epoch=client.epoch + 1, lost_since=None
     )
     world.emit("client", say("{client} was stopped", client=name), client=name, what="stopped")
     world.all_dirty()
+
+
+# --- long queries ------------------------------------------------------------------------------------------
+
+
+def begin_query(world: World, name: str, minutes: float) -> bool:
+    """A query that runs for *minutes* begins in the connection of an application; False if it has none."""
+    client = world.clients[name]
+    server = client.connected_to
+    if server is None:
+        return False
+    end = world.tick + ticks(60.0 * minutes)
+    query = Query(server=server, database=client.databases[0], since_tick=world.tick, end_tick=end)
+    world.clients[name] = replace(client, query=query)
+    world.at(end, "client.query_end", name, world.tick)
+    text = say("{client} runs a long query on {server}", client=name, server=server)
+    world.emit("client", text, server=server, client=name, what="query begins")
+    return True
+
+
+def end_query(world: World, name: str, since_tick: int) -> None:
+    """Timer: a long query has its result."""
+    client = world.clients[name]
+    if client.query is None or client.query.since_tick != since_tick:
+        return
+    world.clients[name] = replace(client, query=None)
+    text = say("{client} has the result of its long query", client=name)
+    world.emit("client", text, server=client.query.server, client=name, what="query ends")

@@ -77,6 +77,17 @@ def on_server(world: World, server: str) -> Iterator[Connection]:
                 )
                 working -= 1
             spid += whole
+        if client.read_only and not _copies(world, client, server):
+            yield Connection(
+                spid,
+                client,
+                client.databases[0],
+                login,
+                client.name,
+                client.connected_tick,
+                client.query is not None,
+            )
+            spid += 1
         for _, tick in opened:  # what the application has opened in place of those that KILL ended
             if spid not in ended and spid <= SPID_MAX:
                 database = client.databases[0]
@@ -91,7 +102,10 @@ def kill(world: World, server: str, spid: int) -> bool:
         return False
     client = world.clients[found.client.name]
     world.clients[client.name] = replace(
-        client, killed=(*client.killed, (spid, world.tick)), cut_connections=client.cut_connections + 1
+        client,
+        killed=(*client.killed, (spid, world.tick)),
+        query=None,
+        cut_connections=client.cut_connections + 1,
     )
     text = say(
         "{client}: session {spid} on {server} was ended by KILL",

@@ -122,6 +122,9 @@ class Policy:
     def catalog_changed(self, world: World, key: Key) -> None:
         """Files or backups of the copy have changed; those that receive its log will learn of it."""
 
+    def schema_changed(self, world: World, key: Key) -> None:
+        """A table of the applications has been changed; redo of that needs a Sch-M lock where the log is received."""
+
     def cancel(self, world: World, key: Key, why: str) -> None:
         """The copy can take no part in a failover that is under way."""
 

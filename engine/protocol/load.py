@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from engine.flow.setup import Operation
 from engine.model import Key, RecoveryModel, World
-from engine.protocol import clients, names
+from engine.protocol import clients, groups, names
 from engine.words import say
 
 
@@ -29,6 +29,8 @@ def operation_done(world: World, source: int) -> None:
         world.update_copy(key, operation=None, **still)
         world.emit("note", say("{what} is done", what=operation.name), server=key[0], database=key[1],
                    what="operation done", log_kb=operation.log_kb)  # fmt: skip
+        if not operation.batch_kb:  # an index build or rebuild ends with a Sch-M lock
+            groups.policy(world.copies[key]).schema_changed(world, key)
 
 
 def point_app(world: World, client: str, server: str) -> None:

@@ -11,7 +11,7 @@ from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import WORKLOADS
 from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Key, World
-from engine.protocol import clients, load, names, serving
+from engine.protocol import clients, groups, load, names, serving
 from engine.verbs.verb import CLIENT, DATABASE, SERVER, Args, Parameter, Verb
 from engine.words import mark, say
 
@@ -110,6 +110,21 @@ def _value(field: str, keyword: str, value: str) -> float | bool:
     return known
 
 
+def _long_query(world: World, item: Input) -> None:
+    if not clients.begin_query(world, item.args[0], item.option("minutes", 30.0)):
+        raise InputProblem(say("{client} is not connected", client=item.args[0]))
+
+
+def _change_schema(world: World, item: Input) -> None:
+    """A release of the application: ALTER TABLE, in a moment."""
+    key = serving.first(world, item.args[0])
+    if key is None:
+        raise InputProblem(say("{database} is down", database=item.args[0]))
+    text = say("a table of {database} has been changed (ALTER TABLE)", database=key[1])
+    world.emit("note", text, server=key[0], database=key[1], what="schema changed")
+    groups.policy(world.copies[key]).schema_changed(world, key)
+
+
 def _elsewhere(world: World, args: Args) -> bool:
     client = world.clients[args[0]]
     return client.data_source != args[1] and any((args[1], name) in world.copies for name in client.databases)
@@ -164,6 +179,24 @@ VERBS: Final = (
         label=mark("Start the application"),
         icon="play",
         sensible=lambda world, args: not _runs(world, args),
+    ),
+    Verb(
+        name="long-query",
+        parameters=(CLIENT,),
+        options={"minutes": (0.01, 10_000.0)},
+        help=mark("let an application run a query that takes long"),
+        group="load",
+        do=_long_query,
+        label=mark("Run a long query"),
+        icon="load",
+        sensible=lambda world, args: world.clients[args[0]].read_only,
+    ),
+    Verb(
+        name="change-schema",
+        parameters=(DATABASE,),
+        help=mark("change a table, as a release of the application does (ALTER TABLE)"),
+        group="load",
+        do=_change_schema,
     ),
     Verb(
         name="connect-string",

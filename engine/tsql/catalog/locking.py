@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine import arithmetic
+from engine.protocol import connections
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import locks, objects
 from engine.tsql.batches.context import Context
@@ -166,6 +167,35 @@ def _shown(mode: str) -> str:
     return "S" if mode == locks.RANGE else mode
 
 
+LOCK_SCHEMA: Final = "LCK_M_SCH_M"
+REDO_SPID: Final = 20
+"""Redo of databases runs in sessions of the system from here on. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RedoWait:
+    """Redo of a readable secondary that waits for a reader. [DOC: active secondaries]"""
+
+    spid: int
+    database_id: int
+    since_tick: int
+    ms: int
+    blocker: int
+
+
+def redo_waits(context: Context) -> Iterator[RedoWait]:
+    world = context.world
+    spids = {one.client.name: one.spid for one in connections.on_server(world, context.server.name)}
+    for copy in context.copies():
+        mine = copy.availability
+        if mine.redo_waits:
+            since = mine.redo_waits_since
+            blocker = spids.get(mine.redo_waits, 0)
+            yield RedoWait(
+                REDO_SPID + copy.database_id, copy.database_id, since, 10 * (world.tick - since), blocker
+            )
+
+
 def _waiting_tasks(context: Context) -> Iterable[Record]:
     for spid, wait in sorted(waits(context).items()):
         yield {
@@ -177,6 +207,18 @@ def _waiting_tasks(context: Context) -> Iterable[Record]:
             "blocking_session_id": wait.blocker or None,
             "blocking_task_address": wait.blocker.to_bytes(8, "big") if wait.blocker else None,
             "resource_description": wait.description or None,
+        }
+
+    for redo in redo_waits(context):
+        yield {
+            "waiting_task_address": redo.spid.to_bytes(8, "big"),
+            "session_id": redo.spid,
+            "exec_context_id": 0,
+            "wait_duration_ms": redo.ms,
+            "wait_type": LOCK_SCHEMA,
+            "blocking_session_id": redo.blocker,
+            "blocking_task_address": redo.blocker.to_bytes(8, "big"),
+            "resource_description": None,
         }
 
 

@@ -126,7 +126,7 @@ def application_requests(context: Context) -> Iterable[Record]:
                 "sql_handle": sql_handle(one.spid),
                 "start_time": context.now(),
                 "status": "running",
-                "command": "EXECUTE",
+                "command": "EXECUTE" if one.client.query is None else "SELECT",
                 "database_id": context.database_id(one.database),
                 "user_id": 1,
                 "wait_type": None,
@@ -136,6 +136,23 @@ def application_requests(context: Context) -> Iterable[Record]:
                 "blocking_session_id": 0,
                 "open_transaction_count": 1,
             }
+    for redo in locking.redo_waits(context):
+        yield {
+            "session_id": redo.spid,
+            "request_id": 0,
+            "sql_handle": None,
+            "start_time": context.now(redo.since_tick),
+            "status": "suspended",
+            "command": "DB STARTUP",
+            "database_id": redo.database_id,
+            "user_id": 1,
+            "wait_type": locking.LOCK_SCHEMA,
+            "wait_time": redo.ms,
+            "last_wait_type": locking.LOCK_SCHEMA,
+            "wait_resource": "",
+            "blocking_session_id": redo.blocker,
+            "open_transaction_count": 0,
+        }
 
 
 def _sessions(context: Context) -> Iterable[Record]:

@@ -1,0 +1,90 @@
+"""Redo of a changed table on a readable secondary waits for who reads there."""
+
+from __future__ import annotations
+
+from engine import model
+from tests.engine.availability.test_intent import done, sql
+from tests.engine.availability.worlds import ag_lab, do, until
+
+QUEUE = "SELECT redo_queue_size FROM sys.dm_hadr_database_replica_states WHERE DB_NAME(database_id) = 'Sales'"
+WAITS = "SELECT session_id, blocking_session_id FROM sys.dm_exec_requests WHERE wait_type = 'LCK_M_SCH_M'"
+
+
+def read_while_changed() -> model.World:
+    """REPORT reads on NODE_3 for half an hour; a table of Sales has been changed on NODE_1 since."""
+    world = ag_lab()
+    until(world, 10)
+    do(world, "long-query REPORT minutes=30", "change-schema Sales")
+    until(world, 40)
+    return world
+
+
+def rows(world: model.World, window: str, text: str) -> list[list[object]]:
+    found = done(world, window, text)["results"][0]["rows"]
+    assert isinstance(found, list)
+    return found
+
+
+def redo_queue_kb(world: model.World) -> object:
+    return rows(world, "NODE_3#2", QUEUE)[0][0]
+
+
+def test_redo_queue_grows_while_log_still_hardens() -> None:
+    world = read_while_changed()
+    first = redo_queue_kb(world)
+    until(world, 80)
+    assert redo_queue_kb(world) > first > 1000  # type: ignore[operator]
+    sales = world.copies["NODE_3", "Sales"]
+    assert sales.stream is not None
+    at = world.flow.stream_positions(sales.stream)
+    assert at.hardened_kb - at.redone_kb > 1000
+    assert world.copies["NODE_2", "Sales"].availability.redo_waits == ""  # nobody reads there
+
+
+def test_the_reader_is_found_and_killed() -> None:
+    world = read_while_changed()
+    ((waiting, blocker),) = rows(world, "NODE_3#2", WAITS)
+    ((same,),) = rows(
+        world,
+        "NODE_3#2",
+        f"SELECT session_id FROM sys.dm_os_waiting_tasks WHERE blocking_session_id = {blocker}",
+    )
+    assert waiting == same
+    ((host,),) = rows(
+        world, "NODE_3#2", f"SELECT host_name FROM sys.dm_exec_sessions WHERE session_id = {blocker}"
+    )
+    assert host == "REPORT"
+    assert sql(world, "NODE_3#2", f"KILL {waiting}") == [6107]
+    assert sql(world, "NODE_3#2", f"KILL {blocker}") == []
+    until(world, world.tick / 100 + 20)
+    assert redo_queue_kb(world) < 1000  # type: ignore[operator]
+    assert rows(world, "NODE_3#2", WAITS) == []
+
+
+def test_redo_goes_on_when_the_query_has_ended() -> None:
+    world = ag_lab()
+    until(world, 10)
+    do(world, "long-query REPORT minutes=1", "change-schema Sales")
+    until(world, 60)
+    assert world.copies["NODE_3", "Sales"].availability.redo_waits == "REPORT"
+    until(world, 90)
+    assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""
+
+
+def test_no_query_no_wait_and_no_change_no_wait() -> None:
+    world = ag_lab()
+    until(world, 10)
+    do(world, "change-schema Sales")
+    until(world, 12)
+    do(world, "long-query REPORT")
+    until(world, 40)
+    assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""
+
+
+def test_connections_that_are_no_longer_allowed_end_the_query() -> None:
+    world = read_while_changed()
+    text = "ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_3' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = NO))"
+    assert sql(world, "NODE_1#2", text) == []
+    until(world, 60)
+    assert world.clients["REPORT"].query is None
+    assert world.copies["NODE_3", "Sales"].availability.redo_waits == ""
