@@ -197,6 +197,7 @@ VERBS: Final = (
         help=mark("change a table, as a release of the application does (ALTER TABLE)"),
         group="load",
         do=_change_schema,
+        sensible=lambda world, args: any(copy.availability.guid for copy in world.copies_of(args[0])),
     ),
     Verb(
         name="connect-string",
