@@ -48,6 +48,8 @@ if TYPE_CHECKING:
 SPANS: Final = (("2 min", 120.0), ("10 min", 600.0), ("1 h", 3600.0), (mark("All"), None))
 """Label and length in seconds; None: from the start."""
 
+NAME_CHARACTERS_MAX: Final = 32
+"""Of a database, for which there is room beside the spans of time."""
 ALL_GROWS_BY: Final = 1.25
 """When "All" is full, its end moves out by this factor at once, so that the curves do not creep."""
 
@@ -121,7 +123,8 @@ class Charts(QWidget):
         self.outlook.setWordWrap(True)
         self.outlook.setContentsMargins(6, 0, 6, 0)
         self.outlook.hide()
-        self._databases = QComboBox()
+        self._databases = QComboBox(sizeAdjustPolicy=QComboBox.SizeAdjustPolicy.AdjustToContents)
+        self._databases.setMaximumWidth(NAME_CHARACTERS_MAX * self.fontMetrics().averageCharWidth())
         name_box(self._databases, tr("Database"))
         self._databases.currentIndexChanged.connect(
             lambda _: self.show_database(str(self._databases.currentData() or ""))

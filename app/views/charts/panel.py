@@ -73,8 +73,8 @@ class Curve(PlotCurveItem):
     """Values over the whole width of the plot, so that no frame need look for their bounds."""
 
     def boundingRect(self) -> QRectF:
-        view = self.viewRect()
-        return QRectF(view) if view is not None else QRectF()
+        view = self.getViewBox()  # its own `viewRect` stays what it was first
+        return QRectF(view.viewRect()) if view is not None else QRectF()
 
 
 class Panel:
