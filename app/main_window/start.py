@@ -31,8 +31,8 @@ BESIDE: Final = (
 """Modules of database and engine that nothing of Qt is in: a thread imports them."""
 ALL: Final = "app.main_window.assembly"
 """Imports all the others."""
-WITH_FIRST_USE: Final = ("app.main_window.classes",)
-"""Parts of which most starts need nothing: what a class needs (sockets, certificates) takes a twelfth of the start."""
+WITH_FIRST_USE: Final = ("app.main_window.classes", "app.main_window.sql_clients")
+"""Parts of which most starts need nothing: sockets and certificates take a twelfth of the start."""
 LOOK_MS: Final = 15
 """How often is looked whether the thread is done. Every look interrupts it."""
 
