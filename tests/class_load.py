@@ -62,6 +62,8 @@ class Load:
         self.frozen_s: list[float] = []
         self.froze_at = 0.0
         self.board_frozen_s: list[float] = []
+        self.late_s: list[float] = []
+        """How late this program itself is: what it measures of the host holds that much of its own."""
         self.over = asyncio.Event()
 
     async def seat(self, invited: Invitation, place: int) -> None:
@@ -152,7 +154,14 @@ class Load:
             await socket.send('{"kind": "go"}')
             await asyncio.sleep(1)
 
+    async def look_at_the_clock(self) -> None:
+        while True:
+            due = time.monotonic() + 0.1
+            await asyncio.sleep(0.1)
+            self.late_s.append(time.monotonic() - due)
+
     async def run(self, invited: Invitation, database: Path) -> None:
+        looking = asyncio.create_task(self.look_at_the_clock())
         instructing = asyncio.create_task(self.instructor(database))
         seats = [asyncio.create_task(self.seat(invited, place)) for place in range(self.seats)]
         await asyncio.sleep(self.seconds + 10)
@@ -161,18 +170,28 @@ class Load:
         failed = [one for one in done if isinstance(one, BaseException)]
         assert not failed, (len(failed), failed[:3])
         instructing.cancel()
-        await asyncio.gather(instructing, return_exceptions=True)
+        looking.cancel()
+        await asyncio.gather(instructing, looking, return_exceptions=True)
+
+
+def processor_s(pid: int) -> float:
+    """Processor time of a process so far."""
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
 def memory_mb(pid: int) -> float:
     """Proportional share of a process and its children."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     kb = sum(
         int(line.split()[1])
         for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
         if line.startswith("Pss:")
     )
-    return kb / 1024 + sum(memory_mb(int(child)) for child in children)
+    return kb / 1024 + sum(map(memory_mb, children(pid)))
 
 
 @contextmanager
@@ -217,6 +236,11 @@ def main() -> None:
         with real_seats(host, options.real, folder / "profile") as real:
             asyncio.run(load.run(host.invited, folder / "class.sqlite"))
             mb = memory_mb(host.pid)
+            used_s = {
+                "seats": processor_s(os.getpid()),
+                "host": processor_s(host.pid),
+                "workers": sum(map(processor_s, children(host.pid))),
+            }
             began = time.monotonic()
         print(
             json.dumps(
@@ -229,6 +253,8 @@ def main() -> None:
                     "judged_s": percentiles(load.judged_s),
                     "freeze_s": percentiles(load.frozen_s),
                     "board_frozen_s": load.board_frozen_s[:9],
+                    "late_s": percentiles(load.late_s),
+                    "processor_s": used_s,
                     "host_mb": round(mb),
                     "waited_for_real_s": round(time.monotonic() - began, 1),
                 },

@@ -118,7 +118,10 @@ class Host:
         self._unjudged: list[dict[int, list[Act]]] = [{} for _ in range(self._workers.count)]
         """For each worker the acts of its seats that it has not had."""
         self._to_do = [asyncio.Event() for _ in range(self._workers.count)]
-        self._unwritten: asyncio.Queue[tuple[Line, Sequence[Act], asyncio.Future[None]]] = asyncio.Queue()
+        self._unwritten: list[tuple[Line, Sequence[Act], asyncio.Future[None]]] = []
+        self._unseated: dict[str, tuple[Seat, asyncio.Future[None]]] = {}
+        """By the hash of the seat's token."""
+        self._to_write = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
         self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
 
@@ -222,7 +225,14 @@ class Host:
             raise Refused(tr("the class is full"))
         if not join.name.isprintable() or not join.name.strip():
             raise Refused(tr("a name needs printable characters"))
-        seat = await self._kept(self._record.add_seat, join.name.strip(), token_hash, join.consent)
+        if token_hash not in self._unseated:
+            made = Seat(
+                name=join.name.strip(), token_hash=token_hash, consent=join.consent, acknowledged=0, tick=0
+            )
+            self._unseated[token_hash] = made, asyncio.get_running_loop().create_future()
+            self._to_write.set()
+        seat, written = self._unseated[token_hash]
+        await written
         return self._lines.setdefault(seat.id, _line(seat))
 
     # --- seats
@@ -284,7 +294,8 @@ class Host:
             if not new:
                 return
             written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            await self._unwritten.put((line, new, written))
+            self._unwritten.append((line, new, written))
+            self._to_write.set()
             await written
 
     def _check_instruction(self, line: Line, act: Act) -> None:
@@ -299,17 +310,24 @@ class Host:
     async def _write(self) -> None:
         """Write what waits, all of it in one transaction, again and again."""
         while True:
-            waiting = [await self._unwritten.get()]
-            while not self._unwritten.empty():
-                waiting.append(self._unwritten.get_nowait())
+            await self._to_write.wait()
+            self._to_write.clear()
+            waiting, self._unwritten = self._unwritten, []
+            joining = dict(self._unseated)  # they stay there meanwhile: the same token is never two seats
+            seats = [seat for seat, _ in joining.values()]
             problem: Refused | None = None
             try:
-                await self._kept(self._record.append, {line.number: new for line, new, _ in waiting})
+                await self._kept(self._record.keep, seats, {line.number: new for line, new, _ in waiting})
             except Refused as refused:
                 problem = refused
-            for line, new, written in waiting:
-                if problem is None:
+            for token_hash in joining:
+                del self._unseated[token_hash]
+            if problem is None:
+                for seat in seats:
+                    self._lines.setdefault(seat.id, _line(seat))
+                for line, new, _ in waiting:
                     self._taken(line, new)
+            for written in [future for _, _, future in waiting] + [future for _, future in joining.values()]:
                 if not written.done():
                     written.set_result(None) if problem is None else written.set_exception(problem)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Engine, create_engine, event, insert, select, update
+from sqlalchemy import Connection, Engine, bindparam, create_engine, event, insert, select, update
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -69,23 +69,21 @@ class Record:
         with Session(self._engine) as session:
             return list(session.scalars(select(Seat).order_by(Seat.id)))
 
-    def add_seat(self, name: str, token_hash: str, consent: bool) -> Seat:
-        with Session(self._engine, expire_on_commit=False) as session, session.begin():
-            seat = Seat(name=name, token_hash=token_hash, consent=consent, acknowledged=0, tick=0)
-            session.add(seat)
-        return seat
-
-    def append(self, logs: Mapping[int, Sequence[Act]]) -> None:
-        """New acts of each seat, all of them or none; on disk when this returns."""
+    def keep(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[Act]]) -> None:
+        """New *seats*, which get their numbers, and new acts of seats that were there: all of it or nothing."""
         rows = [{"seat_id": seat, **act._asdict()} for seat, acts in logs.items() for act in acts]
-        if not rows:
-            return
-        with self._engine.begin() as connection:
-            connection.execute(insert(KeptAct), rows)
-            for seat, acts in logs.items():
-                last = acts[-1]
+        with Session(self._engine, expire_on_commit=False) as session, session.begin():
+            session.add_all(seats)
+            session.flush()
+            if rows:
+                connection = session.connection()
+                connection.execute(insert(KeptAct), rows)
                 connection.execute(
-                    update(Seat).where(Seat.id == seat).values(acknowledged=last.number, tick=last.tick)
+                    update(Seat).where(Seat.id == bindparam("seat")),
+                    [
+                        {"seat": seat, "acknowledged": acts[-1].number, "tick": acts[-1].tick}
+                        for seat, acts in logs.items()
+                    ],
                 )
 
     def acts(self, seat: int, first: int = 1, last: int | None = None) -> list[Act]:

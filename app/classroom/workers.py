@@ -10,11 +10,16 @@ import threading
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
+from typing import Final
 
 from app.classroom.acts import Act
 from app.classroom.scenario import loaded
 from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun
+
+NICE: Final = 5
+"""A worker waits where the host itself has something to do: the board says how seats are even while it is judging."""
 
 Verdicts = dict[int, Verdict]
 
@@ -37,6 +42,8 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
         os._exit(0)  # a host that was killed leaves nobody behind
 
     threading.Thread(target=follow, daemon=True).start()
+    with suppress(AttributeError):  # not on Windows
+        os.nice(NICE)
 
 
 def _go_on(logs: Mapping[int, Sequence[Act]]) -> Verdicts:

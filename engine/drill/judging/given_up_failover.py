@@ -13,6 +13,7 @@ from typing import Final
 
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import ConductRule, Scenario
+from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.model import Tick
 from engine.words import say
@@ -51,7 +52,7 @@ def found(events: Sequence[Event], scenario: Scenario) -> list[Disarmed]:
         if planned and not pattern.search(reference) and not _priced(name, scenario)
     }
     seen: set[tuple[str, str]] = set()
-    return [each for event in events for each in _in(event, asked, planned, seen)]
+    return [each for event in of(events, "sql_done") for each in _in(event, asked, planned, seen)]
 
 
 def _priced(name: str, scenario: Scenario) -> bool:
@@ -66,7 +67,7 @@ def _priced(name: str, scenario: Scenario) -> bool:
 def _in(
     event: Event, asked: dict[str, re.Pattern[str]], planned: set[str], seen: set[tuple[str, str]]
 ) -> Iterator[Disarmed]:
-    if event.kind != "sql_done" or facts.in_story(str(event.get("window", ""))) or facts.errors(event):
+    if facts.in_story(str(event.get("window", ""))) or facts.errors(event):
         return
     text = facts.plain(str(event.get("batch", "")), keep_literals=False)
     for name, pattern in asked.items():

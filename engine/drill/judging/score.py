@@ -30,6 +30,7 @@ from engine.drill.judging import given_up_failover, reverted_actions
 from engine.drill.judging.shapes import ItemJson, LossJson
 from engine.drill.running.goals import GoalState, Opened
 from engine.drill.running.questions import LATER, Answer, Inquiry, counts, verdict
+from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Tick, World
@@ -231,8 +232,10 @@ def _only(course: Course, database: str | None) -> str:
     return names[0] if len(names) == 1 else ""
 
 
-def _moments(course: Course, database: str | None, wanted: Callable[[Event], bool]) -> list[Tick]:
-    return [e.tick for e in course.events if database in (None, e.database) and wanted(e)]
+def _moments(
+    course: Course, database: str | None, kind: str, wanted: Callable[[Event], object] = lambda e: True
+) -> list[Tick]:
+    return [e.tick for e in of(course.events, kind) if database in (None, e.database) and wanted(e)]
 
 
 DOWN: Final = mark(
@@ -252,7 +255,7 @@ ALL_UNPROTECTED: Final = mark(
 
 def _downtime(course: Course, rule: DowntimeRule) -> Judged:
     down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
-    at = _moments(course, rule.database, lambda e: e.kind == "availability" and e.get("serving") is not None)
+    at = _moments(course, rule.database, "availability", lambda e: e.get("serving") is not None)
     only = _only(course, rule.database)
     why = say(DOWN if only else ALL_DOWN, database=only, t_s=down_s, target=rule.target, limit=rule.limit)
     return Judged(graded(rule.points, down_s, rule.target, rule.limit), why, at)
@@ -260,7 +263,7 @@ def _downtime(course: Course, rule: DowntimeRule) -> Judged:
 
 def _exposed(course: Course, rule: ExposedRule) -> Judged:
     exposed_s = _measured(course, rule.database, "exposed_ticks") / TICKS_PER_S
-    at = _moments(course, rule.database, lambda e: e.kind == "state")
+    at = _moments(course, rule.database, "state")
     only = _only(course, rule.database)
     template = UNPROTECTED if only else ALL_UNPROTECTED
     why = say(template, database=only, t_s=exposed_s, target=rule.target, limit=rule.limit)
@@ -269,7 +272,7 @@ def _exposed(course: Course, rule: ExposedRule) -> Judged:
 
 def _lost(course: Course, rule: LostRule) -> Judged:
     lost = _measured(course, rule.database, "lost_transactions")
-    at = _moments(course, rule.database, lambda e: bool(e.get("lost_transactions")))
+    at = _moments(course, rule.database, "availability", lambda e: e.get("lost_transactions"))
     why = say(
         "Committed transactions lost: {n:g}; full points up to {target:g}, none from {limit:g} on.",
         n=lost,

@@ -16,7 +16,7 @@ from app.classroom import handed_in
 from app.classroom.acts import Act
 from app.classroom.handed_in import Checked, checked
 from app.classroom.kept import Given, Kept, NoLog
-from app.classroom.models import Instruction
+from app.classroom.models import Instruction, Seat
 from app.classroom.opened import AnotherClass, new_class, taken_up
 from app.classroom.plan import Plan
 from app.classroom.record import NoRecord, Record
@@ -53,8 +53,9 @@ def record(tmp_path: Path, scenario: Scenario, log: list[Act]) -> Record:
     """A class of two: one has played the solution, the other nothing."""
     kept = Record(str(tmp_path / "class.sqlite"))
     kept.begin(new_class(scenario, Plan(scenario=NAME, mode="practice"), ""))
-    kept.append({kept.add_seat("Ann", "a", False).id: log})
-    kept.append({kept.add_seat("Bob", "b", False).id: [Act(1, 500, "", "", 0)]})
+    ann, bob = Seat(name="Ann", token_hash="a"), Seat(name="Bob", token_hash="b")
+    kept.keep([ann, bob], {})
+    kept.keep([], {ann.id: log, bob.id: [Act(1, 500, "", "", 0)]})
     return kept
 
 
