@@ -32,6 +32,12 @@ class Client:
     """MultiSubnetFailover=True."""
     login_timeout_s: float = 15.0
     """Connect Timeout."""
+    driver: str = ""
+    """Its driver (engine/protocol/drivers.py); empty: one that does as the documentation of mirroring says."""
+    command_timeout_s: float | None = None
+    """Of its commands; 0: none. None: as its driver has it."""
+    reconnects: bool = True
+    """It logs in anew when it has lost its connections, or a login has failed."""
     kept_addresses: tuple[tuple[str, ...], Tick] = ((), 0)
     """Addresses of its listener that its computer keeps, and until when."""
     login: str = ""

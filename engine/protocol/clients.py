@@ -9,12 +9,11 @@ from engine.constants import (
     CLIENT_BACKOFF_S,
     CLIENT_PAUSE_S,
     CLIENT_RETRY_SHARE,
-    HARD_ERROR_S,
     TICKS_PER_S,
 )
 from engine.messages import SqlError, text_of
 from engine.model import Client, Query, Service, World, ticks
-from engine.protocol import accounts, errorlog, groups, names, network, serving
+from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
 from engine.words import say
 
 REFUSED_LOGIN: Final = {
@@ -86,7 +85,9 @@ def reassess(world: World) -> None:
             continue
         silent = met == "silence"
         hung = silent and world.instances[client.connected_to].hung
-        delay = client.login_timeout_s if hung else world.chance.uniform(*HARD_ERROR_S) if silent else 0.0
+        delay = drivers.notices_s(world, client, hung) if silent else 0.0
+        if delay is None:
+            continue
         world.clients[client.name] = replace(client, lost_since=world.tick, epoch=client.epoch + 1)
         world.after(delay, "client.cut", client.name, client.epoch + 1)
         world.all_dirty()
@@ -113,7 +114,16 @@ def cut(world: World, name: str, epoch: int) -> None:
     text = say("{client} lost its connections to {server}", client=name, server=server)
     world.emit("client", text, server=server, client=name, what="cut")
     world.all_dirty()
-    world.after(0.0, "client.try", name, epoch + 1)
+    if client.reconnects:
+        world.after(0.0, "client.try", name, epoch + 1)
+    else:
+        _give_up(world, client)
+
+
+def _give_up(world: World, client: Client) -> None:
+    """An application without retry shows the error to its users until it is started anew."""
+    text = say("{client} does not connect again: it has no retry", client=client.name)
+    world.emit("client", text, client=client.name, what="gave up")
 
 
 def attempt(world: World, name: str, epoch: int) -> None:
@@ -124,12 +134,14 @@ def attempt(world: World, name: str, epoch: int) -> None:
     if client.attempt == 0 and _calls_nobody(world, client):
         return
     client = world.clients[name]
-    partners = [client.data_source, client.failover_partner or client.known_partner or client.data_source]
+    partners = [client.data_source, drivers.partner(client)]
     name_used = partners[client.attempt % 2]
     server, refusal = (
         behind(world, client, name_used) if names.leads(world, client, name_used) else (None, None)
     )
     met = answer(world, client, server) if server is not None else "silence"
+    if server is not None and server not in world.instances:
+        met = "refused"  # no name server knows such a name, and says so at once
     if server is not None and met == "serves" and refusal is None:
         refusal = accounts.login_refusal(world, client, server)
     if server is not None and met == "serves" and refusal is None:
@@ -148,6 +160,8 @@ def attempt(world: World, name: str, epoch: int) -> None:
     after_pair = client.attempt % 2 == 1
     backoff_s = CLIENT_BACKOFF_S[min(round_number, len(CLIENT_BACKOFF_S) - 1)] if after_pair else 0.01
     wait_s = slice_s if met == "silence" else backoff_s
+    if partners[0] != partners[1]:
+        wait_s += drivers.partner_pause_s(client)
     if wait_s >= left_s:
         world.after(max(0.01, left_s), "client.timeout", name, epoch + 1)
     else:
@@ -211,6 +225,12 @@ def timed_out(world: World, name: str, epoch: int) -> None:
 
 
 def _begin_again(world: World, client: Client) -> None:
+    if not client.reconnects:
+        world.clients[client.name] = replace(
+            client, attempt=0, failed_logins=client.failed_logins + 1, epoch=client.epoch + 1
+        )
+        _give_up(world, client)
+        return
     start = world.tick + ticks(CLIENT_PAUSE_S)
     world.clients[client.name] = replace(
         client,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any, Final
 
@@ -130,6 +130,57 @@ def _elsewhere(world: World, args: Args) -> bool:
     return client.data_source != args[1] and any((args[1], name) in world.copies for name in client.databases)
 
 
+def _yes(value: str) -> bool:
+    """Raises ValueError."""
+    known = {"yes": True, "true": True, "no": False, "false": False}
+    if value.lower() not in known:
+        raise ValueError(value)
+    return known[value.lower()]
+
+
+def _seconds(value: str) -> float:
+    """Raises ValueError."""
+    seconds = float(value)
+    if not 0.0 <= seconds <= 3600.0:
+        raise ValueError(value)
+    return seconds
+
+
+SETTINGS: Final[dict[str, tuple[str, Callable[[str], object]]]] = {
+    **dict.fromkeys(("data source", "server"), ("data_source", str)),
+    "failover partner": ("failover_partner", lambda value: value or None),
+    "connect timeout": ("login_timeout_s", lambda value: _seconds(value) or 15.0),
+    "command timeout": ("command_timeout_s", _seconds),
+    "applicationintent": ("read_only", lambda value: value.lower() == "readonly"),
+    "multisubnetfailover": ("multi_subnet", _yes),
+    "retry": ("reconnects", _yes),
+}
+"""What an application may be given, as in its connection string; Retry is its own: that it connects anew by itself."""
+
+
+def _configure(world: World, item: Input) -> None:
+    """Change some settings of an application and restart it. Raises InputProblem with nothing changed."""
+    name, text = item.args
+    changes: dict[str, Any] = {}
+    for part in filter(str.strip, text.split(";")):
+        keyword, _, value = (word.strip() for word in part.partition("="))
+        known = SETTINGS.get(keyword.lower())
+        if known is None:
+            problem = say("an application has no setting {name!r}", name=keyword)
+            raise InputProblem(but_there_are(problem, sorted(SETTINGS)))
+        try:
+            changes[known[0]] = known[1](value)
+        except ValueError:
+            raise InputProblem(say("{name} cannot be {value!r}", name=keyword, value=value)) from None
+    spelled = {one.lower(): one for one in (*world.instances, *world.listeners)}
+    for field in ("data_source", "failover_partner"):
+        if changes.get(field):
+            changes[field] = spelled.get(changes[field].lower(), changes[field])
+    client = replace(world.clients[name], known_partner=None, kept_addresses=names.NONE_KEPT, **changes)
+    world.clients[name] = client
+    clients.look_for_server(world, name)
+
+
 VERBS: Final = (
     Verb(
         name="workload",
@@ -215,6 +266,15 @@ VERBS: Final = (
         label=mark("Flush its name cache"),
         icon="retry",
         sensible=lambda world, args: bool(world.clients[args[0]].kept_addresses[0]),
+    ),
+    Verb(
+        name="configure-app",
+        parameters=(CLIENT, Parameter("settings", "rest", title=mark("settings"))),
+        help=mark(
+            "change settings of an application and restart it: Data Source=SERVER_A;Failover Partner=SERVER_B;Retry=yes"
+        ),
+        group="chore",
+        do=_configure,
     ),
     Verb(
         name="point-app",

@@ -186,6 +186,14 @@ class Client(Part):
     """MultiSubnetFailover=True of its connection string."""
     login_timeout_s: float = Field(default=15.0, ge=1, le=3600)
     """Connect Timeout of its connection string."""
+    driver: Literal[
+        "", "sqlclient", "odbc-18", "jdbc-old", "jdbc", "go-mssqldb", "python-tds", "tedious", "freetds"
+    ] = ""
+    """Its driver, as measured (engine/protocol/drivers.py). Empty: as the documentation of mirroring says."""
+    command_timeout_s: float | None = Field(default=None, ge=0, le=3600)
+    """Time-out of its commands; 0: none, so that TCP decides. None: as its driver has it."""
+    reconnects: bool = True
+    """It connects anew when it has lost its connections."""
     login: Annotated[str, StringConstraints(max_length=60), AfterValidator(_readable)] = ""
     """Its SQL login. Empty: a login that exists on every server."""
 

@@ -1,0 +1,121 @@
+"""How drivers follow a failover, as data: each as it was measured or documented, and where.
+
+Measured: real drivers on Linux against a server that told its partner at each login, single runs; a service was stopped
+and a computer switched off under them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.constants import HARD_ERROR_S
+from engine.model import Client, World
+
+LINUX_TCP_S: Final = 924.6
+"""What was sent on an open connection and nobody acknowledges is given up after so long: fifteen retransmissions
+(tcp_retries2). Documented in the Linux kernel (ip-sysctl)."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Driver:
+    """What a driver makes of a connection string and of a server that is gone."""
+
+    title: str
+    given: bool
+    """Failover Partner of the connection string is heeded at the first login."""
+    told: bool
+    """The partner that the server tells at a login is tried when the next one fails."""
+    partner_pause_s: float = 0.0
+    """Sleep before the first attempt at the partner."""
+    command_timeout_s: float = 0.0
+    """Of a command, unless the application sets one; 0: none, so that the network decides."""
+    source: str
+
+
+DRIVERS: Final = {
+    "sqlclient": Driver(
+        title="SqlClient",
+        given=True,
+        told=True,
+        command_timeout_s=30.0,
+        source="[DOC: retry algorithm], [DOC: SqlCommand.CommandTimeout]; measured: back 0.3 s after the partner",
+    ),
+    "odbc-18": Driver(
+        title="ODBC Driver 18",
+        given=False,
+        told=True,
+        source="measured with 18.6 on Linux: Failover_Partner is ignored at the first login, the partner that the "
+        "server tells is tried; no query time-out [DOC: SQLSetStmtAttr]",
+    ),
+    "jdbc-old": Driver(
+        title="JDBC driver before connectRetryCount",
+        given=True,
+        told=True,
+        source="[DOC: retry algorithm]; no time-out of a query or socket [DOC: JDBC timeouts]",
+    ),
+    "jdbc": Driver(
+        title="JDBC driver 13.6",
+        given=True,
+        told=True,
+        partner_pause_s=10.0,
+        source="measured with 13.6: sleeps connectRetryInterval (10 s) before the partner; queryTimeout -1, "
+        "socketTimeout 0 [DOC: JDBC timeouts]",
+    ),
+    "go-mssqldb": Driver(
+        title="go-mssqldb",
+        given=True,
+        told=False,
+        source="measured with 1.11: failoverpartner is tried, what the server tells is ignored; deadlines are the "
+        "application's",
+    ),
+    "python-tds": Driver(
+        title="python-tds",
+        given=True,
+        told=False,
+        source="measured with 1.17: failover_partner is tried, what the server tells only logged; no time-out",
+    ),
+    "tedious": Driver(
+        title="tedious",
+        given=False,
+        told=False,
+        command_timeout_s=15.0,
+        source="measured with 19.2: an event tells the partner, nothing follows it; requestTimeout 15 s "
+        "stands in its source, connection.ts",
+    ),
+    "freetds": Driver(
+        title="FreeTDS, jTDS, tiberius",
+        given=False,
+        told=False,
+        source="nothing about partners found in their sources or documentation",
+    ),
+}
+"""By the name that a scenario uses; a client without one follows the documented algorithm alone."""
+
+
+def partner(client: Client) -> str:
+    """The second name that the driver tries; the first once more where it knows none."""
+    driver = DRIVERS.get(client.driver)
+    given = client.failover_partner if driver is None or driver.given else None
+    told = client.known_partner if driver is None or driver.told else None
+    return given or told or client.data_source
+
+
+def partner_pause_s(client: Client) -> float:
+    """Sleep between the first attempt of a login and that at the partner."""
+    driver = DRIVERS.get(client.driver)
+    return driver.partner_pause_s if driver is not None and client.attempt == 0 else 0.0
+
+
+def notices_s(world: World, client: Client, hung: bool) -> float | None:
+    """After how long the application learns that a connection is no longer answered; None: only when it is again.
+
+    *hung*: the computer is there and acknowledges what its instance does not read.
+    """
+    driver = DRIVERS.get(client.driver)
+    if driver is None and client.command_timeout_s is None:
+        return client.login_timeout_s if hung else world.chance.uniform(*HARD_ERROR_S)
+    own = client.command_timeout_s
+    if own is None:
+        own = driver.command_timeout_s if driver is not None else 0.0
+    return own or (None if hung else LINUX_TCP_S)

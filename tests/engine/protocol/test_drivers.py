@@ -1,0 +1,117 @@
+"""How each driver follows a failover: the measured times, and what it does not follow at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine import simulator
+from engine.inputs import InputProblem
+from engine.model import World
+from engine.protocol.drivers import LINUX_TCP_S
+from engine.verbs.lines import parse_line
+from tests.engine.worlds import M, P, do, lab
+
+NEVER = None
+
+
+def world_of(driver: str, given: bool = True, command_timeout_s: float | None = None) -> World:
+    world = lab()
+    world.clients["APP"] = replace(
+        world.clients["APP"],
+        driver=driver,
+        failover_partner=M if given else None,
+        known_partner=M,
+        command_timeout_s=command_timeout_s,
+    )
+    return world
+
+
+def back_s(world: World, fault: str, within_s: float = 60.0) -> float | None:
+    """How long the application was without a connection to the other server after *fault*."""
+    begun = world.tick
+    for event in do(world, fault, then_s=within_s):
+        if event.kind == "client" and event.get("what") == "connected" and event.server == M:
+            return (event.tick - begun) / 100
+    return None
+
+
+# Seconds from the stop of a service to the login at the partner, where the mirror was online after 9.2, as measured.
+# A driver that knows the partner from the connection string (given) or from the server alone (told).
+STOPPED = [
+    ("sqlclient", True, 9.5),
+    ("sqlclient", False, 9.5),
+    ("odbc-18", True, 9.5),
+    ("odbc-18", False, 9.5),
+    ("jdbc", True, 10.0),
+    ("jdbc", False, 10.0),
+    ("go-mssqldb", True, 9.0),
+    ("go-mssqldb", False, NEVER),
+    ("python-tds", True, 9.3),
+    ("python-tds", False, NEVER),
+    ("tedious", True, NEVER),
+    ("freetds", True, NEVER),
+]
+
+
+@pytest.mark.parametrize(("driver", "given", "measured"), STOPPED)
+def test_a_stopped_service(driver: str, given: bool, measured: float | None) -> None:
+    world = world_of(driver, given)
+    begun = world.tick
+    found = back_s(world, f"stop-service {P}")
+    if measured is None:
+        assert found is None
+        return
+    assert found is not None
+    online = world.failovers[-1].online_tick
+    assert online is not None
+    open_s = (online - begun) / 100
+    behind_s = found - open_s
+    if driver == "jdbc":  # it sleeps ten seconds before it looks at the partner, and finds it there
+        assert 10.0 <= found < 11.5
+    else:
+        assert 0.0 <= behind_s < 1.6
+
+
+def test_a_computer_without_power_is_noticed_by_the_time_out_of_the_command() -> None:
+    assert back_s(world_of("sqlclient"), f"power-off {P}") == pytest.approx(
+        31.5, abs=1.6
+    )  # CommandTimeout 30 s
+    quick = world_of("sqlclient", command_timeout_s=5.0)
+    assert back_s(quick, f"power-off {P}") == pytest.approx(6.2, abs=1.6)
+    assert back_s(world_of("jdbc", command_timeout_s=15.0), f"power-off {P}") == pytest.approx(26.2, abs=1.7)
+
+
+def test_without_a_time_out_tcp_decides_after_fifteen_minutes() -> None:
+    world = world_of("odbc-18")
+    assert back_s(world, f"power-off {P}", within_s=900.0) is None
+    found = back_s(world, "note still waiting", within_s=60.0)
+    assert found is not None
+    assert 900.0 + found == pytest.approx(LINUX_TCP_S, abs=5.0)
+
+
+def test_an_application_without_retry_stays_where_it_fell() -> None:
+    world = world_of("sqlclient")
+    world.clients["APP"] = replace(world.clients["APP"], reconnects=False)
+    assert back_s(world, f"stop-service {P}", within_s=120.0) is None
+    do(world, "start-app APP", then_s=5.0)
+    assert world.clients["APP"].connected_to == M
+
+
+def test_settings_of_an_application_are_changed_by_their_keywords() -> None:
+    world = world_of("tedious")
+    do(world, "stop-service " + P, then_s=60.0)
+    assert world.clients["APP"].connected_to is None
+    do(
+        world,
+        f"configure-app APP Data Source={M.lower()};Failover Partner=NOWHERE;Command Timeout=7;Retry=no",
+        then_s=5.0,
+    )
+    app = world.clients["APP"]
+    assert (app.connected_to, app.failover_partner, app.command_timeout_s) == (M, "NOWHERE", 7.0)
+    assert not app.reconnects
+    for wrong in ("Colour=red", "Retry=perhaps", "Command Timeout=soon"):
+        with pytest.raises(InputProblem):
+            simulator.perform(world, parse_line(f"configure-app APP {wrong}", world.tick))
+    assert world.clients["APP"] == app
