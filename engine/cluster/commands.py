@@ -209,6 +209,41 @@ def start_resource(world: World, name: str) -> None:
         roles.bring_online(world, node.name, role)
 
 
+def move_disk(world: World, name: str, to: str) -> None:
+    """Move-ClusterResource: a disk of Available Storage becomes part of a role."""
+    node, role = _role(world, to)
+    disk = next((one for one in node.config.storage if one.name.lower() == name.lower()), None)
+    if disk is None:
+        raise InputProblem(
+            but_there_are(
+                say("there is no disk {name!r} in Available Storage", name=name),
+                [one.name for one in node.config.storage],
+            )
+        )
+    left = tuple(one for one in node.config.storage if one is not disk)
+    config.update(world, node.name, storage=left)
+    config.update_role(world, node.name, role.name, resources=(*role.resources, disk))
+
+
+def add_dependency(world: World, name: str, provider: str) -> None:
+    """Add-ClusterResourceDependency: *name* needs *provider*, a resource of the same role. [DOC: add dependencies]"""
+    node, role, resource = _resource(world, name)
+    needed = role.resource(provider)
+    if needed is None or needed.name == resource.name:
+        raise InputProblem(
+            but_there_are(
+                say("{name} and {other} are not in one role", name=resource.name, other=provider),
+                [one.name for one in role.resources if one.name != resource.name],
+            )
+        )
+    if needed.name in resource.needs:
+        raise InputProblem(say("{name} depends on {other} already", name=resource.name, other=needed.name))
+    _put(world, node, role, replace(resource, needs=(*resource.needs, needed.name)))
+    if resource.kind == "SQL Server" and needed.drive and role.name in world.instances:
+        apart = tuple(one for one in world.instances[role.name].drives_apart if one != needed.drive)
+        world.update_instance(role.name, drives_apart=apart)
+
+
 def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
     known: list[str] = []
     for node, role in roles.each(world):

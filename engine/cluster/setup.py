@@ -9,12 +9,14 @@ from typing import Final
 
 from engine.cluster import config, instances, roles
 from engine.inputs import InputProblem
-from engine.model import ClusterConfig, ClusterRole, Node, ResourceState, Service, World
+from engine.model import ClusterConfig, ClusterRole, Node, Resource, ResourceState, Service, World
 from engine.words import say
 
 PATCH_S: Final = 300.0
 ADD_NODE_S: Final = 300.0
-"""Setup installs a service pack on a node, or an instance on one more node. Assumed: minutes, by the features."""
+REMOVE_NODE_S: Final = 120.0
+"""Setup installs a service pack on a node, an instance on one more node, or removes it there. Assumed: minutes, by the
+features."""
 
 
 def _idle(world: World, name: str) -> Node:
@@ -116,6 +118,62 @@ def _owned(role: ClusterRole, name: str, disks: bool) -> ClusterRole:
     )
 
 
+def remove_node(world: World, instance: str, name: str) -> None:
+    """Setup /ACTION=RemoveNode on the node: the instance is installed there no more, and the node owns nothing of it.
+
+    A node that was evicted before keeps its installation until then. [DOC: add or remove nodes of an instance]
+    """
+    found = roles.find(world, instance)
+    if instances.role_of(world, instance) is None or found is None:
+        raise InputProblem(say("{server} is no failover cluster instance", server=instance))
+    if name not in world.instances[instance].installed:
+        raise InputProblem(say("{server} is not installed on {node}", server=instance, node=name))
+    if world.instances[instance].computer == name:
+        raise InputProblem(say("{server} runs on {node}; move it before", server=instance, node=name))
+    if not world.computers[name].powered:
+        raise InputProblem(say("{node} is off", node=name))
+    if name in world.nodes:
+        _begin(world, _idle(world, name).name, instance, "setup.removed", REMOVE_NODE_S, instance)
+    else:
+        world.after(REMOVE_NODE_S, "setup.removed", name, instance)
+    text = say("Setup removes {node} from {server}", node=name, server=instance)
+    world.emit("cluster", text, server=name, what="remove node", instance=instance)
+
+
+def removed(world: World, name: str, instance: str) -> None:
+    """Timer: the instance is installed on one node less."""
+    node, found = world.nodes.get(name), roles.find(world, instance)
+    if node is not None:
+        world.nodes[name] = replace(node, setup="")
+    if found is None or not world.computers[name].powered or world.instances[instance].computer == name:
+        text = say("Setup was interrupted on {node}", node=name)
+        world.emit("cluster", text, server=name, what="remove node failed", instance=instance)
+        return
+    left = without_node([found[1]], name)[0]
+    config.update_role(world, found[0].name, left.name, resources=left.resources, preferred=left.preferred)
+    installed = tuple(one for one in world.instances[instance].installed if one != name)
+    world.update_instance(instance, installed=installed)
+    text = say("{server} is no longer installed on {node}", server=instance, node=name)
+    world.emit("cluster", text, server=name, what="removed", instance=instance)
+
+
+def share_disk(world: World, instance: str, letter: str) -> tuple[str, ...]:
+    """A new shared disk for a failover cluster instance, in Available Storage; the nodes that see it.
+
+    Empty for an instance that belongs to one computer.
+    """
+    found = roles.find(world, instance) if world.instances[instance].clustered else None
+    if found is None:
+        return ()
+    node, seen = found[0], world.instances[instance].installed
+    known = [*(one for role in node.config.roles for one in role.resources), *node.config.storage]
+    number = 1 + sum(one.kind == "Physical Disk" for one in known)
+    disk = Resource(name=f"Cluster Disk {number}", kind="Physical Disk", owners=seen, drive=letter)
+    config.update(world, node.name, storage=(*node.config.storage, disk))
+    world.update_instance(instance, drives_apart=(*world.instances[instance].drives_apart, letter))
+    return seen
+
+
 def without_node(known: Iterable[ClusterRole], name: str) -> tuple[ClusterRole, ...]:
     """Roles as they stand when a node has left the cluster for good."""
 
@@ -151,4 +209,8 @@ def added(world: World, name: str, instance: str) -> None:
     world.emit("cluster", text, server=name, what="installed", instance=instance)
 
 
-HANDLERS: Final[dict[str, Callable[..., None]]] = {"setup.patched": patched, "setup.added": added}
+HANDLERS: Final[dict[str, Callable[..., None]]] = {
+    "setup.patched": patched,
+    "setup.added": added,
+    "setup.removed": removed,
+}

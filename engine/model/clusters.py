@@ -42,6 +42,8 @@ class Resource:
     needs: tuple[str, ...] = ()
     """Resources that must be online before."""
     failed: bool = False
+    drive: str = ""
+    """Letter of a shared disk that was added later."""
     started: bool = False
     """It was brought online by itself while its role is offline."""
 
@@ -91,6 +93,8 @@ class ClusterConfig:
     witness: Witness | None = None
     roles: tuple[ClusterRole, ...] = ()
     groups: tuple[AvailabilityGroup, ...] = ()
+    storage: tuple[Resource, ...] = ()
+    """Disks in Available Storage."""
     forced: bool = False
     """The partition was started with forced quorum and has not had a majority since."""
 

@@ -130,6 +130,8 @@ class Instance:
     """Dense index of the instance in the flow model."""
     version: int = 2005
     edition: str = "Enterprise"
+    drives_apart: tuple[str, ...] = ()
+    """Drives of shared disks on which its SQL Server resource does not depend: no file may lie there."""
     clustered: bool = False
     """A failover cluster instance: the cluster starts its service, on the node that owns its role."""
     installed: tuple[str, ...] = ()

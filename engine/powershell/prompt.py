@@ -118,8 +118,14 @@ def _role(world: World, node: str, name: str, call: Call) -> ClusterRole:
     return found
 
 
+STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
+"""Where disks lie that no role has."""
+
+
 def _resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
-    return [(role, one) for role in _known(world, node).config.roles for one in role.resources]
+    known = _known(world, node).config
+    disks = [(STORAGE, one) for one in known.storage]
+    return [*((role, one) for role in known.roles for one in role.resources), *disks]
 
 
 def _resource(world: World, node: str, name: str, call: Call) -> tuple[ClusterRole, Resource]:
@@ -442,6 +448,37 @@ def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
     return cmdlet
 
 
+def move_resource(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = _one(call, piped, "resource")
+    commands.move_disk(world, name, call.value("group", 1))
+    return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
+
+
+def add_dependency(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = (
+        _one(call, piped, "resource")
+        if piped is not None
+        else call.value("resource", 0) or _one(call, None, "resource")
+    )
+    commands.add_dependency(world, name, call.value("provider", 0 if piped is not None else 1))
+    return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
+
+
+def get_dependency(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = (
+        _one(call, piped, "resource")
+        if piped is not None
+        else call.value("resource", 0) or _one(call, None, "resource")
+    )
+    resource = _resource(world, node, name, call)[1]
+    sign = " or " if resource.kind == "Network Name" and len(resource.needs) > 1 else " and "
+    row = {
+        "Resource": resource.name,
+        "DependencyExpression": sign.join(f"([{one}])" for one in resource.needs),
+    }
+    return Table("dependency", tuple(row), (row,))
+
+
 def start_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
     name = _member(world, node, _one(call, piped, "node", node), call).name
     if call.has("fixquorum", "forcequorum", "fq"):
@@ -630,6 +667,9 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "stop-clustergroup": set_group(commands.stop_role),
     "start-clusterresource": set_resource(commands.start_resource),
     "stop-clusterresource": set_resource(commands.stop_resource),
+    "move-clusterresource": move_resource,
+    "add-clusterresourcedependency": add_dependency,
+    "get-clusterresourcedependency": get_dependency,
     "start-clusternode": start_node,
     "stop-clusternode": stop_node,
     "suspend-clusternode": pause(True),

@@ -211,6 +211,8 @@ def add_file(
         raise SqlError(1828, name)
     if not volumes.has_drive(world.computer_of(server), drive):
         raise SqlError(5123, drive, path.rpartition("\\")[2] or name)
+    if drive.upper() in world.instances[server].drives_apart:
+        raise SqlError(5184, path)
     if volumes.free_kb(world, server, drive) < size_kb:
         raise SqlError(5149, "CREATE FILE", path)
     at = streams.end_of_log_kb(world, copy)

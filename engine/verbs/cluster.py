@@ -96,6 +96,16 @@ VERBS: Final = (
         section=SECTION,
     ),
     Verb(
+        name="remove-node",
+        parameters=(Parameter(mark("instance"), "role"), Parameter(mark("node"), "server", computer=True)),
+        help=mark("remove a node from a failover cluster instance, as Setup does"),
+        group="chore",
+        do=lambda world, item: setup.remove_node(world, item.args[0], item.args[1]),
+        label=mark("Remove {1} from {0}"),
+        icon="gear",
+        section=SECTION,
+    ),
+    Verb(
         name="set-weight",
         parameters=(NODE, Parameter(mark("vote"), choices=("0", "1"))),
         help=mark("give a node its vote (1) or take it away (0)"),

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.cluster import setup
 from engine.inputs import Input, InputProblem, but_there_are
 from engine.model import Volume, World
 from engine.protocol import files, logspace, network, volumes
@@ -125,8 +126,10 @@ def _set_drive(new: bool) -> Doing:
             raise InputProblem(
                 say("drive {drive}: of {server} cannot become smaller", drive=letter, server=server)
             )
-        kept = tuple(volume for volume in computer.volumes if volume.letter.upper() != letter)
-        world.update_computer(computer.name, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
+        holders = setup.share_disk(world, server, letter) if new else ()
+        for name in holders or (computer.name,):
+            kept = tuple(one for one in world.computers[name].volumes if one.letter.upper() != letter)
+            world.update_computer(name, volumes=(*kept, Volume(letter=letter, size_kb=size_kb)))
         text = say("drive {drive}: has {size_gb:g} GB", drive=letter, size_gb=size_kb / KB_PER_GB)
         tell(world, server, text, drive=letter)
         logspace.check_room(world)

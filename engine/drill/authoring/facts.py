@@ -465,6 +465,11 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "record_ttl_s": Quantity(
         "client", "time to live of its listener's name", lambda f, c: float(_record(f, c).ttl_s)
     ),
+    "added_files": Quantity(
+        "database",
+        "files that were added to it",
+        lambda f, d: float(max((len(copy.extra_files) for copy in f.world.copies_of(d)), default=0)),
+    ),
     "timeout_s": Quantity("database", "partner timeout", _timeout_s),
     "damaged_pages": Quantity("database", "damaged pages in all copies", _damaged_pages),
     "worker_threads": Quantity("server", "maximum of worker threads of the instance", _worker_threads),

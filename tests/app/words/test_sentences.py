@@ -258,7 +258,8 @@ def _quoted(drill: Drill) -> set[str]:
 
 
 MESSAGE = re.compile(
-    r"(Login failed|Cannot open database|The transaction log|Logical consistency|I/O error|The operating system) .*",
+    r"(Login failed|Cannot open database|Unable to access|The transaction log|Logical consistency|I/O error|"
+    r"The operating system) .*",
     re.DOTALL,
 )
 """What a server says to an application, which repeats it."""

@@ -10,6 +10,7 @@ from engine.availability.commands import configuration
 from engine.inputs import InputProblem
 from engine.messages import SqlError
 from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
+from tests.engine.availability.test_intent import sql
 from tests.engine.cluster.worlds import do, fci_lab, made, role, serves, until
 
 
@@ -205,3 +206,65 @@ def test_a_group_is_refused_while_one_node_might_come_to_hold_two_replicas() -> 
     assert refused.value.number == 19405
     do(world, "set-owners SQL Server (FCI) N1")
     configuration.check_nodes(world, group)
+
+
+# --- Setup RemoveNode, new disks ----------------------------------------------------------------------------
+
+
+def test_an_evicted_node_keeps_its_installation_until_setup_removes_it() -> None:
+    world = fci_lab()
+    do(world, "evict NODE_2")
+    until(world, 5)
+    with pytest.raises(InputProblem, match="is installed on NODE_2"):
+        do(world, "add-node SQLFCI1 NODE_2")
+    with pytest.raises(InputProblem, match="move it before"):
+        do(world, "remove-node SQLFCI1 NODE_1")
+    do(world, "remove-node SQLFCI1 NODE_2")
+    until(world, 200)
+    assert world.instances["SQLFCI1"].installed == ("NODE_1",)
+    do(world, "add-node SQLFCI1 NODE_2")
+    until(world, 600)
+    assert world.instances["SQLFCI1"].installed == ("NODE_1", "NODE_2")
+    assert all({"NODE_1", "NODE_2"} <= {*one.owners} for one in role(world, "SQLFCI1").resources)
+    do(world, "power-off NODE_1")
+    until(world, 700)
+    assert world.instances["SQLFCI1"].computer == "NODE_2"
+
+
+def test_a_node_that_is_removed_by_setup_owns_nothing_of_the_instance() -> None:
+    world = fci_lab()
+    do(world, "remove-node SQLFCI1 NODE_2")
+    until(world, 200)
+    assert all("NODE_2" not in one.owners for one in role(world, "SQLFCI1").resources)
+    assert "NODE_2" in world.nodes
+    do(world, "power-off NODE_1")
+    until(world, 300)
+    assert not serves(world)
+
+
+def test_a_disk_without_dependency_takes_no_file() -> None:
+    world = fci_lab()
+    add = r"ALTER DATABASE Sales ADD FILE (NAME = s2, FILENAME = 'X:\s2.ndf')"
+    do(world, "add-drive SQLFCI1 X size_gb=50")
+    assert sql(world, "SQLFCI1#1", add) == [5184]
+    assert "Available Storage" in ps(world, 'Get-ClusterResource "Cluster Disk 3"')
+    assert "are not in one role" in ps(
+        world, 'Add-ClusterResourceDependency "SQL Server (SQLFCI1)" "Cluster Disk 3"'
+    )
+    ps(world, 'Move-ClusterResource "Cluster Disk 3" -Group SQLFCI1')
+    assert sql(world, "SQLFCI1#1", add) == [5184]
+    ps(world, 'Add-ClusterResourceDependency "SQL Server (SQLFCI1)" "Cluster Disk 3"')
+    said = ps(world, 'Get-ClusterResourceDependency "SQL Server (SQLFCI1)"')
+    assert "[Cluster Disk 3]" in said
+    assert sql(world, "SQLFCI1#1", add) == []
+    assert serves(world)
+    do(world, "move-role SQLFCI1 NODE_2")
+    until(world, 60)
+    assert serves(world)
+    assert world.availability["Sales"].lost_transactions == 0
+
+
+def ps(world: World, line: str) -> str:
+    do(world, f"ps NODE_1 {line}")
+    events = until(world, world.tick / 100 + 0.1)
+    return next(str(event.get("output")) for event in events if event.kind == "powershell")
