@@ -1,4 +1,4 @@
-"""What `make words` collects besides marked texts (.ci/babel.cfg): skills, and what the form says of keys."""
+"""What `make words` collects besides marked texts (.ci/babel.cfg): skills, the course, what the form says of keys."""
 
 from __future__ import annotations
 
@@ -17,6 +17,11 @@ def skills(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
     """Titles and texts of the skills."""
     for skill in tomllib.load(file).values():
         yield from ((1, None, skill[key], []) for key in ("title", "text"))
+
+
+def course(file: BinaryIO, *_: object, **__: object) -> Iterator[Found]:
+    """Titles of the course's parts."""
+    yield from ((1, None, part["title"], []) for part in tomllib.load(file)["part"])
 
 
 def schema(file: BinaryIO, keywords: Any, comments: Any, options: Any) -> Iterator[Any]:

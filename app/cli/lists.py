@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import argparse
 import sys
+from typing import Final
 
 from app.cli.terms import Commands, Unusable, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files import scenario_files
+from app.files import course, scenario_files
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario
+
+NAME_WIDTH: Final = 26
+"""Letters of the longest name in the course, and a space."""
 
 
 def add_to(command: Commands) -> None:
     listing = command("list", "list the shipped scenarios and your own")
     listing.set_defaults(do=_list)
+    listing.add_argument(
+        "--course", action="store_true", help="the course of availability groups and clusters, in its order"
+    )
     progress = command("progress", "your skills, what is due, and what to take next")
     progress.set_defaults(do=_progress)
     for one in (listing, progress):
@@ -29,8 +36,13 @@ def _list(options: argparse.Namespace) -> int:
             scenarios.append((file.load(), file.shipped))
         except ScenarioProblems as problems:
             unreadable.append(str(problems))
+    if options.course:
+        scenarios = [pair for pair in scenarios if pair[1] and pair[0].name in course.lessons()]
+        scenarios.sort(key=lambda pair: course.place(pair[0].name))
     if options.json:
         print_json([_listed(scenario, shipped) for scenario, shipped in scenarios])
+    elif options.course:
+        _tell_course([scenario for scenario, _ in scenarios])
     else:
         width = max(len(scenario.name) for scenario, _ in scenarios)
         for scenario, shipped in scenarios:
@@ -41,6 +53,16 @@ def _list(options: argparse.Namespace) -> int:
     for problem in unreadable:
         print(problem, file=sys.stderr)
     return ANSWER_IS_NO if unreadable else AS_ASKED
+
+
+def _tell_course(scenarios: list[Scenario]) -> None:
+    part = 0
+    for scenario in scenarios:
+        lesson = course.lessons()[scenario.name]
+        if lesson.part != part:
+            part = lesson.part
+            print(f"{part}. {lesson.part_title}")
+        print(f"   {scenario.name:{NAME_WIDTH}} {scenario.minutes:3d} min  {lesson.teaches}")
 
 
 def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
@@ -54,6 +76,7 @@ def _listed(scenario: Scenario, shipped: bool) -> dict[str, object]:
         "sources": [source.model_dump() for source in scenario.sources],
         "scored": scenario.scored,
         "shipped": shipped,
+        "course": course.lessons()[scenario.name].place if scenario.name in course.lessons() else None,
     }
 
 

@@ -26,6 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.files import course
 from app.files.summary import LEVELS, Summary
 from app.widgets import theme
 from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
@@ -132,6 +133,7 @@ ORDERS: Final[tuple[tuple[str, Callable[[Card], object]], ...]] = (
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0)),
     (mark("Not tried first"), lambda card: (card.begun or card.last is not None, not card.scored)),
     (mark("By title"), lambda card: card.title.lower()),
+    (mark("Course of groups"), lambda card: course.place(card.name)),
 )
 """Ways to order the drills; what one of them does not tell apart stays in the order in which it came."""
 
@@ -435,8 +437,13 @@ class _Details(QFrame):
         self._title.setText(card.title)
         self._facts.setText(card.facts)
         trained = ", ".join(tr(skills.title_of(key)) for key in card.skills)
-        self._skills.setText(tr("Trains: {skills}").format(skills=trained) if trained else "")
-        self._skills.setVisible(bool(trained))
+        lesson = course.lessons().get(card.name) if card.shipped else None
+        said = [tr("Trains: {skills}").format(skills=trained)] if trained else []
+        if lesson is not None:
+            where = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
+            said.append(f"{where}: {lesson.teaches}")
+        self._skills.setText("\n".join(said))
+        self._skills.setVisible(bool(said))
         sources = "\n".join(f"- {source}" for source in card.sources)
         head = tr("From")
         self._text.show_text(f"{card.brief}\n\n**{head}**\n\n{sources}" if sources else card.brief)

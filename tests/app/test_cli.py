@@ -14,7 +14,7 @@ import pytest
 import engine.published.fidelity
 from app import cli, doctor, golden, qt_probe
 from app.cli import bench
-from app.files import scenario_files
+from app.files import course, scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.published.rows import Class, Row
 from tests.engine.drill.texts import SMALL, changed
@@ -189,6 +189,19 @@ def test_list_names_shipped_and_own_scenarios(call: Any, profile_folder: Path) -
     _, out, _ = call("list")
     assert "Small (yours)" in out
     assert call("run", "small", "--until", "1")[0] == 1
+
+
+def test_the_course_lists_every_drill_of_groups_once_and_migration_last(call: Any) -> None:
+    code, out, _ = call("list", "--course", "--json")
+    listed = [entry["name"] for entry in json.loads(out)]
+    assert code == 0
+    about = ("ag-", "fci-", "wsfc-", "fcm-")
+    shipped = {file.name for file in scenario_files.all_files()[0] if file.shipped}
+    assert {name for name in shipped if name.startswith(about)} - {"ag-lab", "fci-lab"} <= set(listed)
+    assert len(set(listed)) == len(listed) == len(course.lessons())  # and all of them are there
+    assert listed[-1] == "mirror-to-group"
+    _, out, _ = call("list", "--course")
+    assert out.index("1. A group") < out.index("ag-planned-move") < out.index("9. From mirroring to groups")
 
 
 def test_list_tells_of_own_scenarios_that_are_broken_and_lists_the_others(

@@ -1,0 +1,45 @@
+"""The course of groups and clusters: its parts and drills in order, and what each drill teaches. No Qt."""
+
+from __future__ import annotations
+
+import tomllib
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import resources
+from typing import Final
+
+FILE: Final = "course.toml"
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """One drill of the course."""
+
+    place: int
+    """From 1 on, through all parts."""
+    part: int
+    """From 1 on."""
+    part_title: str
+    """In English; to be translated where it is shown."""
+    drill: str
+    teaches: str
+
+
+@lru_cache(maxsize=1)
+def lessons() -> dict[str, Lesson]:
+    """Name of the drill -> its lesson, in the order of the course."""
+    parts = tomllib.loads(resources.files("engine.drill.judging").joinpath(FILE).read_text(encoding="utf-8"))[
+        "part"
+    ]
+    rows = [
+        (number, part["title"], drill, teaches)
+        for number, part in enumerate(parts, start=1)
+        for drill, teaches in part["drills"]
+    ]
+    return {row[2]: Lesson(place, *row) for place, row in enumerate(rows, start=1)}
+
+
+def place(drill: str) -> int:
+    """Where the drill stands in the course; behind all others if it is not in it."""
+    lesson = lessons().get(drill)
+    return lesson.place if lesson is not None else len(lessons()) + 1
