@@ -115,7 +115,11 @@ def notices_s(world: World, client: Client, hung: bool) -> float | None:
     driver = DRIVERS.get(client.driver)
     if driver is None and client.command_timeout_s is None:
         return client.login_timeout_s if hung else world.chance.uniform(*HARD_ERROR_S)
-    own = client.command_timeout_s
-    if own is None:
-        own = driver.command_timeout_s if driver is not None else 0.0
-    return own or (None if hung else LINUX_TCP_S)
+    return command_timeout_s(client) or (None if hung else LINUX_TCP_S)
+
+
+def command_timeout_s(client: Client) -> float:
+    """Of its commands, by itself or by its driver; 0: none."""
+    driver = DRIVERS.get(client.driver)
+    own = driver.command_timeout_s if driver is not None else 0.0
+    return own if client.command_timeout_s is None else client.command_timeout_s

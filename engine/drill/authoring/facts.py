@@ -31,7 +31,7 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import accounts, availability, groups, jobs, preconditions, security, streams
+from engine.protocol import accounts, availability, drivers, groups, jobs, preconditions, security, streams
 from engine.tsql.batches.work import Recall
 
 Kind = Literal["database", "server", "client"]
@@ -451,6 +451,16 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     ),
     "failed_logins": Quantity(
         "client", "logins that ran into their timeout", lambda f, c: float(f.world.clients[c].failed_logins)
+    ),
+    "command_timeout_s": Quantity(
+        "client",
+        "time-out of its commands; 0: none",
+        lambda f, c: drivers.command_timeout_s(f.world.clients[c]),
+    ),
+    "by_listener": Quantity(
+        "client",
+        "1 if its connection string names a listener",
+        lambda f, c: float(f.world.clients[c].data_source in f.world.listeners),
     ),
     "multi_subnet": Quantity(
         "client",

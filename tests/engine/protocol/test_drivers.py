@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from engine import simulator
+from engine.drill.authoring.facts import QUANTITIES
 from engine.inputs import InputProblem
 from engine.model import World
 from engine.protocol.drivers import LINUX_TCP_S
@@ -115,3 +118,13 @@ def test_settings_of_an_application_are_changed_by_their_keywords() -> None:
         with pytest.raises(InputProblem):
             simulator.perform(world, parse_line(f"configure-app APP {wrong}", world.tick))
     assert world.clients["APP"] == app
+
+
+def test_conditions_know_what_an_application_was_told() -> None:
+    world = world_of("tedious")
+    app = world.clients["APP"]
+    assert command_timeout_s(app) == 15.0
+    assert command_timeout_s(replace(app, command_timeout_s=0.0)) == 0.0
+    facts: Any = SimpleNamespace(world=world)
+    told = {name: QUANTITIES[name].read(facts, "APP") for name in ("command_timeout_s", "by_listener")}
+    assert told == {"command_timeout_s": 15.0, "by_listener": 0.0}
