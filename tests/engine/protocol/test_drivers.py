@@ -12,7 +12,7 @@ from engine import simulator
 from engine.drill.authoring.facts import QUANTITIES
 from engine.inputs import InputProblem
 from engine.model import World
-from engine.protocol.drivers import LINUX_TCP_S
+from engine.protocol.drivers import LINUX_TCP_S, command_timeout_s
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import M, P, do, lab
 
