@@ -1,7 +1,7 @@
 """Transcripts: what is done, and all that is seen of it. `pytest --rewrite` records them anew; review the diff.
 
-A block is `lab [option=value …]` (options: see `start`) or input lines without time, then `run SECONDS`, then `----`
-and what happened.
+A block is `lab [option=value …]` (options: see `start`), `group-lab` (three replicas of AG1), or input lines without
+time, then `run SECONDS`, then `----` and what happened.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ import pytest
 
 from engine.events import Event
 from engine.model import Safety, World
+from tests.engine.availability.worlds import ag_lab
 from tests.engine.worlds import do, lab
 
 FOLDER = Path(__file__).parent / "transcripts"
 SHOWN = ("detected", "state", "role", "witness", "trace", "errorlog", "service", "client", "availability", "failover",
-         "log", "fault")  # fmt: skip
+         "log", "fault", "cluster")  # fmt: skip
 
 
 def start(words: list[str]) -> World:
@@ -75,6 +76,8 @@ def record(text: str) -> str:
                 pending[-1] += "\n" + line
             elif word == "lab":
                 world = start(rest.split())
+            elif word == "group-lab":
+                world = ag_lab()
             elif word == "run":
                 for event in do(world, *pending, then_s=float(rest.removesuffix("s"))):
                     happened += line_of(event)

@@ -280,7 +280,8 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork)
         return
     if not _receives(world, lead, follow):
-        if follow.stream is None and follow.db_state is not DbState.RESTORING:  # it was the primary, or down
+        reverted = follow.availability.state is SyncState.REVERTING  # it was restarted for that
+        if follow.stream is None and follow.db_state is not DbState.RESTORING and not reverted:
             errorlog.write(world, secondary[0], 35278, secondary[1])
             errorlog.write(world, secondary[0], 17137, secondary[1])
         streams.still(world, follow)
