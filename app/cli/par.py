@@ -65,16 +65,11 @@ def _regret(options: argparse.Namespace) -> int:
     from app.files import certificates
     from engine.drill.par.regret import account
     from engine.stepwise import at_once
-    from engine.verbs.lines import parse_script
 
     _, drill = recorded_run(options.run)
     if not drill.scenario.scored:
         raise Unusable(f"{drill.scenario.name} is not scored: nothing can be lost")
-    proved = certificates.kept(drill.scenario)
-    plans = []
-    if proved is not None and proved["seed"] == drill.seed:
-        plans = [parse_script("\n".join(proved["par"]["plan"]))[0]]
-    print("\n".join(_accounted(at_once(account(drill, plans)))))
+    print("\n".join(_accounted(at_once(account(drill, certificates.plans(drill))))))
     return AS_ASKED
 
 

@@ -10,6 +10,9 @@ from typing import Any, Final
 from app.words.language import tr
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.running.state import DrillState
+from engine.inputs import Input
+from engine.verbs.lines import parse_script
 
 BETTER_MAX: Final = 3.0
 """Points by which par may beat the reference; above it the drill or its rubric is wrong. Assumed."""
@@ -29,6 +32,14 @@ def kept(scenario: Scenario) -> Certificate | None:
         return None
     same = found["hashes"]["scenario"] == hashlib.sha256(scenario.text.encode()).hexdigest()
     return found if same else None
+
+
+def plans(drill: DrillState) -> list[list[Input]]:
+    """The best plan that is known for just this drill and seed, if one is."""
+    proved = kept(drill.scenario)
+    if proved is None or proved["seed"] != drill.seed:
+        return []
+    return [parse_script("\n".join(proved["par"]["plan"]))[0]]
 
 
 def warnings(found: Certificate, file: str) -> list[Problem]:

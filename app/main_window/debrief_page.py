@@ -16,7 +16,7 @@ from app.export import runbook, sheets
 from app.export.page import page
 from app.export.pdf import NoPdf, write_pdf
 from app.export.source import Source
-from app.files import run_files, whole_file
+from app.files import certificates, run_files, whole_file
 from app.files.run_files import NoRun
 from app.main_window import signature
 from app.main_window.finish_moment import FinishMoment
@@ -37,6 +37,7 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
 from engine.drill.judging.shapes import Report
+from engine.drill.par.regret import Account, Move, account
 from engine.drill.running.drill import Drill, End
 from engine.drill.time import verify
 from engine.drill.time.verify import Divergence
@@ -69,6 +70,10 @@ class Debriefing(QObject):
         self._drill: Drill | None = None
         """The run of the report, played again; None if this version cannot."""
         self._source: Source | None = None
+        self._account: Account | None = None
+        """What each act and wait cost, once it was worked out."""
+        self._account_of: tuple[object, ...] = ()
+        """The run of that account."""
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
         """Of the run in the profile."""
@@ -79,6 +84,8 @@ class Debriefing(QObject):
         page.fresh_wanted.connect(self._begin_fresh)
         page.solution_wanted.connect(self._watch)
         page.watch_wanted.connect(self._look_back)
+        page.account_wanted.connect(self._work_out)
+        page.best_wanted.connect(self._watch_best)
         page.export_wanted.connect(self.export)
         page.left.connect(navigation.show_home)
         page.history_wanted.connect(navigation.show_history)
@@ -198,6 +205,8 @@ class Debriefing(QObject):
     def _show(self, report: Report, then: Callable[[], None] = lambda: None) -> None:
         """Look back on the run, a long one in slices, and show what is found; who cancels sees what was recorded."""
         drill, known = self._drill, self._source
+        if self._account is not None and _run_of(report) != self._account_of:
+            self._account = None
         self._report = report
 
         def show(review: Review | None) -> None:
@@ -208,7 +217,8 @@ class Debriefing(QObject):
         if drill is None:
             show(None)
         elif known is not None and known.drill is drill:
-            show(known.review)
+            self._show_page(report)
+            then()
         else:
             self._session.work(reviewing(drill), show, stopped=lambda: show(None))
 
@@ -216,7 +226,7 @@ class Debriefing(QObject):
         scenario = self._scenario
         has_solution = scenario is not None and bool(scenario.solution)
         review = self._source.review if self._source is not None else None
-        self._page.show_report(report, scenario is not None, has_solution, review)
+        self._page.show_report(report, scenario is not None, has_solution, review, self._account)
         self._navigation.go_to(self._page, str(report.get("title") or report["scenario"]))
         self._page.setFocus()
 
@@ -235,6 +245,22 @@ class Debriefing(QObject):
     def _watch(self) -> None:
         if self._scenario is not None and self._report is not None:
             self._play.watch(self._scenario, int(self._report["seed"]))
+
+    def _work_out(self) -> None:
+        """What each act and wait cost, between two frames."""
+        drill, report = self._drill, self._report
+        if drill is None or report is None:
+            return
+
+        def show(found: Account) -> None:
+            self._account, self._account_of = found, _run_of(report)
+            self._page.show_account(found)
+
+        self._session.work(account(drill, certificates.plans(drill)), show)
+
+    def _watch_best(self, move: Move) -> None:
+        if self._drill is not None:
+            self._play.watch_best(self._drill.scenario, self._drill.seed, move)
 
     def _look_back(self, t_s: float) -> None:
         self._play.look_back(round(t_s * 100))
@@ -271,6 +297,11 @@ class Debriefing(QObject):
             return signature.moment(rows[0].finished_at)
         live = self._session.live
         return signature.moment() if live is not None and live is self._drill and live.finished else ""
+
+
+def _run_of(report: Report) -> tuple[object, ...]:
+    """What makes a run this one and no other."""
+    return report["scenario"], report["seed"], list(report["inputs"]), report["ended_at_s"]
 
 
 def _files(kind: str, source: Source, file: Path) -> list[Path]:

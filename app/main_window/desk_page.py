@@ -105,7 +105,9 @@ class RunFacts(QLabel):
         kept = tr("not recorded") if self._play.run_id is None else tr("recorded")
         if self._play.attending:
             kept = tr("in the class")
-        what = tr("reference solution") if self._play.watching else formatting.mode(drill.mode.value)
+        what = formatting.mode(drill.mode.value)
+        if self._play.watching:
+            what = tr("best possible") if self._play.watching_best else tr("reference solution")
         self.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
 
 

@@ -19,11 +19,13 @@ from app.words.sentences import said as said_of
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario, load_scenario, varied
 from engine.drill.judging.shapes import Report
+from engine.drill.par.regret import Move
 from engine.drill.running.drill import Drill, Mode
 from engine.drill.running.modes import TERMS
-from engine.drill.running.solution import solving
+from engine.drill.running.solution import default_end, solving
 from engine.drill.time.branches import Branch, Branches, BranchProblem, Root
 from engine.drill.time.history import History
+from engine.drill.time.slices import again
 from engine.inputs import InputProblem
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
@@ -60,7 +62,8 @@ class Play(QObject):
         self._unrecorded = ""
         """Why the run that is about to open is not recorded."""
         self.watching = False
-        """The reference solution is being shown, not somebody's own run."""
+        """The reference solution is being shown, or the best possible, not somebody's own run."""
+        self.watching_best = False
         self.attending = False
         """The run is a seat's of a class, which has it in its record."""
         session.loaded.connect(self._on_loaded)
@@ -260,6 +263,32 @@ class Play(QObject):
             failed=lambda problem: self.said.emit(said.format(problem=said_of(str(problem)))),
         )
 
+    def watch_best(self, scenario: Scenario, seed: int, move: Move) -> None:
+        """Show the best that is known from *move* on, deed by deed; nothing is recorded until it is taken over."""
+        history = History(Drill(scenario, seed, Mode.PRACTICE))
+        end = default_end(history.drill, move.plan[-1].tick if move.plan else move.until)
+
+        def played(_: History) -> None:
+            self.leave()
+            self.watching = self.watching_best = True
+            self.began.emit(history.drill)
+            self._session.watch(history, at_each_deed=True, tick=move.tick)
+
+        self._session.work(again(history, move.plan, end, lenient=True), played, failed=self._say)
+
+    def take_over(self, tick: Tick) -> None:
+        """Go on by oneself from a moment of the best that was watched, as a run that has come back there."""
+        watched = self._session.history
+        if watched is None or not self.watching_best:
+            return
+
+        def forked(history: History) -> None:
+            self.leave()
+            self.branches = Branches(history)
+            self._open(history, self._record(history.drill))
+
+        self._session.work(watched.forking(tick), forked, failed=self._say)
+
     def look_back(self, tick: Tick = 0) -> None:
         """Show the run that is over once more from *tick* on."""
         if self.branches is not None:
@@ -272,7 +301,7 @@ class Play(QObject):
     def leave(self) -> None:
         """Let go of the run; unless it is finished it can be taken up again."""
         self._then = None
-        self.watching = self.attending = False
+        self.watching = self.watching_best = self.attending = False
         self.branches = None
         self._runs = {}
         self._session.close()
@@ -353,7 +382,7 @@ class Play(QObject):
         return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()
 
     def _open(self, history: History, run: Recorder) -> None:
-        self.watching = False
+        self.watching = self.watching_best = False
         self.began.emit(history.drill)
         self._session.open(history, run)
         said, self._unrecorded = self._unrecorded, ""

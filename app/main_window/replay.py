@@ -127,7 +127,11 @@ class Replay(QObject):
     def go_on(self) -> None:
         """A branch from the moment on screen."""
         drill = self._session.drill
-        if drill is not None and self._session.looking_back and not self._play.watching:
+        if drill is None or not self._session.looking_back:
+            return
+        if self._play.watching_best:
+            self._play.take_over(drill.tick)
+        elif not self._play.watching:
             self._play.go_on(drill.tick)
 
     # --- what is shown --------------------------------------------------------------------------------------
@@ -162,7 +166,10 @@ class Replay(QObject):
         self._timeline.show_look(t_s)
         if self._play.watching:
             lines = [item.words for item in live.journal]
-            self.bar.show_step(len(drill.journal), drill.scenario.solution, lines, t_s)
+            if self._play.watching_best:
+                self.bar.show_best(len(drill.journal), lines, t_s)
+            else:
+                self.bar.show_step(len(drill.journal), drill.scenario.solution, lines, t_s)
         elif live.finished:
             self.bar.show_recorded(t_s, live.tick / TICKS_PER_S, self._play.branches is not None)
         else:

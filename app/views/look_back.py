@@ -99,11 +99,22 @@ class LookBack(QFrame):
             why = steps[done - 1].why if done <= len(steps) else ""
             said = tr("{moment}, step {done} of {all}: {why}")
             self._text.setText(said.format(moment=moment, done=done, all=len(steps), why=why))
+        self._show_line(done, lines)
+        self._offer(self.previous, self.next, self.leave)
+
+    def show_best(self, done: int, lines: list[str], t_s: float) -> None:
+        """The best possible after *done* of its *lines*; whoever likes takes over."""
+        self._head.setText(tr("The best possible"))
+        said = tr("{moment}, action {done} of {all}. Continue from here to take over.")
+        self._text.setText(said.format(moment=formatting.run_time(t_s, 1), done=done, all=len(lines)))
+        self._show_line(done, lines)
+        self._offer(self.previous, self.next, self.go_on, self.leave)
+
+    def _show_line(self, done: int, lines: list[str]) -> None:
         self._line.setText(_short(lines[done - 1]) if done else "")
         self._line.setVisible(done > 0)
         self.previous.setEnabled(done > 0)
         self.next.setEnabled(done < len(lines))
-        self._offer(self.previous, self.next, self.leave)
 
     def _offer(self, *offered: QPushButton) -> None:
         for button in (self.previous, self.next, self.now, self.go_on, self.leave):

@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.view_models.course import Span, course_of
-from app.views.debrief import answers, story
+from app.views.debrief import answers, par, story
 from app.views.debrief.failovers import Failover, attempt, missing
 from app.views.debrief.mistakes import mistakes
 from app.views.debrief.parts import Points, ScoreRing, card, label, muted
@@ -31,6 +31,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.judging.review import Review
 from engine.drill.judging.shapes import ItemJson, Report
 from engine.drill.judging.watch import DOWN, EXPOSED, Lanes
+from engine.drill.par.regret import Account
 
 ENDED: Final = {
     "goals": mark("all goals are reached"),
@@ -66,6 +67,10 @@ class Debrief(QScrollArea):
     solution_wanted = Signal()
     watch_wanted = Signal(float)
     """The run as it was at this moment, in seconds."""
+    account_wanted = Signal()
+    """What each act and wait cost, beside the best possible."""
+    best_wanted = Signal(object)
+    """The best from a `Move` on, to watch."""
     branches_wanted = Signal()
     export_wanted = Signal(str)
     """Kind of file, of `EXPORTS`."""
@@ -79,20 +84,39 @@ class Debrief(QScrollArea):
         self.setAccessibleName(tr("Debrief"))
         self._report: Report | None = None
         self._review: Review | None = None
+        self._account: Account | None = None
         self._can_retry = self._has_solution = False
         self._moment_s: float | None = None
         self._retry_here = QPushButton()
         self._build()
 
     def show_report(
-        self, report: Report, can_retry: bool, has_solution: bool, review: Review | None = None
+        self,
+        report: Report,
+        can_retry: bool,
+        has_solution: bool,
+        review: Review | None = None,
+        account: Account | None = None,
     ) -> None:
-        """Show *report*; trying again needs the scenario, and *review* that the run can be played again."""
+        """Show *report*; trying again needs the scenario, and *review* that the run can be played again.
+
+        *account*: what each act and wait cost, where that was worked out.
+        """
         self._report, self._can_retry, self._has_solution = report, can_retry, has_solution
-        self._review = review
+        self._review, self._account = review, account
         self._moment_s = None
         self._build()
         self.verticalScrollBar().setValue(0)
+
+    def show_account(self, account: Account) -> None:
+        """Where the page stands, so that nothing moves under the pointer but what was asked for."""
+        self._account = account
+        at = self.verticalScrollBar().value()
+        self._build()
+        there = self.widget().layout()
+        if there is not None:
+            there.activate()
+        self.verticalScrollBar().setValue(at)
 
     def moment(self) -> float | None:
         """The moment that was chosen for a retry, in seconds."""
@@ -131,6 +155,8 @@ class Debrief(QScrollArea):
             yield card(tr("Goals"), *planned)
         yield card(tr("Outcome"), story.figures(report, review))
         yield card(tr("Timeline"), self._course(report))
+        if review is not None and report["score"]["scored"]:
+            yield card(tr("Compared with the best possible"), *self._beside_the_best(report))
         if review is not None:
             yield card(tr("What happened, and why"), *story.happened(review))
             found = mistakes(review.mistakes, self._can_retry, self.retry_wanted.emit, self.watch_wanted.emit)
@@ -153,6 +179,14 @@ class Debrief(QScrollArea):
         commands = answers.commands(report)
         if commands is not None:
             yield card(tr("Commands"), commands)
+
+    def _beside_the_best(self, report: Report) -> list[QWidget]:
+        if self._account is None:
+            return par.offer(self.account_wanted.emit)
+        total = float(report["score"]["total"] or 0.0)
+        return par.beside_the_best(
+            self._account, total, self._can_retry, self.retry_wanted.emit, self.best_wanted.emit
+        )
 
     def _failovers(self, report: Report) -> list[QWidget]:
         """Each with its phases; those of many databases in a line of words."""

@@ -8,10 +8,12 @@ did something better than all of it, and the moments before are worth as much.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby, pairwise
+from operator import mul
 from typing import Final
 
 from engine.arithmetic import exp, total
@@ -40,6 +42,11 @@ MOVES_MAX: Final = 40
 STOPS_MAX: Final = 12
 """Parts of one wait that are told apart, the first ones. Assumed."""
 
+WINDOW: Final = (2, 8)
+WEIGHT: Final = (0.5, 12.0)
+"""Least and most moves in a window, a tenth of all, and least and most weight of a move [Lichess,
+AccuracyPercent.scala]."""
+
 NEAR_S: Final = 1.0
 """How closely the point of no return is sought within a wait. Assumed."""
 
@@ -61,8 +68,15 @@ class Move:
     after: float
     label: str
     """blunder, mistake, inaccuracy, good, best, brilliant."""
-    best: tuple[Input, ...] = ()
-    """What the best that is known does from before it on; nothing where nothing is lost."""
+    plan: tuple[Input, ...] = ()
+    """The run up to it and the best that is known from there, where something is lost."""
+    done: int = 0
+    """Acts of the plan that are the run's own."""
+
+    @property
+    def best(self) -> tuple[Input, ...]:
+        """What the best that is known does from before it on."""
+        return self.plan[self.done :]
 
     @property
     def lost(self) -> float:
@@ -77,7 +91,9 @@ class Way:
     reached: bool
     """Every goal is."""
     acts: tuple[Input, ...]
-    """What was done in it from that moment on."""
+    """All that was done in it."""
+    done: int
+    """Those of them that the run had done by then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +110,7 @@ class Account:
 
     moves: tuple[Move, ...]
     accuracy: float
-    """0 to 100, the mean over acts and the waits between them of what Lichess says of a move."""
+    """0 to 100, over acts and the waits between them, as Lichess has it of a game."""
     no_return: Tick | None
     """The last tick from which every goal could still be reached; None: they were, or from none."""
 
@@ -132,11 +148,14 @@ def account(drill: Drill, plans: Sequence[Sequence[Input]] = ()) -> Slices[Accou
             continue
         lost = worth[place] - worth[place + 1]
         label = _label(lost, 0.0 if here.line == WAITING else surprises[place])
-        best = ways[place].acts if lost >= LABELS[-1][0] else ()
-        ends = here.run.tick, then.run.tick
-        moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, best))
-    no_return = yield from _no_return([moment.run for moment in moments], reached, plans)
-    return Account(tuple(moves), _accuracy(moves), no_return)
+        plan = ways[place].acts if lost >= LABELS[-1][0] else ()
+        ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
+        moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
+    lost = yield from _no_return([moment.run for moment in moments], reached, plans)
+    if lost is None:
+        return Account(tuple(moves), _accuracy(moves), None)
+    parts = [part for move in moves for part in _split(move, lost)]
+    return Account(tuple(parts), _accuracy(moves), lost[0][0])
 
 
 def accuracy(lost: float) -> float:
@@ -148,13 +167,33 @@ def accuracy(lost: float) -> float:
 
 
 def _accuracy(moves: Sequence[Move]) -> float:
-    """A wait between two acts counts once, into however many it was split."""
-    losses = [
-        total(move.lost for move in stretch)
+    """Of the run; a wait between two acts counts once, into however many it was split.
+
+    The mean of two means [Lichess, AccuracyPercent.scala]: the harmonic one, and one in which a move counts the more
+    the more V changes around it.
+    """
+    stretches = [
+        stretch
         for act, together in groupby(moves, key=lambda move: move.line != WAITING)
         for stretch in ([[move] for move in together] if act else [list(together)])
     ]
-    return total(map(accuracy, losses)) / len(losses) if losses else 100.0
+    if not stretches:
+        return 100.0
+    worth = [stretches[0][0].before, *(stretch[-1].after for stretch in stretches)]
+    of_each = [accuracy(total(move.lost for move in stretch)) for stretch in stretches]
+    width = min(WINDOW[1], max(WINDOW[0], len(stretches) // 10))
+    weights = [
+        min(WEIGHT[1], max(WEIGHT[0], _spread(worth[max(0, place + 2 - width) :][:width])))
+        for place in range(len(stretches))
+    ]
+    weighted = total(map(mul, of_each, weights)) / total(weights)
+    return (weighted + len(of_each) / total(1.0 / max(1.0, each) for each in of_each)) / 2.0
+
+
+def _spread(values: Sequence[float]) -> float:
+    """Standard deviation."""
+    mean = total(values) / len(values)
+    return math.sqrt(total((value - mean) * (value - mean) for value in values) / len(values))
 
 
 def _ways_between(moments: Sequence[Moment], plans: Sequence[Sequence[Input]]) -> Slices[list[Way]]:
@@ -250,11 +289,11 @@ def _at_once(step: Step) -> Step:
 
 
 def _ended(run: Lean, share: float, done: int = 0) -> Slices[Way]:
-    """What *run* comes to, and its acts after the first *done*."""
+    """What *run* comes to."""
     for _ in passing(run, default_end(run, run.journal[-1].tick if run.journal else 0)):
         yield share
     reached = all(state.met for state in run.goals.values())
-    return Way(run.score().total, reached, tuple(run.journal[done:]))
+    return Way(run.score().total, reached, tuple(run.journal), done)
 
 
 def _try(run: Lean, words: str) -> None:
@@ -265,20 +304,42 @@ def _try(run: Lean, words: str) -> None:
             return
 
 
+Worth = tuple[Tick, Way]
+"""The best from a moment."""
+
+
 def _no_return(
     moments: Sequence[Lean], reached: Sequence[bool], plans: Sequence[Sequence[Input]]
-) -> Slices[Tick | None]:
+) -> Slices[tuple[Worth, Worth] | None]:
+    """The last moment from which all can be reached, and one soon after it."""
     if reached[-1] or not reached[0]:
         return None
     last = max(place for place, still in enumerate(reached) if still)
-    run, low, high = moments[last].fork(), moments[last].tick, moments[last + 1].tick
-    while high - low > ticks(NEAR_S):
+    run, after = moments[last].fork(), moments[last + 1]
+    low, high = (
+        (run.tick, (yield from _best(run, plans, 0.9))),
+        (after.tick, (yield from _best(after, plans, 0.9))),
+    )
+    while high[0] - low[0] > ticks(NEAR_S):
         middle = run.fork()
-        for _ in passing(middle, (low + high) // 2):
+        for _ in passing(middle, (low[0] + high[0]) // 2):
             yield 0.95
         best = yield from _best(middle, plans, 0.95)
         if best.reached:
-            run, low = middle, middle.tick
+            run, low = middle, (middle.tick, best)
         else:
-            high = middle.tick
-    return low
+            high = middle.tick, best
+    return low, high
+
+
+def _split(move: Move, lost: tuple[Worth, Worth]) -> list[Move]:
+    """A wait in which the last chance went by, told apart there."""
+    if not move.tick < lost[1][0] <= move.until:
+        return [move]
+    parts = []
+    for tick, way in lost:
+        if move.tick < tick < move.until:
+            worth = min(move.before, max(move.after, way.score))
+            parts.append(replace(move, until=tick, after=worth, label=_label(move.before - worth, 0.0)))
+            move = replace(move, tick=tick, before=worth, plan=way.acts, done=way.done)
+    return [*parts, replace(move, label=_label(move.lost, 0.0))]

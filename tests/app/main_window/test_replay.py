@@ -580,3 +580,26 @@ def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     hands.search()
     assert tree.names() == ["main", "branch 1", "branch 2"]
     assert tree.current == "branch 2"
+
+
+def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: Hands) -> None:
+    window = hands.window
+    with_a_failover(hands)
+    window.session.do("power-off SERVER_B")
+    window.session.do("finish")
+    hands.click(button(window.debrief, "Compare with the best possible"))
+    hands.qtbot.waitUntil(lambda: not window.session.busy)
+    assert "All goals could still be reached" in texts(window.debrief)
+    hands.click(button(window.debrief, "Watch the best from here"))
+    hands.qtbot.waitUntil(lambda: window.session.looking_back)
+    assert window.play.watching_best
+    assert window.replay.bar.go_on.isVisible()
+    at = hands.drill.tick
+    window.replay.step(1)
+    assert hands.drill.tick >= at
+    done = [item.line for item in hands.drill.journal]
+    hands.click(window.replay.bar.go_on)
+    hands.qtbot.waitUntil(lambda: not window.session.looking_back)
+    assert [item.line for item in hands.drill.journal][: len(done)] == done
+    assert hands.drill.journal[-1].verb == "rewind", "somebody has come back here, and the score knows"
+    assert window.play.run_id is not None

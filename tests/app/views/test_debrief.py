@@ -11,13 +11,16 @@ from pytestqt.qtbot import QtBot
 
 from app.files import scenario_files
 from app.views.debrief import Debrief, mistakes, phases_of
+from app.views.debrief.par import Worth, beside_the_best, together
 from app.widgets.strip import Strip
 from app.words import formatting
 from engine.drill.judging.counterfactual import Deed
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.shapes import Report
+from engine.drill.par.regret import WAITING, Account, Move
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
+from engine.inputs import Input
 from tests.there import there
 
 
@@ -126,3 +129,36 @@ def test_what_a_run_comes_to_without_a_deed_is_told_where_that_is_better(points:
     outcomes = (OutcomeRow("downtime_s", 30.0, 4.0), OutcomeRow("lost_transactions", 0.0, 0.0))
     deed = Deed(0, 100, "SET WITNESS OFF on SERVER_A", outcomes, points, ())
     assert mistakes.without(deed) == said
+
+
+def test_the_run_beside_the_best_possible(qtbot: QtBot, page: Debrief, report: Report) -> None:
+    """What the curve says, the costliest acts and waits first in time, and the ways to the best."""
+    act = Input(1000, "power-off", ("SERVER_B",))
+    late = Input(5000, "power-on", ("SERVER_A",))
+    moves = (
+        Move(0, 1000, WAITING, 100.0, 100.0, "best"),
+        Move(1000, 1000, act.words, 100.0, 80.0, "blunder", (late,)),
+        Move(1000, 2000, WAITING, 80.0, 78.0, "good", (act, late), 1),
+        Move(2000, 3000, WAITING, 78.0, 75.5, "good", (act, late), 1),
+        Move(3000, 9000, WAITING, 75.5, 75.5, "best"),
+    )
+    worth = Worth(Account(moves, 60.0, 3000))
+    qtbot.addWidget(worth)
+    assert worth.accessibleDescription().count("points") == 4
+    assert [(move.until, move.lost) for move in together(moves)][-1] == (9000, 4.5)
+    watched: list[Move] = []
+    parts = beside_the_best(Account(moves, 60.0, 3000), 75.5, True, lambda _: None, watched.append)
+    for part in parts:
+        qtbot.addWidget(part)
+    said = "\n".join(
+        label.text()
+        for part in parts
+        for label in [part, *part.findChildren(QLabel)]
+        if isinstance(label, QLabel)
+    )
+    assert "100 points could be reached at the start, 75.5 were. Accuracy 60 %." in said
+    assert "until 0:30.0" in said
+    assert said.index("power-off SERVER_B") < said.index("1:30.0  waiting")
+    look = [b for part in parts for b in part.findChildren(QPushButton) if b.text().startswith("Watch")]
+    qtbot.mouseClick(look[1], Qt.MouseButton.LeftButton)
+    assert [item.words for item in watched[0].best] == ["power-on SERVER_A"]
