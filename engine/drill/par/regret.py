@@ -146,9 +146,9 @@ def account(drill: Drill, plans: Sequence[Sequence[Input]] = ()) -> Slices[Accou
     for place, (here, then) in enumerate(pairwise(moments)):
         if here.line == WAITING and then.run.tick == here.run.tick:
             continue
-        lost = worth[place] - worth[place + 1]
-        label = _label(lost, 0.0 if here.line == WAITING else surprises[place])
-        plan = ways[place].acts if lost >= LABELS[-1][0] else ()
+        points = worth[place] - worth[place + 1]
+        label = _label(points, 0.0 if here.line == WAITING else surprises[place])
+        plan = ways[place].acts if points >= LABELS[-1][0] else ()
         ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
         moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
     lost = yield from _no_return([moment.run for moment in moments], reached, plans)
@@ -174,7 +174,7 @@ def _accuracy(moves: Sequence[Move]) -> float:
     """
     stretches = [
         stretch
-        for act, together in groupby(moves, key=lambda move: move.line != WAITING)
+        for act, together in groupby(moves, key=_acts)
         for stretch in ([[move] for move in together] if act else [list(together)])
     ]
     if not stretches:
@@ -186,8 +186,13 @@ def _accuracy(moves: Sequence[Move]) -> float:
         min(WEIGHT[1], max(WEIGHT[0], _spread(worth[max(0, place + 2 - width) :][:width])))
         for place in range(len(stretches))
     ]
-    weighted = total(map(mul, of_each, weights)) / total(weights)
-    return (weighted + len(of_each) / total(1.0 / max(1.0, each) for each in of_each)) / 2.0
+    weighted: float = total(map(mul, of_each, weights)) / total(weights)
+    harmonic: float = len(of_each) / total(1.0 / max(1.0, each) for each in of_each)
+    return (weighted + harmonic) / 2.0
+
+
+def _acts(move: Move) -> bool:
+    return move.line != WAITING
 
 
 def _spread(values: Sequence[float]) -> float:
