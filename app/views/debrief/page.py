@@ -113,9 +113,9 @@ class Debrief(QScrollArea):
         self._account = account
         at = self.verticalScrollBar().value()
         self._build()
-        there = self.widget().layout()
-        if there is not None:
-            there.activate()
+        page = self.widget()
+        if page is not None and (layout := page.layout()) is not None:
+            layout.activate()
         self.verticalScrollBar().setValue(at)
 
     def moment(self) -> float | None:
