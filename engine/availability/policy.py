@@ -7,7 +7,16 @@ from typing import Final
 from engine.availability import failover, movement, preconditions, redo, replicas, seeding
 from engine.flow import Crossing
 from engine.messages import SqlError
-from engine.model import DatabaseCopy, DbState, Key, ReplicaRole, ReplicaWord, SyncState, World
+from engine.model import (
+    AvailabilityGroup,
+    DatabaseCopy,
+    DbState,
+    Key,
+    ReplicaRole,
+    ReplicaWord,
+    SyncState,
+    World,
+)
 from engine.protocol import errorlog, groups, serving, streams
 from engine.protocol.groups import Precondition, StreamTerms
 
@@ -35,6 +44,13 @@ def _redo_threads(world: World, follow: DatabaseCopy) -> int:
     return max(1, min(world.computer_of(follow.server).cores // 2, 16))
 
 
+def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server: str) -> bool:
+    """The replica has a routing URL, and its copy can be read now."""
+    replica = group.replica(server)
+    url = replica.read_only_routing_url if replica is not None else None
+    return bool(url) and serving.reads(world, (server, copy.database))
+
+
 class Availability(groups.Policy):
     """One primary, several secondaries, and a cluster that decides who is which."""
 
@@ -56,20 +72,17 @@ class Availability(groups.Policy):
         return mine.role is ReplicaRole.SECONDARY and allowed and (moving or stays)
 
     def route(self, world: World, copy: DatabaseCopy) -> str | None:
-        """The first server of the primary's routing list that can be read now; 982 if there is none. [DOC: read-only
-        routing]"""
+        """The first server of the primary's routing list that can be read now; 982 if there is none. Servers of one
+        inner list take turns. [DOC: read-only routing]"""
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         mine = group.replica(copy.server) if group is not None else None
         if group is None or mine is None or not self.writes(copy):
             return None
-        for server in mine.read_only_routing_list:
-            replica = group.replica(server)
-            if (
-                replica is not None
-                and replica.read_only_routing_url
-                and serving.reads(world, (server, copy.database))
-            ):
-                return server
+        there = [(place, server) for place, server in mine.routes if _is_route(world, copy, group, server)]
+        first = [server for place, server in there if place == there[0][0]]
+        if first:  # members of one inner list share the connections
+            readers = sum(one.read_only and one.connected_to in first for one in world.clients.values())
+            return first[readers % len(first)]
         if mine.read_only_routing_list:
             raise SqlError(982, copy.database)
         return None

@@ -86,10 +86,18 @@ class Replica:
     """NO, READ_ONLY or ALL."""
     read_only_routing_url: str | None = None
     read_only_routing_list: tuple[str, ...] = ()
+    routing_priorities: tuple[int, ...] = ()
+    """Of each server in the routing list; those with the same share the connections. Empty: one after the other."""
     joined: bool = True
     """ALTER AVAILABILITY GROUP … JOIN has been run there."""
     seeding: bool = False
     """SEEDING_MODE = AUTOMATIC."""
+
+    @property
+    def routes(self) -> list[tuple[int, str]]:
+        """(priority, server) of the routing list, in its order."""
+        places = self.routing_priorities or range(1, len(self.read_only_routing_list) + 1)
+        return list(zip(places, self.read_only_routing_list, strict=True))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -179,7 +179,12 @@ def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
     double = next((name for place, name in enumerate(names) if name in names[:place]), None)
     if double is not None:
         raise SqlError(19402, double, replica.server)
-    return replace(replica, read_only_routing_list=names)
+    return replace(replica, read_only_routing_list=names, routing_priorities=())
+
+
+NESTED: Final = "PRIMARY_ROLE READ_ONLY_ROUTING_LIST PRIORITY"
+"""Places of the servers of a list with inner brackets, whose members share the connections: since 2016.
+[DOC: read-only routing]"""
 
 
 REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
@@ -200,6 +205,7 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
         replica, primary_connections=word(value, "READ_WRITE", "ALL")
     ),
     "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _routing_list,
+    NESTED: lambda replica, value, operation: replace(replica, routing_priorities=tuple(map(int, value))),
     "SEEDING_MODE": lambda replica, value, operation: replace(
         replica, seeding=word(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
     ),
@@ -211,6 +217,8 @@ def replica_with(replica: Replica, options: Options, operation: str, version: in
     """The replica with the options. 102, 35209, 35214, 35232, 19401, 19402."""
     for name, value in options:
         check_known(name, value, tuple(REPLICA_OPTIONS), version)
+        if name == NESTED and version < 2016:
+            raise SqlError(102, "(")
         if name in REPLICA_OPTIONS:
             replica = REPLICA_OPTIONS[name](replica, value, operation)
     return replica
@@ -258,7 +266,7 @@ def modify_replica(
     """MODIFY REPLICA ON 'server' WITH (option = value): one in a statement. 35210, 41185 for what is so already."""
     group = checks.primary(world, server, name, "modify", "replica")
     (target, options), *more = given
-    if more or len(options) > 1:
+    if more or sum(name != NESTED for name, _ in options) > 1:
         raise SqlError(102, ",")
     old = group.replica(spelled(world, target))
     if old is None:

@@ -184,7 +184,7 @@ def _listener_addresses(context: Context) -> Iterable[Record]:
 
 def _routing(context: Context) -> Iterable[Record]:
     for group, replica in _seen(context):
-        for priority, server in enumerate(replica.read_only_routing_list, start=1):
+        for priority, server in replica.routes:
             yield {
                 "replica_id": replica_id(group.guid, replica.server),
                 "routing_priority": priority,

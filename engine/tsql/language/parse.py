@@ -126,7 +126,16 @@ def _group_option(c: Children) -> list[tuple[str, str | tuple[str, ...]]]:
     name, value = _upper(c[0]), c[1] if len(c) > 1 else ""
     if isinstance(value, dict):
         return [(f"{name} {inner}", of_it) for inner, of_it in value["options"]]
-    return [(name, _texts(value) if isinstance(value, list) else value)]
+    pair = (name, _texts(value) if isinstance(value, list) else value)
+    if not isinstance(value, list) or not any(isinstance(part, list) for part in value):
+        return [pair]
+    parts = [_texts([part]) for part in value]
+    places = [
+        text
+        for number, texts in enumerate((one for one in parts if one), 1)
+        for text in [str(number)] * len(texts)
+    ]
+    return [pair, (f"{name} PRIORITY", tuple(places))]
 
 
 def _alter_group(c: Children) -> s.Statement:

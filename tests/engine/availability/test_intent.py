@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -162,3 +163,24 @@ def test_a_program_with_read_intent_is_sent_on_from_the_listener() -> None:
     modify(world, "NODE_3", "SECONDARY_ROLE (ALLOW_CONNECTIONS = NO)")
     refused = comes("NODE_1#5", listener="AGL1")
     assert [message["number"] for message in refused.get("messages")] == [982, 4060, 18456]
+
+
+def test_servers_of_an_inner_routing_list_share_the_readers() -> None:
+    nested = "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))"
+    old = ag_lab(version=2014)
+    alter = f"ALTER AVAILABILITY GROUP AG1 MODIFY REPLICA ON 'NODE_1' WITH ({nested})"
+    assert sql(old, "NODE_1#1", alter) == [102]
+    world = ag_lab(version=2016)
+    modify(world, "NODE_1", nested)
+    rows = "SELECT routing_priority FROM sys.availability_read_only_routing_lists ORDER BY 1"
+    found = done(world, "NODE_1#1", f"{rows}")["results"][0]["rows"]
+    assert [place for (place,) in found].count(1) >= 2
+    report = world.clients["REPORT"]
+    reached = []
+    for number in range(4):
+        name = f"REPORT{number}"
+        world.clients[name] = replace(report, name=name, connected_to=None)
+        do(world, f"start-app {name}")
+        until(world, world.tick / 100 + 1)
+        reached.append(world.clients[name].connected_to)
+    assert reached.count("NODE_2") == reached.count("NODE_3") == 2
