@@ -29,6 +29,7 @@ from app.words.language import tr
 from app.words.sentences import said as said_of
 from engine.drill.authoring import recorded
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.running import seat
 from engine.drill.running.drill import Drill
 
 if TYPE_CHECKING:
@@ -143,6 +144,10 @@ class Editing(QObject):
         scenario = self._choice.scenario
         if scenario is None:
             self._notice.tell(tr("Choose a drill first: its text is copied."))
+            return
+        tree = self._play.branches
+        if tree is not None and seat.secret(tree.history.drill):  # the text has its faults and its solution
+            self._notice.warn(tr("The text of an exam's drill can only be copied after its end."))
             return
         self.show()
         if self._may_leave():

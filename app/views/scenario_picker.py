@@ -160,7 +160,7 @@ class ScenarioPicker(QWidget):
         self._by_itself: Card | None = None
         """Selected before anyone chose."""
         self._heading = QLabel("Mirrordrill")
-        self._claim = QLabel(tr("Practise failover of mirrored SQL Server databases until it is boring."))
+        self._claim = QLabel(tr("Practise failover of SQL Server databases until it is boring."))
         self._claim.setProperty("muted", "true")
         self._claim.setWordWrap(True)
         self.interrupted = InterruptedRuns()
