@@ -494,6 +494,12 @@ def stop_node(world: World, node: str, call: Call, piped: Table | None) -> Table
     return get_node(world, node, Call("Get-ClusterNode", {"name": (name,)}), None)
 
 
+def remove_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """Eviction; it asks nobody here, as with -Force."""
+    commands.evict(world, _member(world, node, _one(call, piped, "node"), call).name)
+    return NOTHING
+
+
 def pause(paused: bool) -> Cmdlet:
     def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
         member = _member(world, node, _one(call, piped, "node", node), call)
@@ -518,9 +524,16 @@ def set_owner_node(world: World, node: str, call: Call, piped: Table | None) -> 
 
 
 def _server(world: World, node: str, call: Call) -> str:
-    """The instance that a service belongs to: MSSQLSERVER is the one on this node, MSSQL$NAME that of the name."""
+    """The instance that a service belongs to: MSSQLSERVER is the one on this node, MSSQL$NAME that of the name.
+
+    A failover cluster instance has its service on each node on which it is installed.
+    """
     wanted = call.value("name", 0)
-    there = world.instances_on(node)
+    installed = [name for name, one in world.instances.items() if one.clustered and node in one.installed]
+    there = [
+        *world.instances_on(node),
+        *(name for name in installed if world.instances[name].computer != node),
+    ]
     named = wanted.upper().removeprefix("MSSQL$")
     found = [name for name in there if wanted.upper() == "MSSQLSERVER" or name.upper() == named]
     if not found:
@@ -534,14 +547,19 @@ def get_service(world: World, node: str, call: Call, piped: Table | None) -> Tab
         state, name, shown = config.up(world, world.nodes[node]), "ClusSvc", "Cluster Service"
     else:
         server = _server(world, node, call)
-        state = world.instances[server].service is not Service.STOPPED
+        instance = world.instances[server]
+        state = instance.computer == node and instance.service is not Service.STOPPED
         name, shown = call.value("name", 0), f"SQL Server ({call.value('name', 0)})"
     row = {"Status": "Running" if state else "Stopped", "Name": name, "DisplayName": shown}
     return Table("service", ("Status", "Name", "DisplayName"), (row,))
 
 
 def restart_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    service.stop(world, _server(world, node, call), Cause.STOP_SERVICE, "restart", ((17148, ()),))
+    server = _server(world, node, call)
+    if world.instances[server].computer != node:
+        text = f"Service 'SQL Server ({server})' runs on {world.instances[server].computer}; not simulated elsewhere."
+        raise ShellError(call.name, text)
+    service.stop(world, server, Cause.STOP_SERVICE, "restart", ((17148, ()),))
     return NOTHING
 
 
@@ -667,6 +685,7 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "stop-clustergroup": set_group(commands.stop_role),
     "start-clusterresource": set_resource(commands.start_resource),
     "stop-clusterresource": set_resource(commands.stop_resource),
+    "remove-clusternode": remove_node,
     "move-clusterresource": move_resource,
     "add-clusterresourcedependency": add_dependency,
     "get-clusterresourcedependency": get_dependency,

@@ -268,3 +268,15 @@ def ps(world: World, line: str) -> str:
     do(world, f"ps NODE_1 {line}")
     events = until(world, world.tick / 100 + 0.1)
     return next(str(event.get("output")) for event in events if event.kind == "powershell")
+
+
+def test_the_service_of_an_instance_is_on_each_of_its_nodes_and_runs_on_one() -> None:
+    world = fci_lab()
+    assert "Running" in ps(world, "Get-Service 'MSSQL$SQLFCI1'")
+    do(world, "move-role SQLFCI1 NODE_2")
+    until(world, 40)
+    assert "Stopped" in ps(world, "Get-Service 'MSSQL$SQLFCI1'")
+    assert "runs on NODE_2" in ps(world, "Restart-Service 'MSSQL$SQLFCI1'")
+    assert "NoServiceFoundForGivenName" in ps(world, "Get-Service 'MSSQL$SQLFCI2'")
+    ps(world, "Remove-ClusterNode NODE_4")
+    assert "NODE_4" not in world.nodes
