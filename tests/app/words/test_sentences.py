@@ -238,7 +238,7 @@ def _english(text: str) -> Iterator[str]:
 
 def _strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
-        yield from (value, f"{value}.", value.rstrip("."))
+        yield from (value, f"{value}.", value.rstrip("."), value.removeprefix("note "))
     elif isinstance(value, (dict, list, tuple)):
         for part in value.values() if isinstance(value, dict) else value:
             yield from _strings(part)
