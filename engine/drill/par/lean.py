@@ -141,7 +141,9 @@ class Lean(Drill):
                 moments.append(since + ticks(inquiry.after))
             else:
                 texts.append(inquiry.when)
-                if self.holds(inquiry.when):  # its premise failed just now, and from the next second on it waits anew
+                if self.holds(
+                    inquiry.when
+                ):  # its premise failed just now, and from the next second on it waits anew
                     moments.append(now + TICKS_PER_S)
         if any(text is not None and self._flows(text) for text in texts):
             return now + TICKS_PER_S
