@@ -106,7 +106,7 @@ class ScoreRing(QWidget):
         painter.setPen(QPen(tone, width, Qt.PenStyle.SolidLine, Qt.PenCapStyle.FlatCap))
         painter.drawArc(box, 90 * 16, -round(self._total / 100.0 * 360 * 16))
         painter.setPen(colours.text)
-        painter.setFont(theme.sized(self.font(), 2.2, bold=True))
+        painter.setFont(theme.sized(self.font(), 1.8, bold=True))
         line = QFontMetricsF(painter.font()).height()
         upper = QRectF(0, self.height() / 2 - line * 0.68, self.width(), line)
         painter.drawText(upper, Qt.AlignmentFlag.AlignCenter, formatting.plain(self._total))
