@@ -86,7 +86,18 @@ def _schemas(context: Context) -> Iterable[Record]:
         yield {"name": name, "schema_id": made.number, "principal_id": owner}
 
 
+def _schemata(context: Context) -> Iterable[Record]:
+    owners = {row["principal_id"]: row["name"] for row in _rows(context, "sys.database_principals")}
+    for row in _schemas(context):
+        yield {
+            "CATALOG_NAME": context.session.database,
+            "SCHEMA_NAME": row["name"],
+            "SCHEMA_OWNER": owners.get(row["principal_id"], row["name"]),
+        }
+
+
 view("sys.schemas", _schemas)
+view("information_schema.schemata", _schemata)
 view("sys.assemblies", none)
 view("sys.event_notifications", none)
 view("sys.server_event_notifications", none)

@@ -21,6 +21,7 @@ from engine.tsql.procedures import (
     mail,
     messages,
     monitoring,
+    odbc,
     renaming,
     servers,
     system,
@@ -226,6 +227,7 @@ PROCEDURES: Final[Procedures] = {
     **mail.PROCEDURES,
     **messages.PROCEDURES,
     **monitoring.PROCEDURES,
+    **odbc.PROCEDURES,
     **servers.PROCEDURES,
     **system.PROCEDURES,
     **who.PROCEDURES,
@@ -253,9 +255,9 @@ sp_msloginmappings sp_setapprole sp_settriggerorder sp_fulltext_database sp_full
 sp_control_dbmasterkey_password
 sp_add_log_shipping_primary_database sp_add_log_shipping_secondary_database sp_add_proxy
 sp_addextendedproperty sp_addmessage sp_addtype sp_altermessage sp_attach_db
-sp_attach_single_file_db sp_bindrule sp_certify_removable sp_columns
+sp_attach_single_file_db sp_bindrule sp_certify_removable
 sp_control_plan_guide sp_createstats sp_cursoropen sp_cycle_errorlog sp_delete_backuphistory
-sp_depends sp_dropmessage sp_dropuser sp_estimate_data_compression_savings sp_execute sp_fkeys
+sp_depends sp_dropmessage sp_dropuser sp_estimate_data_compression_savings sp_execute
 sp_get_distributor sp_getapplock sp_help_alert sp_help_jobactivity sp_help_jobhistory
 sp_help_jobstep sp_help_log_shipping_monitor sp_help_operator sp_helpconstraint sp_helpextendedproc
 sp_helpindex sp_helprole sp_helprolemember sp_helprotect sp_helpsort sp_helpsrvrolemember
@@ -263,7 +265,7 @@ sp_helptrigger sp_helpuser sp_indexes sp_monitor sp_msforeachtable sp_oacreate s
 sp_oageterrorinfo sp_oagetproperty sp_oamethod sp_password sp_prepare sp_procoption
 sp_purge_jobhistory sp_recompile sp_refreshview sp_releaseapplock
 sp_resetstatus sp_send_dbmail sp_server_info sp_set_session_context sp_setnetname sp_spaceused
-sp_sproc_columns sp_statistics sp_tables sp_trace_create sp_trace_setevent sp_trace_setfilter
+sp_sproc_columns sp_trace_create sp_trace_setevent sp_trace_setfilter
 sp_trace_setstatus sp_unprepare sp_updatestats sp_validatelogins sp_xml_preparedocument
 sp_xml_removedocument sysmail_add_account_sp sysmail_add_profile_sp xp_cmdshell xp_create_subdir
 xp_delete_file xp_dirtree xp_fileexist xp_getnetname xp_instance_regread

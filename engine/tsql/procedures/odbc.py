@@ -1,0 +1,353 @@
+"""Catalog procedures, which drivers call for their own catalog functions: sp_tables, sp_columns, sp_pkeys …
+
+Columns and codes as documented for each [DOC: catalog stored procedures]; the type codes are those of ODBC.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from typing import Final
+
+from engine.tsql import catalog
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.scalars.like import like
+from engine.tsql.scalars.values import Scalar, comparable, to_text
+
+Record = dict[str, Scalar]
+
+TYPES: Final = {
+    # name: ODBC code, its code of dates, digits or characters (0: as declared), bytes, scale, radix, literals, TDS type
+    "bigint": (-5, None, 19, 8, 0, 10, "", 108),
+    "binary": (-2, None, 0, 0, None, None, "0x", 37),
+    "bit": (-7, None, 1, 1, None, None, "", 50),
+    "char": (1, None, 0, 0, None, None, "'", 39),
+    "date": (-9, None, 10, 20, None, None, "'", 0),
+    "datetime": (11, 3, 23, 16, 3, None, "'", 111),
+    "datetime2": (-9, None, 27, 54, None, None, "'", 0),
+    "datetimeoffset": (-9, None, 34, 68, None, None, "'", 0),
+    "decimal": (3, None, 0, 0, 0, 10, "", 106),
+    "float": (6, None, 15, 8, None, 10, "", 109),
+    "image": (-4, None, 2147483647, 2147483647, None, None, "0x", 34),
+    "int": (4, None, 10, 4, 0, 10, "", 56),
+    "money": (3, None, 19, 21, 4, 10, "$", 110),
+    "nchar": (-8, None, 0, 0, None, None, "N'", 39),
+    "ntext": (-10, None, 1073741823, 2147483646, None, None, "N'", 35),
+    "numeric": (2, None, 0, 0, 0, 10, "", 108),
+    "nvarchar": (-9, None, 0, 0, None, None, "N'", 39),
+    "real": (7, None, 7, 4, None, 10, "", 109),
+    "smalldatetime": (11, 3, 16, 16, 0, None, "'", 111),
+    "smallint": (5, None, 5, 2, 0, 10, "", 52),
+    "smallmoney": (3, None, 10, 12, 4, 10, "$", 110),
+    "sql_variant": (-150, None, 8000, 8000, None, None, "", 39),
+    "sysname": (-9, None, 128, 256, None, None, "N'", 39),
+    "text": (-1, None, 2147483647, 2147483647, None, None, "'", 35),
+    "time": (-9, None, 16, 32, None, None, "'", 0),
+    "timestamp": (-2, None, 8, 8, None, None, "0x", 45),
+    "tinyint": (-6, None, 3, 1, 0, 10, "", 48),
+    "uniqueidentifier": (-11, None, 36, 16, None, None, "'", 37),
+    "varbinary": (-3, None, 0, 0, None, None, "0x", 37),
+    "varchar": (12, None, 0, 0, None, None, "'", 39),
+    "xml": (-10, None, 0, 0, None, None, "N'", 0),
+}
+WIDE: Final = frozenset({"nchar", "nvarchar"})
+KINDS: Final = {"U": "TABLE", "V": "VIEW", "S": "SYSTEM TABLE"}
+
+
+def _rows(call: Call, view: str) -> list[Record]:
+    """Of a view; what one leaves out is NULL."""
+    return [defaultdict(lambda: None, row) for row in catalog.rows_of(call.machine.context, view)]
+
+
+def _matches(pattern: Scalar, name: Scalar) -> bool:
+    return (
+        pattern is None
+        or pattern == ""
+        or bool(like(comparable(to_text(pattern)), comparable(to_text(name))))
+    )
+
+
+def _is(wanted: Scalar, name: Scalar) -> bool:
+    return wanted is None or comparable(to_text(wanted)) == comparable(to_text(name))
+
+
+def _schemas(call: Call) -> dict[Scalar, Scalar]:
+    return {row["schema_id"]: row["name"] for row in _rows(call, "sys.schemas")}
+
+
+def _objects(call: Call, kinds: Iterable[str] = ("U", "V")) -> dict[Scalar, tuple[Scalar, Scalar, str]]:
+    """(schema, name, kind) of each object of these kinds, by its id."""
+    schemas = _schemas(call)
+    return {
+        row["object_id"]: (schemas.get(row["schema_id"]), row["name"], to_text(row["type"]).strip())
+        for row in _rows(call, "sys.objects")
+        if to_text(row["type"]).strip() in kinds
+    }
+
+
+def _database(call: Call) -> str:
+    return call.database or call.machine.session.database
+
+
+def _tables(call: Call) -> None:
+    """sp_tables: tables and views; with % alone for one of the three names the names themselves."""
+    names = ("TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "TABLE_TYPE", "REMARKS")
+    name, owner, database, kinds = (
+        call.arguments.get(key) for key in ("@table_name", "@table_owner", "@table_qualifier", "@table_type")
+    )
+    rows: list[tuple[Scalar, ...]]
+    if database == "%" and name == "" and owner == "":
+        rows = [(row["name"], None, None, None, None) for row in _rows(call, "sys.databases")]
+    elif owner == "%" and name == "" and not database:
+        rows = [(None, schema, None, None, None) for schema in _schemas(call).values()]
+    elif kinds == "%" and name == "" and owner == "":
+        rows = [(None, None, None, kind, None) for kind in sorted(KINDS.values())]
+    else:
+        asked = to_text(kinds or "").upper()
+        rows = [
+            (_database(call), schema, table, KINDS[kind], None)
+            for schema, table, kind in _objects(call).values()
+            if _matches(name, table)
+            and _matches(owner, schema)
+            and (not asked or asked == "%" or f"'{KINDS[kind]}'" in asked)
+        ]
+    call.show(names, sorted(rows, key=lambda row: [to_text(value or "") for value in (row[3], *row[:3])]))
+
+
+def _columns(call: Call) -> None:
+    """sp_columns."""
+    names = (
+        "TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "COLUMN_NAME", "DATA_TYPE", "TYPE_NAME", "PRECISION", "LENGTH",
+        "SCALE", "RADIX", "NULLABLE", "REMARKS", "COLUMN_DEF", "SQL_DATA_TYPE", "SQL_DATETIME_SUB",
+        "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", "SS_DATA_TYPE",
+    )  # fmt: skip
+    tables, types = _objects(call), _type_names(call)
+    defaults = {
+        (row["parent_object_id"], row["parent_column_id"]): row["definition"]
+        for row in _rows(call, "sys.default_constraints")
+    }
+    rows: list[tuple[Scalar, ...]] = []
+    for row in _rows(call, "sys.columns"):
+        schema, table, _ = tables.get(row["object_id"], (None, None, ""))
+        if table is None or not (
+            _matches(call.arguments.get("@table_name"), table)
+            and _matches(call.arguments.get("@table_owner"), schema)
+            and _matches(call.arguments.get("@column_name"), row["name"])
+        ):
+            continue
+        place = int(str(row["column_id"]))
+        null = bool(row["is_nullable"])
+        default = defaults.get((row["object_id"], row["column_id"]))
+        code, sub, precision, length, scale, radix, octets, tds = _measures(types, row)
+        own = "int identity" if row["is_identity"] else types.get(row["user_type_id"])
+        rows.append(
+            (_database(call), schema, table, row["name"], code, own, precision, length, scale, radix, int(null), None,
+             default, 9 if sub else code, sub, octets, place, "YES" if null else "NO", tds)
+        )  # fmt: skip
+    call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[16])))))
+
+
+def _type_names(call: Call) -> dict[Scalar, str]:
+    return {row["user_type_id"]: to_text(row["name"]) for row in _rows(call, "sys.types")}
+
+
+def _measures(types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
+    """Code, code of dates, precision, length, scale, radix, bytes of characters and TDS type of a column."""
+    name = types.get(row["user_type_id"], "")
+    code, sub, precision, length, scale, radix, _, tds = TYPES.get(name, TYPES["sql_variant"])
+    size, octets = int(str(row["max_length"])), None
+    if not precision and name in ("decimal", "numeric"):
+        precision, length, scale = (
+            int(str(row["precision"])),
+            int(str(row["precision"])) + 2,
+            int(str(row["scale"])),
+        )
+    elif not precision:
+        length = octets = size if size >= 0 else 2147483647
+        precision = length // 2 if name in WIDE else length
+    return code, sub, precision, length, scale, radix, octets, tds
+
+
+def _types(call: Call) -> None:
+    """sp_datatype_info."""
+    names = (
+        "TYPE_NAME", "DATA_TYPE", "PRECISION", "LITERAL_PREFIX", "LITERAL_SUFFIX", "CREATE_PARAMS", "NULLABLE",
+        "CASE_SENSITIVE", "SEARCHABLE", "UNSIGNED_ATTRIBUTE", "MONEY", "AUTO_INCREMENT", "LOCAL_TYPE_NAME",
+        "MINIMUM_SCALE", "MAXIMUM_SCALE", "SQL_DATA_TYPE", "SQL_DATETIME_SUB", "NUM_PREC_RADIX", "INTERVAL_PRECISION",
+        "USERTYPE",
+    )  # fmt: skip
+    wanted = call.number("@data_type")
+    there = set(_type_names(call).values())
+    rows: list[tuple[Scalar, ...]] = []
+    for name, (code, sub, precision, _, scale, radix, prefix, _) in TYPES.items():
+        if name not in there or wanted not in (0, code):
+            continue
+        characters = name.endswith(("char", "text")) or name == "sysname"
+        declared = (
+            None if precision else "precision,scale" if radix else "max length" if characters else "length"
+        )
+        suffix = "'" if prefix.endswith("'") else None
+        number = radix is not None
+        most = precision or (38 if radix else 4000 if name in WIDE else 8000)
+        rows.append(
+            (name, code, most, prefix or None, suffix, declared, 1, 0, 3 if characters else 2,
+             int(name == "tinyint") if number else None, int("money" in name), 0 if number else None, name,
+             scale, 38 if declared == "precision,scale" else scale, 9 if sub else code, sub, radix, None, 0)
+        )  # fmt: skip
+    call.show(names, sorted(rows, key=lambda row: (int(str(row[1])), to_text(row[0]))))
+
+
+def _keys(call: Call) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
+    """(schema and table, index, its columns in order) of each index of the tables asked for."""
+    tables = _objects(call, ("U",))
+    columns = {(row["object_id"], row["column_id"]): row["name"] for row in _rows(call, "sys.columns")}
+    parts = sorted(
+        _rows(call, "sys.index_columns"),
+        key=lambda row: int(str(row["key_ordinal"] or row["index_column_id"])),
+    )
+    found = []
+    for index in _rows(call, "sys.indexes"):
+        schema, table, _ = tables.get(index["object_id"], (None, None, ""))
+        if table is None or not _is(call.arguments.get("@table_name"), table):
+            continue
+        of = [
+            columns[part["object_id"], part["column_id"]]
+            for part in parts
+            if (part["object_id"], part["index_id"]) == (index["object_id"], index["index_id"])
+            and not part["is_included_column"]
+        ]
+        found.append(((schema, table), index, of))
+    return found
+
+
+def _primary_key(call: Call) -> None:
+    """sp_pkeys."""
+    names = ("TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "COLUMN_NAME", "KEY_SEQ", "PK_NAME")
+    rows = [
+        (_database(call), *place, column, number, index["name"])
+        for place, index, columns in _keys(call)
+        if index["is_primary_key"]
+        for number, column in enumerate(columns, start=1)
+    ]
+    call.show(names, rows)
+
+
+def _statistics(call: Call) -> None:
+    """sp_statistics: the table itself, then its indexes."""
+    names = (
+        "TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "NON_UNIQUE", "INDEX_QUALIFIER", "INDEX_NAME", "TYPE",
+        "SEQ_IN_INDEX", "COLUMN_NAME", "COLLATION", "CARDINALITY", "PAGES", "FILTER_CONDITION",
+    )  # fmt: skip
+    database, of_unique = _database(call), to_text(call.arguments.get("@is_unique") or "N").upper() == "Y"
+    rows: list[tuple[Scalar, ...]] = [
+        (database, schema, table, None, None, None, 0, None, None, None, None, None, None)
+        for schema, table, _ in _objects(call, ("U",)).values()
+        if _is(call.arguments.get("@table_name"), table)
+    ]
+    for (schema, table), index, columns in _keys(call):
+        if index["name"] is None or (of_unique and not index["is_unique"]):
+            continue
+        rows += [
+            (database, schema, table, int(not index["is_unique"]), table, index["name"],
+             1 if index["type"] == 1 else 3, number, column, "A", None, None, None)
+            for number, column in enumerate(columns, start=1)
+        ]  # fmt: skip
+    call.show(names, rows)
+
+
+def _foreign_keys(call: Call) -> None:
+    """sp_fkeys: keys that point to the table @pktable_name, or from @fktable_name."""
+    names = (
+        "PKTABLE_QUALIFIER", "PKTABLE_OWNER", "PKTABLE_NAME", "PKCOLUMN_NAME", "FKTABLE_QUALIFIER", "FKTABLE_OWNER",
+        "FKTABLE_NAME", "FKCOLUMN_NAME", "KEY_SEQ", "UPDATE_RULE", "DELETE_RULE", "FK_NAME", "PK_NAME", "DEFERRABILITY",
+    )  # fmt: skip
+    tables, database = _objects(call, ("U",)), _database(call)
+    columns = {(row["object_id"], row["column_id"]): row["name"] for row in _rows(call, "sys.columns")}
+    keys = {row["object_id"]: row for row in _rows(call, "sys.foreign_keys")}
+    indexes = {(row["object_id"], row["index_id"]): row["name"] for row in _rows(call, "sys.indexes")}
+    rows: list[tuple[Scalar, ...]] = []
+    for row in _rows(call, "sys.foreign_key_columns"):
+        key = keys[row["constraint_object_id"]]
+        schema, table, _ = tables[row["referenced_object_id"]]
+        own_schema, own, _ = tables[row["parent_object_id"]]
+        if _is(call.arguments.get("@pktable_name"), table) and _is(call.arguments.get("@fktable_name"), own):
+            rows.append(
+                (database, schema, table, columns[row["referenced_object_id"], row["referenced_column_id"]],
+                 database, own_schema, own, columns[row["parent_object_id"], row["parent_column_id"]],
+                 row["constraint_column_id"], _rule(key["update_referential_action"]),
+                 _rule(key["delete_referential_action"]), key["name"],
+                 indexes.get((row["referenced_object_id"], key["key_index_id"])), 7)
+            )  # fmt: skip
+    call.show(names, sorted(rows, key=lambda row: (to_text(row[6]), to_text(row[11]), int(str(row[8])))))
+
+
+def _rule(action: Scalar) -> int:
+    """sp_fkeys has 0 for CASCADE and 1 for NO ACTION, sys.foreign_keys the other way round."""
+    return {0: 1, 1: 0}.get(int(str(action or 0)), int(str(action or 0)))
+
+
+def _procedures(call: Call) -> None:
+    """sp_stored_procedures: those of the database."""
+    names = (
+        "PROCEDURE_QUALIFIER", "PROCEDURE_OWNER", "PROCEDURE_NAME", "NUM_INPUT_PARAMS", "NUM_OUTPUT_PARAMS",
+        "NUM_RESULT_SETS", "REMARKS", "PROCEDURE_TYPE",
+    )  # fmt: skip
+    rows = [
+        (_database(call), schema, f"{to_text(name)};{int(kind == 'P')}", -1, -1, -1, None, 2)
+        for schema, name, kind in _objects(call, ("P", "FN", "IF", "TF")).values()
+        if _matches(call.arguments.get("@sp_name"), name)
+        and _matches(call.arguments.get("@sp_owner"), schema)
+    ]
+    call.show(names, rows)
+
+
+def _special_columns(call: Call) -> None:
+    """sp_special_columns: the columns by which a row is told from the others: those of a unique index."""
+    names = (
+        "SCOPE",
+        "COLUMN_NAME",
+        "DATA_TYPE",
+        "TYPE_NAME",
+        "PRECISION",
+        "LENGTH",
+        "SCALE",
+        "PSEUDO_COLUMN",
+    )
+    types = _type_names(call)
+    by_name = {(row["object_id"], row["name"]): row for row in _rows(call, "sys.columns")}
+    unique = [(index, columns) for _, index, columns in _keys(call) if index["is_unique"]]
+    best = min(unique, key=lambda found: (not found[0]["is_primary_key"], len(found[1])), default=None)
+    rows: list[tuple[Scalar, ...]] = []
+    if best is not None and to_text(call.arguments.get("@col_type") or "R").upper() == "R":
+        for name in best[1]:
+            row = by_name[best[0]["object_id"], name]
+            code, _, precision, length, scale, *_ = _measures(types, row)
+            rows.append((1, name, code, types.get(row["user_type_id"]), precision, length, scale, 1))
+    call.show(names, rows)
+
+
+_TABLES = procedure(_tables, "@table_name? @table_owner? @table_qualifier? @table_type? @fusepattern?")
+_COLUMNS = procedure(
+    _columns, "@table_name @table_owner? @table_qualifier? @column_name? @namescope? @odbcver? @fusepattern?"
+)
+_TYPES = procedure(_types, "@data_type? @odbcver?")
+_STATISTICS = procedure(
+    _statistics, "@table_name @table_owner? @table_qualifier? @index_name? @is_unique? @accuracy?"
+)
+_SPECIAL = procedure(
+    _special_columns, "@table_name @table_owner? @qualifier? @col_type? @scope? @nullable? @odbcver?"
+)
+
+PROCEDURES: Final[Procedures] = {
+    "sp_tables": _TABLES,
+    **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _COLUMNS),
+    **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _TYPES),
+    **dict.fromkeys(("sp_statistics", "sp_statistics_100"), _STATISTICS),
+    **dict.fromkeys(("sp_special_columns", "sp_special_columns_90", "sp_special_columns_100"), _SPECIAL),
+    "sp_pkeys": procedure(_primary_key, "@table_name @table_owner? @table_qualifier?"),
+    "sp_fkeys": procedure(
+        _foreign_keys,
+        "@pktable_name? @pktable_owner? @pktable_qualifier? @fktable_name? @fktable_owner? @fktable_qualifier?",
+    ),
+    "sp_stored_procedures": procedure(_procedures, "@sp_name? @sp_owner? @sp_qualifier? @fusepattern?"),
+}

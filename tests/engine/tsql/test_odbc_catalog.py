@@ -1,0 +1,42 @@
+"""The catalog procedures that drivers call: what ODBC Driver 18 asks for in its catalog functions."""
+
+from __future__ import annotations
+
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import DB, P, lab
+
+MADE = f"""USE {DB}
+CREATE TABLE parent (id int NOT NULL PRIMARY KEY, name nvarchar(40) NOT NULL, price decimal(9,2) NULL)
+CREATE TABLE child (id int IDENTITY NOT NULL PRIMARY KEY, parent_id int NOT NULL REFERENCES parent (id))"""
+
+
+def test_tables_columns_and_keys_are_as_documented() -> None:
+    world = lab()
+    ask(world, P, MADE, then_s=1)
+
+    def rows(call: str) -> list[tuple[object, ...]]:
+        return [tuple(row) for row in ask(world, P, f"USE {DB} EXEC {call}").grids[-1]]
+
+    assert [row[1:4] for row in rows("sp_tables 'p%'")] == [("dbo", "parent", "TABLE")]
+    assert rows("sp_tables @table_name = '', @table_owner = '', @table_qualifier = '%'")[0][1:] == (None,) * 4
+    assert rows("sp_tables @table_type = \"'VIEW'\"") == []
+    # name, ODBC code, type, precision, length, scale, radix, nullable
+    assert [row[3:11] for row in rows("[sys].sp_columns_100 'parent'")] == [
+        ("id", 4, "int", 10, 4, 0, 10, 0),
+        ("name", -9, "nvarchar", 40, 80, None, None, 0),
+        ("price", 3, "decimal", 9, 11, 2, 10, 1),
+    ]
+    assert rows("sp_columns 'child', @column_name = 'id'")[0][5] == "int identity"
+    assert [row[2:5] for row in rows("sp_pkeys 'parent'")] == [("parent", "id", 1)]
+    (key,) = rows("sp_fkeys 'parent'")
+    assert (key[2:4], key[6:11]) == (("parent", "id"), ("child", "parent_id", 1, 1, 1))
+    assert rows("sp_fkeys @fktable_name = 'parent'") == []
+    table, index = rows("sp_statistics 'parent'")
+    assert (table[6], index[3], index[6:9]) == (0, 0, (1, 1, "id"))
+    assert [row[1] for row in rows("sp_special_columns 'parent'")] == ["id"]
+    types = {row[0]: row for row in rows("sp_datatype_info_90")}
+    assert types["int"][1:3] == (4, 10)
+    assert types["nvarchar"][3:5] == ("N'", "'")
+    assert [row[0] for row in rows("sp_datatype_info @data_type = -5")] == ["bigint"]
+    schemas = ask(world, P, f"USE {DB} SELECT * FROM INFORMATION_SCHEMA.SCHEMATA").grids[-1]
+    assert "dbo" in [row[1] for row in schemas]
