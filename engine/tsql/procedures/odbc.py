@@ -205,7 +205,7 @@ def _keys(call: Call) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
         _rows(call, "sys.index_columns"),
         key=lambda row: int(str(row["key_ordinal"] or row["index_column_id"])),
     )
-    found = []
+    found: list[tuple[tuple[Scalar, ...], Record, list[Scalar]]] = []
     for index in _rows(call, "sys.indexes"):
         schema, table, _ = tables.get(index["object_id"], (None, None, ""))
         if table is None or not _is(call.arguments.get("@table_name"), table):
