@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from importlib import resources
-from typing import Any, Final
+from typing import Final
 
+from app.files import proof
+from app.files.proof import Certificate
 from app.words.language import tr
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import Scenario
@@ -20,18 +19,13 @@ BETTER_MAX: Final = 3.0
 WORTH_MIN: Final = 15.0
 """Points that doing nothing has to lose at least: as many as a blunder costs."""
 
-Certificate = dict[str, Any]
+LUCK_MAX: Final = 15.0
+"""Points by which the reference may differ from seed to seed: as many as a blunder costs."""
 
 
 def kept(scenario: Scenario) -> Certificate | None:
     """The certificate of just this text; None: there is none, or the drill was changed since."""
-    file = resources.files("assets").joinpath("par", f"{scenario.name}.json")
-    try:
-        found: Certificate = json.loads(file.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return None
-    same = found["hashes"]["scenario"] == hashlib.sha256(scenario.text.encode()).hexdigest()
-    return found if same else None
+    return proof.kept(scenario.name, scenario.text)
 
 
 def plans(drill: DrillState) -> list[list[Input]]:
@@ -52,4 +46,8 @@ def warnings(found: Certificate, file: str) -> list[Problem]:
     if idle > par - WORTH_MIN:
         text = tr("doing nothing earns {points:g} points, the best plan that was found {par:g}")
         said.append((text.format(points=idle, par=par), tr("points that need an action")))
+    luck = found.get("luck")
+    if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
+        text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")
+        said.append((text.format(**luck), tr("a drill that luck does not decide")))
     return [Problem(file, 1, 1, "", text, expected) for text, expected in said]

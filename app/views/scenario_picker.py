@@ -26,7 +26,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.files import course
+from app.files import course, proof
 from app.files.summary import LEVELS, Summary
 from app.widgets import theme
 from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
@@ -442,6 +442,7 @@ class _Details(QFrame):
         if lesson is not None:
             where = tr("Course, part {n} “{title}”").format(n=lesson.part, title=tr(lesson.part_title))
             said.append(f"{where}: {lesson.teaches}")
+        said += [proved] if card.shipped and (proved := proof.told(card.name)) else []
         self._skills.setText("\n".join(said))
         self._skills.setVisible(bool(said))
         sources = "\n".join(f"- {source}" for source in card.sources)

@@ -7,7 +7,7 @@ from importlib import resources
 import pytest
 
 from app import cli
-from app.files import certificates, scenario_files
+from app.files import certificates, proof, scenario_files
 from app.files.certificates import Certificate
 from app.files.scenario_files import ScenarioFile
 
@@ -47,6 +47,21 @@ def test_what_a_certificate_has_against_a_drill(
 ) -> None:
     found = certificates.warnings(_certificate(par, reference, idle), "small.toml")
     assert [problem.text[: len(begin)] for problem, begin in zip(found, said, strict=True)] == said
+
+
+def test_luck_that_decides_is_told() -> None:
+    found = _certificate(100.0, 100.0, 0.0) | {"luck": {"seeds": 4, "least": 84.9, "most": 100.0}}
+    (problem,) = certificates.warnings(found, "small.toml")
+    assert problem.text.startswith("with other seeds the reference solution earns 84.9 to 100")
+    assert not certificates.warnings(
+        found | {"luck": {"seeds": 4, "least": 85.0, "most": 100.0}}, "small.toml"
+    )
+
+
+def test_the_list_of_drills_tells_what_is_proved() -> None:
+    assert proof.told("automatic-failover").startswith("Proved: 100 points can be reached.")
+    assert "is a blunder" in proof.told("false-failovers")
+    assert proof.told("lab") == ""
 
 
 def test_check_reads_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
