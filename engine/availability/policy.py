@@ -81,7 +81,9 @@ class Availability(groups.Policy):
         there = [(place, server) for place, server in mine.routes if _is_route(world, copy, group, server)]
         first = [server for place, server in there if place == there[0][0]]
         if first:  # members of one inner list share the connections
-            readers = sum(one.read_only and one.connected_to in first for one in world.clients.values())
+            readers = len(
+                [one for one in world.clients.values() if one.read_only and one.connected_to in first]
+            )
             return first[readers % len(first)]
         if mine.read_only_routing_list:
             raise SqlError(982, copy.database)
