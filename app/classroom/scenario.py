@@ -48,7 +48,9 @@ def _without_answers(scenario: Scenario) -> dict[str, Any]:
         ]
     asked = repr({key: part for key, part in data.items() if key != "variants"})
     for columns in data.get("variants", {}).values():
-        if isinstance(columns, dict):  # values that go together: those that nothing asks for tell what is wrong
+        if isinstance(
+            columns, dict
+        ):  # values that go together: those that nothing asks for tell what is wrong
             first, *others = sorted(columns, key=lambda name: f"{{{name}}}" not in asked)
             if f"{{{first}}}" not in asked:  # the row is drawn all the same
                 columns[first] = list(range(len(columns[first])))
