@@ -291,7 +291,7 @@ def _parted(notes: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _meet(a: QLineF, b: QLineF) -> bool:
-    return a.intersects(b)[0] is QLineF.IntersectionType.BoundedIntersection  # type: ignore[index]
+    return a.intersects(b)[0] is QLineF.IntersectionType.BoundedIntersection
 
 
 def _sign(value: float) -> float:

@@ -8,7 +8,7 @@ import pytest
 
 from app import cli
 from app.files import certificates, proof, scenario_files
-from app.files.certificates import Certificate
+from app.files.proof import Certificate
 from app.files.scenario_files import ScenarioFile
 
 NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir())
