@@ -8,9 +8,11 @@
 # make matrix         a minute of some drills on the other Pythons, SQLites and locales here; matrix-all: all of all
 # make mutants        changes the engine in places chosen at random and shows what no test notices (hours for SHARE=1);
 #                     SHARE=0.02 SEED=1, OPTIONS="--quick --package engine/flow": python -m tests.mutants --help
+# make fuzz           changes what SQL clients send, after what of the code it reaches: SECONDS=60; finds: build/crash-*
+# make drivers        installs SQL drivers of other languages from their packages, and plays their programs against `serve`
 # make hashes         renews assets/golden.json, the outcome that `doctor` expects, after a change of behaviour
 
-.PHONY: run test test-slow format lint types matrix matrix-all hashes mutants pytest prepare lock screenshots bench-window words
+.PHONY: run test test-slow format lint types matrix matrix-all hashes mutants fuzz drivers pytest prepare lock screenshots bench-window words
 
 run:
 	@sh .ci/prepare xcb
@@ -48,6 +50,18 @@ mutants: prepare
 	@test -d build/cosmic-ray/cosmic_ray || .venv/bin/python -m pip install --quiet --disable-pip-version-check \
 		--target build/cosmic-ray cosmic-ray==8.7.0
 	nice .venv/bin/python -m tests.mutants --share $(SHARE) --seed $(SEED) $(OPTIONS)
+
+SECONDS = 60
+# Like cosmic-ray, atheris is only here; it has wheels for Linux and macOS.
+fuzz: prepare
+	@test -d build/atheris/atheris || .venv/bin/python -m pip install --quiet --disable-pip-version-check \
+		--target build/atheris atheris==3.0.0
+	nice .venv/bin/python -m tests.app.serve.fuzz --seconds $(SECONDS)
+
+# Needs Node, Java with Maven, Go, Rust, FreeTDS and Mono; what is not there is left out and named.
+drivers: prepare
+	.venv/bin/python -m tests.drivers.run
+	.venv/bin/python -m tests.drivers.profiles
 
 screenshots: prepare
 	QT_QPA_PLATFORM=offscreen .venv/bin/python -m tests.screenshots screenshots

@@ -37,7 +37,7 @@ def main() -> int:
 
     try:
         return cli.main(sys.argv[1:], open_window)
-    except BrokenPipeError:  # whoever read our output has had enough (`| head`)
+    except BrokenPipeError:  # the reader of our output has had enough (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ANSWER_IS_NO
 

@@ -16,7 +16,7 @@ from typing import Any, Final, Generic, TypeVar
 from PySide6.QtCore import QByteArray, QSettings
 
 from app.files import whole_file
-from app.files.folders import default_folder, no_file
+from app.files.folders import default_folder, keep_private, no_file
 from app.words.language import tr
 
 Value = TypeVar("Value", bool, float, str, QByteArray)
@@ -24,7 +24,7 @@ Value = TypeVar("Value", bool, float, str, QByteArray)
 
 @dataclass(frozen=True, slots=True)
 class Key(Generic[Value]):
-    """A setting's name and its value until somebody chooses another."""
+    """A setting's name and its value until the user chooses another."""
 
     name: str
     default: Value
@@ -40,7 +40,7 @@ REDUCED_MOTION: Final = Key("look/reduced_motion", False)
 GEOMETRY: Final = Key("window/geometry", QByteArray())
 LAYOUT_PROFILE: Final = Key("window/layout_profile", "learner")
 PLACES: Final = Key("topology/places", "{}")
-"""JSON: scenario -> card -> [x, y], where somebody has put it."""
+"""JSON: scenario -> card -> [x, y], where the user has put it."""
 RECENT: Final = Key("files/recent", "[]")
 """JSON: paths of scenario files, the one opened last first."""
 BEFORE_PRESENTING: Final = Key("window/before_presenting", "")
@@ -51,7 +51,7 @@ PLAYER: Final = Key("export/player", "")
 """Name on exported debriefs; empty: that of the account."""
 TOUR_SEEN: Final = Key("help/tour_seen", False)
 NOTES: Final = Key("topology/notes", "{}")
-"""JSON: scenario -> [[text, x, y]], what somebody has stuck on the canvas."""
+"""JSON: scenario -> [[text, x, y]], what the user has stuck on the canvas."""
 
 
 def layout_key(profile: str) -> Key[QByteArray]:
@@ -142,6 +142,7 @@ def _of_the_profile() -> QSettings:
     file = default_folder() / FILE_NAME
     _without_objects(file)
     new = not file.exists()
+    keep_private(file)
     store = QSettings(str(file), QSettings.Format.IniFormat)
     before = QSettings(QSettings.Format.IniFormat, QSettings.Scope.UserScope, "Mirrordrill", "window")
     before.setFallbacksEnabled(False)

@@ -8,7 +8,7 @@ from typing import Any, Final
 from engine.constants import TICKS_PER_S
 
 KINDS: Final = (
-    "fault",  # somebody or the scenario broke or mended something
+    "fault",  # the trainee or the scenario broke or mended something
     "detected",  # an instance noticed a lost or returned connection
     "failover",  # a step of a failover
     "state",  # mirroring state of a copy changed

@@ -40,6 +40,8 @@ class Input:
     verb: str
     args: tuple[str, ...] = ()
     options: tuple[tuple[str, str], ...] = ()
+    by: str = ""
+    """Key of the role of a team whose act it is; empty outside teams."""
 
     def option(self, name: str, default: float) -> float:
         return next((float(value) for key, value in self.options if key == name), default)
@@ -47,6 +49,11 @@ class Input:
     @property
     def words(self) -> str:
         """The line without its time."""
+        return f"@{self.by} {self.deed}" if self.by else self.deed
+
+    @property
+    def deed(self) -> str:
+        """The line without its time and without who does it."""
         parts = [self.verb, *self.args, *(f"{name}={value}" for name, value in self.options)]
         return " ".join(part for part in parts if part).replace("\n", "\n    ")
 

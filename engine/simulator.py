@@ -5,12 +5,14 @@ from __future__ import annotations
 import difflib
 import heapq
 from collections.abc import Callable, Container, Sequence
+from dataclasses import replace
 from typing import Final
 
 from engine import tsql
 from engine.availability import failover as group_failover
 from engine.availability import movement, seeding
 from engine.availability import redo as group_redo
+from engine.availability import role as group_role
 from engine.cluster import instances, membership, roles, setup
 from engine.events import Event
 from engine.flow import Crossing, Samples
@@ -30,6 +32,7 @@ from engine.protocol import (
     startup,
     streams,
 )
+from engine.tsql.language.polling import only_reads
 from engine.verbs import VERBS, ledger
 from engine.words import mark, say
 
@@ -42,6 +45,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **movement.HANDLERS,
     **group_redo.HANDLERS,
     **group_failover.HANDLERS,
+    **group_role.HANDLERS,
     **seeding.HANDLERS,
     "database.recovered": service.recovered,
     "session.meet": session.meet,
@@ -99,7 +103,7 @@ def resolve(world: World, item: Input) -> Input:
         raise InputProblem(
             say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
         )
-    return Input(item.tick, item.verb, tuple(args), item.options)
+    return replace(item, args=tuple(args))
 
 
 NAMES: Final[dict[str, Callable[[World], list[str]]]] = {
@@ -142,9 +146,21 @@ ABSENT: Final = {
 
 def perform(world: World, item: Input) -> None:
     """Do one input now. Raises InputProblem, with nothing changed, if it cannot be done as written."""
-    item = resolve(world, item)
+    carry_out(world, resolve(world, item))
+
+
+def carry_out(world: World, item: Input) -> None:
+    """`perform` for an input whose names are as the world spells them."""
+    place, asks = len(world.outbox), item.verb == "batch" and only_reads(item)
+    asks = asks and tsql.at_rest(world, item.args[0])
     ledger.perform(world, item)
+    if asks and tsql.at_rest(world, item.args[0]) and all(e.kind in ANSWER for e in world.outbox[place:]):
+        return  # a query that has been answered leaves nothing of which note could be taken
     _settle(world)
+
+
+ANSWER: Final = ("sql", "sql_done")
+"""Events of a batch that runs and ends."""
 
 
 def advance(
@@ -170,7 +186,7 @@ def advance(
             try:
                 perform(world, item)
             except InputProblem as problem:
-                text = say("{input}: {why}", input=item.words, why=str(problem))
+                text = say("{input}: {why}", input=item.deed, why=str(problem))
                 world.emit("note", text, refused=True)
             _run_due(world)
         changed = to_change and world.settlings != before

@@ -16,7 +16,7 @@ class Written:
         self._known: dict[str, dict[object, tuple[object, bytes]]] = {}
 
     def __reduce__(self) -> tuple[type[Written], tuple[()]]:
-        """Whoever stores a world does without."""
+        """A stored world is without them."""
         return Written, ()
 
     def items(self, name: str, parts: Mapping[Any, object]) -> Iterator[bytes]:

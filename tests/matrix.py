@@ -27,6 +27,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[1]
 MADE: Final = ROOT / "build" / "matrix"
+COMPILED_LOCALES: Final = ROOT / "build" / "locales"
+"""Made by .ci/prepare."""
 SECOND_SQLITE: Final = "pysqlite3"
 SECOND_SQLITE_FROM: Final = "pysqlite3-binary==0.5.4.post2"
 NEEDED: Final = (
@@ -286,6 +288,8 @@ def main() -> int:
         _play(options)
         return 0
     MADE.mkdir(parents=True, exist_ok=True)
+    if COMPILED_LOCALES.exists():
+        os.environ["LOCPATH"] = str(COMPILED_LOCALES)  # for the C library: here and in what is started
     return compare(options.until, options.sample, together() if options.together else list(variants()))
 
 

@@ -46,7 +46,8 @@ BY_HAND = [  # each once survived every test: (file, text, text of the mutant)
      'if kind != "manual" and failover.decided_tick is None:'),
     ("engine/protocol/streams.py", "generated_kb=max([world.flow.positions(source).flushed_kb, *received])",
      "generated_kb=world.flow.positions(source).generated_kb"),
-    ("engine/protocol/clients.py", "delay = client.login_timeout_s if hung else", "delay = 0.0 if hung else"),
+    ("engine/protocol/clients.py", "drivers.notices_s(world, client, hung) if silent else",
+     "drivers.notices_s(world, client, hung) if silent and not hung else"),
     ("engine/constants.py", "SHUTDOWN_AFTER_SERVICE_S: Final = 5.0", "SHUTDOWN_AFTER_SERVICE_S: Final = 50.0"),
 ]  # fmt: skip
 

@@ -188,7 +188,7 @@ def test_facts_are_found() -> None:
 
 SUFFIX = "py|md|toml|tsv|lark|svg|po"
 FILE = re.compile(rf"(?<![\w./$%{{}}*-])((?:[a-z_][\w-]*/)*[A-Za-z_][\w-]*\.(?:{SUFFIX}))\b(?![\w(/])")
-FOLDERS = ("engine/", "app/", "tests/", "assets/", "scenarios/", "docs/")
+FOLDERS = ("engine/", "app/", "tests/", "assets/", "scenarios/", "docs/", "examples/")
 INVENTED = re.compile(r"/(NAME|[A-Z]|x|y|a|b|one|two|my|mine|it|other|drill)\w*\.\w+$")
 ELSEWHERE = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-review.md", "anchors.md"}
 """Working papers that a reader does not have."""
@@ -198,7 +198,7 @@ ELSEWHERE = {"design.md", "style.md", "model.md", "mirroring-facts.md", "house-r
 def everything() -> frozenset[str]:
     """Every path in the repository, and each of its ends: `a/b/c.py`, `b/c.py`."""
     found = set()
-    for name in (*CITING, "assets", "docs", ".ci"):
+    for name in (*CITING, "assets", "docs", "examples", ".ci"):
         for path in (ROOT / name).rglob("*"):
             parts = path.relative_to(ROOT).parts
             found |= {"/".join(parts[n:]) for n in range(len(parts))}

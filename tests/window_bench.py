@@ -6,6 +6,8 @@ the window fed once a simulated minute; a quarter of an hour on an idle machine.
 `python -m tests.window_bench --seek [DATABASES]` measures looking back: an hour of random faults, then moments of it
 chosen at random, each until it is on screen, with one panel after the other in front, in two sizes of the window.
 
+`python -m tests.window_bench --groups` measures frames of availability groups: one database, a hundred in five groups.
+
 Each case plays the lab with so many mirrored databases; a frame is the session's slice, what the views make of it,
 and painting. Start-up is compared with a bare PySide6 and pyqtgraph window in a process of its own.
 """
@@ -33,11 +35,14 @@ from app.main_window import on_screen
 from app.main_window.preload import settle
 from engine.drill.time.history import History
 from engine.model import ticks
+from tests.engine.availability.worlds import many_of
 from tests.hostile import soak
 from tests.open_window import OpenWindow
 from tests.screenshots import lab_of, opened
 
 DATABASES = (1, 20, 100, 200)
+GROUPS = ((1, 1), (5, 20))
+"""Availability groups, and databases in each."""
 HOUR_S = 3600.0
 SEEKS = 60
 FRAME_MS = 16.0
@@ -198,6 +203,26 @@ def played_hour(window: OpenWindow) -> Iterator[tuple[str, dict[str, Any]]]:
     yield "seek in the hour", seeks(window)
 
 
+def of_groups() -> None:
+    """Print frames of availability groups with three replicas: in order, without the primary's node, with it again."""
+    for groups, databases in GROUPS:
+        with shown(SIZE) as window:
+            window.show_brief(many_of(groups, databases))
+            window.brief.started.emit("lab")
+            frames(window, 1.0)
+            for what in ("", "power-off NODE_1", "power-on NODE_1"):
+                if what:
+                    window.session.do(what)
+                for speed in (1.0, 100.0):
+                    row = {"groups": groups, "databases": databases, "after": what or "begin", "speed": speed}
+                    row |= frames(window, speed)
+                    print(
+                        "  ".join(
+                            f"{k} {v:.4g}" if isinstance(v, float) else f"{k} {v}" for k, v in row.items()
+                        )
+                    )
+
+
 def day(hours: float) -> None:
     """Print what the process holds each LOOKED_AT_H simulated hours, and at the end how much of it are the run and
     the moments kept of it: to count that takes room, too, which Python does not give back."""
@@ -242,6 +267,9 @@ def main() -> None:
     vars(on_screen)["LOOKS_MS"] = ()  # the offscreen screen is smaller than the windows that are asked for
     if sys.argv[1:2] == ["--day"]:
         day(float(sys.argv[2]) if sys.argv[2:] else 24.0)
+        return
+    if sys.argv[1:2] == ["--groups"]:
+        of_groups()
         return
     if sys.argv[1:2] == ["--seek"]:
         steps(int(sys.argv[2]) if sys.argv[2:] else SEEK_DATABASES)

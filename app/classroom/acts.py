@@ -1,4 +1,7 @@
-"""A seat's log: acts numbered from 1, none earlier than the one before. The seat writes it, the host keeps it."""
+"""A seat's log: acts numbered from 1. The seat writes it, the host keeps it.
+
+None is earlier than the one before, unless the instructor has sent the seat back.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,8 @@ LETTERS_MAX: Final = 4_000_000
 """Characters of all acts of one seat, as of a file of input lines (app/cli/runs.py)."""
 TICK_MAX: Final = 8 * 3600 * TICKS_PER_S
 """Eight hours, the longest drill: what the host has to play again at most."""
+SENT_BACK: Final = "sent-back"
+"""Line of an act that answers the way back: the run is as it was at its tick; what came after stays in the log."""
 _DIGEST: Final = re.compile(r"(?:[0-9a-f]{32})?")
 
 
@@ -51,6 +56,28 @@ def act(entry: object) -> Act:
     return found
 
 
+def goes_back(one: Act) -> bool:
+    """The instructor has sent the seat back to the tick of this act, before anything that was done at it."""
+    return one.line == SENT_BACK and one.instruction > 0
+
+
+def effective(log: Iterable[Act]) -> list[Act]:
+    """The acts of *log* that the run has behind it, without those that were taken back."""
+    found: list[Act] = []
+    for one in log:
+        if goes_back(one):
+            found = [before for before in found if before.tick < one.tick]
+            one = one._replace(line="")
+        found.append(one)
+    return found
+
+
+def answered(log: Sequence[Act]) -> set[int]:
+    """Instructions that the run has behind it; one whose answer was taken back may come again, a way back may not."""
+    back = {one.instruction for one in log if goes_back(one)}
+    return back | {one.instruction for one in effective(log) if one.instruction}
+
+
 def as_line(one: Act) -> str:
     return json.dumps(one)
 
@@ -80,7 +107,7 @@ def new_of(
                     number=number, found=one.number
                 )
             )
-        if one.tick < last_tick:
+        if one.tick < last_tick and not goes_back(one):
             raise BadLog(tr("act {number} is earlier than the one before").format(number=number))
         last_tick = one.tick
     return new

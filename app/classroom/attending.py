@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
+from app.classroom.acts import SENT_BACK, answered, effective
 from app.classroom.code import Invitation
 from app.classroom.kept import Kept, folder_of, given_by
 from app.classroom.link import Link
@@ -11,6 +12,7 @@ from app.classroom.scenario import loaded
 from app.classroom.seat import MARK_TICKS
 from app.classroom.shapes import Welcome
 from app.classroom.verdict import NOT_IN_A_CLASS
+from app.classroom.wire import HAND_MAX
 from app.host import NotRecorded
 from app.words.language import tr
 from engine.drill.running.drill import Drill
@@ -23,11 +25,11 @@ from engine.verbs.lines import parse_line
 class Attendance:
     """A Recorder of the run of a seat (app/host/recorder.py), and the connection to the host."""
 
-    def __init__(self, invitation: Invitation, name: str) -> None:
+    def __init__(self, invitation: Invitation, name: str, consent: bool = False) -> None:
         """Dial. Raises NoLog."""
         self._kept = Kept(folder_of(invitation.fingerprint), name)
-        self.link = Link(invitation, self._kept)
-        self.answered = {act.instruction for act in self._kept.acts}
+        self.link = Link(invitation, self._kept, consent)
+        self.answered = answered(self._kept.acts)
         """Instructions that were carried out or read."""
         self._history: History | None = None
         self._instruction: tuple[int, str] | None = None
@@ -53,8 +55,23 @@ class Attendance:
         tick = kept.acts[-1].tick if kept.acts else 0
         if not drill.terms.rewind:
             tick = max(tick, welcome["tick"])  # in an exam a kill gives no time back
-        inputs = [parse_line(act.line, act.tick) for act in kept.acts if act.line]
+        inputs = [parse_line(act.line, act.tick) for act in effective(kept.acts) if act.line]
         return self._history, inputs, tick
+
+    def go_back(self, tick: Tick) -> tuple[History, list[Input]]:
+        """The run at its beginning, and what was done in it before *tick*."""
+        before = self._drill
+        self._history = History(Drill(before.scenario, before.seed, before.mode))
+        acts = [act for act in effective(self._kept.acts) if act.line and act.tick < tick]
+        self.link.over = False
+        return self._history, [parse_line(act.line, act.tick) for act in acts]
+
+    def came_back(self, number: int) -> None:
+        """The run that `go_back` began is at its moment."""
+        drill = self._drill
+        self.link.tick = drill.tick
+        self._note(drill.tick, SENT_BACK, drill.state_hash(), number)
+        self.answered = answered(self._kept.acts)
 
     def end(self) -> None:
         """Hang up; the log stays."""
@@ -69,6 +86,8 @@ class Attendance:
         item = self._drill.journal[-1]
         if item.verb in NOT_IN_A_CLASS:
             raise NotRecorded(tr("A class cannot go back in time."))
+        if self.link.held and self._instruction is None:
+            raise NotRecorded(tr("The instructor has taken over your seat."))
         number, words = self._instruction or (0, item.words)
         self._note(tick, words, self._drill.state_hash(), number)
 
@@ -106,6 +125,19 @@ class Attendance:
 
     def tell_frozen(self, frozen: bool) -> None:
         self.link.frozen = frozen
+        self.link.wake()
+
+    def raise_hand(self, question: str | None) -> None:
+        """None lowers it."""
+        self.link.hand = question if question is None else question.strip()[:HAND_MAX]
+        self.link.wake()
+
+    def allow_looks(self, consent: bool) -> None:
+        self.link.consent = consent
+        self.link.wake()
+
+    def tell_held(self, held: bool) -> None:
+        self.link.held = held
         self.link.wake()
 
     # --- inside

@@ -21,7 +21,7 @@ def in_der(written: str) -> bytes:
 
 
 def of_seat() -> ssl.SSLContext:
-    """What a seat dials with: whoever answers is let in, and `matches` then says whether it is the host."""
+    """What a seat dials with: any certificate is let in, and `matches` then says whether it is the host's."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     context.check_hostname = False

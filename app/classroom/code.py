@@ -16,7 +16,7 @@ SECRET_LETTERS: Final = 6
 """30 bits that only those who were invited know. At the pace at which a host examines codes (app/classroom/gate.py)
 half of them take eight years."""
 FINGERPRINT_LETTERS: Final = 14
-"""70 bits of the SHA-256 of the host's certificate: what somebody who stands between would have to hit."""
+"""70 bits of the SHA-256 of the host's certificate: what a computer in between would have to hit."""
 GROUP: Final = 5
 """Letters between two dashes."""
 _MISREAD: Final = str.maketrans("ILO", "110", "- ")
@@ -59,7 +59,7 @@ def grouped(code: str) -> str:
 
 
 def invitation(text: str) -> Invitation:
-    """`CODE@HOST:PORT` as somebody has typed it. Raises NoCode."""
+    """`CODE@HOST:PORT` as it was typed. Raises NoCode."""
     typed, _, address = text.strip().rpartition("@")
     code = typed.upper().translate(_MISREAD)
     host, _, port = address.rpartition(":")

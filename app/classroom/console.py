@@ -20,8 +20,31 @@ from app.classroom.wire import WELCOME_BYTES_MAX, Garbage, Request, Steer, read
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
-_INSTRUCTION: Final = re.compile(r"(message|inject)\s+(all|\d{1,9})\s+(?:at\s+(\d{1,6}(?:\.\d+)?)\s+)?(\S.*)")
-WORDS: Final = ("freeze", "go", "finish")
+_WHO: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
+_TIME: Final = r"(?:\d{1,6}(?:\.\d+)?|\d{1,4}:\d\d(?::\d\d)?)"
+_LINES: Final = tuple(
+    re.compile(line)
+    for line in (
+        rf"(?P<kind>freeze)(?:\s+{_WHO})?(?:\s+at\s+(?P<tick>{_TIME}))?",
+        rf"(?P<kind>go)(?:\s+{_WHO})?",
+        r"(?P<kind>finish)",
+        rf"(?P<what>message|inject)\s+{_WHO}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
+        rf"(?P<kind>back)\s+{_WHO}\s+(?P<tick>{_TIME})(?:\s+(?P<text>\S.*))?",
+        rf"(?P<reset>reset)\s+{_WHO}(?:\s+(?P<text>\S.*))?",
+        rf"(?P<kind>extend)\s+{_WHO}\s+(?P<ticks>{_TIME})",
+        r"(?P<kind>break)\s+(?P<minutes>\d{1,3}(?:\.\d+)?)",
+        r"(?P<kind>clock)\s+(?:own|(?P<speed>\d{1,4}(?:\.\d+)?))",
+        r"(?P<kind>group)\s+(?P<seat>\d{1,9})\s+(?:none|(?P<name>[^\s@]{1,30}))",
+        r"(?P<kind>lower|take|give|look|show)\s+(?P<seat>\d{1,9})",
+        r"(?P<kind>look|show)\s+none",
+    )
+)
+"""What can be typed, and which part of it is which field of the request."""
+_READ: Final[dict[str, Callable[[str], object]]] = {
+    "seat": int, "tick": lambda said: _ticks(said), "ticks": lambda said: _ticks(said),
+    "minutes": float, "speed": float,
+}  # fmt: skip
+"""Fields that are no text."""
 
 
 class NoHost(Exception):
@@ -34,26 +57,35 @@ class NotUnderstood(Exception):
 
 def request(line: str) -> Request:
     """What a line of the instructor asks the host for. Raises NotUnderstood."""
-    if line in WORDS:
-        return read(json.dumps({"kind": line}))
-    found = _INSTRUCTION.fullmatch(line)
+    found = next((match for known in _LINES if (match := known.fullmatch(line)) is not None), None)
     if found is None:
         raise NotUnderstood(
-            tr("{line!r} is not understood; expected freeze, go, finish, or message or inject, then all or a "
-               "seat's number, if need be at SECONDS, then the text").format(line=line)
+            tr("{line!r} is not understood; expected one of: freeze [WHO] [at TIME], go [WHO], finish, message WHO "
+               "[at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO TIME [WHY], reset WHO [WHY], extend WHO TIME, "
+               "break MINUTES, clock SPEED, clock own, group SEAT NAME, group SEAT none, lower, take, give, look or "
+               "show SEAT, look none, show none. WHO is all, the number of a seat, or @GROUP; TIME is in seconds "
+               "or as 2:30.").format(line=line)
         )  # fmt: skip
-    what, seat, at, text = found.groups()
-    said = {
-        "kind": "instruct",
-        "what": what,
-        "seat": None if seat == "all" else int(seat),
-        "tick": None if at is None else round(float(at) * TICKS_PER_S),
-        "text": text,
-    }
+    parts = {name: part for name, part in found.groupdict().items() if part is not None}
+    said = {name: _READ.get(name, str)(part) for name, part in parts.items()}
+    if "what" in said:
+        said["kind"] = "instruct"
+    elif said.pop("reset", None):
+        said |= {"kind": "back", "tick": 0}
+    elif said["kind"] == "group":
+        said.setdefault("name", "")
     try:
         return read(json.dumps(said))
     except Garbage as problem:
         raise NotUnderstood(str(problem)) from problem
+
+
+def _ticks(said: str) -> int:
+    """A time as it is typed: seconds, or hours, minutes and seconds with colons."""
+    seconds = 0.0
+    for part in said.split(":"):
+        seconds = 60.0 * seconds + float(part)
+    return round(seconds * TICKS_PER_S)
 
 
 @asynccontextmanager
@@ -111,7 +143,7 @@ async def _talk(socket: ClientConnection, lines: TextIO, show: Callable[[str], o
         nonlocal open_requests
         async for raw in socket:
             show(str(raw))
-            if json.loads(raw)["kind"] != "board":
+            if json.loads(raw)["kind"] in ("done", "refused"):
                 async with answered:
                     open_requests -= 1
                     answered.notify_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -16,7 +17,7 @@ from app.classroom.kept import Given, NoLog
 from app.classroom.record import Record
 from app.classroom.scenario import loaded
 from app.classroom.shapes import Verdict
-from app.classroom.verdict import verdict
+from app.classroom.verdict import Rerun, verdict
 from app.files import run_files
 from app.words.language import tr
 from app.words.sentences import said
@@ -29,6 +30,9 @@ from engine.inputs import InputProblem
 
 ARCHIVE: Final = "class.json"
 BOARD: Final = "board.json"
+ANSWERS: Final = "answers.csv"
+ANSWERED: Final = ("name", "prediction", "asked_t_s", "answered_t_s", "choice", "sure_percent", "correct")
+"""Columns of what was asked, as in the report of a run; empty where it was not said or may not be told."""
 SEATS: Final = "seats/"
 BYTES_MAX: Final = 500_000_000
 """Of an archive, and of all that it holds."""
@@ -71,17 +75,27 @@ def archive(record: Record) -> bytes:
         ],
     }
     board = []
+    asked: list[list[object]] = [["seat", "person", *ANSWERED]]
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as out:
         out.writestr(ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
         for seat in record.seats():
             acts = record.acts(seat.id)
-            found = verdict(scenario, the_class.seed, the_class.mode, acts)
+            run = Rerun(scenario, the_class.seed, the_class.mode)
+            run.play(acts)
+            found = run.verdict()
+            asked += [
+                [seat.id, seat.name, *(row.get(name) for name in ANSWERED)]
+                for row in run.drill.report()["questions"]
+            ]
             board.append({"seat": seat.id, "name": seat.name, "verdict": found})
             told = {"seat": seat.id, "name": seat.name, "consent": seat.consent}
             lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
             out.writestr(f"{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
         out.writestr(BOARD, json.dumps(board, ensure_ascii=False, indent=1))
+        answers = io.StringIO()
+        csv.writer(answers).writerows(asked)
+        out.writestr(ANSWERS, answers.getvalue())
     return written.getvalue()
 
 

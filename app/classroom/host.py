@@ -23,11 +23,12 @@ from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
-from app.classroom import acts, wire
+from app.classroom import acts, plan, wire
 from app.classroom.acts import Act, BadLog
 from app.classroom.code import SECRET_LETTERS
 from app.classroom.gate import Gate
-from app.classroom.models import FROZEN, INJECT, OVER, RUNNING, Class, Instruction, Seat
+from app.classroom.models import BACK, INJECT, Class, Instruction, Seat
+from app.classroom.pace import Pace, Progress
 from app.classroom.record import Record
 from app.classroom.scenario import loaded, text_for_seat
 from app.classroom.shapes import Board, Tile, ToInstructor, ToSeat, Verdict, Welcome
@@ -53,11 +54,11 @@ BOARD_S: Final = 0.2
 TOGETHER: Final = 50
 """Seats whose acts go to a worker at once."""
 SEND_S: Final = 5.0
-"""Whoever does not take a message within this time is let go."""
+"""A seat or console that does not take a message within this time is let go."""
 
 
 class Refused(Exception):
-    """Somebody is turned away; the text says why."""
+    """A connection is turned away; the text says why."""
 
     def __init__(self, why: str, code: int = REFUSED) -> None:
         super().__init__(why)
@@ -78,9 +79,22 @@ class Line:
     """Characters of its acts."""
     tick: int
     """How far its run is known to have come."""
+    group: str = ""
+    stopped: bool = False
+    """The instructor has frozen it on its own."""
+    until: int | None = None
+    """Where it stops, instead of where the class does."""
+    progress: Progress = field(default_factory=Progress)
     frozen: bool = False
     over: bool = False
     """The seat has nothing more to do."""
+    hand: str | None = None
+    """What it asks with its hand raised."""
+    consent: bool = False
+    held: bool = False
+    """The seat has acknowledged that the instructor has it."""
+    taken: bool = False
+    """The instructor wants to have it."""
     socket: WebSocket | None = None
     verdict: Verdict | None = None
     """What its log has come to."""
@@ -104,16 +118,22 @@ class Host:
         self._writer = ThreadPoolExecutor(1, "class record")
         self._gate = Gate(time.monotonic)
         self._lines = {seat.id: _line(seat) for seat in record.seats()}
+        self._instructions = {one.number: one for one in record.instructions()}
+        self.pace = Pace(the_class, self._scenario)
         for number, line in self._lines.items():
             log = record.acts(number)
             line.letters = sum(len(act.line) for act in log)
-            line.answered = {act.instruction for act in log if act.instruction}
-        self._instructions = {one.number: one for one in record.instructions()}
+            line.answered = self._answered(log)
+        self._groups = plan.of_text(the_class.plan) if the_class.plan else None
         self._consoles: set[WebSocket] = set()
+        self._looks: dict[WebSocket, tuple[int, list[Act]]] = {}
+        """Console -> the seat that it looks at, and what it has not been sent yet."""
+        self._hands: list[int] = []
+        """Seats with raised hands, in the order in which they were raised."""
         self._strangers = 0
         self._changed: set[int] = set()
         """Seats whose tiles are other ones since the board was sent."""
-        self._turned = False
+        self._turned = True
         """The class is in another state since then."""
         self._unjudged: list[dict[int, list[Act]]] = [{} for _ in range(self._workers.count)]
         """For each worker the acts of its seats that it has not had."""
@@ -201,7 +221,7 @@ class Host:
             raise Refused(tr("say first who you are"))
 
     async def _admit(self, first: wire.Join | wire.Resume, address: str) -> Line:
-        """The seat that somebody has shown to be theirs. Raises Refused."""
+        """The seat whose token was shown. Raises Refused."""
         if not self._gate.open_to(address):
             raise Refused(tr("too many tries from your address: wait a moment"), LATER)
         token_hash = hashlib.sha256(first.token.encode()).hexdigest()
@@ -227,8 +247,9 @@ class Host:
             raise Refused(tr("a name needs printable characters"))
         if token_hash not in self._unseated:
             made = Seat(
-                name=join.name.strip(), token_hash=token_hash, consent=join.consent, acknowledged=0, tick=0
-            )
+                name=join.name.strip(), token_hash=token_hash, consent=join.consent, acknowledged=0, tick=0,
+                group_name=self._groups.group_of(join.name.strip()) if self._groups is not None else "",
+            )  # fmt: skip
             self._unseated[token_hash] = made, asyncio.get_running_loop().create_future()
             self._to_write.set()
         seat, written = self._unseated[token_hash]
@@ -243,6 +264,8 @@ class Host:
         line.socket, line.told = socket, set()
         try:
             await _say(socket, self._welcome(line))
+            await _say(socket, self.pace.said_to(line))
+            await self._attend_to(line)
             await self._instruct(line)
             self._changed.add(line.number)
             while True:
@@ -259,9 +282,15 @@ class Host:
                 self._changed.add(line.number)
 
     async def _is_at(self, line: Line, said: wire.At) -> None:
-        if (said.tick, said.frozen, said.over) != (line.tick, line.frozen, line.over):
-            line.tick, line.frozen, line.over = max(line.tick, said.tick), said.frozen, said.over
+        before = (line.tick, line.frozen, line.over, line.hand, line.consent, line.held)
+        line.tick, line.frozen, line.over = max(line.tick, said.tick), said.frozen, said.over
+        line.hand, line.consent, line.held = said.hand, said.consent, said.held
+        line.progress.note(line.tick, line.frozen or line.over)
+        if before != (line.tick, line.frozen, line.over, line.hand, line.consent, line.held):
             self._changed.add(line.number)
+        self._queue(line)
+        if not line.consent:
+            await self._look_away(line)
         await self._tell_result(line)
 
     def _welcome(self, line: Line) -> Welcome:
@@ -304,7 +333,8 @@ class Host:
         given = self._instructions.get(act.instruction)
         if given is None or given.seat_id not in (None, line.number):
             raise BadLog(tr("act {number} answers what nobody has asked").format(number=act.number))
-        if act.line and (given.kind != INJECT or act.line != given.text):
+        wanted = {INJECT: given.text, BACK: acts.SENT_BACK}.get(given.kind)
+        if act.line and (act.line != wanted or (given.kind == BACK and act.tick != given.tick)):
             raise BadLog(tr("act {number} is not the inject that it answers").format(number=act.number))
 
     async def _write(self) -> None:
@@ -336,16 +366,43 @@ class Host:
         line.acknowledged, line.last_tick = new[-1].number, new[-1].tick
         line.tick = max(line.tick, line.last_tick)
         line.answered |= {act.instruction for act in new if act.instruction}
+        if any(map(acts.goes_back, new)):
+            self._do(self._came_back(line))
         self._changed.add(line.number)
         self._to_judge(line, new)
+        for seat, more in self._looks.values():
+            if seat == line.number:
+                more.extend(new)
+
+    async def _came_back(self, line: Line) -> None:
+        """The seat is at an earlier moment: what was prepared for later comes again, and who looks at it sees it."""
+        log = await asyncio.to_thread(self._record.acts, line.number)
+        line.tick = line.last_tick
+        line.answered = self._answered(log)
+        line.told &= line.answered
+        line.progress = Progress()
+        await self._instruct(line)
+        for console in [one for one, (seat, _) in self._looks.items() if seat == line.number]:
+            await self._look_at(console, line)
+
+    def _answered(self, log: Sequence[Act]) -> set[int]:
+        """Instructions that a seat with *log* is not sent again."""
+        timed = {one.number for one in self._instructions.values() if one.tick is not None}
+        return {act.instruction for act in log if act.instruction} - (timed - acts.answered(log))
 
     # --- instructions
+
+    def _is_for(self, given: Instruction, line: Line) -> bool:
+        return given.seat_id in (None, line.number) and given.group_name in (None, line.group)
 
     async def _instruct(self, line: Line) -> None:
         """Send what the seat has not answered yet."""
         for number, given in self._instructions.items():
-            mine = given.seat_id in (None, line.number)
-            if mine and number not in line.answered | line.told and line.socket is not None:
+            if (
+                self._is_for(given, line)
+                and number not in line.answered | line.told
+                and line.socket is not None
+            ):
                 line.told.add(number)
                 await _say(
                     line.socket,
@@ -364,13 +421,20 @@ class Host:
                 parse_line(said.text)
             except InputProblem as problem:
                 raise Refused(str(problem)) from problem
-        if said.seat is not None and said.seat not in self._lines:
-            raise Refused(tr("there is no seat {number}").format(number=said.seat))
-        # Without a time it is for those who are there now; with one, for whoever comes to that time.
-        seats: list[int | None] = [said.seat]
-        if said.seat is None and said.tick is None:
-            seats = list(self._lines)
-        made = [Instruction(seat_id=seat, tick=said.tick, kind=said.what, text=said.text) for seat in seats]
+        lines = self._of(said)
+        # Without a time it is for those who are there now; with one, for each seat that comes to that time.
+        later = said.tick is not None and said.seat is None
+        seats: list[int | None] = [None] if later else [line.number for line in lines]
+        await self._send_out(
+            [
+                Instruction(
+                    seat_id=seat, group_name=said.group, tick=said.tick, kind=said.what, text=said.text
+                )
+                for seat in seats
+            ]
+        )
+
+    async def _send_out(self, made: list[Instruction]) -> None:
         for one in await self._kept(self._record.instruct, made):
             self._instructions[one.number] = one
         await self._to_seats(self._instruct)
@@ -379,19 +443,149 @@ class Host:
         there = [line for line in self._lines.values() if line.socket is not None]
         await asyncio.gather(*(tell(line) for line in there), return_exceptions=True)
 
-    async def _turn(self, state: str) -> None:
-        """Freeze, go on or end; kept before anybody is told."""
-        if self._class.state == OVER:
-            raise Refused(tr("the class is over"))
-        await self._kept(self._record.change, state=state)
-        self._class.state = state
-        self._turned = True
+    def _of(self, said: wire.Target) -> list[Line]:
+        """The seats that are meant. Raises Refused where there is none."""
+        if said.seat is not None:
+            if said.seat not in self._lines:
+                raise Refused(tr("there is no seat {number}").format(number=said.seat))
+            return [self._lines[said.seat]]
+        lines = [line for line in self._lines.values() if said.group in (None, line.group)]
+        if said.group is not None and not lines:
+            raise Refused(tr("there is no group {name}").format(name=said.group))
+        return lines
 
-        text = json.dumps({"kind": "state", "state": state})
+    async def _steer(self, said: wire.OfPace) -> None:
+        """How far and how fast seats go; kept before any of them is told. Raises Refused."""
+        lines = self._of(said) if isinstance(said, wire.Target) else list(self._lines.values())
+        if isinstance(said, wire.Move):
+            lines = self._of(wire.Target(seat=said.seat))
+        if isinstance(said, wire.Back):
+            await self._send_back(lines, said)
+            return
+        try:
+            of_class, of_seats = self.pace.asked(said, lines)
+        except ValueError as why:
+            raise Refused(str(why)) from why
+        if of_class:
+            await self._kept(self._record.change, **of_class)
+            for name, value in of_class.items():
+                setattr(self._class, name, value)
+        for columns, some in of_seats:
+            await self._kept(self._record.change_seats, [line.number for line in some], **columns)
+            for line in some:
+                for name, value in columns.items():
+                    setattr(line, {"group_name": "group"}.get(name, name), value)
+        self._turned = True
+        self._changed |= {line.number for line in lines}
 
         async def tell(line: Line) -> None:
             if line.socket is not None:
-                await _send(line.socket, text)
+                await _say(line.socket, self.pace.said_to(line))
+            await self._instruct(line)
+
+        await self._to_seats(tell)
+
+    async def _send_back(self, lines: Sequence[Line], said: wire.Back) -> None:
+        """Raises Refused."""
+        early = [line.name for line in lines if line.tick < said.tick]
+        if early:
+            raise Refused(tr("{names} have not come so far yet").format(names=", ".join(early)))
+        await self._send_out(
+            [Instruction(seat_id=line.number, tick=said.tick, kind=BACK, text=said.text) for line in lines]
+        )
+
+    # --- one seat at a time
+
+    def _queue(self, line: Line) -> None:
+        """Who raises a hand comes last; the places of all others may be other ones then."""
+        raised = line.hand is not None
+        if raised != (line.number in self._hands):
+            self._hands.append(line.number) if raised else self._hands.remove(line.number)
+            self._changed.update(self._hands)
+
+    async def _about_seat(self, console: WebSocket, said: wire.OfSeat) -> None:
+        """Raises Refused."""
+        line = self._lines.get(said.seat) if said.seat is not None else None
+        if said.seat is not None and line is None:
+            raise Refused(tr("there is no seat {number}").format(number=said.seat))
+        if isinstance(said, wire.Look | wire.Show) and line is not None and not line.consent:
+            raise Refused(tr("{name} has not allowed to be looked at").format(name=line.name))
+        if isinstance(said, wire.Look):
+            await self._look_at(console, line)
+        elif isinstance(said, wire.Show):
+            await self._show_to_all(line)
+        elif line is not None and isinstance(said, wire.Lower):
+            if line.socket is None:
+                raise Refused(tr("{name} is not connected").format(name=line.name))
+            await _say(line.socket, {"kind": "lowered"})
+        elif line is not None:
+            taken = isinstance(said, wire.Take)
+            await self._kept(self._record.change_seats, [line.number], taken=taken)
+            line.taken = taken
+            await self._attend_to(line)
+
+    async def _attend_to(self, line: Line) -> None:
+        """Tell the seat what the instructor does with it."""
+        looked_at = any(seat == line.number for seat, _ in self._looks.values())
+        if line.socket is not None:
+            with suppress(WebSocketDisconnect, RuntimeError):  # it is told when it comes again
+                await _say(line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken})
+
+    async def _look_at(self, console: WebSocket, line: Line | None) -> None:
+        """Whom *console* looks at from now on; who is looked at is told so before anything is seen."""
+        before, _ = self._looks.pop(console, (None, []))
+        if before is not None:
+            await self._attend_to(self._lines[before])
+        if line is None:
+            return
+        async with line.taking:  # nothing is taken in between what was read and what comes
+            log = acts.effective(await asyncio.to_thread(self._record.acts, line.number))
+            self._looks[console] = (line.number, [])
+        await self._attend_to(line)
+        await _say(
+            console,
+            {
+                "kind": "seen",
+                "seat": line.number,
+                "name": line.name,
+                "scenario": self._class.scenario_name,
+                "text": self._class.scenario_text,
+                "seed": self._class.seed,
+                "mode": self._class.mode,
+                "tick": line.tick,
+                "acts": log,
+            },
+        )
+
+    async def _look_away(self, line: Line) -> None:
+        """The seat allows it no more."""
+        for console in [one for one, (seat, _) in self._looks.items() if seat == line.number]:
+            await self._look_at(console, None)
+            text = tr("{name} has not allowed to be looked at").format(name=line.name)
+            with suppress(WebSocketDisconnect, RuntimeError):
+                await _say(console, {"kind": "unseen", "seat": line.number, "text": text})
+
+    async def _show_seats(self) -> None:
+        """What the seats that are looked at have done since."""
+        for console, (seat, more) in list(self._looks.items()):
+            line = self._lines[seat]
+            new, more[:] = list(more), []
+            if new or seat in self._changed:
+                with suppress(WebSocketDisconnect, RuntimeError):
+                    await _say(console, {"kind": "seen_more", "seat": seat, "tick": line.tick, "acts": new})
+
+    async def _show_to_all(self, line: Line | None) -> None:
+        """Raises Refused."""
+        if line is not None and Mode(self._class.mode) is Mode.EXAM:
+            raise Refused(tr("in an exam nobody is shown what another one does"))
+        name = line.name if line is not None else None
+        log = await asyncio.to_thread(self._record.acts, line.number) if line is not None else []
+        log = acts.effective(log)
+        text = json.dumps({"kind": "shown", "name": name, "acts": log}, ensure_ascii=False)
+
+        async def tell(other: Line) -> None:
+            if other.socket is not None and other is not line:
+                await _send(other.socket, text)
 
         await self._to_seats(tell)
 
@@ -434,7 +628,7 @@ class Host:
         due = [
             one.number
             for one in self._instructions.values()
-            if one.seat_id in (None, line.number)
+            if self._is_for(one, line)
             and (one.tick is None or one.tick <= line.tick)
             and one.number not in line.answered
         ]
@@ -442,30 +636,43 @@ class Host:
             "seat": line.number,
             "name": line.name,
             "connected": line.socket is not None,
+            "group": line.group,
             "frozen": line.frozen,
+            "stopped": self.pace.stops(line),
+            "until_s": self.pace.until_s(line),
+            "ends_in_s": self.pace.ends_in_s(line),
             "over": line.over,
             "at_s": line.tick / TICKS_PER_S,
             "acknowledged": line.acknowledged,
             "unanswered": due,
+            "hand": line.hand,
+            "hand_place": self._hands.index(line.number) + 1 if line.number in self._hands else None,
+            "consent": line.consent,
+            "held": line.held,
             "verdict": line.verdict,
         }
 
     def board(self, numbers: Sequence[int] | None = None) -> Board:
         """The class and the tiles of the seats *numbers*, or of all."""
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
-        frozen = self._class.state == FROZEN
+        there = [line for line in self._lines.values() if line.socket is not None and not line.over]
         return {
             "kind": "board",
             "state": self._class.state,
-            "not_frozen": [
-                line.name for line in self._lines.values() if frozen and line.socket and not line.frozen
-            ],
+            "not_frozen": [line.name for line in there if not line.frozen and self.pace.stops(line)],
+            "ends_in_s": self.pace.class_ends_in_s(there),
+            "break_s": self.pace.break_s(),
+            "clock_s": self.pace.clock_s(),
             "tiles": [self.tile(line) for line in wanted],
         }
 
     async def _show(self) -> None:
         while True:
             await asyncio.sleep(BOARD_S)
+            await self._show_seats()
+            if self.pace.break_is_over():
+                with suppress(Refused):
+                    await self._steer(wire.Go())
             if not (self._changed or self._turned):
                 continue
             changed, self._changed, self._turned = sorted(self._changed), set(), False
@@ -487,21 +694,23 @@ class Host:
                 try:
                     if isinstance(said, wire.Instruct):
                         await self._given(said)
-                    else:
-                        await self._turn(STATES[said.kind])
+                    elif isinstance(said, wire.OfSeat):
+                        await self._about_seat(socket, said)
+                    elif isinstance(said, wire.OfPace):
+                        await self._steer(said)
                     await _say(socket, {"kind": "done", "of": said.kind})
                 except Refused as why:
                     await _say(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
         finally:
             self._consoles.discard(socket)
-
-
-STATES: Final = {"freeze": FROZEN, "go": RUNNING, "finish": OVER}
-"""What the class is after a request of the instructor."""
+            await self._look_at(socket, None)
 
 
 def _line(seat: Seat) -> Line:
-    return Line(seat.id, seat.name, seat.token_hash, seat.acknowledged, seat.tick, 0, seat.tick)
+    return Line(
+        seat.id, seat.name, seat.token_hash, seat.acknowledged, seat.tick, 0, seat.tick, consent=seat.consent,
+        group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken,
+    )  # fmt: skip
 
 
 def _same(one: str, other: str) -> bool:
@@ -525,7 +734,7 @@ async def _say(socket: WebSocket, said: ToSeat | ToInstructor) -> None:
 
 
 async def _send(socket: WebSocket, text: str) -> None:
-    """Raises WebSocketDisconnect, also for somebody who does not listen."""
+    """Raises WebSocketDisconnect, also for a connection that does not read."""
     try:
         async with asyncio.timeout(SEND_S):
             await socket.send_text(text)

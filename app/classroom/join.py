@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from queue import Empty
 from typing import Final
@@ -11,7 +12,7 @@ from typing import Final
 from app.classroom.code import Invitation
 from app.classroom.kept import Kept, folder_of, given_by
 from app.classroom.link import Link
-from app.classroom.seat import ClassOver, SeatRun
+from app.classroom.seat import ClassOver, SeatRun, SentBack
 from app.classroom.shapes import Instruction, SeatReport, Verdict
 from app.words.language import tr
 
@@ -19,6 +20,8 @@ JOIN_S: Final = 60.0
 """Wall time in which the host has to answer a seat that does not know yet what is played."""
 END_S: Final = 60.0
 """Wall time in which the host has to take the last acts and say what they come to."""
+
+LOOK_S: Final = 0.05
 
 Player = Callable[[SeatRun, int], None]
 """Plays a run to its end; the number: acts of its own that the log holds already."""
@@ -47,24 +50,23 @@ def take_part(
     player: Player,
     speed: float | None,
     show: Callable[[Instruction], object],
+    consent: bool = False,
 ) -> Attended:
     """Play a seat of the class from its beginning, or from where it was. Raises NotJoined, NoLog."""
     kept = Kept(folder_of(invitation.fingerprint), name)
-    link = Link(invitation, kept)
+    link = Link(invitation, kept, consent)
     link.start()
     try:
         if kept.given is None:
             _begin(kept, link)
         run = SeatRun(kept, link, speed, show)
-        try:
-            run.obey()
-            player(run, sum(bool(act.line) and not act.instruction for act in kept.acts))
-        except ClassOver:
-            pass
-        run.end()
-        verdict = _verdict(kept, link)
+        with suppress(ClassOver):
+            _play(run, player)
+        while (verdict := _verdict(run, kept, link)) is None and not link.over:
+            with suppress(ClassOver):
+                _play(run, player)
         return Attended(
-            _report(run, kept, verdict), len(kept.acts) - link.acknowledged, link.refused, str(kept.file)
+            report_of(run, kept, verdict), len(kept.acts) - link.acknowledged, link.refused, str(kept.file)
         )
     finally:
         link.end()
@@ -84,20 +86,33 @@ def _begin(kept: Kept, link: Link) -> None:
     link.wake()
 
 
-def _verdict(kept: Kept, link: Link) -> Verdict | None:
-    """What the host says that the whole log comes to; None if it does not say so in time."""
+def _play(run: SeatRun, player: Player) -> None:
+    """To the end of the run; from an earlier moment whenever the instructor sends the seat back. Raises ClassOver."""
+    while True:
+        try:
+            run.obey()
+            player(run, run.done)
+            return
+        except SentBack:
+            pass
+
+
+def _verdict(run: SeatRun, kept: Kept, link: Link) -> Verdict | None:
+    """What the host says that the whole log comes to; None if it does not say so in time, or sends the seat back."""
+    run.end()
     until = time.monotonic() + END_S
     while time.monotonic() < until and not link.refused:
         try:
-            said = link.incoming.get(timeout=0.1)
-        except Empty:
-            continue
-        if said["kind"] == "result" and said["verdict"]["acts"] == len(kept.acts):
-            return said["verdict"]
+            run.wait()
+        except SentBack:
+            return None
+        if run.verdict is not None and run.verdict["acts"] == len(kept.acts):
+            return run.verdict
+        time.sleep(LOOK_S)
     return None
 
 
-def _report(run: SeatRun, kept: Kept, verdict: Verdict | None) -> SeatReport:
+def report_of(run: SeatRun, kept: Kept, verdict: Verdict | None) -> SeatReport:
     report = run.drill.report()
     assert kept.given is not None
     if not run.drill.terms.truth:  # of an exam the seat has no rubric: what it would compute says nothing

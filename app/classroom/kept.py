@@ -104,7 +104,7 @@ class Kept:
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._held = _hold(folder / f"{stem}.lock")
-            self.token = _token(folder / f"{stem}.token")
+            self.token = token_of(folder / f"{stem}.token")
             if self.file.exists():
                 raw = self.file.read_bytes()[:BYTES_MAX]
                 self.given, self.acts = parse(raw, str(self.file))
@@ -143,7 +143,7 @@ class Kept:
         os.fsync(self._open.fileno())
 
 
-def _token(file: Path) -> str:
+def token_of(file: Path) -> str:
     """The seat's token, made where there is none; nobody else on the computer reads it."""
     if not file.exists():
         made = os.open(file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

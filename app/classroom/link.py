@@ -43,9 +43,12 @@ class Link(threading.Thread):
         """Why the host will have nothing to do with this seat."""
         self.tick, self.frozen, self.over = 0, False, False
         """How the seat is; `wake` has it told at once."""
+        self.hand: str | None = None
+        """What the seat asks with its hand raised; None: it is not raised."""
+        self.consent, self.held = consent, False
+        """Whether the instructor may look at the seat, and whether the seat does nothing of its own meanwhile."""
         self._invitation = invitation
         self._kept = kept
-        self._consent = consent
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
         self._ended = False
@@ -70,7 +73,7 @@ class Link(threading.Thread):
         while not (self._ended or self.refused):
             self._welcome_came = False
             try:
-                async with self._dialling() as socket:
+                async with dialling(self._invitation) as socket:
                     if not certificate.matches(
                         socket.transport.get_extra_info("ssl_object"), self._invitation
                     ):
@@ -88,21 +91,6 @@ class Link(threading.Thread):
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
 
-    def _dialling(self) -> connect:
-        host = self._invitation.host
-        where = f"[{host}]" if ":" in host else host
-        return connect(
-            f"wss://{where}:{self._invitation.port}/",
-            ssl=certificate.of_seat(),
-            proxy=None,  # a class is on the own network
-            compression=None,
-            max_size=WELCOME_BYTES_MAX,
-            ping_interval=PINGS_S,
-            ping_timeout=PINGS_S,
-            open_timeout=10.0,
-            close_timeout=1.0,
-        )
-
     def _refuse(self, why: str) -> None:
         self.refused = why
         self.incoming.put({"kind": "refused", "text": why})
@@ -111,7 +99,7 @@ class Link(threading.Thread):
         kept = self._kept
         if kept.given is not None:
             return Resume(seat=kept.given.seat, token=kept.token)
-        return Join(secret=self._invitation.secret, name=kept.name, token=kept.token, consent=self._consent)
+        return Join(secret=self._invitation.secret, name=kept.name, token=kept.token, consent=self.consent)
 
     async def _talk(self, socket: ClientConnection) -> None:
         await socket.send(self._hello().model_dump_json())
@@ -138,20 +126,30 @@ class Link(threading.Thread):
                 sending.cancel()
                 await asyncio.gather(sending, return_exceptions=True)
 
+    def _is_now(self) -> At:
+        return At(
+            tick=self.tick,
+            frozen=self.frozen,
+            over=self.over,
+            hand=self.hand,
+            consent=self.consent,
+            held=self.held,
+        )
+
     async def _send(self, socket: ClientConnection) -> None:
         """What the host lacks, and how the seat is."""
-        sent, told, told_at = self.acknowledged, (-1, False, False), 0.0
+        sent, told, told_at = self.acknowledged, At(tick=0, frozen=False), 0.0
         while not self._ended:
             self._news.clear()
             acts = _some(self._kept.after(sent))
             if acts:
                 await socket.send(json.dumps({"kind": "acts", "acts": acts}))
                 sent = acts[-1].number
-            now, is_at = time.monotonic(), (self.tick, self.frozen, self.over)
-            if is_at[1:] != told[1:] or (is_at != told and now - told_at >= AT_S):
-                is_now = At(tick=self.tick, frozen=self.frozen, over=self.over)
+            now, is_now = time.monotonic(), self._is_now()
+            news = is_now.model_copy(update={"tick": told.tick}) != told
+            if news or not told_at or (is_now != told and now - told_at >= AT_S):
                 await socket.send(is_now.model_dump_json())
-                told, told_at = is_at, now
+                told, told_at = is_now, now
             if not acts:
                 try:
                     async with asyncio.timeout(AT_S):
@@ -159,6 +157,22 @@ class Link(threading.Thread):
                 except TimeoutError:
                     pass
         await socket.close()
+
+
+def dialling(invitation: Invitation) -> connect:
+    """A connection to where the *invitation* says; whose certificate it has is looked at afterwards."""
+    where = f"[{invitation.host}]" if ":" in invitation.host else invitation.host
+    return connect(
+        f"wss://{where}:{invitation.port}/",
+        ssl=certificate.of_seat(),
+        proxy=None,  # a class is on the own network
+        compression=None,
+        max_size=WELCOME_BYTES_MAX,
+        ping_interval=PINGS_S,
+        ping_timeout=PINGS_S,
+        open_timeout=10.0,
+        close_timeout=1.0,
+    )
 
 
 def _some(acts: Sequence[Act]) -> list[Act]:

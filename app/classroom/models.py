@@ -6,7 +6,7 @@ from sqlalchemy import BigInteger, ForeignKey
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
 RUNNING, FROZEN, OVER = "running", "frozen", "over"
-MESSAGE, INJECT = "message", "inject"
+MESSAGE, INJECT, BACK = "message", "inject", "back"
 
 
 class Base(DeclarativeBase):
@@ -31,10 +31,17 @@ class Class(Base):
     seed: Mapped[int] = mapped_column(BigInteger)
     plan: Mapped[str]  # TOML, as it was given
     state: Mapped[str] = mapped_column(default=RUNNING)
+    until: Mapped[int | None]  # tick at which every seat stops; None: none
+    break_until: Mapped[float | None]  # UTC in seconds since 1970; the class goes on by itself then
+    clock_speed: Mapped[
+        float | None
+    ]  # simulated seconds a second of the class clock; None: each its own pace
+    clock_tick: Mapped[int] = mapped_column(default=0)  # of the class clock when it went on or stopped last
+    clock_at: Mapped[float] = mapped_column(default=0.0)  # when that was, as above
 
 
 class Seat(Base):
-    """A person or a program that takes part. The last two columns repeat what its acts say."""
+    """A person or a program that takes part. `acknowledged` and `tick` repeat what its acts say."""
 
     __tablename__ = "seat"
 
@@ -44,6 +51,10 @@ class Seat(Base):
     consent: Mapped[bool] = mapped_column(default=False)  # to be looked at live
     acknowledged: Mapped[int] = mapped_column(default=0)
     tick: Mapped[int] = mapped_column(default=0)
+    group_name: Mapped[str] = mapped_column(default="")
+    stopped: Mapped[bool] = mapped_column(default=False)  # frozen on its own
+    until: Mapped[int | None]  # tick at which it stops, instead of the class's
+    taken: Mapped[bool] = mapped_column(default=False)  # the instructor has it
 
 
 class KeptAct(Base):
@@ -60,12 +71,13 @@ class KeptAct(Base):
 
 
 class Instruction(Base):
-    """What the instructor sends: a text to read, or an input line that happens at the seat."""
+    """What the instructor sends: a text to read, an input line that happens at the seat, or the way back."""
 
     __tablename__ = "instruction"
 
     number: Mapped[int] = mapped_column(primary_key=True)
     seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))  # None: every seat, later ones as well
-    tick: Mapped[int | None]  # None: as soon as it comes
+    group_name: Mapped[str | None]  # None: whatever group
+    tick: Mapped[int | None]  # None: as soon as it comes; of the way back: where it leads
     kind: Mapped[str]
     text: Mapped[str]

@@ -6,11 +6,13 @@ import asyncio
 import secrets
 import signal
 import socket
+import time
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import Final
 
 import uvicorn
+from starlette.applications import Starlette
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 
@@ -25,6 +27,7 @@ from app.files import own_certificate
 from app.words.language import tr
 from engine.drill.authoring.contents import sha256
 from engine.drill.authoring.scenario import Scenario
+from engine.model import ticks
 
 LISTEN: Final = "0.0.0.0:7443"
 """All addresses of this computer; beside 443, which needs an administrator. Assumed."""
@@ -58,6 +61,10 @@ def new_class(scenario: Scenario, plan: Plan, text: str) -> Class:
         seed=scenario.seed if plan.seed is None else plan.seed,
         plan=text,
         state=FROZEN if plan.frozen else RUNNING,
+        until=None if plan.until is None else ticks(plan.until),
+        clock_speed=plan.clock,
+        clock_tick=0,
+        clock_at=time.time(),
     )
 
 
@@ -83,19 +90,33 @@ def _what(one: Class) -> tuple[str, str, int]:
 
 def serve(record: Record, the_class: Class, listen: str | None, show: Callable[[str], object]) -> None:
     """Hold the class until SIGTERM or SIGINT. *show* gets one line with the invitation. Raises NoPort."""
-    listening = _listening(listen, the_class.address)
+    listening = listening_at(listen, the_class.address)
     address, port = listening.getsockname()[:2]
     record.change(address=f"{address}:{port}")
     code = the_class.code
-    invited = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], _reachable(address), port)
+    invited = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], reachable(address), port)
     asyncio.run(_serve(Host(record, the_class), the_class, listening, lambda: show(str(invited))))
 
 
 async def _serve(host: Host, the_class: Class, listening: socket.socket, ready: Callable[[], object]) -> None:
-    context = own_certificate.context(the_class.certificate, the_class.key)
-    server = _Server(
+    server = server_of(host.app, the_class.certificate, the_class.key)
+    loop = asyncio.get_running_loop()
+    for name in ("SIGTERM", "SIGINT"):
+        signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
+    host.begin()
+    ready()  # the port is open: who dials now waits for the loop
+    try:
+        await server.serve(sockets=[listening])
+    finally:
+        await host.end()
+
+
+def server_of(app: Starlette, shown: str, key: str) -> _Server:
+    """Takes connections to *app* over TLS with that certificate and its key, both PEM."""
+    context = own_certificate.context(shown, key)
+    return _Server(
         uvicorn.Config(
-            host.app,
+            app,
             ssl_context_factory=lambda config, default: context,
             http="h11",
             ws=_Connection,
@@ -112,15 +133,6 @@ async def _serve(host: Host, the_class: Class, listening: socket.socket, ready: 
             backlog=BACKLOG,
         )
     )
-    loop = asyncio.get_running_loop()
-    for name in ("SIGTERM", "SIGINT"):
-        signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
-    host.begin()
-    ready()  # the port is open: who dials now waits for the loop
-    try:
-        await server.serve(sockets=[listening])
-    finally:
-        await host.end()
 
 
 class _Connection(WebSocketsSansIOProtocol):
@@ -142,7 +154,7 @@ class _Server(uvicorn.Server):
         yield
 
 
-def _listening(listen: str | None, before: str) -> socket.socket:
+def listening_at(listen: str | None, before: str) -> socket.socket:
     """A socket that listens at *listen*, or where the class was *before*. Raises NoPort."""
     host, _, port = (listen or before or LISTEN).rpartition(":")
     if port == "0" and before.rpartition(":")[0] == host:  # any free one: best the one that the seats know
@@ -165,7 +177,7 @@ def _bound(host: str, port: int) -> socket.socket:
     )
 
 
-def _reachable(address: str) -> str:
+def reachable(address: str) -> str:
     """The address by which others reach this computer, where it listens on all it has."""
     if address not in ("0.0.0.0", "::"):
         return address

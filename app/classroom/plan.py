@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.classroom.models import INJECT, MESSAGE, Instruction
-from app.classroom.wire import NAME_MAX
+from app.classroom.wire import NAME_MAX, Group
 from app.words.language import tr
 from engine.drill.authoring.schema import Duration, Line
 from engine.model import ticks
@@ -31,6 +31,8 @@ class Inject(Part):
     at: Duration
     """Time since the start of the seat's run."""
     do: Line
+    group: Group | None = None
+    """None: for all."""
 
 
 class Message(Part):
@@ -38,6 +40,14 @@ class Message(Part):
 
     at: Duration
     text: Line
+    group: Group | None = None
+
+
+class People(Part):
+    """[[group]]: who joins with one of these names is in it."""
+
+    name: Group
+    people: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)]
 
 
 class Plan(Part):
@@ -49,15 +59,32 @@ class Plan(Part):
     """None: the scenario's own."""
     frozen: bool = False
     """Whether seats wait for the instructor's `go`."""
+    until: Duration | None = None
+    """Where every seat stops until it is given more time."""
+    clock: float | None = Field(default=None, gt=0, le=1000)
+    """Simulated seconds a second of a class clock; None: each seat has its own pace."""
+    groups: Annotated[tuple[People, ...], Field(strict=False, alias="group", max_length=200)] = ()
     injects: Annotated[tuple[Inject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
     messages: Annotated[tuple[Message, ...], Field(strict=False, alias="message", max_length=200)] = ()
 
     def instructions(self) -> list[Instruction]:
-        """What was prepared, for every seat."""
+        """What was prepared, for every seat or a group."""
+        prepared = [(INJECT, one.at, one.do, one.group) for one in self.injects]
+        prepared += [(MESSAGE, one.at, one.text, one.group) for one in self.messages]
         return [
-            *(Instruction(kind=INJECT, tick=ticks(one.at), text=one.do) for one in self.injects),
-            *(Instruction(kind=MESSAGE, tick=ticks(one.at), text=one.text) for one in self.messages),
+            Instruction(kind=kind, tick=ticks(at), text=text, group_name=group)
+            for kind, at, text, group in prepared
         ]
+
+    def group_of(self, name: str) -> str:
+        """The group that was prepared for the person of that name; empty: none."""
+        found = (one.name for one in self.groups if name.casefold() in map(str.casefold, one.people))
+        return next(found, "")
+
+
+def of_text(text: str) -> Plan:
+    """A plan as a record keeps it. Raises TOMLDecodeError, ValidationError."""
+    return Plan.model_validate(tomllib.loads(text))
 
 
 def read(file: Path) -> tuple[Plan, str]:
@@ -70,7 +97,7 @@ def read(file: Path) -> tuple[Plan, str]:
         raise NoPlan(tr("{file} is larger than the limit for a plan").format(file=file))
     try:
         text = raw.decode("utf-8-sig")
-        plan = Plan.model_validate(tomllib.loads(text))
+        plan = of_text(text)
     except UnicodeDecodeError as problem:
         raise NoPlan(tr("{file} is not text in UTF-8").format(file=file)) from problem
     except tomllib.TOMLDecodeError as problem:

@@ -68,15 +68,18 @@ def reference(run: SeatRun, done: int) -> None:
 def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, int], None]:
     """Each of *lines* as it comes, until the run is over or they end."""
 
+    read: SimpleQueue[str | None] = SimpleQueue()
+
+    def listen() -> None:
+        for line in lines:
+            read.put(line)
+        read.put(None)
+
+    listening = threading.Thread(target=listen, daemon=True)
+
     def play(run: SeatRun, done: int) -> None:
-        read: SimpleQueue[str | None] = SimpleQueue()
-
-        def listen() -> None:
-            for line in lines:
-                read.put(line)
-            read.put(None)
-
-        threading.Thread(target=listen, daemon=True).start()
+        if listening.ident is None:  # a seat that was sent back goes on with the lines that come then
+            listening.start()
         while not run.drill.finished:
             try:
                 line = read.get_nowait()
@@ -87,7 +90,8 @@ def typed(lines: TextIO, refuse: Callable[[str], object]) -> Callable[[SeatRun, 
                 return
             if line.strip():
                 try:
-                    run.do(line.strip())
+                    if not run.raise_hand(line.strip()):
+                        run.do(line.strip())
                 except InputProblem as problem:
                     refuse(str(problem))
 

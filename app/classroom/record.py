@@ -30,7 +30,7 @@ def url_of(place: str) -> str:
 
 
 class Record:
-    """One class in one database. Only its host writes; whoever exports reads."""
+    """One class in one database. Only its host writes; an export reads."""
 
     def __init__(self, place: str, new: bool = True) -> None:
         """Open or, unless it must not be *new*, make the database at *place*. Raises NoRecord."""
@@ -58,12 +58,17 @@ class Record:
             session.add(made)
             session.add_all(instructions)
 
-    def change(self, **columns: str) -> None:
+    def change(self, **columns: str | int | float | bool | None) -> None:
         """New values in columns of the class."""
         with self._engine.begin() as connection:
             connection.execute(update(Class).values(columns))
 
     # --- seats and their acts
+
+    def change_seats(self, seats: Iterable[int], **columns: str | int | float | bool | None) -> None:
+        """New values in columns of *seats*."""
+        with self._engine.begin() as connection:
+            connection.execute(update(Seat).where(Seat.id.in_(list(seats))).values(columns))
 
     def seats(self) -> list[Seat]:
         with Session(self._engine) as session:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from queue import Empty
 from typing import Final
 
+from app.classroom.acts import SENT_BACK, answered, effective
 from app.classroom.kept import Kept
 from app.classroom.link import Link
-from app.classroom.models import FROZEN, INJECT, OVER
+from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
 from app.classroom.scenario import loaded
-from app.classroom.shapes import Instruction
+from app.classroom.shapes import Attention, ClassClock, Instruction, State, Verdict
 from app.classroom.verdict import NOT_IN_A_CLASS
+from app.classroom.wire import HAND_MAX
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.drill.time.slices import stride
@@ -30,6 +34,51 @@ STEP_TICKS: Final = 10 * TICKS_PER_S
 FROZEN_S: Final = 0.05
 
 
+LOOKED_AT: Final = {
+    True: lambda: tr("The instructor is looking at your seat."),
+    False: lambda: tr("The instructor is no longer looking at your seat."),
+}
+HELD: Final = {
+    True: lambda: tr("The instructor has taken over your seat."),
+    False: lambda: tr("Your seat is yours again."),
+}
+
+
+def sent_back(tick: Tick, why: str) -> str:
+    """What is told to a person whose seat the instructor has sent back to *tick*."""
+    minutes, seconds = divmod(tick // TICKS_PER_S, 60)
+    to = tr("The instructor has sent you back to {t}.").format(t=f"{minutes}:{seconds:02}")
+    return f"{to} {why}".strip()
+
+
+class Limit:
+    """How far a seat may go at present: to a moment, and no further than the class clock."""
+
+    def __init__(self) -> None:
+        self.until: Tick | None = None
+        self.clock: ClassClock | None = None
+        self._since = 0.0
+
+    def hear(self, said: State) -> None:
+        self.until, self.clock, self._since = said["until"], said["clock"], time.monotonic()
+
+    def reached(self, tick: Tick) -> bool:
+        """The seat stops there until the instructor lets it go on."""
+        return self.until is not None and tick >= self.until
+
+    def tick(self) -> Tick | None:
+        """The furthest moment at present; None: there is no limit."""
+        limits = [] if self.until is None else [self.until]
+        if self.clock is not None:
+            gone_s = time.monotonic() - self._since
+            limits.append(self.clock["tick"] + int(gone_s * self.clock["speed"] * TICKS_PER_S))
+        return min(limits, default=None)
+
+
+class SentBack(Exception):
+    """The seat goes on from an earlier moment: whoever plays it begins there."""
+
+
 class ClassOver(Exception):
     """The instructor has ended the class, or the host has refused this seat."""
 
@@ -44,16 +93,29 @@ class SeatRun:
         instructor's messages."""
         given = kept.given
         assert given is not None, "the host has said what is played"
-        self.drill = Drill(loaded(given.text, given.scenario), given.seed, given.mode)
+        self._scenario = loaded(given.text, given.scenario)
+        self.drill = Drill(self._scenario, given.seed, given.mode)
+        self.verdict: Verdict | None = None
+        """What the host says that the whole log comes to."""
+        self._limit = Limit()
         self._kept, self._link, self._speed, self._show = kept, link, speed, show
-        self._frozen = False
+        self._frozen, self._looked_at = False, False
         self._pending: dict[int, tuple[Tick, Instruction]] = {}
-        self._answered = {act.instruction for act in kept.acts}
-        for act in kept.acts:
+        self._answered = answered(kept.acts)
+        for act in effective(kept.acts):
             self.drill.advance_to(act.tick)
             if act.line:
                 self.drill.do(act.line)
         self._started, self._from = time.monotonic(), self.drill.tick
+
+    @property
+    def frozen(self) -> bool:
+        return self._still()
+
+    @property
+    def done(self) -> int:
+        """Acts of its own that the run has behind it."""
+        return sum(bool(act.line) and not act.instruction for act in effective(self._kept.acts))
 
     # --- as a player sees it
 
@@ -61,6 +123,8 @@ class SeatRun:
         """Do an input line now; it is in the log when this returns. Raises InputProblem."""
         if line.split(maxsplit=1)[0].lower() in NOT_IN_A_CLASS:
             raise InputProblem(say("a class cannot go back in time"))
+        if self._link.held and not instruction:
+            raise InputProblem(say("the instructor has taken over this seat"))
         item = self.drill.do(line)
         self._note(item.words if not instruction else line, instruction)
         return item
@@ -72,12 +136,23 @@ class SeatRun:
             self.obey()
             due = [tick for tick, _ in self._pending.values() if tick > drill.tick]
             mark = (drill.tick // MARK_TICKS + 1) * MARK_TICKS
-            drill.advance_to(min(tick, mark, drill.tick + self._step(), *due))
+            limit = self._limit.tick()
+            if limit is not None and limit <= drill.tick:  # the class clock is behind
+                time.sleep(FROZEN_S)
+                continue
+            drill.advance_to(
+                min(tick, mark, drill.tick + self._step(), *due, *([] if limit is None else [limit]))
+            )
             if drill.tick == mark:
                 self._note()
             self._pace()
         self.obey()
         return drill.events[known:]
+
+    def rest(self) -> None:
+        """Let a moment of wall time pass, and no simulated time."""
+        time.sleep(FROZEN_S)
+        self._started, self._from = time.monotonic(), self.drill.tick
 
     def end(self) -> None:
         """Note where the run has ended."""
@@ -87,21 +162,62 @@ class SeatRun:
         self._link.over = True
         self._link.wake()
 
+    def raise_hand(self, line: str) -> bool:
+        """`hand`, `hand QUESTION` and `hand down` are said to the instructor; whether *line* was that."""
+        word, _, question = line.partition(" ")
+        if word.lower() != "hand":
+            return False
+        question = question.strip()[:HAND_MAX]
+        self._link.hand = None if question.lower() == "down" else question
+        self._link.wake()
+        return True
+
     # --- the instructor
 
     def obey(self) -> None:
         """Do what the instructor wants; returns once the class is not frozen. Raises ClassOver."""
         self._hear()
-        while self._frozen:
+        self._go_back()
+        while self._still():
             self._tell()
-            time.sleep(FROZEN_S)
+            self.rest()
             self._hear()
-            self._started, self._from = time.monotonic(), self.drill.tick
+            self._go_back()
         for number, (tick, one) in sorted(self._pending.items(), key=lambda entry: (entry[1][0], entry[0])):
             if tick <= self.drill.tick and not self.drill.finished:
                 del self._pending[number]
                 self._carry_out(number, one)
         self._tell()
+
+    def wait(self) -> None:
+        """The run is over: hear what it comes to. Raises SentBack."""
+        with suppress(ClassOver):
+            self._hear()
+        self._go_back()
+
+    def _still(self) -> bool:
+        return self._frozen or self._limit.reached(self.drill.tick)
+
+    def _go_back(self) -> None:
+        """To the earlier moment to which the instructor sends the seat, if he does. Raises SentBack."""
+        for number, (tick, one) in sorted(self._pending.items()):
+            if one["what"] == BACK:
+                del self._pending[number]
+                given = self._kept.given
+                assert given is not None, "the seat has a run"
+                self._link.tick, self._link.over = tick, False
+                self.drill = Drill(self._scenario, given.seed, given.mode)
+                for act in effective(self._kept.acts):
+                    if act.tick < tick:
+                        self.drill.advance_to(act.tick)
+                        if act.line:
+                            self.drill.do(act.line)
+                self.drill.advance_to(tick)
+                self._note(SENT_BACK, number)
+                self._answered = answered(self._kept.acts)
+                self._started, self._from = time.monotonic(), tick
+                self._tell_person(sent_back(tick, one["text"]))
+                raise SentBack
 
     def _hear(self) -> None:
         while True:
@@ -117,8 +233,35 @@ class SeatRun:
                 if said["state"] == OVER:
                     raise ClassOver
                 self._frozen = said["state"] == FROZEN
+                if said["kind"] == "state":
+                    self._limit.hear(said)
+            elif said["kind"] == "result":
+                self.verdict = said["verdict"]
+            elif said["kind"] == "attention":
+                self._attention(said)
+            elif said["kind"] == "lowered":
+                self._link.hand = None
+                self._link.wake()
+            elif said["kind"] == "shown" and said["name"] is not None:
+                self._tell_person(tr("The instructor shows the run of {name}:").format(name=said["name"]))
+                for _, tick, line, *_ in said["acts"]:
+                    if line:
+                        self._tell_person(f"{tick / TICKS_PER_S:g} {line}")
             elif said["kind"] == "instruction" and said["number"] not in self._answered | set(self._pending):
                 self._pending[said["number"]] = (said["tick"] or 0, said)
+
+    def _attention(self, said: Attention) -> None:
+        link = self._link
+        if said["looked_at"] != self._looked_at:
+            self._looked_at = said["looked_at"]
+            self._tell_person(LOOKED_AT[self._looked_at]())
+        if said["held"] != link.held:
+            link.held = said["held"]
+            self._tell_person(HELD[link.held]())
+            link.wake()
+
+    def _tell_person(self, text: str) -> None:
+        self._show(Instruction(kind="instruction", number=0, what=MESSAGE, tick=None, text=text))
 
     def _carry_out(self, number: int, one: Instruction) -> None:
         """An inject happens, a message is shown; the log says so, with an empty line for what could not be done."""
@@ -136,12 +279,14 @@ class SeatRun:
     # --- inside
 
     def _note(self, line: str = "", instruction: int = 0) -> None:
+        self._link.tick = self.drill.tick
         self._kept.append(self.drill.tick, line, self.drill.state_hash(), instruction)
         self._link.wake()
 
     def _tell(self) -> None:
-        link, changed = self._link, self._link.frozen != self._frozen
-        link.tick, link.frozen = self.drill.tick, self._frozen
+        link, frozen = self._link, self._still()
+        changed = link.frozen != frozen
+        link.tick, link.frozen = self.drill.tick, frozen
         if changed:
             link.wake()
 

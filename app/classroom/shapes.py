@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Literal, TypedDict
 
+from app.classroom.acts import Act
 from engine.drill.judging.shapes import Report
 
 
@@ -16,6 +18,8 @@ class Verdict(TypedDict):
     """How far the run has come."""
     done: int
     """The seat's own acts among them."""
+    sent_back: int
+    """How often the instructor has sent the seat back to a moment."""
     last_act_t_s: float | None
     last_act: str
     stuck_since_s: float | None
@@ -74,11 +78,26 @@ class Acknowledged(TypedDict):
     number: int
 
 
+class ClassClock(TypedDict):
+    """No seat is ahead of it."""
+
+    tick: int
+    """As the message is sent."""
+    speed: float
+    """Simulated seconds a second; 0: it stands."""
+
+
 class State(TypedDict):
-    """The class is frozen, runs or is over."""
+    """What the seat may do at present: go on, wait, or end."""
 
     kind: Literal["state"]
     state: str
+    until: int | None
+    """Tick at which it stops until the instructor lets it go on."""
+    clock: ClassClock | None
+    """None: its own pace."""
+    break_s: float | None
+    """The class is frozen for a break that lasts so long yet."""
 
 
 class Instruction(TypedDict):
@@ -90,6 +109,29 @@ class Instruction(TypedDict):
     tick: int | None
     """None: as soon as it comes."""
     text: str
+
+
+class Attention(TypedDict):
+    """What the instructor does with this seat at present; said again after every break."""
+
+    kind: Literal["attention"]
+    looked_at: bool
+    held: bool
+    """The seat is taken over: only the instructor acts."""
+
+
+class Lowered(TypedDict):
+    """The question is answered; the seat lowers its hand."""
+
+    kind: Literal["lowered"]
+
+
+class Shown(TypedDict):
+    """The run of a seat, to look at; None: one's own again."""
+
+    kind: Literal["shown"]
+    name: str | None
+    acts: Sequence[Act]
 
 
 class Result(TypedDict):
@@ -104,7 +146,7 @@ class Refused(TypedDict):
     text: str
 
 
-ToSeat = Welcome | Acknowledged | State | Instruction | Result | Refused
+ToSeat = Welcome | Acknowledged | State | Instruction | Attention | Lowered | Shown | Result | Refused
 
 
 # --- to the instructor --------------------------------------------------------------------------------------
@@ -116,12 +158,28 @@ class Tile(TypedDict):
     seat: int
     name: str
     connected: bool
+    group: str
+    """Empty: none."""
     frozen: bool
+    stopped: bool
+    """It should be frozen: on its own, with the class, or at its limit."""
     over: bool
+    until_s: float | None
+    """Where it stops."""
+    ends_in_s: float | None
+    """Wall time until its drill has its whole length at the pace that it has; None: unknown, or it is over."""
     at_s: float
     acknowledged: int
     unanswered: list[int]
     """Instructions that are due."""
+    hand: str | None
+    """What is asked; None: the hand is not raised."""
+    hand_place: int | None
+    """In the queue of raised hands, from 1."""
+    consent: bool
+    """The seat may be looked at."""
+    held: bool
+    """The instructor has it, and the seat has acknowledged that."""
     verdict: Verdict | None
 
 
@@ -131,8 +189,45 @@ class Board(TypedDict):
     kind: Literal["board"]
     state: str
     not_frozen: list[str]
-    """Names of those who go on although the class is frozen."""
+    """Names of those who go on although they should be frozen."""
+    ends_in_s: float | None
+    """Wall time until the last seat that is connected ends, breaks counted."""
+    break_s: float | None
+    """What is left of the break."""
+    clock_s: float | None
+    """The class clock; None: each seat has its own pace."""
     tiles: list[Tile]
+
+
+class Seen(TypedDict):
+    """A seat that is looked at: what is played and what it has done so far."""
+
+    kind: Literal["seen"]
+    seat: int
+    name: str
+    scenario: str
+    text: str
+    seed: int
+    mode: str
+    tick: int
+    acts: Sequence[Act]
+
+
+class SeenMore(TypedDict):
+    """What the seat that is looked at has done since, and how far it is."""
+
+    kind: Literal["seen_more"]
+    seat: int
+    tick: int
+    acts: Sequence[Act]
+
+
+class Unseen(TypedDict):
+    """The seat allows it no more."""
+
+    kind: Literal["unseen"]
+    seat: int
+    text: str
 
 
 class Done(TypedDict):
@@ -146,4 +241,4 @@ class NotDone(TypedDict):
     text: str
 
 
-ToInstructor = Board | Done | NotDone
+ToInstructor = Board | Seen | SeenMore | Unseen | Done | NotDone

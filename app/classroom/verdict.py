@@ -6,7 +6,7 @@ import copy
 from collections.abc import Iterable
 from typing import Final
 
-from app.classroom.acts import Act
+from app.classroom.acts import Act, goes_back
 from app.classroom.shapes import Verdict
 from app.words.sentences import said
 from engine import arithmetic
@@ -31,11 +31,14 @@ class Rerun:
         self._done = 0
         self._last: Act | None = None
         self._parted: tuple[float, str] | None = None
+        self._log: list[Act] = []
+        """The acts that it has behind it."""
+        self._sent_back = 0
 
     def fork(self) -> Rerun:
         """An independent run with the same past."""
         twin = copy.copy(self)
-        twin.drill = self.drill.fork()
+        twin.drill, twin._log = self.drill.fork(), list(self._log)
         return twin
 
     def play(self, acts: Iterable[Act]) -> None:
@@ -45,7 +48,11 @@ class Rerun:
             self.acts = act.number
 
     def _play(self, act: Act) -> None:
+        if goes_back(act):
+            self._go_back(act.tick)
+            act = act._replace(line="")
         drill = self.drill
+        self._log.append(act)
         drill.advance_to(act.tick)
         if drill.tick < act.tick:
             self._part(act, "the run was over before")
@@ -63,6 +70,13 @@ class Rerun:
         if act.digest and act.digest != drill.state_hash():
             self._part(act, "another state")
 
+    def _go_back(self, tick: int) -> None:
+        """As it was at *tick*, before anything that was done then; what has parted once has parted."""
+        before = Rerun(self.drill.scenario, self.drill.seed, self.drill.mode)
+        before.play(act for act in self._log if act.tick < tick)
+        self.drill, self._log, self._done, self._last = before.drill, before._log, before._done, before._last
+        self._sent_back += 1
+
     def _part(self, act: Act, why: str) -> None:
         if self._parted is None:
             self._parted = (act.tick / TICKS_PER_S, why)
@@ -77,6 +91,7 @@ class Rerun:
             acts=self.acts,
             t_s=drill.world.t_s,
             done=self._done,
+            sent_back=self._sent_back,
             last_act_t_s=_s(last.tick if last else None),
             last_act=last.line.splitlines()[0] if last else "",
             stuck_since_s=_s(moved) if still else None,

@@ -14,14 +14,17 @@ WELCOME_BYTES_MAX: Final = 8_000_000
 """Of a message to a seat or a console, which hold a scenario or a board."""
 NAME_MAX: Final = 60
 """Characters of a person's name."""
+HAND_MAX: Final = 200
+"""Characters of what is asked with a raised hand."""
 PINGS_S: Final = 10.0
 """A seat that is silent for twice as long counts as gone: a laptop that sleeps says no goodbye."""
 REFUSED: Final = 4000
-"""WebSocket close code of somebody who was refused for good; the reason is a sentence. 4000 and on are private use."""
+"""WebSocket close code of a seat that was refused for good; the reason is a sentence. 4000 and on are private use."""
 LATER: Final = 4001
-"""The same of somebody who may try again."""
+"""The same of one that may try again."""
 
 Tick = Annotated[int, Field(ge=0, le=TICK_MAX)]
+Group = Annotated[str, Field(pattern=r"^[^\s@]{1,30}$")]
 Key = Annotated[str, Field(min_length=16, max_length=100)]
 
 
@@ -62,6 +65,12 @@ class At(Said):
     frozen: bool
     over: bool = False
     """The seat has nothing more to do; it waits for what its log comes to."""
+    hand: Annotated[str, Field(max_length=HAND_MAX)] | None = None
+    """What the seat asks with its hand raised, perhaps nothing in words; None: it is not raised."""
+    consent: bool = False
+    """The instructor may look at the seat."""
+    held: bool = False
+    """The seat does nothing of its own, as the instructor has taken it over."""
 
 
 class Steer(Said):
@@ -71,12 +80,61 @@ class Steer(Said):
     key: Key
 
 
-class Freeze(Said):
+class Target(Said):
+    """Whom it is for: a seat, a group, or without either all."""
+
+    seat: int | None = None
+    group: Group | None = None
+
+
+class Freeze(Target):
     kind: Literal["freeze"] = "freeze"
+    tick: Tick | None = None
+    """None: at once; otherwise as soon as a seat has come so far."""
 
 
-class Go(Said):
+class Go(Target):
+    """Go on, also beyond a limit that is reached."""
+
     kind: Literal["go"] = "go"
+
+
+class Extend(Target):
+    """The limit of some seats is so much later."""
+
+    kind: Literal["extend"] = "extend"
+    ticks: Tick
+
+
+class Back(Target):
+    """Seats go on from a moment that they have behind them; what they did since stays in their logs."""
+
+    kind: Literal["back"] = "back"
+    tick: Tick
+    text: Annotated[str, Field(max_length=HAND_MAX)] = ""
+    """Why, for the seat to read."""
+
+
+class Move(Said):
+    """A seat is in another group, or with an empty name in none."""
+
+    kind: Literal["group"] = "group"
+    seat: int
+    name: Annotated[str, Field(pattern=r"^[^\s@]{0,30}$")]
+
+
+class Break(Said):
+    """All are frozen; the class goes on by itself."""
+
+    kind: Literal["break"] = "break"
+    minutes: Annotated[float, Field(gt=0, le=600)]
+
+
+class Clock(Said):
+    """The class clock's simulated seconds a second; None: each seat has its own pace."""
+
+    kind: Literal["clock"] = "clock"
+    speed: Annotated[float, Field(gt=0, le=1000)] | None = None
 
 
 class Finish(Said):
@@ -85,22 +143,73 @@ class Finish(Said):
     kind: Literal["finish"] = "finish"
 
 
-class Instruct(Said):
-    """A message or an inject for one seat or all, now or at a time."""
+class Instruct(Target):
+    """A message or an inject for one seat, a group or all, now or at a time."""
 
     kind: Literal["instruct"] = "instruct"
     what: Literal["message", "inject"]
-    seat: int | None = None
     tick: Tick | None = None
     text: Annotated[str, Field(min_length=1, max_length=LINE_MAX)]
 
 
-Request = Join | Resume | Acts | At | Steer | Freeze | Go | Finish | Instruct
+class Lower(Said):
+    """The question of a seat is answered: its hand goes down."""
+
+    kind: Literal["lower"] = "lower"
+    seat: int
+
+
+class Look(Said):
+    """Look at a seat live, or at none any more."""
+
+    kind: Literal["look"] = "look"
+    seat: int | None = None
+
+
+class Take(Said):
+    """Take a seat over: what happens there then are injects of the instructor."""
+
+    kind: Literal["take"] = "take"
+    seat: int
+
+
+class Give(Said):
+    """Give a seat back to who has it."""
+
+    kind: Literal["give"] = "give"
+    seat: int
+
+
+class Show(Said):
+    """Show the run of a seat, as it stands, to all others; None: each has its own again."""
+
+    kind: Literal["show"] = "show"
+    seat: int | None = None
+
+
+OfSeat = Lower | Look | Take | Give | Show
+OfPace = Freeze | Go | Finish | Extend | Back | Move | Break | Clock
+Request = Join | Resume | Acts | At | Steer | Instruct | OfSeat | OfPace
 _REQUEST: Final[TypeAdapter[Request]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
 MAY: Final[dict[str, tuple[type[Said], ...]]] = {
     "seat": (Acts, At),
-    "instructor": (Freeze, Go, Finish, Instruct),
+    "instructor": (
+        Freeze,
+        Go,
+        Finish,
+        Extend,
+        Back,
+        Move,
+        Break,
+        Clock,
+        Instruct,
+        Lower,
+        Look,
+        Take,
+        Give,
+        Show,
+    ),
 }
 """What each role may ask for."""
 

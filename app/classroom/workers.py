@@ -11,17 +11,15 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from contextlib import suppress
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from app.classroom.acts import Act
-from app.classroom.scenario import loaded
-from app.classroom.shapes import Verdict
-from app.classroom.verdict import Rerun
+if TYPE_CHECKING:  # a worker imports what plays runs once it follows its host
+    from app.classroom.acts import Act
+    from app.classroom.shapes import Verdict
+    from app.classroom.verdict import Rerun
 
 NICE: Final = 5
 """A worker waits where the host itself has something to do: the board says how seats are even while it is judging."""
-
-Verdicts = dict[int, Verdict]
 
 _runs: dict[int, Rerun] = {}
 """In a worker: each of its seats' runs as far as it was played; some 100 kB each."""
@@ -31,9 +29,10 @@ _unplayed: Rerun | None = None
 
 def _begin(text: str, name: str, seed: int, mode: str) -> None:
     global _unplayed
-    _unplayed = Rerun(loaded(text, name), seed, mode)
     for ignored in ("SIGINT", "SIGTERM"):  # the host ends its workers itself
         signal.signal(getattr(signal, ignored), signal.SIG_IGN)
+    with open(os.devnull, "w") as nowhere:  # who reads what the host prints waits for the host alone
+        os.dup2(nowhere.fileno(), 1)
     parent = multiprocessing.parent_process()
     assert parent is not None
 
@@ -44,9 +43,13 @@ def _begin(text: str, name: str, seed: int, mode: str) -> None:
     threading.Thread(target=follow, daemon=True).start()
     with suppress(AttributeError):  # not on Windows
         os.nice(NICE)
+    from app.classroom.scenario import loaded
+    from app.classroom.verdict import Rerun
+
+    _unplayed = Rerun(loaded(text, name), seed, mode)
 
 
-def _go_on(logs: Mapping[int, Sequence[Act]]) -> Verdicts:
+def _go_on(logs: Mapping[int, Sequence[Act]]) -> dict[int, Verdict]:
     """In a worker: the runs with the acts after those they have had, and what they come to now."""
     return {seat: run.verdict() for seat, acts in logs.items() if (run := _played(seat, acts))}
 
@@ -75,7 +78,7 @@ class Workers:
         """Which worker has it."""
         return seat % self.count
 
-    async def go_on(self, place: int, logs: Mapping[int, Sequence[Act]]) -> Verdicts:
+    async def go_on(self, place: int, logs: Mapping[int, Sequence[Act]]) -> dict[int, Verdict]:
         """What the seats of a worker come to with these acts more; those are missing whose whole log it needs."""
         pool = self._pools.get(place)
         if pool is None:
@@ -84,7 +87,7 @@ class Workers:
             )
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, _go_on, logs)
-        except BrokenProcessPool:  # somebody has killed it
+        except BrokenProcessPool:  # it was killed
             del self._pools[place]
             return {}
 

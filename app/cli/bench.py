@@ -18,11 +18,15 @@ from engine.constants import TICKS_PER_S
 from engine.flow import Flow, Mode, add_pair, run
 from engine.flow.flow import arrays
 from engine.flow.sites import NEC, WORKLOAD1
+from engine.published.clusters import group_world
 from engine.published.lab import lab
 from engine.published.measure import setup_of
 from engine.published.twins import SimPyMissing, plain_advance, simpy_model
 
 DATABASES: Final = (1, 10, 100, 200)
+GROUPS: Final = ((1, 1), (5, 20))
+"""Availability groups, and databases in each."""
+
 PYTHON_DATABASES: Final = (1, 10, 100)
 COPIED_DATABASES: Final = (1, 100)
 AGAIN_S: Final = 3600.0
@@ -71,6 +75,13 @@ def bench_rows() -> Iterator[Figure]:
         yield _figure(
             f"engine, {count} databases", engine[count], "simulated s/s", "real time", engine[count]
         )
+    for groups, each in GROUPS:
+        count = groups * each
+        rate = _group_rate(groups, each)
+        name = f"engine, {count} databases in {groups} groups"
+        yield _figure(
+            name, rate, "simulated s/s", "the same mirrored; three replicas in groups", rate / engine[count]
+        )
     for count in DATABASES:
         yield _figure(
             f"flow alone, {count} databases",
@@ -118,6 +129,22 @@ def _engine_rate(count: int) -> float:
     simulator.advance(world, TICKS_PER_S)
     seconds = _fastest(lambda: simulator.advance(world, world.tick + ticks), 3)
     return ticks / TICKS_PER_S / seconds
+
+
+def _group_rate(groups: int, databases: int) -> float:
+    """Availability groups of so many databases: a synchronous and an asynchronous secondary each, under load."""
+    count = groups * databases
+    world = group_world(
+        ("auto", "auto", "async"),
+        WORKLOAD1.name,
+        groups=groups,
+        databases=databases,
+        cores=CORES_EACH * count,
+        witness=True,
+    )
+    ticks = ROW_STEPS // count
+    simulator.advance(world, TICKS_PER_S)
+    return ticks / TICKS_PER_S / _fastest(lambda: simulator.advance(world, world.tick + ticks), 3)
 
 
 def _flow_of(count: int) -> Flow:

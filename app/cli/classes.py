@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from dataclasses import asdict
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -25,7 +26,7 @@ DATABASE: Final = "class.sqlite"
 def add_to(command: Commands) -> None:
     parser = command("class", "a class: hold one, take part in one, check what came of it")
     does = parser.add_subparsers(
-        dest="class_command", metavar="host|join|console|verify|export", required=True
+        dest="class_command", metavar="host|join|team|console|verify|export", required=True
     )
 
     def add(name: str, help: str) -> argparse.ArgumentParser:
@@ -49,9 +50,29 @@ def add_to(command: Commands) -> None:
     join.add_argument(
         "--speed", type=float, metavar="X", help="simulated seconds per second; otherwise as fast as it goes"
     )
+    join.add_argument("--role", metavar="KEY", help="of a team: the role; the code is that of the team")
+    join.add_argument("--consent", action="store_true", help="the instructor may look at this seat")
     join.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
 
-    console = add("console", "steer a class: freeze, go, message, inject, finish, one a line")
+    team = add("team", "hold the world of a team, until it is over; prints the code with which members join")
+    team.set_defaults(do=_team)
+    team.add_argument(
+        "what", metavar="CODE@ADDRESS|NAME|FILE", help="the class that it is a seat of, or a drill"
+    )
+    team.add_argument("--name", metavar="NAME", help="what the instructor sees; the same name goes on")
+    team.add_argument(
+        "--mode", choices=("guided", "practice", "exam", "lab"), help="how, without a class (practice)"
+    )
+    team.add_argument(
+        "--seed", type=int, metavar="N", help="without a class: seed instead of the scenario's own"
+    )
+    team.add_argument(
+        "--speed", type=float, default=1.0, metavar="X", help="simulated seconds per second (1)"
+    )
+    team.add_argument("--listen", metavar="ADDRESS:PORT", help="where members dial in (any free port)")
+    team.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
+
+    console = add("console", "steer a class: freeze, go, message, inject, take, look, finish, one a line")
     console.set_defaults(do=_console)
 
     verify = add("verify", "play handed-in runs again, and name what does not follow from their inputs")
@@ -105,7 +126,81 @@ def _host(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
+def _team(options: argparse.Namespace) -> int:
+    from app.classroom.code import NoCode, invitation
+    from app.classroom.join import NotJoined
+    from app.classroom.kept import Given, Kept, NoLog, folder_of
+    from app.classroom.opened import NoPort
+    from app.classroom.team import door
+    from app.classroom.team import world as worlds
+
+    if not SPEED_MIN <= options.speed <= SPEED_MAX:
+        raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
+    try:
+        if "@" in options.what:
+            if options.mode is not None or options.seed is not None:
+                raise Unusable("mode and seed are those of the class; leave them out beside its code")
+            invited, name = invitation(options.what), options.name or "Team"
+            folder = folder_of(invited.fingerprint) / f"team-{name.encode().hex()}"
+            world = worlds.TeamWorld(worlds.Table(folder / "roles.json"))
+            attended = door.hold(
+                folder, world, lambda: worlds.in_class(invited, name, world, options.speed), options.listen,
+                partial(print, flush=True),
+            )  # fmt: skip
+        else:
+            scenario = loaded(options.what)
+            if not scenario.team:
+                raise Unusable(f"{options.what} has no team")
+            name = options.name or f"{datetime.now():%Y-%m-%d %H-%M-%S}"
+            seed = scenario.seed if options.seed is None else options.seed
+            given = Given(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
+            folder = default_folder() / "teams" / scenario.name / name.encode().hex()
+            world = worlds.TeamWorld(worlds.Table(folder / "roles.json"))
+            kept = Kept(folder, name)
+            attended = door.hold(
+                folder, world, lambda: worlds.by_itself(kept, given, world, options.speed), options.listen,
+                partial(print, flush=True),
+            )  # fmt: skip
+    except (NoCode, NotJoined, NoLog, NoPort, OSError) as problem:
+        raise Unusable(str(problem)) from problem
+    if options.json is not None:
+        write_json(attended.report, options.json)
+    else:
+        print("\n".join(_told(attended.report)))
+    return ANSWER_IS_NO if attended.left or attended.refused else AS_ASKED
+
+
+def _member(options: argparse.Namespace) -> int:
+    """`class join --role`: a role in the world of a team."""
+    from app.classroom.code import NoCode, invitation
+    from app.classroom.join import NotJoined
+    from app.classroom.team.member import Member, play_role
+    from app.cli.runs import input_lines
+
+    if options.player is not None or options.speed is not None:
+        raise Unusable("a member of a team has neither --player nor --speed")
+    lines, problems = input_lines(options.inputs) if options.inputs is not None else ([], [])
+    if problems:
+        raise Unusable("\n".join(f"{options.inputs}: {problem}" for problem in problems))
+    shown = sys.stderr if options.json == "-" else sys.stdout
+    try:
+        member = Member(invitation(options.code), options.name, options.role)
+        member.start()
+        noticed, verdict = play_role(
+            member,
+            lines if options.inputs is not None else sys.stdin,
+            lambda text: print(text, file=shown, flush=True),
+        )
+    except (NoCode, NotJoined) as problem:
+        raise Unusable(str(problem)) from problem
+    if options.json is not None:
+        write_json({"role": options.role, "noticed": noticed, "verdict": verdict}, options.json)
+    return AS_ASKED
+
+
 def _join(options: argparse.Namespace) -> int:
+    if options.role is not None:
+        return _member(options)
     from app.classroom.code import NoCode, invitation
     from app.classroom.join import NotJoined, take_part
     from app.classroom.kept import NoLog
@@ -122,6 +217,7 @@ def _join(options: argparse.Namespace) -> int:
             _player(options),
             speed,
             lambda message: print(message["text"], file=shown, flush=True),
+            options.consent,
         )
     except (NoCode, NotJoined, NoLog, NoSolution) as problem:
         raise Unusable(str(problem)) from problem

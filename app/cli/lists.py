@@ -1,4 +1,4 @@
-"""`mirrordrill list` and `progress`: which drills there are, and how far somebody has come with them."""
+"""`mirrordrill list` and `progress`: which drills there are, and how far the learner has come with them."""
 
 from __future__ import annotations
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Sequence
-from concurrent.futures import ProcessPoolExecutor
+from contextlib import AbstractContextManager, ExitStack
 from functools import lru_cache
-from multiprocessing import get_context
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from app.cli.terms import Commands, Unusable, check_seed, loaded, write_json
+from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
@@ -34,6 +34,17 @@ def add_to(command: Commands) -> None:
     sweep.add_argument(
         "--on", default="local", metavar="local|dask://HOST:PORT", help="this computer, or a Dask cluster"
     )
+    sweep.add_argument(
+        "--within",
+        action="append",
+        default=[],
+        metavar="MEASURE=NUMBER",
+        help="in how many runs a measure was at most NUMBER, such as failover_s=10",
+    )
+    sweep.add_argument("--plot", metavar="FILE.svg", help="draw how a measure is spread over the runs")
+    sweep.add_argument(
+        "--measure", default="failover_s", metavar="MEASURE", help="of --plot; default failover_s"
+    )
     sweep.add_argument("--json", metavar="FILE", help="write rows and runs; - is standard output")
 
 
@@ -47,12 +58,35 @@ def _sweep(options: argparse.Namespace) -> int:
     jobs = jobs_of([loaded(name) for name in options.scenarios], players, seeds_of(options.seeds))
     if len(jobs) > RUNS_MAX:
         raise Unusable(f"{len(jobs)} runs are more than {RUNS_MAX}")
-    outcomes = on_dask(jobs, options.on) if options.on != "local" else on_this_computer(jobs)
+    limits = [limit_of(text) for text in options.within]
+    check_measure(options.measure)
+    outcomes = outcomes_of(jobs, options.on)
+    if options.plot is not None:
+        from app.export.spread import picture
+
+        write(picture(outcomes, options.measure, dict(limits).get(options.measure)), Path(options.plot))
     if options.json is not None:
-        write_json(sweep.as_json(outcomes), options.json)
+        write_json(sweep.as_json(outcomes, limits), options.json)
     else:
-        print(sweep.table(outcomes))
+        print("\n".join([sweep.table(outcomes), *sweep.told_within(outcomes, limits)]))
     return ANSWER_IS_NO if any(each.problem for each in outcomes) else AS_ASKED
+
+
+def limit_of(text: str) -> tuple[str, float]:
+    """`failover_s=10`. Raises Unusable."""
+    measure, _, number = text.partition("=")
+    check_measure(measure)
+    try:
+        return measure, float(number)
+    except ValueError:
+        raise Unusable(f"--within {text} is not MEASURE=NUMBER, such as failover_s=10") from None
+
+
+def check_measure(name: str) -> None:
+    from engine.drill.judging.sweep import MEASURES
+
+    if name not in MEASURES:
+        raise Unusable(f"there is no measure {name!r}: {', '.join(MEASURES)}")
 
 
 def seeds_of(text: str) -> range:
@@ -87,27 +121,40 @@ def _scenario(name: str, text: str) -> Scenario:
     return load_scenario(text, f"{name}.toml")
 
 
-def on_this_computer(jobs: Sequence[Job], workers: int | None = None) -> list[Outcome]:
-    """The outcomes in the order of *jobs*, whatever the number of *workers* (None: one for each processor)."""
-    workers = min(len(jobs), workers or os.cpu_count() or 1)
-    if workers <= 1:
-        return list(map(played, jobs))
-    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
-        return list(pool.map(played, jobs, chunksize=max(1, len(jobs) // (8 * workers))))
+def outcomes_of(jobs: Sequence[Job], on: str = "local", workers: int | None = None) -> list[Outcome]:
+    """The outcomes in the order of *jobs*, whatever plays them: *workers* processes of this computer (None: one for
+    each processor), or the workers of a Dask cluster, where Mirrordrill has to be installed. Raises Unusable."""
+    from joblib import Parallel, delayed
+
+    with _cluster(on):
+        outcomes: list[Outcome] = Parallel(n_jobs=workers or min(len(jobs), os.cpu_count() or 1))(
+            delayed(played)(job) for job in jobs
+        )
+        return outcomes
 
 
-def on_dask(jobs: Sequence[Job], address: str) -> list[Outcome]:
-    """The same outcomes from the workers of a Dask scheduler; Mirrordrill has to be installed there."""
-    scheme, _, place = address.partition("://")
+def _cluster(on: str) -> AbstractContextManager[object]:
+    """While it is open, joblib gives its work to the Dask scheduler at *on*; nothing for `local`."""
+    stack = ExitStack()
+    if on == "local":
+        from joblib.externals.loky import get_reusable_executor
+
+        stack.callback(lambda: get_reusable_executor().shutdown())  # else its processes and thread stay
+        return stack
+    scheme, _, place = on.partition("://")
     if scheme != "dask" or not place:
-        raise Unusable(f"--on {address} is neither local nor dask://HOST:PORT")
+        raise Unusable(f"--on {on} is neither local nor dask://HOST:PORT")
     try:
         from distributed import Client
     except ImportError as error:
-        raise Unusable("--on dask:// needs the package distributed: pip install distributed") from error
+        raise Unusable(
+            "--on dask:// needs the package distributed: pip install mirrordrill[cluster]"
+        ) from error
+    from joblib import parallel_config
+
     try:
-        with Client(f"tcp://{place}", timeout=10) as client:
-            outcomes: list[Outcome] = client.gather(client.map(played, jobs))
-            return outcomes
+        client = stack.enter_context(Client(f"tcp://{place}", timeout=10))
     except OSError as error:
         raise Unusable(f"no Dask scheduler answers at {place}: {error}") from error
+    stack.enter_context(parallel_config(backend="dask", client=client))
+    return stack

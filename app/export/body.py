@@ -283,7 +283,12 @@ def _preconditions(source: Source) -> str:
 
 def _guards(lanes: Lanes) -> str:
     rows = [
-        [said(guard.name), _times(guard, True), _times(guard, False), said(guard.seen_in)]
+        [
+            f"{guard.target}: {said(guard.name)}" if guard.target else said(guard.name),
+            _times(guard, True),
+            _times(guard, False),
+            said(guard.seen_in),
+        ]
         for guard in lanes.preconditions
     ]
     title = tr("{database}: when each precondition held").format(database=lanes.database)

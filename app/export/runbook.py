@@ -94,7 +94,7 @@ def _by_hand(item: Input) -> str:
 
 
 def _comment(lines: Iterable[str]) -> Iterator[str]:
-    """Line comments only: no text of anybody's can end them."""
+    """Line comments only: no text can end them."""
     for line in lines:
         for part in line.splitlines() or [""]:
             words, row = part.split(" "), ""

@@ -1,7 +1,7 @@
 """The run as CSV tables: events, readings, score. No Qt.
 
 Names of columns and numbers are those of the report, for whatever reads them; sentences are in the language of the
-interface, for whoever does.
+interface, for those who use them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ RUN_COLUMNS: Final = (
     "state_hash",
 )
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
-"""A text that begins with one of them is a formula to a spreadsheet, whoever wrote it."""
+"""A text that begins with one of them is a formula to a spreadsheet."""
 
 
 def sheets(source: Source) -> dict[str, str]:

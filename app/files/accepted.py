@@ -1,4 +1,4 @@
-"""What somebody has accepted from elsewhere, by SHA-256, so that it opens without a question. No Qt."""
+"""Files from elsewhere that the user has accepted, by SHA-256, so that it opens without a question. No Qt."""
 
 from __future__ import annotations
 

@@ -3,8 +3,8 @@
 A zip archive that holds `bundle.toml` (title, author, licence, every other member with its SHA-256),
 `scenarios/NAME.toml` and `runs/NAME.json`, and nothing else. Pictures are left out: texts of scenarios show none.
 
-A bundle comes from anybody. All of it is read in memory, member by member and only by names that are expected, never
-more bytes than the limits below; nothing is unpacked to a place that the archive names, and nothing of it is run.
+A bundle may come from a stranger. All of it is read in memory, member by member and only by names that are expected,
+never more bytes than the limits below; nothing is unpacked to a place that the archive names, and nothing of it is run.
 The limits are assumed: some ten times what a course of a week needs.
 """
 

@@ -19,6 +19,9 @@ BETTER_MAX: Final = 3.0
 WORTH_MIN: Final = 15.0
 """Points that doing nothing has to lose at least: as many as a blunder costs."""
 
+TRAP_MIN: Final = 0.5
+"""Points that a trap has to cost at least: fewer are nothing (engine/drill/par/regret.py, LABELS)."""
+
 LUCK_MAX: Final = 15.0
 """Points by which the reference may differ from seed to seed: as many as a blunder costs."""
 
@@ -46,6 +49,10 @@ def warnings(found: Certificate, file: str) -> list[Problem]:
     if idle > par - WORTH_MIN:
         text = tr("doing nothing earns {points:g} points, the best plan that was found {par:g}")
         said.append((text.format(points=idle, par=par), tr("points that need an action")))
+    for trap in found.get("traps", ()):
+        if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
+            text = tr("who runs into {trap!r} may still earn {points:g} points, as much as the best plan")
+            said.append((text.format(trap=trap["name"], points=trap["best"]), tr("a trap that costs points")))
     luck = found.get("luck")
     if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")

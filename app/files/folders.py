@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -15,6 +16,20 @@ FOLDER_VARIABLE: Final = "MIRRORDRILL_PROFILE"
 def no_file(path: Path) -> bool:
     """Whether something is at *path* that is no file: a pipe would be waited for, a device never ends."""
     return os.path.lexists(path) and not os.path.isfile(path)
+
+
+def keep_private(file: Path) -> None:
+    """No other user of the computer reads what was played; *file* is made, empty, where there is none.
+
+    Where the file system has no such permissions there is nothing to do.
+    """
+    with suppress(OSError):
+        file.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        if (
+            not file.exists()
+        ):  # a file that is open here is not opened again: closing it would give up its locks
+            file.touch(mode=0o600)
+        file.chmod(0o600)
 
 
 def default_folder() -> Path:

@@ -37,7 +37,7 @@ class JournalFile:
         self._go_on(tick)
 
     def finish(self, report: Report) -> None:
-        """The report, which whoever has the run writes, takes the place of the file."""
+        """The report, which the owner of the run writes, takes the place of the file."""
         self.close()
 
     def close(self) -> None:

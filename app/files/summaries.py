@@ -13,6 +13,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from app.files import whole_file
+from app.files.folders import keep_private
 from app.files.scenario_files import ScenarioFile
 from app.files.summary import FILE_NAME, Summary, kept
 from app.words.language import tr
@@ -76,3 +77,4 @@ def _keep(found: dict[str, Summary], folder: Path) -> None:
     text = json.dumps({key: asdict(summary) for key, summary in found.items()})
     with suppress(OSError):  # a full disk or a read-only folder: the next start reads the scenarios again
         whole_file.write(folder / FILE_NAME, text)
+        keep_private(folder / FILE_NAME)

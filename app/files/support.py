@@ -26,7 +26,7 @@ SETTINGS: Final = frozenset({ACCEPTED.name})
 LINES_MAX: Final = 20_000
 """Lines of the journal that are kept. Assumed."""
 DATE: Final = (2000, 1, 1, 0, 0, 0)
-"""Of every member: when somebody played is nobody's business."""
+"""Of every member: when a drill was played is not told."""
 
 
 class NoBundle(Exception):

@@ -217,7 +217,7 @@ class Host:
     ) -> None:
         """Do *slices* between two frames, `progress` on the way; *then* gets what they come to.
 
-        Time stands still meanwhile, and nothing can be done. *stopped*: somebody has cancelled it. *failed*: it
+        Time stands still meanwhile, and nothing can be done. *stopped*: it was cancelled. *failed*: it
         cannot be done, which is otherwise said. *at_once_s*: wall time that the first frame may take, so that what
         is short is there when this returns; None: as the session has it.
         """

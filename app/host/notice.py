@@ -9,7 +9,7 @@ Said = TypeVar("Said")
 
 
 class Notice(Generic[Said]):
-    """One kind of news; whoever connects hears all of it from then on."""
+    """One kind of news; a listener hears all of it from then on."""
 
     def __init__(self) -> None:
         self._guests: list[Callable[[Said], object]] = []

@@ -19,7 +19,7 @@ class Work:
         failed: Callable[[Exception], None],
         faults: tuple[type[Exception], ...],
     ) -> None:
-        """*stopped*: somebody would rather not wait. *faults*: what may hinder it; anything else is a defect."""
+        """*stopped*: the user does not want to wait. *faults*: what may hinder it; anything else is a defect."""
         self._slices = slices
         self._then, self._failed = then, failed
         self._faults = faults

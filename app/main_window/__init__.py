@@ -64,7 +64,7 @@ def open_window(scenario: Scenario | None) -> int:
 
 
 def _profile(at_the_end: ExitStack) -> Profile | None:
-    """The learner's profile, closed *at_the_end*; None: somebody plays without one. Raises GivenUp if not."""
+    """The learner's profile, closed *at_the_end*; None: the user plays without one. Raises GivenUp if not."""
     from app.storage import StorageProblem, open_profile  # brings the database in
 
     try:

@@ -38,7 +38,7 @@ TONGUES: Final = {settings.LANGUAGE.default: mark("System default"), **LANGUAGES
 
 
 class Appearance(QObject):
-    """What somebody has chosen for the look of the window."""
+    """What the user has chosen for the look of the window."""
 
     changed = Signal()
     """Theme, text size or keys are others now."""

@@ -79,6 +79,7 @@ from engine.model import ticks
 if TYPE_CHECKING:
     from app.main_window.classes import Classes
     from app.main_window.sql_clients import ClientPorts
+    from app.main_window.teams import Teams
 
 
 def steps(
@@ -109,6 +110,7 @@ class Assembly(QObject):
         self._actions = Actions(window)
         self._classes: Classes | None = None
         self._ports: ClientPorts | None = None
+        self._teams: Teams | None = None
 
     def steps(self) -> Iterator[None]:
         """Everything, in the order in which one part needs another."""
@@ -275,10 +277,16 @@ class Assembly(QObject):
             menus.FIDELITY: partial(_put, text=mark("&Fidelity to the papers"), do=self._tools.show_fidelity),
             menus.START_CLASS: partial(_put, text=mark("&Start a class…"), do=self._start_class),
             menus.JOIN_CLASS: partial(_put, text=mark("&Join a class…"), do=self._join_class),
+            menus.HOLD_TEAM: partial(_put, text=mark("Start a &team…"), do=self._hold_team),
+            menus.TAKE_ROLE: partial(_put, text=mark("Take a r&ole in a team…"), do=self._take_role),
             menus.CLIENTS: partial(
                 _put,
                 text=mark("Let &SQL clients connect…"),
                 do=lambda: self._client_ports().show(),
+            ),
+            menus.RAISE_HAND: partial(_put, text=mark("&Raise or lower my hand…"), do=self._raise_hand),
+            menus.ALLOW_LOOKS: partial(
+                _put, text=mark("&Allow or forbid looking at my seat"), do=self._allow_looks
             ),
             menus.PROGRESS: partial(_put, text=mark("&Progress"), do=self._progress.show),
         }
@@ -441,11 +449,32 @@ class Assembly(QObject):
             )
         return self._classes
 
+    def _teams_of_window(self) -> Teams:
+        """Brought in when it is first asked for, as few starts need it."""
+        if self._teams is None:
+            from app.main_window.teams import Teams
+
+            self._teams = Teams(self._library, self._notice, self._store, self._window)
+            self._window.closing.connect(self._teams.stop)
+        return self._teams
+
+    def _hold_team(self) -> None:
+        self._teams_of_window().ask_to_hold()
+
+    def _take_role(self) -> None:
+        self._teams_of_window().ask_for_role()
+
     def _start_class(self) -> None:
         self._classes_of_window().ask_to_start()
 
     def _join_class(self) -> None:
         self._classes_of_window().ask_to_join()
+
+    def _raise_hand(self) -> None:
+        self._classes_of_window().ask_to_raise_hand()
+
+    def _allow_looks(self) -> None:
+        self._classes_of_window().allow_looks()
 
     def _stop_classes(self) -> None:
         if self._classes is not None:

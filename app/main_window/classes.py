@@ -4,20 +4,34 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Callable
-from datetime import datetime
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
+from datetime import datetime, timedelta
 from pathlib import Path
 from queue import Empty
-from typing import Final
+from typing import Any, Final
 
 from PySide6.QtCore import QObject, QProcess, QTimer
-from PySide6.QtWidgets import QWidget
+from PySide6.QtWidgets import QInputDialog, QWidget
 
+from app.classroom.acts import Act
 from app.classroom.attending import Attendance
 from app.classroom.code import NoCode, invitation
 from app.classroom.kept import NoLog
-from app.classroom.models import FROZEN, INJECT, OVER
-from app.classroom.shapes import Instruction, ToInstructor, ToSeat, Welcome
+from app.classroom.models import BACK, FROZEN, INJECT, OVER
+from app.classroom.scenario import loaded
+from app.classroom.seat import HELD, LOOKED_AT, Limit, sent_back
+from app.classroom.shapes import (
+    Attention,
+    Instruction,
+    Seen,
+    SeenMore,
+    Shown,
+    State,
+    ToInstructor,
+    ToSeat,
+    Welcome,
+)
 from app.files.folders import default_folder
 from app.main_window import signature
 from app.main_window.irrevocable import Irrevocable
@@ -27,14 +41,18 @@ from app.main_window.session import Session
 from app.settings import WindowSettings
 from app.views.classroom import ClassBoard, JoinClass, StartClass
 from app.widgets.notice import Notice
-from app.words.language import tr
+from app.words.language import mark, tr
+from engine.drill.running.drill import Drill
+from engine.drill.running.modes import Mode
 from engine.drill.time.history import History
 from engine.drill.time.slices import again
+from engine.inputs import InputProblem
 
 LISTEN_MS: Final = 100
 """Interval at which a seat looks what its host has said."""
 LISTEN: Final = "0.0.0.0:7443"
 """Where a class that this window holds takes seats in (app/classroom/opened.py)."""
+NO_SEAT: Final = mark("You are in no class.")
 END_MS: Final = 4_000
 """How long a host may take to end in good order."""
 
@@ -61,6 +79,8 @@ class Classes(QObject):
         self._host: QProcess | None = None
         self._console: QProcess | None = None
         self._database = Path()
+        self._seen: History | None = None
+        """The run of the seat that is looked at."""
         self._heard = {"host": "", "console": ""}
 
     # --- holding one
@@ -131,8 +151,33 @@ class Classes(QObject):
             return
         if said["kind"] == "board":
             self.board.show_board(said)
-        elif said["kind"] == "refused":
+        elif said["kind"] in ("refused", "unseen"):
             self.board.show_problem(said["text"])
+        elif said["kind"] == "seen":
+            self._see(said)
+        elif said["kind"] == "seen_more":
+            self._see_more(said)
+
+    def _see(self, said: Seen) -> None:
+        """The run of a seat is on the desk, to look at."""
+        scenario = loaded(said["text"], said["scenario"])
+        self._seen = seen = History(Drill(scenario, said["seed"], Mode(said["mode"])))
+        self._play.leave()
+        follow(seen, said["acts"], said["tick"])
+        self._session.watch(seen, tick=seen.drill.tick)
+        self._notice.tell(tr("You are looking at the seat of {name}.").format(name=said["name"]))
+
+    def _see_more(self, said: SeenMore) -> None:
+        seen = self._seen
+        if seen is None or self._session.history is not seen:
+            if seen is not None:
+                self._say("look none")  # another run is on the desk
+                self._seen = None
+            return
+        at_the_end = self._session.drill is None or self._session.drill.tick >= seen.drill.tick
+        follow(seen, said["acts"], said["tick"])
+        if at_the_end:  # a look further back in the seat's run stays there
+            self._session.watch(seen, tick=seen.drill.tick)
 
     def _say(self, line: str) -> None:
         if self._console is not None:
@@ -162,16 +207,38 @@ class Classes(QObject):
         dialog.open()
         return dialog
 
-    def join(self, code: str, name: str) -> None:
+    def join(self, code: str, name: str, consent: bool = False) -> None:
         """Take the seat; the drill comes once the host has answered."""
         self._leave_seat()
         try:
-            attendance = Attendance(invitation(code), name)
+            attendance = Attendance(invitation(code), name, consent)
         except (NoCode, NoLog) as problem:
             self._notice.warn(str(problem))
             return
         self._notice.tell(tr("Joining the class…"))
         self.seat = WindowSeat(attendance, self._session, self._play, self._notice, self)
+
+    def ask_to_raise_hand(self) -> QInputDialog | None:
+        """What is asked goes to the instructor; a raised hand goes down."""
+        if self.seat is None:
+            self._notice.tell(tr(NO_SEAT))
+            return None
+        if self.seat.hand is not None:
+            self.seat.raise_hand(None)
+            return None
+        dialog = QInputDialog(self._parent)
+        dialog.setWindowTitle(tr("Raise my hand"))
+        dialog.setLabelText(tr("What would you like to ask the instructor?"))
+        dialog.textValueSelected.connect(self.seat.raise_hand)
+        dialog.open()
+        return dialog
+
+    def allow_looks(self) -> None:
+        """Allow the instructor to look at this seat, or no longer."""
+        if self.seat is None:
+            self._notice.tell(tr(NO_SEAT))
+        else:
+            self.seat.allow_looks()
 
     def _leave_seat(self) -> None:
         if self.seat is not None:
@@ -184,6 +251,18 @@ class Classes(QObject):
         self.stop_host()
 
 
+def follow(seen: History, acts: Iterable[Sequence[Any]], tick: int) -> None:
+    """Go on with the run of another seat: its *acts*, as JSON has them, and then to *tick*."""
+    for entry in acts:
+        act = Act(*entry)
+        seen.advance_to(act.tick)
+        if act.line and not seen.drill.finished:
+            with suppress(InputProblem):  # as it was at the seat
+                seen.do(act.line)
+    if tick > seen.drill.tick and not seen.drill.finished:
+        seen.advance_to(tick)
+
+
 class WindowSeat(QObject):
     """A seat in this window: the run obeys the instructor as long as it is the one on screen."""
 
@@ -193,9 +272,15 @@ class WindowSeat(QObject):
         super().__init__(parent)
         self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
         self._history: History | None = None
+        self._shown: History | None = None
+        """The run of another seat that the instructor shows to all."""
+        self._looked_at = False
         self._frozen = False
         self._ran = False
         """Before the class was frozen."""
+        self._limit = Limit()
+        self._at_limit, self._behind = False, False
+        """The run has come as far as it may; the class clock is behind it."""
         self._pending: dict[int, Instruction] = {}
         self._timer = QTimer(self)
         self._timer.setInterval(LISTEN_MS)
@@ -209,11 +294,58 @@ class WindowSeat(QObject):
         self._session.running_changed.disconnect(self._keep_frozen)
         self._attendance.end()
 
+    @property
+    def hand(self) -> str | None:
+        """What is asked with a raised hand."""
+        return self._attendance.link.hand
+
+    def raise_hand(self, question: str | None) -> None:
+        """None lowers it."""
+        self._attendance.raise_hand(question)
+        if question is None:
+            self._notice.tell(tr("Your hand is down."))
+        else:
+            self._notice.tell(tr("Your hand is raised: the instructor sees it."))
+
+    def allow_looks(self) -> None:
+        allowed = not self._attendance.link.consent
+        self._attendance.allow_looks(allowed)
+        if allowed:
+            self._notice.tell(tr("The instructor may look at your seat now, and you are told when."))
+        else:
+            self._notice.tell(tr("The instructor may not look at your seat any more."))
+
     # --- inside
+
+    def _attention(self, said: Attention) -> None:
+        """What the instructor does with this seat."""
+        if said["looked_at"] != self._looked_at:
+            self._looked_at = said["looked_at"]
+            self._notice.tell(LOOKED_AT[self._looked_at]())
+        if said["held"] != self._attendance.link.held:
+            self._attendance.tell_held(said["held"])
+            self._notice.tell(HELD[said["held"]]())
+
+    def _show(self, said: Shown) -> None:
+        """The run of another seat, or one's own again."""
+        history = self._history
+        if history is None:
+            return
+        if said["name"] is None:
+            if self._shown is not None:
+                self._shown = None
+                self._play.attend(history, self._attendance)
+            return
+        mine = history.drill
+        self._shown = shown = History(Drill(mine.scenario, mine.seed, mine.mode))
+        follow(shown, said["acts"], 0)
+        self._session.watch(shown)
+        self._notice.tell(tr("The instructor shows the run of {name}.").format(name=said["name"]))
 
     def _look(self) -> None:
         """What the host has said, and what is due by now."""
-        if self._history is not None and self._session.history is not self._history:
+        mine = (self._history, self._shown)
+        if self._history is not None and not any(self._session.history is one for one in mine if one):
             self._timer.stop()  # another run is on screen
             self._attendance.end()
             return
@@ -222,6 +354,7 @@ class WindowSeat(QObject):
                 self._hear(self._attendance.link.incoming.get_nowait())
             except Empty:
                 break
+        self._heed_limit()
         self._carry_out()
 
     def _hear(self, said: ToSeat) -> None:
@@ -231,10 +364,18 @@ class WindowSeat(QObject):
                     self._begin(said)
                 self._turn(said["state"])
             case "state":
+                self._limit.hear(said)
                 self._turn(said["state"])
+                self._tell_break(said)
             case "instruction":
                 if said["number"] not in self._attendance.answered:
                     self._pending[said["number"]] = said
+            case "attention":
+                self._attention(said)
+            case "lowered":
+                self.raise_hand(None)
+            case "shown":
+                self._show(said)
             case "result":
                 score = said["verdict"]["score"]
                 if score is not None:
@@ -277,15 +418,68 @@ class WindowSeat(QObject):
         if state == OVER:
             self._session.pause()
             self._notice.tell(tr("The instructor has ended the class."))
-        self._attendance.tell_frozen(self._frozen)
+        self._attendance.tell_frozen(self._frozen or self._at_limit)
+
+    def _tell_break(self, said: State) -> None:
+        if said["break_s"] is not None:
+            back = datetime.now() + timedelta(seconds=said["break_s"])
+            self._notice.tell(tr("A break until {time}.").format(time=f"{back:%H:%M}"))
+
+    def _heed_limit(self) -> None:
+        """Stop where the instructor has said, and where the run is ahead of the class clock; go on afterwards."""
+        live = self._session.live
+        if live is None or self._session.history is not self._history:
+            return
+        at_limit = self._limit.reached(live.tick)
+        if at_limit != self._at_limit:
+            self._at_limit = at_limit
+            if at_limit:
+                self._session.pause()
+                self._notice.tell(tr("The instructor stops your run here."))
+            elif not self._frozen:
+                self._notice.clear()
+                self._session.play()
+            self._attendance.tell_frozen(self._frozen or at_limit)
+        limit = self._limit.tick()
+        behind = not at_limit and limit is not None and live.tick > limit
+        if behind and self._session.running:
+            self._behind = True
+            self._session.pause()
+        elif self._behind and not behind:
+            self._behind = False
+            if not (self._frozen or at_limit):
+                self._session.play()
+
+    def _go_back(self, number: int, one: Instruction) -> None:
+        """To the earlier moment to which the instructor sends the seat."""
+        tick = one["tick"] or 0
+        self._play.leave()
+        history, inputs = self._attendance.go_back(tick)
+        self._history = history
+        self._timer.stop()
+
+        def there(played: History) -> None:
+            self._attendance.came_back(number)
+            self._play.attend(played, self._attendance)
+            self._timer.start()
+            self._notice.tell(sent_back(tick, one["text"]))
+            if not self._frozen:
+                self._session.play()
+
+        self._session.work(again(history, inputs, tick), there)
 
     def _keep_frozen(self, running: bool) -> None:
-        if running and self._frozen and self._session.history is self._history:
+        if running and (self._frozen or self._at_limit) and self._session.history is self._history:
             self._session.pause()
 
     def _carry_out(self) -> None:
+        for number, one in sorted(self._pending.items()):
+            if one["what"] == BACK and self._attendance.begun and self._shown is None:
+                del self._pending[number]
+                self._go_back(number, one)
+                return
         live = self._session.live
-        if live is None or not self._attendance.begun:
+        if live is None or not self._attendance.begun or self._shown is not None:
             return
         for number, one in sorted(self._pending.items()):
             if (one["tick"] or 0) <= live.tick:

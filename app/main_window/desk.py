@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final, TypeVar, cast
 
 from PySide6.QtCore import QByteArray, QChildEvent, QEvent, QObject, QPoint, QSize, Qt, QTimer, Signal
@@ -9,7 +10,18 @@ from PySide6.QtGui import QFont, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import QAbstractItemView, QDockWidget, QMainWindow, QTabBar, QTabWidget, QWidget
 
 from app.widgets import theme
-from app.widgets.docks import AUTHOR, BY_NAME, DOCKS, INSTRUCTOR, LEARNER, MIDDLE, PRESENTER, Dock, View
+from app.widgets.docks import (
+    AUTHOR,
+    BY_NAME,
+    DOCKS,
+    INSTRUCTOR,
+    LEARNER,
+    MIDDLE,
+    PRESENTER,
+    Dock,
+    InParts,
+    View,
+)
 from app.widgets.keyboard import has_keys
 from app.widgets.room import Room
 from app.words.language import tr
@@ -54,7 +66,7 @@ LEAP_PX: Final = 100
 ALMOST_ONE: Final = 1.0005
 """Size of a dock's font against the program's: another one, which nobody sees."""
 TURNS_DATABASES: Final = 20
-"""Worlds of so many databases: their views take turns where time goes fast, each some ten times a second. Ours."""
+"""Worlds of so many databases: their views take turns where time goes fast, each some five times a second. Ours."""
 COMES_BACK_MS: Final = 2_000
 """A window that leaves the full screen has its old size by then."""
 EXPLORER_UNITS: Final = 19.0
@@ -117,6 +129,8 @@ class Desk(QMainWindow):
         self._fast = False
         self._turn = 0
         """The view that was shown last, of those that can be seen."""
+        self._parts: Iterator[None] = iter(())
+        """What is left of it to show."""
         self._zoomed: QByteArray | None = None
         """Where everything stood before one panel was laid over the whole desk."""
         self._taken: set[str] = set()
@@ -158,7 +172,7 @@ class Desk(QMainWindow):
     def show_drill(self, drill: Drill) -> None:
         """Show a run. Hidden panels that still have it, as it was only looked back on, need not get it again."""
         known = any(shown is drill for shown in self._shown.values())
-        self._world, self._drill = drill.world, drill
+        self._world, self._drill, self._parts = drill.world, drill, iter(())
         self._close_and_open()
         for name, view in self.views.items():
             if not known or widget(view).isVisible():
@@ -166,7 +180,7 @@ class Desk(QMainWindow):
 
     def show_moment(self, drill: Drill) -> None:
         """Show a past moment; panels that nobody sees get it when they are opened."""
-        self._world, self._drill = drill.world, drill
+        self._world, self._drill, self._parts = drill.world, drill, iter(())
         for name, view in self.views.items():
             if widget(view).isVisible():
                 self._give(name, view)
@@ -184,9 +198,22 @@ class Desk(QMainWindow):
         self._world = world
         seen = [view for view in self.views.values() if widget(view).isVisible()]
         if self._fast and len(world.databases()) >= TURNS_DATABASES and seen:
-            self._turn = (self._turn + 1) % len(seen)
-            seen = [seen[self._turn]]
-        for view in seen:
+            self._show_next(seen, world)
+        else:
+            self._parts = iter(())
+            for view in seen:
+                view.show_world(world)
+
+    def _show_next(self, seen: list[View], world: World) -> None:
+        """Show the next part of the view whose turn it is, or the view after it."""
+        if next(self._parts, self) is None:
+            return
+        self._turn = (self._turn + 1) % len(seen)
+        view = seen[self._turn]
+        if isinstance(view, InParts):
+            self._parts = view.show_parts(world)
+            next(self._parts, None)
+        else:
             view.show_world(world)
 
     def show_pace(self, running: bool, fast: bool) -> None:

@@ -20,7 +20,7 @@ QUIET_S: float = 2.0
 
 
 class FinishMoment(QObject):
-    """One at a time; the page changes when it is over, or when somebody does not want to wait."""
+    """One at a time; the page changes when it is over, or when the user does not want to wait."""
 
     def __init__(self, notice: Notice, parent: QObject) -> None:
         super().__init__(parent)

@@ -9,7 +9,7 @@ from app.main_window.desk import COMES_BACK_MS, LAYOUT_VERSION, Desk
 
 
 class FullScreen(QObject):
-    """Panels grow with the window and shrink with it, which leaves their borders some pixels off: whoever has moved
+    """Panels grow with the window and shrink with it, which leaves their borders some pixels off: a user who has moved
     nothing on the full screen gets them back to the pixel."""
 
     def __init__(self, desk: Desk, window: QWidget) -> None:
@@ -35,7 +35,7 @@ class FullScreen(QObject):
         self._window.setWindowState(self._window.windowState() ^ full)
 
     def look(self) -> None:
-        """The panels are at rest: whatever changes from now on somebody has changed."""
+        """The panels are at rest: whatever changes from now on the user has changed."""
         self._within = self._state()
 
     def _state(self) -> QByteArray:

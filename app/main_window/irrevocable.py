@@ -130,7 +130,7 @@ class Irrevocable(QObject):
 
     @property
     def at_stake(self) -> bool:
-        """A run is under way that somebody plays."""
+        """A run is under way that is played, not watched."""
         drill = self._session.live
         return drill is not None and not drill.finished and not self._watching()
 

@@ -15,6 +15,8 @@ from app.words.language import mark, tr
 RECENT, LAYOUT, LOOKS = "recent", "layout", "looks"
 FIDELITY, PLANNER, PROGRESS, CLIENTS = "fidelity", "planner", "progress", "clients"
 START_CLASS, JOIN_CLASS = "start class", "join class"
+HOLD_TEAM, TAKE_ROLE = "hold team", "take role"
+RAISE_HAND, ALLOW_LOOKS = "raise hand", "allow looks"
 """Entries that are no action of the table of keys."""
 
 Entry = str | None | tuple[str, tuple["Entry", ...]]
@@ -54,7 +56,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         "view.present",
     ),
     mark("&Tools"): (PLANNER, FIDELITY, PROGRESS, CLIENTS, "drill.editor", "drill.edit_copy"),
-    mark("&Class"): (START_CLASS, JOIN_CLASS),
+    mark("&Class"): (START_CLASS, JOIN_CLASS, None, HOLD_TEAM, TAKE_ROLE, None, RAISE_HAND, ALLOW_LOOKS),
     mark("&Help"): (
         "help.here", "help.sheet", "help.keys", "help.palette", "help.tour", None,
         "help.check", "help.bundle", "view.say",

@@ -1,4 +1,4 @@
-"""One moment and one span for the whole desk: what somebody chooses in one view, every view looks at."""
+"""One moment and one span for the whole desk: what is chosen in one view, every view looks at."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from app.words.language import tr
 
 
 class Navigation(QObject):
-    """Whoever goes away from the desk leaves a run that can be taken up again, or comes back to it."""
+    """Leaving the desk leaves a run that can be taken up again, or coming back to it."""
 
     def __init__(
         self,

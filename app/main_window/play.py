@@ -31,7 +31,7 @@ from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
 
 SEED_MAX: Final = 999_999
-"""Fresh seeds are short enough to be read out to somebody else."""
+"""Fresh seeds are short enough to be read out to another person."""
 
 TRIES: Final = 20
 """Fresh seeds that are looked at for a variant that can be used, before the file's own is taken."""
@@ -62,7 +62,7 @@ class Play(QObject):
         self._unrecorded = ""
         """Why the run that is about to open is not recorded."""
         self.watching = False
-        """The reference solution is being shown, or the best possible, not somebody's own run."""
+        """The reference solution is being shown, or the best possible, not the user's own run."""
         self.watching_best = False
         self.attending = False
         """The run is a seat's of a class, which has it in its record."""
@@ -84,7 +84,7 @@ class Play(QObject):
     def seed_for(self, scenario: Scenario) -> int:
         """The seed of a new run: the file's own for free play and for the first run, later one that nobody knows.
 
-        So a class begins with the same numbers, and whoever repeats a drill meets other ones.
+        So a class begins with the same numbers, and a repeated drill has other ones.
         """
         if not scenario.scored or not self._was_played(scenario.name):
             return scenario.seed
@@ -166,7 +166,7 @@ class Play(QObject):
     # --- going back -----------------------------------------------------------------------------------------
 
     def go_on(self, tick: Tick, before: bool = False) -> None:
-        """A branch that leaves the run at *tick*, to go its own way; that somebody came back is written into it."""
+        """A branch that leaves the run at *tick*, to go its own way; that time went back is written into it."""
         if self.branches is None:
             return
 

@@ -64,7 +64,7 @@ class Gate(QObject):
     # --- asking ---------------------------------------------------------------------------------------------
 
     def admit(self, scenario: Scenario, file: str, then: Callable[[], None]) -> None:
-        """Call *then* at once for a scenario that is known here, else when somebody has looked and accepted."""
+        """Call *then* at once for a scenario that is known here, else when the user has looked at it and accepted."""
         if self.knows(scenario.text):
             then()
         else:

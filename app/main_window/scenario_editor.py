@@ -73,7 +73,7 @@ class Editing(QObject):
         self._due = Pause(DRAFT_MS, self)
         self._due.timeout.connect(self.keep_draft)
         self._last_run: Drill | None = None
-        """What was on the desk last: whoever comes here has left it."""
+        """What was on the desk last: the editor has taken its place."""
         play.began.connect(self._note_run)
 
     @property
@@ -201,7 +201,7 @@ class Editing(QObject):
         self._notice.tell(tr("Saved: {file}.").format(file=file))
 
     def _may_leave(self) -> bool:
-        """What is here is in a file, or somebody says that it may go."""
+        """What is here is in a file, or the user says that it may go."""
         if self._page is None or not self._page.changed:
             return True
         box = QMessageBox(self._parent)
@@ -271,7 +271,7 @@ class Editing(QObject):
 
 
 def _copy_name(name: str) -> str:
-    """What a copy of the drill *name* is called until somebody chooses: a name that no drill has."""
+    """What a copy of the drill *name* is called until the author chooses: a name that no drill has."""
     made = bare = f"{recorded.slug(name)[:NAME_KEPT]}-copy"
     folder, number = scenario_files.own_folder(), 1
     while scenario_files.is_shipped_name(made) or (folder / f"{made}.toml").exists():

@@ -44,7 +44,7 @@ class Scripts(QObject):
         {"open": self.ask, "save": self.save, "results": self.save_results}[wish]()
 
     def ask(self) -> None:
-        """Have somebody choose a script, and open it."""
+        """Have the user choose a script, and open it."""
         name, _ = QFileDialog.getOpenFileName(self._parent, tr("Open a script"), "", _sql())
         if name:
             self.open(Path(name))

@@ -31,14 +31,18 @@ BESIDE: Final = (
 """Modules of database and engine that nothing of Qt is in: a thread imports them."""
 ALL: Final = "app.main_window.assembly"
 """Imports all the others."""
-WITH_FIRST_USE: Final = ("app.main_window.classes", "app.main_window.sql_clients")
+WITH_FIRST_USE: Final = (
+    "app.main_window.classes",
+    "app.main_window.sql_clients",
+    "app.main_window.teams",
+)
 """Parts of which most starts need nothing: sockets and certificates take a twelfth of the start."""
 LOOK_MS: Final = 15
 """How often is looked whether the thread is done. Every look interrupts it."""
 
 
 class GivenUp(Exception):
-    """Somebody would rather not go on."""
+    """The user does not want to go on."""
 
 
 class Start(QObject):

@@ -47,7 +47,8 @@ def answer(
             out += tokens.grid(said, tds)
             waiting = True
         elif said.get("rows") is not None:
-            out += tokens.done(inner, tokens.MORE | (tokens.ERROR if failed else 0), said["rows"], tds)
+            status = tokens.MORE | (tokens.ERROR if failed else 0)
+            out += tokens.done(inner, status, said["rows"], tds, changes=not waiting)
             failed = waiting = False
         elif not _of_the_client(said):
             if waiting:

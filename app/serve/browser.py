@@ -40,6 +40,10 @@ class Browser(asyncio.DatagramProtocol):
         self._known = known
         self._transport: asyncio.DatagramTransport | None = None
 
+    @property
+    def answers(self) -> bool:
+        return self._transport is not None
+
     async def open(self, host: str, port: int = PORT) -> int:
         """Answer from now on; returns the port. Raises OSError."""
         loop = asyncio.get_running_loop()

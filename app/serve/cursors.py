@@ -174,7 +174,7 @@ def opened(cursors: Cursors, opening: Opening, result: Row, tds: int, more: bool
         "rows": rows,
     }
     for name, place in opening.outputs.items():
-        out += tokens.return_value(place, "", "int", int(given[name]), tds)
+        out += tokens.return_value(place, "", "int", int(given.get(name, 0)), tds)
     return out + tokens.done(tokens.DONE_PROC, tokens.MORE if more else 0, None, tds)
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
+import sys
 from collections.abc import Iterable
 from enum import Enum
 from typing import Final
 
 from app.host import Answer, Host
 from app.serve.browser import Browser, Known
+from app.serve.pipe import Pipe
 from app.serve.session import Session
 from app.serve.wire import tls
 from engine.constants import PRODUCT
 from engine.events import Event
 from engine.model import Role, World
+from engine.tsql.query import planner
 
 HOST: Final = "127.0.0.1"
 CONNECTIONS_MAX: Final = 250
@@ -27,7 +31,12 @@ class State(Enum):
     ANSWERS = "answers"
     REFUSES = "refuses"
     SILENT = "silent"
-    """Connections are taken by the system, and nothing is ever said: as near as it gets to packets that vanish."""
+    """Connections are taken by the system, and nothing is ever said."""
+    DARK = "dark"
+    """Packets vanish: no connection comes about. Where no system lets us, as SILENT."""
+
+
+QUIET: Final = (State.SILENT, State.DARK)
 
 
 class NoPort(Exception):
@@ -38,27 +47,47 @@ def state(world: World, name: str) -> State:
     """As clients meet the instance now, or the listener: its address is nowhere while it is offline."""
     server = world.listeners.get(name, name)
     if server is None:
-        return State.SILENT
+        return State.DARK
     there = world.instances[server]
     computer = world.computers[there.computer]
     if not (computer.powered and computer.nic_up):
-        return State.SILENT
+        return State.DARK
     if not (there.running and there.tcp_listening):
         return State.REFUSES
     return State.SILENT if there.hung else State.ANSWERS
+
+
+class Hole:
+    """A port that takes no connection and refuses none: its queue is full, so that Linux drops what else comes."""
+
+    def __init__(self, port: int) -> None:
+        """Raises OSError."""
+        self._sockets = [socket.socket() for _ in range(3)]
+        listening, *filling = self._sockets
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((HOST, port))
+        listening.listen(0)
+        for one in filling:  # a queue of none has room for one
+            one.setblocking(False)
+            one.connect_ex((HOST, port))
+
+    def close(self) -> None:
+        for one in self._sockets:
+            one.close()
 
 
 class Listener:
     """All ports of a run, and who is connected to them."""
 
     def __init__(self, host: Host) -> None:
-        self.password = secrets.token_urlsafe(12)
+        self.password = secrets.token_hex(12)
         self.tls = tls(HOST)
         self.ports: dict[str, int] = {}
         self.browser = Browser(self._running)
         self._host = host
         self._last = 0
         self._open: dict[str, asyncio.Server] = {}
+        self._holes: dict[str, Hole] = {}
         self._base = 0
         self._states: dict[str, tuple[State, str | None]] = {}
         """What each port does, and the instance that answers there."""
@@ -71,6 +100,7 @@ class Listener:
 
     async def open(self, base: int) -> None:
         """Open a port for each instance and listener: *base* and those after it; 0: any free. Raises NoPort."""
+        planner.load()
         self._base = base
         await self.follow()
 
@@ -80,16 +110,18 @@ class Listener:
             server: (self.ports[server], PRODUCT[self.world.instances[server].version][0])
             for server in self._open
             if server in self.world.instances
-            if state(self.world, server) is not State.SILENT or self.world.instances[server].hung
+            if state(self.world, server) is not State.DARK
         }
 
     async def _listen(self, name: str) -> None:
-        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            await self._accept(name, reader, writer)
+        def accept() -> Pipe:
+            return Pipe(lambda pipe: self._accept(name, pipe))
 
         port = self.ports.get(name, self._base + len(self.ports) if self._base else 0)
         try:
-            opened = await asyncio.start_server(accept, HOST, port, backlog=CONNECTIONS_MAX)
+            opened = await asyncio.get_running_loop().create_server(
+                accept, HOST, port, backlog=CONNECTIONS_MAX
+            )
         except OSError as problem:
             raise NoPort(f"port {port} on {HOST} cannot be opened: {problem.strerror}") from problem
         self.ports[name] = opened.sockets[0].getsockname()[1]
@@ -105,10 +137,16 @@ class Listener:
             self._states[name] = now
             if name not in self.ports:
                 await self._listen(name)
-            if now[0] is State.REFUSES and name in self._open:
+            dark = now[0] is State.DARK and sys.platform == "linux"
+            if name in self._holes and not dark:
+                self._holes.pop(name).close()
+            if (dark or now[0] is State.REFUSES) and name in self._open:
                 self._open.pop(name).close()
+            if dark and name not in self._holes:
+                self._holes[name] = Hole(self.ports[name])
+            elif now[0] is State.REFUSES:
                 self._break(one for one in self.sessions if name in (one.server, one.name))
-            elif now[0] is not State.REFUSES and name not in self._open:
+            elif not dark and name not in self._open:
                 await self._listen(name)
             self._break(one for one in self.sessions if one.name == name and self._moved_from(one))
             async with self._changed:
@@ -120,7 +158,7 @@ class Listener:
         return there != session.server and self._state(session.server) is State.ANSWERS
 
     def _state(self, name: str) -> State:
-        """A run that is paused says nothing to anybody."""
+        """A run that is paused answers no client."""
         return state(self.world, name) if self._host.running else State.SILENT
 
     @staticmethod
@@ -138,6 +176,8 @@ class Listener:
         self.browser.close()
         for opened in self._open.values():
             opened.close()
+        for hole in self._holes.values():
+            hole.close()
         self._break(self.sessions)
         for task in list(self._tasks):
             task.cancel()
@@ -149,23 +189,21 @@ class Listener:
 
     # --- connections
 
-    async def _accept(self, name: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def _accept(self, name: str, pipe: Pipe) -> None:
         if len(self._sessions) >= CONNECTIONS_MAX:
-            writer.transport.abort()
+            pipe.transport.abort()
             return
         self._last += 1
         number = f"tds{self._last}"
-        session = self._sessions[number] = Session(self, name, number, reader, writer)
-        task = asyncio.current_task()
-        assert task is not None
+        session = self._sessions[number] = Session(self, name, number, pipe)
+        task = asyncio.ensure_future(session.run())
         self._tasks.add(task)
-        try:
-            await session.run()
-        except asyncio.CancelledError:
-            pass  # the run is over; asyncio's streams would print a connection's end as an error
-        finally:
+
+        def over(task: asyncio.Task[None]) -> None:
             self._tasks.discard(task)
             self._sessions.pop(number, None)
+
+        task.add_done_callback(over)
 
     def _hear(self, events: list[Event]) -> None:
         for event in events:
@@ -192,16 +230,17 @@ class Listener:
         return done
 
     async def answering(self, name: str) -> str:
-        if self._state(name) is State.SILENT:
+        if self._state(name) in QUIET:
             async with self._changed:
-                await self._changed.wait_for(lambda: self._state(name) is not State.SILENT)
+                await self._changed.wait_for(lambda: self._state(name) not in QUIET)
         return self.world.listeners.get(name, name) or name
 
     def address(self, server: str) -> tuple[str, int]:
         return HOST, self.ports[server]
 
     def partner(self, server: str, database: str) -> str:
-        """`127.0.0.1,14332`, as a driver on this computer reaches the mirror; empty where there is none to tell
+        """The mirror as a driver on this computer reaches it: by the name of the instance (`127.0.0.1\\SERVER_B`), as a
+        server tells it, where the browser answers; else `127.0.0.1,14332`. Empty where there is none to tell
         [MS-TDS 2.2.7.9]."""
         copy = self.world.copies.get((server, database))
         if (
@@ -210,4 +249,5 @@ class Listener:
             or copy.mirroring.partner not in self.ports
         ):
             return ""
-        return f"{HOST},{self.ports[copy.mirroring.partner]}"
+        name = copy.mirroring.partner
+        return f"{HOST}\\{name}" if self.browser.answers else f"{HOST},{self.ports[name]}"

@@ -176,16 +176,16 @@ def _asked(name: str, given: list[Parameter], prepared: Prepared) -> Asked:
         match plain:
             case "sp_executesql":
                 declared = _text(given[1]) if len(given) > 1 else ""
-                return _executed(_text(given[0]), declared, given[2:])
+                return _executed(_text(given[0]), declared, given, 2)
             case "sp_prepare":
                 handle = prepared.keep(_text(given[1]), _text(given[2]))
                 return Asked("", call=True, handle=handle)
             case "sp_prepexec":
                 handle = prepared.keep(_text(given[1]), _text(given[2]))
-                return _executed(_text(given[2]), _text(given[1]), given[3:], handle)
+                return _executed(_text(given[2]), _text(given[1]), given, 3, handle)
             case "sp_execute":
                 known = prepared.find(given[0].given.value)
-                return _unknown(given[0]) if known is None else _executed(known[1], known[0], given[1:])
+                return _unknown(given[0]) if known is None else _executed(known[1], known[0], given, 1)
             case "sp_unprepare":
                 prepared.forget(given[0].given.value)
                 return Asked("", call=True)
@@ -240,10 +240,13 @@ def _cursor(procedure: str, given: list[Parameter], prepared: Prepared) -> Asked
         declared, text = known
     elif procedure == "sp_cursorprepexec":
         handle = prepared.keep(declared, text)
-    asked = _executed(text, declared, given[len(names) :] if declared else [])
+    asked = _executed(text, declared, given if declared else [], len(names))
     outputs = {name: number for name, number in place.items() if given[number].output}
     opening = Opening(
-        outputs, _number(given, place.get("scroll", -1)), _number(given, place.get("rows", -1)), handle
+        outputs,
+        _number(given, place.get("scroll", -1)),
+        max(0, _number(given, place.get("rows", -1))),
+        handle,
     )
     return replace(asked, text=asked.text if declared else text, opening=opening)
 
@@ -265,10 +268,13 @@ def _text(parameter: Parameter) -> str:
     return value if isinstance(value, str) else ""
 
 
-def _executed(text: str, declared: str, given: list[Parameter], handle: int | None = None) -> Asked:
+def _executed(
+    text: str, declared: str, given: list[Parameter], first: int, handle: int | None = None
+) -> Asked:
+    """The values of the statement's own parameters are *given* from the place *first* on."""
     if not declared:
         return Asked(f"EXEC sp_executesql {quoted(text)}", call=True, handle=handle)
-    before, arguments, outputs = _arguments(given)
+    before, arguments, outputs = _arguments(given, first)
     call = ", ".join((f"EXEC sp_executesql {quoted(text)}", quoted(declared), *arguments))
     return Asked(before + call + _shown(outputs), tuple(outputs), call=True, handle=handle)
 
@@ -279,10 +285,11 @@ def _called(name: str, given: list[Parameter]) -> Asked:
     return Asked(call + _shown(outputs, f"{OUTPUT}r AS [{OUTPUT}r]"), tuple(outputs), returns=True, call=True)
 
 
-def _arguments(given: list[Parameter]) -> tuple[str, list[str], list[tuple[int, str, str]]]:
-    """What declares the variables of the outputs; the arguments; the outputs."""
+def _arguments(given: list[Parameter], first: int = 0) -> tuple[str, list[str], list[tuple[int, str, str]]]:
+    """What declares the variables of the outputs; the arguments; the outputs. The place of each is that in the whole
+    call [MS-TDS 2.2.7.19, ParamOrdinal], of which the arguments begin at *first*."""
     before, arguments, outputs = "", [], []
-    for place, one in enumerate(given):
+    for place, one in enumerate(given[first:], start=first):
         value = one.given.literal
         if one.output:
             variable = f"{OUTPUT}{place}"

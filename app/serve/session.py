@@ -15,6 +15,7 @@ from app.serve.answers import answer
 from app.serve.cursors import Cursors, NoCursor, fetched, opened
 from app.serve.login import Encryption, Login
 from app.serve.packets import SIZE, Assembler, Kind, Malformed, Message
+from app.serve.pipe import Pipe
 from app.serve.requests import Asked, NotSimulated, Prepared, read_batch, read_calls, read_transaction
 from app.serve.wire import CLIENT_HELLO, Tls, Wire
 from engine.constants import PRODUCT
@@ -56,19 +57,18 @@ class Gone(Exception):
 class Session:
     """A client's connection, from its first byte to its last."""
 
-    def __init__(
-        self, door: Door, name: str, number: str, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
-    ) -> None:
+    def __init__(self, door: Door, name: str, number: str, pipe: Pipe) -> None:
         """*name*: of the instance or listener whose port it is; *number*: of the connection, as in SERVER_A#tds5."""
         self.door, self.name, self.number = door, name, number
         self.server = ""
         """The instance that answers, once it does."""
         self.ended = ""
         """Why the instance has ended the session, as the event says it."""
-        self._wire = Wire(reader, writer)
+        self._wire = Wire(pipe)
         self._assembler = Assembler()
         self._messages: list[Message] = []
         self._reading: asyncio.Task[Message] | None = None
+        """What came, or comes, while a batch runs: its cancelling, or the end of the connection."""
         self._prepared = Prepared()
         self._cursors = Cursors()
         self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
@@ -91,8 +91,8 @@ class Session:
         except (Gone, ConnectionError, Malformed, TimeoutError):
             pass
         finally:
-            if self._reading is not None:
-                self._reading.cancel()
+            if self._reading is not None and not self._reading.cancel():
+                self._reading.exception()  # has been told otherwise
             if self.server and self.window in self.door.world.sessions:
                 await self.door.ask(f"disconnect {self.window}")
             self._wire.close()
@@ -100,8 +100,7 @@ class Session:
     def end(self, why: str) -> None:
         """The instance has ended the session: what waits here for a packet need not wait any longer."""
         self.ended = why
-        if self._reading is not None:
-            self._reading.cancel()
+        self._wire.end()
 
     def reset(self) -> None:
         """Break the connection so that the client is told by its own system."""
@@ -109,16 +108,13 @@ class Session:
 
     async def _next(self) -> Message:
         """The next message. Raises Gone at the end of the connection, from whichever side."""
-        reading = self._reading or asyncio.ensure_future(self._read())
-        self._reading = reading
+        reading, self._reading = self._reading, None
         try:
-            message = await reading
-        except asyncio.CancelledError:
-            if not self.ended:
-                raise
-            await self._fade()
-        self._reading = None
-        return message
+            return await (reading or self._read())
+        except Gone:
+            if self.ended:
+                await self._fade()
+            raise
 
     async def _read(self) -> Message:
         while not self._messages:
@@ -315,7 +311,7 @@ class Session:
         self._reading = self._reading or asyncio.ensure_future(self._read())
         both: set[asyncio.Future[Answer] | asyncio.Future[Message]] = {running, self._reading}
         await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        if running.done() or self._reading.cancelled():
+        if running.done() or self.ended:
             return False
         message = await self._next()
         if message.kind is not Kind.ATTENTION:

@@ -15,6 +15,9 @@ DONE, DONE_PROC, DONE_IN_PROC = 0xFD, 0xFE, 0xFF
 MORE, ERROR, COUNT, ATTENTION = 0x01, 0x02, 0x10, 0x20
 """Bits of the status of the three [MS-TDS 2.2.7.6]."""
 
+SELECT, INSERT = 0xC1, 0xC3
+"""CurCmd of the three."""
+
 DATABASE, LANGUAGE, PACKET_SIZE, SQL_COLLATION = 1, 2, 4, 7
 BEGIN, COMMIT, ROLLBACK = 8, 9, 10
 PARTNER: Final = 13
@@ -39,10 +42,13 @@ def _long(text: str) -> bytes:
     return struct.pack("<H", len(raw) // 2) + raw
 
 
-def done(kind: int = DONE, status: int = 0, count: int | None = None, tds: int = TDS_7_2) -> bytes:
-    """DONE and its kin [MS-TDS 2.2.7.6 to 2.2.7.8]."""
+def done(
+    kind: int = DONE, status: int = 0, count: int | None = None, tds: int = TDS_7_2, changes: bool = False
+) -> bytes:
+    """DONE and its kin [MS-TDS 2.2.7.6 to 2.2.7.8]. *changes*: the count is of an INSERT, UPDATE or DELETE, which
+    JDBC tells from a SELECT alone."""
     status |= 0 if count is None else COUNT
-    command = 0 if count is None else 0xC1
+    command = 0 if count is None else INSERT if changes else SELECT
     return struct.pack("<BHH" + ("Q" if tds >= TDS_7_2 else "I"), kind, status, command, count or 0)
 
 
@@ -100,6 +106,7 @@ def _metadata(names: Sequence[str], columns: Sequence[Column], tds: int, hidden:
     for place, (name, one) in enumerate(zip(names, columns, strict=True)):
         flags = HIDDEN if place >= len(columns) - hidden else NULLABLE
         out += struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, flags) + one.info
+        out += b"\0\0" if one.by_pointer else b""  # the name of its table
         out += short("" if name == NAMELESS else name)
     return bytes(out)
 
@@ -164,6 +171,6 @@ def return_status(status: int) -> bytes:
 
 def return_value(ordinal: int, name: str, written: str, value: Scalar, tds: int) -> bytes:
     """RETURNVALUE [MS-TDS 2.2.7.19] of an output parameter."""
-    one = column(written, [value], tds)
+    one = column(written, [value], tds, parameter=True)
     head = struct.pack("<BH", 0xAC, ordinal) + short(name) + b"\x01"
     return head + struct.pack("<IH" if tds >= TDS_7_2 else "<HH", 0, 0) + one.info + one.value(value)

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from decimal import Decimal, InvalidOperation
+from math import isfinite
 from typing import Final
 from uuid import UUID
 
@@ -32,6 +33,9 @@ _TEXTS: Final = {
     "binary": 0xAD,
     "varbinary": 0xA5,
 }
+_OLD: Final = {"varchar": 0x23, "nvarchar": 0x63, "varbinary": 0x22}
+_POINTER: Final = b"\x10" + bytes(16) + bytes(8)
+"""A text pointer and its time stamp, by which no program here asks again."""
 _AS: Final = {"text": "varchar", "ntext": "nvarchar", "image": "varbinary", "xml": "nvarchar"}
 """Types of great values go as those with max: the same to a program, and without text pointers."""
 _TIMES: Final = {"date": 0x28, "time": 0x29, "datetime2": 0x2A, "datetimeoffset": 0x2B}
@@ -50,6 +54,8 @@ class Column:
     kind: SqlType
     long: bool = False
     """Its values are partially length-prefixed [MS-TDS 2.2.5.2.3]: those of the types with max."""
+    by_pointer: bool = False
+    """The same before TDS 7.2, which had them as text, ntext and image [MS-TDS 2.2.5.4.3]."""
 
     @property
     def info(self) -> bytes:
@@ -57,6 +63,8 @@ class Column:
         kind, name = self.kind, self.kind.name
         if name in _WHOLE:
             return bytes([0x26, _WHOLE[name]])
+        if self.by_pointer:
+            return bytes([_OLD[name]]) + b"\xff\xff\xff\x7f" + (b"" if "binary" in name else COLLATION)
         if name in _TEXTS:
             wide = 2 if name in ("nchar", "nvarchar") else 1
             size = 0xFFFF if self.long else min(kind.length * wide, _BYTES_MAX)
@@ -83,13 +91,15 @@ class Column:
 
     def _of_text(self, value: Scalar) -> bytes:
         if value is None:
-            return _NULL_LONG if self.long else b"\xff\xff"
+            return b"\0" if self.by_pointer else _NULL_LONG if self.long else b"\xff\xff"
         if "binary" in self.kind.name:
             raw = bytes.fromhex(str(value).removeprefix("0x"))
         elif self.kind.name.startswith("n"):
             raw = str(value).encode("utf-16-le", "surrogatepass")
         else:
             raw = str(value).encode(CODE_PAGE, "replace")
+        if self.by_pointer:
+            return _POINTER + struct.pack("<I", len(raw)) + raw
         if self.long:
             return (
                 struct.pack("<Q", len(raw)) + (struct.pack("<I", len(raw)) + raw if raw else b"") + bytes(4)
@@ -157,8 +167,9 @@ def _moment(kind: SqlType, text: str) -> bytes:
     return out + (struct.pack("<h", offset) if name == "datetimeoffset" else b"")
 
 
-def column(written: str, values: Sequence[Scalar], tds: int) -> Column:
-    """The column of a type as T-SQL writes it, or as its *values* look if it is not known, for a version of TDS."""
+def column(written: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> Column:
+    """The column of a type as T-SQL writes it, or as its *values* look if it is not known, for a version of TDS.
+    *parameter*: before TDS 7.2 a value that is handed back has no more than 8,000 bytes."""
     kind = type_of(written) if written and written != "null" else _guessed(values)
     if kind.name in ("decimal", "numeric"):
         kind = SqlType("numeric", precision=kind.precision, scale=kind.scale)
@@ -170,9 +181,10 @@ def column(written: str, values: Sequence[Scalar], tds: int) -> Column:
         kind = SqlType("nvarchar", _TIME_TEXT[kind.name])
     kind = SqlType(_AS[kind.name], MAX) if kind.name in _AS else kind
     long = kind.length == MAX and kind.name in _TEXTS
+    by_pointer = long and tds < TDS_7_2 and not parameter
     if long and tds < TDS_7_2:
         kind, long = SqlType(kind.name, _BYTES_MAX), False
-    found = Column(kind, long)
+    found = Column(kind, long, by_pointer)
     try:
         for value in values:
             found.value(value)
@@ -230,6 +242,8 @@ def read_typed(reader: Reader) -> Typed:
         reader.take(1)
         precision, scale = reader.take(2)
         raw = reader.take(reader.number("B"))
+        if not scale <= precision <= 38 or len(raw) > 17:
+            raise Malformed(f"a decimal({precision},{scale}) of {len(raw)} bytes")
         units = int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1)
         return Typed(f"decimal({precision},{scale})", f"{Decimal(units).scaleb(-scale):f}" if raw else "NULL")
     if token in (0x28, 0x29, 0x2A, 0x2B):
@@ -260,8 +274,18 @@ def _number(name: str, value: float) -> Typed:
     return Typed(name, literal, value)
 
 
+_SIZES: Final = {
+    0x26: (0, 1, 2, 4, 8), 0x68: (0, 1), 0x6D: (0, 4, 8), 0x6E: (0, 4, 8), 0x6F: (0, 4, 8), 0x24: (0, 16),
+}  # fmt: skip
+"""Bytes that a value of a type with a length in one byte may have."""
+_OLD_DAYS: Final = range(-53_690, 2_958_464)
+"""Days of a datetime since 1900: from 1753-01-01 to 9999-12-31."""
+
+
 def _read_short(token: int, reader: Reader) -> Typed:
     most, size = reader.number("B"), reader.number("B")
+    if size not in _SIZES[token]:
+        raise Malformed(f"{size} bytes of a value of type {token:#04x}")
     raw = reader.take(size)
     if token == 0x26:
         name = {1: "tinyint", 2: "smallint", 4: "int", 8: "bigint"}.get(most, "bigint")
@@ -270,9 +294,12 @@ def _read_short(token: int, reader: Reader) -> Typed:
         return _number("bit", raw[0]) if raw else Typed("bit", "NULL")
     if token == 0x6D:
         name = "real" if most == 4 else "float"
-        return (
-            _number(name, struct.unpack("<d" if size == 8 else "<f", raw)[0]) if raw else Typed(name, "NULL")
-        )
+        if not raw:
+            return Typed(name, "NULL")
+        number = struct.unpack("<d" if size == 8 else "<f", raw)[0]
+        if not isfinite(number):
+            raise Malformed(f"{number} is not a {name}")
+        return _number(name, number)
     if token == 0x24:
         return Typed("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
     if token == 0x6E:
@@ -287,6 +314,8 @@ def _read_short(token: int, reader: Reader) -> Typed:
     if not raw:
         return Typed(name, "NULL")
     days, rest = struct.unpack("<HH" if size == 4 else "<iI", raw)
+    if days not in _OLD_DAYS or rest >= (1_440 if size == 4 else 25_920_000):
+        raise Malformed(f"a {name} out of range")
     moment = _OLD_EPOCH + timedelta(days=days, seconds=rest * 60 if size == 4 else rest / 300)
     return Typed(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
 
@@ -304,12 +333,13 @@ def _read_moment(token: int, reader: Reader) -> Typed:
     days = int.from_bytes(raw.take(0 if name == "time" else 3), "little")
     offset = raw.number("h") if name == "datetimeoffset" else 0
     seconds, fraction = divmod(units, 10**scale)
-    if days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
+    if scale > 7 or days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
         raise Malformed(f"a {name} out of range")
-    moment = datetime.combine(_DAY_ONE + timedelta(days=days), datetime.min.time()) + timedelta(
-        seconds=seconds
-    )
-    moment += timedelta(minutes=offset)
+    try:
+        moment = datetime.combine(_DAY_ONE + timedelta(days=days), datetime.min.time())
+        moment += timedelta(seconds=seconds, minutes=offset)
+    except OverflowError:
+        raise Malformed(f"a {name} out of range") from None
     digits = f".{fraction:0{scale}d}" if scale else ""
     text = {"date": f"{moment:%Y-%m-%d}", "time": f"{moment:%H:%M:%S}{digits}"}.get(
         name, f"{moment:%Y-%m-%d %H:%M:%S}{digits}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import socket
 import ssl
 import struct
 from dataclasses import dataclass
@@ -11,6 +9,7 @@ from typing import Final
 
 from app.files import own_certificate
 from app.serve.packets import Kind, Malformed, packet, packets
+from app.serve.pipe import Pipe
 
 READ: Final = 65_536
 STRICT_PROTOCOL: Final = "tds/8.0"
@@ -44,20 +43,20 @@ def tls(address: str) -> Tls:
 class Wire:
     """Packets out and bytes of packets in; whether TLS lies between, only this class knows."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        self._reader, self._writer = reader, writer
+    def __init__(self, pipe: Pipe) -> None:
+        self._pipe = pipe
         self._tls: ssl.SSLObject | None = None
         self._in, self._out = ssl.MemoryBIO(), ssl.MemoryBIO()
 
     async def read(self) -> bytes:
         """What has come; nothing at the end of the connection. Raises Malformed."""
         if self._tls is None:
-            return await self._reader.read(READ)
+            return await self._pipe.read()
         while True:
             try:
                 return self._tls.read(READ)
             except ssl.SSLWantReadError:
-                data = await self._reader.read(READ)
+                data = await self._pipe.read()
                 if not data:
                     return b""
                 self._in.write(data)
@@ -67,13 +66,11 @@ class Wire:
     async def send(self, body: bytes, size: int, spid: int) -> None:
         """A response, in packets of *size* bytes at most; with TLS each in a record of its own."""
         whole = packets(body, size, spid)
-        if self._tls is None:
-            self._writer.write(whole)
-        else:
+        if self._tls is not None:
             for at in range(0, len(whole), size):
                 self._tls.write(whole[at : at + size])
-            self._writer.write(self._out.read())
-        await self._writer.drain()
+            whole = self._out.read()
+        await self._pipe.write(whole)
 
     async def begin_tls(self, context: ssl.SSLContext, inside: bool, come: bytes = b"") -> None:
         """Shake hands, *inside* PRELOGIN packets or bare; *come*: bytes that have come already. Raises Malformed."""
@@ -92,11 +89,10 @@ class Wire:
                 raise Malformed(f"TLS: {problem.reason}") from None
             said = self._out.read()
             if said:
-                self._writer.write(packet(Kind.PRELOGIN, said) if inside else said)
-                await self._writer.drain()
+                await self._pipe.write(packet(Kind.PRELOGIN, said) if inside else said)
             if over:
                 break
-            data = await self._reader.read(READ)
+            data = await self._pipe.read()
             if not data:
                 raise Malformed("a connection that ends within TLS")
             waiting += data
@@ -111,15 +107,16 @@ class Wire:
     def hidden(self) -> bool:
         return self._tls is not None
 
+    def end(self) -> None:
+        """Nothing more is to be read."""
+        self._pipe.end()
+
     def close(self) -> None:
-        self._writer.close()
+        self._pipe.close()
 
     def reset(self) -> None:
         """Break the connection so that the client is told by its own system."""
-        wire = self._writer.get_extra_info("socket")
-        if wire is not None and not self._writer.transport.is_closing():
-            wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self._writer.transport.abort()
+        self._pipe.reset()
 
 
 def _unpacked(waiting: bytearray) -> bytes:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
 
-from sqlalchemy import delete, select
-from sqlalchemy.orm import Session
-
-from app.storage.models import RUNNING, Branch, Run
 from app.storage.runs import JournalLine, RunId, journal
+from app.storage.tables import RUNNING
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +28,7 @@ class StoredBranch:
 
 
 def keep(
-    session: Session,
+    db: sqlite3.Connection,
     run_id: RunId,
     tree_id: RunId,
     parent_id: RunId | None,
@@ -39,47 +37,44 @@ def keep(
     inputs: int,
 ) -> None:
     """Note where a run belongs, or its new name."""
-    session.merge(
-        Branch(run_id=run_id, tree_id=tree_id, parent_id=parent_id, name=name, tick=tick, inputs=inputs)
+    db.execute(
+        "REPLACE INTO branch (run_id, tree_id, parent_id, name, tick, inputs) VALUES (?, ?, ?, ?, ?, ?)",
+        (run_id, tree_id, parent_id, name, tick, inputs),
     )
 
 
-def forget(session: Session, run_id: RunId) -> None:
+def forget(db: sqlite3.Connection, run_id: RunId) -> None:
     """Take a run out of its tree; as a run of its own it stays."""
-    session.execute(delete(Branch).where(Branch.run_id == run_id))
+    db.execute("DELETE FROM branch WHERE run_id = ?", (run_id,))
 
 
-def tree(session: Session, run_id: RunId) -> list[StoredBranch]:
+def tree(db: sqlite3.Connection, run_id: RunId) -> list[StoredBranch]:
     """Every run of the tree to which *run_id* belongs, in the order in which they began; empty if to none."""
-    own = session.get(Branch, run_id)
-    if own is None:
-        return []
-    found = session.execute(
-        select(Branch, Run)
-        .join(Run, Run.id == Branch.run_id)
-        .where(Branch.tree_id == own.tree_id)
-        .order_by(Run.id)
+    found = db.execute(
+        "SELECT branch.*, run.mode, run.tick AS until_tick FROM branch JOIN run ON run.id = branch.run_id"
+        " WHERE tree_id = (SELECT tree_id FROM branch WHERE run_id = ?) ORDER BY run.id",
+        (run_id,),
     )
     return [
         StoredBranch(
-            run_id=RunId(run.id),
-            parent_id=None if branch.parent_id is None else RunId(branch.parent_id),
-            name=branch.name,
-            tick=branch.tick,
-            inputs=branch.inputs,
-            mode=run.mode,
-            until_tick=run.tick,
-            lines=journal(session, RunId(run.id)),
+            run_id=RunId(row["run_id"]),
+            parent_id=row["parent_id"],
+            name=row["name"],
+            tick=row["tick"],
+            inputs=row["inputs"],
+            mode=row["mode"],
+            until_tick=row["until_tick"],
+            lines=journal(db, RunId(row["run_id"])),
         )
-        for branch, run in found
+        for row in found.fetchall()
     ]
 
 
-def left_behind(session: Session) -> set[int]:
-    """Runs that are not over but from which somebody went on in a later branch: that one is to be continued."""
-    newest: dict[int, int] = {}
-    rows = list(session.execute(select(Branch.run_id, Branch.tree_id)))
-    for run_id, tree_id in rows:
-        newest[tree_id] = max(run_id, newest.get(tree_id, run_id))
-    running = set(session.scalars(select(Run.id).where(Run.status == RUNNING)))
-    return {run_id for run_id, tree_id in rows if run_id in running and run_id != newest[tree_id]}
+def left_behind(db: sqlite3.Connection) -> set[int]:
+    """Runs that are not over and were left for a later branch of their tree: that one is to be continued."""
+    found = db.execute(
+        "SELECT run_id FROM branch JOIN run ON run.id = run_id WHERE status = ?"
+        " AND run_id < (SELECT max(run_id) FROM branch AS other WHERE other.tree_id = branch.tree_id)",
+        (RUNNING,),
+    )
+    return {row["run_id"] for row in found}

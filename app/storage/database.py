@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterator
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Engine, StaticPool, create_engine, event
-from sqlalchemy.engine import ExceptionContext
-
+from app.files.folders import keep_private
 from app.storage import mark, shape
 from app.storage.drives import network_system
 from app.storage.problems import ProblemKind, StorageProblem, gone, problem_from, refuse_no_file
@@ -27,8 +26,33 @@ BACKUPS_KEPT: Final = 3
 MIGRATIONS = Path(__file__).with_name("migrations")
 
 
-def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
-    """Open or create the profile in *folder*; the engine works on that one connection.
+@dataclass(frozen=True, slots=True)
+class Database:
+    """An open profile."""
+
+    file: Path
+    connection: sqlite3.Connection
+    identity: tuple[int, int] | None
+    """Which file was opened under that name."""
+
+    @contextmanager
+    def transaction(self) -> Iterator[sqlite3.Connection]:
+        """All of it on disk at the end, or nothing. Faults of file and disk are StorageProblems."""
+        if _identity(self.file) != self.identity:  # written to, but never found again
+            raise gone(self.file)
+        with _said_plainly(self.file):
+            self.connection.execute("BEGIN IMMEDIATE")
+            try:
+                yield self.connection
+                self.connection.execute("COMMIT")
+            except BaseException:
+                if self.connection.in_transaction:
+                    self.connection.execute("ROLLBACK")
+                raise
+
+
+def open_database(folder: Path) -> Database:
+    """Open or create the profile in *folder*.
 
     Raises StorageProblem where the folder, the file or its version stands against it.
     """
@@ -53,13 +77,13 @@ def open_database(folder: Path) -> tuple[sqlite3.Connection, Engine]:
     with _said_plainly(file):
         connection = _connect(file)
         try:
-            engine = _engine_on(connection, file)
-            _migrate(connection, engine, file)
+            _migrate(connection, file)
             _refuse(next(shape.faults(connection), None), file)
         except BaseException:
             connection.close()
             raise
-    return connection, engine
+    connection.row_factory = sqlite3.Row
+    return Database(file, connection, _identity(file))
 
 
 def backup_files(file: Path) -> list[Path]:
@@ -74,7 +98,7 @@ def back_up(connection: sqlite3.Connection, file: Path) -> Path:
     """
     unfinished = file.with_name(f"{file.stem}-backup-unfinished{file.suffix}")
     unfinished.unlink(missing_ok=True)
-    _keep_private(unfinished)
+    keep_private(unfinished)
     with closing(sqlite3.connect(unfinished)) as target:
         connection.backup(target)
     newest, *older = backup_files(file)
@@ -105,7 +129,7 @@ def _connect(file: Path) -> sqlite3.Connection:
         # memory, which network drives lack. It comes first: a stranger's file must not be written to.
         connection.execute("PRAGMA locking_mode = EXCLUSIVE")
         _refuse_a_stranger(connection, file)
-        _keep_private(file)
+        keep_private(file)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("BEGIN IMMEDIATE")  # takes the lock now, not at the first write
         connection.execute("COMMIT")
@@ -119,19 +143,6 @@ def _connect(file: Path) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _keep_private(file: Path) -> None:
-    """Nobody else on the computer reads what somebody did. What SQLite puts beside the file is as the file is.
-
-    Where the file system has no such permissions there is nothing to do.
-    """
-    with suppress(OSError):
-        if (
-            not file.exists()
-        ):  # a file that is open here is not opened again: closing it would give up its locks
-            file.touch(mode=0o600)
-        file.chmod(0o600)
 
 
 def _refuse_a_stranger(connection: sqlite3.Connection, file: Path) -> None:
@@ -178,29 +189,6 @@ def check(connection: sqlite3.Connection, pragma: str = "integrity_check") -> li
     return [] if found == ["ok"] else found
 
 
-def _engine_on(connection: sqlite3.Connection, file: Path) -> Engine:
-    """An engine on that single connection, whose errors of file and disk are StorageProblems."""
-    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
-
-    opened = _identity(file)
-
-    @event.listens_for(engine, "begin")
-    def begin(connection: Connection) -> None:
-        if _identity(file) != opened:  # the system would go on writing to a file that nobody finds again
-            raise gone(file)
-        connection.exec_driver_sql(
-            "BEGIN IMMEDIATE"
-        )  # the driver itself would begin none before a CREATE TABLE
-
-    @event.listens_for(engine, "handle_error")
-    def handle_error(context: ExceptionContext) -> None:
-        problem = problem_from(context.original_exception, file)
-        if problem is not None:
-            raise problem from context.original_exception
-
-    return engine
-
-
 def _identity(file: Path) -> tuple[int, int] | None:
     """What tells a file from another one with its name; None where there is none."""
     try:
@@ -222,7 +210,7 @@ def _revision(connection: sqlite3.Connection) -> str | None:
     return row[0] if row is not None else None
 
 
-def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None:
+def _migrate(connection: sqlite3.Connection, file: Path) -> None:
     known, revision = revisions(), _revision(connection)
     newest = known[-1]
     if revision == newest:
@@ -244,11 +232,19 @@ def _migrate(connection: sqlite3.Connection, engine: Engine, file: Path) -> None
             raise StorageProblem(
                 ProblemKind.CANNOT_OPEN, sentence.format(file=file, why=error.strerror)
             ) from error
-    from alembic import command  # takes longer than opening a profile that needs no migration
+    from alembic import command  # with SQLAlchemy a sixth of a start, of which others need nothing
     from alembic.config import Config
+    from sqlalchemy import StaticPool, create_engine, event
+    from sqlalchemy.exc import DBAPIError
 
+    engine = create_engine("sqlite://", creator=lambda: connection, poolclass=StaticPool)
+    # The driver itself would begin none before a CREATE TABLE.
+    event.listen(engine, "begin", lambda begun: begun.exec_driver_sql("BEGIN IMMEDIATE"))
     config = Config()
     config.set_main_option("script_location", str(MIGRATIONS))
-    with engine.connect() as writer:
-        config.attributes["connection"] = writer
-        command.upgrade(config, "head")
+    try:
+        with engine.connect() as writer:
+            config.attributes["connection"] = writer
+            command.upgrade(config, "head")
+    except DBAPIError as error:
+        raise error.orig or error from error

@@ -91,7 +91,7 @@ def _refuse(copy: sqlite3.Connection, file: Path) -> None:
 
 
 def _tables(copy: sqlite3.Connection) -> list[str]:
-    """Ordinary tables only: a view or a virtual table could run what somebody else wrote."""
+    """Ordinary tables only: a view or a virtual table could run what another program wrote."""
     found = copy.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table' ORDER BY name")
     return [name for name, sql in found if sql and "VIRTUAL" not in sql.upper()[:20]]
 

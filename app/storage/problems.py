@@ -113,7 +113,7 @@ def problem_from(error: BaseException | None, file: Path) -> StorageProblem | No
     if code is None:
         return None
     if code == sqlite3.SQLITE_ERROR and _OTHER_TABLES.search(str(error)):
-        code = sqlite3.SQLITE_CORRUPT  # a profile that somebody has changed
+        code = sqlite3.SQLITE_CORRUPT  # a profile that was changed from outside
     found = _BY_SQLITE_CODE.get(code) or _BY_SQLITE_CODE.get(code & 0xFF)  # the low byte is the primary code
     if found is None:
         return None

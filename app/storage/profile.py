@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from sqlalchemy import Engine
-from sqlalchemy.orm import sessionmaker
-
 from app.files.folders import default_folder
 from app.storage import branches, deleting, mark, results, runs
 from app.storage.branches import StoredBranch
-from app.storage.database import FILE_NAME, check, open_database
+from app.storage.database import Database, check, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, UnfinishedRun
 from app.storage.settings import Drafts, Settings
@@ -23,9 +19,7 @@ from app.storage.settings import Drafts, Settings
 
 def open_profile(folder: Path | None = None) -> Profile:
     """Open the profile in *folder*, made or migrated as needed. Raises StorageProblem with a sentence."""
-    folder = folder or default_folder()
-    connection, engine = open_database(folder)
-    return Profile(folder / FILE_NAME, connection, engine)
+    return Profile(open_database(folder or default_folder()))
 
 
 class Profile:
@@ -34,15 +28,13 @@ class Profile:
     Any call may raise StorageProblem: the disk is full, became read-only, failed.
     """
 
-    def __init__(self, file: Path, connection: sqlite3.Connection, engine: Engine) -> None:
-        self.file = file
-        self._connection = connection
-        self._engine = engine
-        self._marked = mark.read(file.parent)
+    def __init__(self, database: Database) -> None:
+        self._database = database
+        self.file = database.file
+        self._marked = mark.read(self.file.parent)
         """How long the journal in progress was when the program ended last."""
-        self._sessions = sessionmaker(engine)
-        self.settings = Settings(self._sessions)
-        self.drafts = Drafts(self._sessions)
+        self.settings = Settings(database)
+        self.drafts = Drafts(database)
 
     def begin_run(
         self,
@@ -59,9 +51,9 @@ class Profile:
 
         One that is under way by now is recorded with its *journal* and the *tick* that it has reached, or not at all.
         """
-        with self._sessions.begin() as session:
+        with self._database.transaction() as db:
             run_id = runs.begin(
-                session,
+                db,
                 scenario_name=scenario_name,
                 scenario_text=scenario_text,
                 scenario_hash=scenario_hash,
@@ -70,27 +62,27 @@ class Profile:
                 mode=mode,
             )
             for line in journal:
-                runs.append(session, run_id, line.tick, line.text)
-            runs.reach(session, run_id, tick)
+                runs.append(db, run_id, line.tick, line.text)
+            runs.reach(db, run_id, tick)
         if journal:
             mark.write(self.file.parent, run_id, len(journal))
         return run_id
 
     def append(self, run_id: RunId, tick: int, line: str) -> None:
         """Write one input line. When this returns it survives a power cut, so show its effect only then."""
-        with self._sessions.begin() as session:
-            lines = runs.append(session, run_id, tick, line)
+        with self._database.transaction() as db:
+            lines = runs.append(db, run_id, tick, line)
         mark.write(self.file.parent, run_id, lines)
 
     def checkpoint(self, run_id: RunId, tick: int, state_hash: str) -> None:
         """Note the world's hash at *tick*, against which a resume is checked."""
-        with self._sessions.begin() as session:
-            runs.checkpoint(session, run_id, tick, state_hash)
+        with self._database.transaction() as db:
+            runs.checkpoint(db, run_id, tick, state_hash)
 
     def heartbeat(self, run_id: RunId, tick: int) -> None:
         """Note that *tick* was reached. Survives the process; a power cut may lose the latest ones."""
-        with self._unsynchronized(), self._sessions.begin() as session:
-            runs.reach(session, run_id, tick)
+        with self._unsynchronized(), self._database.transaction() as db:
+            runs.reach(db, run_id, tick)
 
     def finish(
         self, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
@@ -99,20 +91,20 @@ class Profile:
 
         The report is that of `run --json`: its "availability" holds downtime_s and lost_transactions in all.
         """
-        with self._sessions.begin() as session:
-            results.finish(session, run_id, tick, state_hash, report_json, score)
+        with self._database.transaction() as db:
+            results.finish(db, run_id, tick, state_hash, report_json, score)
 
     def abandon(self, run_id: RunId) -> None:
         """End a run without a result; its journal stays."""
-        with self._sessions.begin() as session:
-            runs.abandon(session, run_id)
+        with self._database.transaction() as db:
+            runs.abandon(db, run_id)
 
     def delete_finished(self, run_ids: Iterable[RunId]) -> None:
         """Take finished runs out for good, all or none. ValueError if one of them is not finished."""
         doomed = list(run_ids)
-        with self._sessions.begin() as session:
+        with self._database.transaction() as db:
             for run_id in doomed:
-                deleting.finished(session, run_id)
+                deleting.finished(db, run_id)
             marked = mark.read(self.file.parent)
             if (
                 marked is not None and marked.run_id in doomed
@@ -126,96 +118,95 @@ class Profile:
 
         To resume one, go on appending to its id.
         """
-        with self._sessions.begin() as session:
-            behind = branches.left_behind(session)
-            return [run for run in runs.unfinished(session, self._marked) if run.run_id not in behind]
+        with self._database.transaction() as db:
+            behind = branches.left_behind(db)
+            return [run for run in runs.unfinished(db, self._marked) if run.run_id not in behind]
 
     def lost(self) -> list[str]:
         """A sentence where the last run in progress is not in the database any more; empty if all is there."""
         if self._marked is None:
             return []
-        with self._sessions.begin() as session:
-            return runs.lost(session, self._marked)
+        with self._database.transaction() as db:
+            return runs.lost(db, self._marked)
 
     def journal(self, run_id: RunId) -> tuple[JournalLine, ...]:
         """The input lines of any run, in the order in which they were given."""
-        with self._sessions.begin() as session:
-            return runs.journal(session, run_id)
+        with self._database.transaction() as db:
+            return runs.journal(db, run_id)
 
     def last_run(self) -> RunId | None:
         """The run that was begun last, however it ended; None before the first one."""
-        with self._sessions.begin() as session:
-            return runs.last(session)
+        with self._database.transaction() as db:
+            return runs.last(db)
 
     def results(self) -> list[ResultRow]:
         """Every finished run, newest first."""
-        with self._sessions.begin() as session:
-            return results.history(session)
+        with self._database.transaction() as db:
+            return results.history(db)
 
     def best(self, scenario_name: str) -> ResultRow | None:
         """The best scored run of a scenario: most points, then least downtime."""
-        with self._sessions.begin() as session:
-            return results.best(session, scenario_name)
+        with self._database.transaction() as db:
+            return results.best(db, scenario_name)
 
     def finished_with(self, state_hash: str) -> bool:
         """Whether a run of this profile ended in that state."""
-        with self._sessions.begin() as session:
-            return results.finished_with(session, state_hash)
+        with self._database.transaction() as db:
+            return results.finished_with(db, state_hash)
 
     def report(self, run_id: RunId) -> str:
         """The JSON report of a finished run."""
-        with self._sessions.begin() as session:
-            return results.report(session, run_id)
+        with self._database.transaction() as db:
+            return results.report(db, run_id)
 
     def altered(self, run_id: RunId) -> list[str]:
         """What of a finished run's record contradicts the rest of it, in sentences; empty if nothing does."""
-        with self._sessions.begin() as session:
-            return results.altered(session, run_id)
+        with self._database.transaction() as db:
+            return results.altered(db, run_id)
 
     def played(self, scenario_name: str) -> bool:
         """Whether a run of that scenario was ever begun."""
-        with self._sessions.begin() as session:
-            return runs.played(session, scenario_name)
+        with self._database.transaction() as db:
+            return runs.played(db, scenario_name)
 
     def begun(self) -> frozenset[str]:
         """Names of the scenarios of which a run was ever begun."""
-        with self._sessions.begin() as session:
-            return runs.begun(session)
+        with self._database.transaction() as db:
+            return runs.begun(db)
 
     def scenario_text(self, run_id: RunId) -> str:
         """The scenario file that a run was played with."""
-        with self._sessions.begin() as session:
-            return runs.text_of(session, run_id)
+        with self._database.transaction() as db:
+            return runs.text_of(db, run_id)
 
     def keep_branch(
         self, run_id: RunId, tree_id: RunId, parent_id: RunId | None, name: str, tick: int, inputs: int
     ) -> None:
         """Note that a run left its parent at *tick*, sharing *inputs* lines; also to rename it."""
-        with self._sessions.begin() as session:
-            branches.keep(session, run_id, tree_id, parent_id, name, tick, inputs)
+        with self._database.transaction() as db:
+            branches.keep(db, run_id, tree_id, parent_id, name, tick, inputs)
 
     def forget_branch(self, run_id: RunId) -> None:
         """Take a run out of its tree."""
-        with self._sessions.begin() as session:
-            branches.forget(session, run_id)
+        with self._database.transaction() as db:
+            branches.forget(db, run_id)
 
     def branches(self, run_id: RunId) -> list[StoredBranch]:
         """Every run of the tree to which a run belongs, parents first; empty if it belongs to none."""
-        with self._sessions.begin() as session:
-            return branches.tree(session, run_id)
+        with self._database.transaction() as db:
+            return branches.tree(db, run_id)
 
     def faults(self) -> list[str]:
         """Everything wrong with the stored data, by SQLite's full check and the journals' checksums."""
-        found = check(self._connection)
+        found = check(self._database.connection)
         if not found:  # no use in reading the rows of a broken file
-            with self._sessions.begin() as session:
-                found = [*runs.damaged(session), *results.altered(session)]
+            with self._database.transaction() as db:
+                found = [*runs.damaged(db), *results.altered(db)]
         return found
 
     def close(self) -> None:
         """Let go of the file. Without it nothing is lost, but the next start checks the whole file."""
-        self._engine.dispose()
-        self._connection.close()
+        self._database.connection.close()
 
     def __enter__(self) -> Self:
         return self
@@ -228,8 +219,8 @@ class Profile:
     @contextmanager
     def _unsynchronized(self) -> Iterator[None]:
         """Commit without waiting for the disk: many a second at high speed, each a small loss at worst."""
-        self._connection.execute("PRAGMA synchronous = NORMAL")
+        self._database.connection.execute("PRAGMA synchronous = NORMAL")
         try:
             yield
         finally:
-            self._connection.execute("PRAGMA synchronous = FULL")
+            self._database.connection.execute("PRAGMA synchronous = FULL")

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
+import sqlite3
 from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
+from typing import Final
 
-from sqlalchemy import Row, Select, select
-from sqlalchemy.orm import Session
-
-from app.storage.models import FINISHED, Branch, Result, Run
-from app.storage.runs import RunId, reach, running, utc_now
+from app.storage.runs import RunId, end
+from app.storage.tables import FINISHED, now, time_of
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.contents import sha256
@@ -62,103 +61,104 @@ def records(newest_first: Iterable[ResultRow]) -> dict[str, Record]:
     return {name: Record(tuple(reversed(rows))) for name, rows in runs.items()}
 
 
+_RESULTS: Final = (
+    "SELECT run_id, finished_at, scenario_name, mode, score, downtime_s, lost_transactions, retried, hints, tick"
+    " FROM result JOIN run ON run.id = run_id"
+)
+
+
 def finish(
-    session: Session, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
+    db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str, report_json: str, score: float | None
 ) -> None:
     report = json.loads(report_json)
     totals = report["availability"]
-    branch = session.get(Branch, run_id)
-    reach(session, run_id, tick)
-    running(session, run_id).status = FINISHED
-    session.add(
-        Result(
-            run_id=run_id,
-            finished_at=utc_now(),
-            state_hash=state_hash,
-            score=score,
-            downtime_s=totals["downtime_s"],
-            lost_transactions=round(totals["lost_transactions"]),
-            retried=bool(report.get("rewinds")) or (branch is not None and branch.parent_id is not None),
-            hints=sum(event["kind"] == "hint" for event in report.get("events", ())),
-            report_json=report_json,
-        )
-    )
+    left = db.execute("SELECT 1 FROM branch WHERE run_id = ? AND parent_id IS NOT NULL", (run_id,)).fetchone()
+    end(db, run_id, tick, FINISHED)
+    row = {
+        "run_id": run_id,
+        "finished_at": now(),
+        "state_hash": state_hash,
+        "score": score,
+        "downtime_s": totals["downtime_s"],
+        "lost_transactions": round(totals["lost_transactions"]),
+        "retried": bool(report.get("rewinds")) or left is not None,
+        "hints": sum(event["kind"] == "hint" for event in report.get("events", ())),
+        "report_json": report_json,
+    }
+    db.execute(f"INSERT INTO result ({', '.join(row)}) VALUES ({', '.join(':' + name for name in row)})", row)
 
 
-def history(session: Session) -> list[ResultRow]:
+def history(db: sqlite3.Connection) -> list[ResultRow]:
     """Every finished run, newest first."""
-    return [_row(row) for row in session.execute(_results().order_by(Run.id.desc()))]
+    return [_row(row) for row in db.execute(f"{_RESULTS} ORDER BY run_id DESC")]
 
 
-def best(session: Session, scenario_name: str) -> ResultRow | None:
+def best(db: sqlite3.Connection, scenario_name: str) -> ResultRow | None:
     """The run with most points that did not go back; among equals the shortest downtime, then the earliest."""
-    fair = (Result.score.is_not(None), Result.retried.is_(False))
-    ranked = _results().where(Run.scenario_name == scenario_name, *fair)
-    row = session.execute(ranked.order_by(Result.score.desc(), Result.downtime_s, Run.id).limit(1)).first()
+    row = db.execute(
+        f"{_RESULTS} WHERE scenario_name = ? AND score IS NOT NULL AND NOT retried"
+        " ORDER BY score DESC, downtime_s, run_id LIMIT 1",
+        (scenario_name,),
+    ).fetchone()
     return _row(row) if row else None
 
 
-def finished_with(session: Session, state_hash: str) -> bool:
+def finished_with(db: sqlite3.Connection, state_hash: str) -> bool:
     """Whether any run ended in that state."""
-    return session.scalar(select(Result.run_id).where(Result.state_hash == state_hash).limit(1)) is not None
+    found = db.execute("SELECT 1 FROM result WHERE state_hash = ? LIMIT 1", (state_hash,))
+    return found.fetchone() is not None
 
 
-def report(session: Session, run_id: RunId) -> str:
-    """The JSON report of a finished run. NoResultFound if it is not finished."""
-    return session.get_one(Result, run_id).report_json
+def report(db: sqlite3.Connection, run_id: RunId) -> str:
+    """The JSON report of a finished run. LookupError if it is not finished."""
+    found = db.execute("SELECT report_json FROM result WHERE run_id = ?", (run_id,)).fetchone()
+    if found is None:
+        raise LookupError(f"run {run_id} has no report")
+    return str(found["report_json"])
 
 
-def altered(session: Session, run_id: RunId | None = None) -> list[str]:
+def altered(db: sqlite3.Connection, run_id: RunId | None = None) -> list[str]:
     """One sentence for each finished run whose record contradicts itself: rows that were changed from outside.
 
     *run_id*: only of that run. Whether a report follows from its inputs only playing it again can tell.
     """
-    asked = select(Run, Result).join(Result, Result.run_id == Run.id).order_by(Run.id)
-    if run_id is not None:
-        asked = asked.where(Run.id == run_id)
+    rows = db.execute(
+        "SELECT * FROM run JOIN result ON run_id = id WHERE id = ?1 OR ?1 IS NULL ORDER BY id", (run_id,)
+    )
     said = tr("Run {number} of the profile was altered: {what} differs from the record.")
-    return [
-        said.format(number=run.id, what=", ".join(found))
-        for run, result in session.execute(asked)
-        if (found := _altered(run, result))
-    ]
+    return [said.format(number=row["id"], what=", ".join(found)) for row in rows if (found := _altered(row))]
 
 
-def _altered(run: Run, result: Result) -> list[str]:
+def _altered(row: sqlite3.Row) -> list[str]:
     """What of a run's rows does not agree with the rest of them."""
     try:
-        report = json.loads(result.report_json)
+        report = json.loads(row["report_json"])
     except ValueError:
         return [tr("the report")]
     score = report.get("score", {})
     totals = report.get("availability", {})
     pairs = (
-        (tr("the score"), result.score, score.get("total") if score.get("scored") else result.score),
-        (tr("the downtime"), result.downtime_s, totals.get("downtime_s")),
-        (tr("the lost transactions"), result.lost_transactions, round(totals.get("lost_transactions", 0))),
-        (tr("the state at the end"), result.state_hash, report.get("state_hash", result.state_hash)),
-        (tr("the mode"), run.mode, report.get("mode", run.mode)),
-        (tr("the seed"), run.seed, report.get("seed", run.seed)),
-        (tr("the scenario"), run.scenario_hash, sha256(run.scenario_text)),
+        (tr("the score"), row["score"], score.get("total") if score.get("scored") else row["score"]),
+        (tr("the downtime"), row["downtime_s"], totals.get("downtime_s")),
+        (tr("the lost transactions"), row["lost_transactions"], round(totals.get("lost_transactions", 0))),
+        (tr("the state at the end"), row["state_hash"], report.get("state_hash", row["state_hash"])),
+        (tr("the mode"), row["mode"], report.get("mode", row["mode"])),
+        (tr("the seed"), row["seed"], report.get("seed", row["seed"])),
+        (tr("the scenario"), row["scenario_hash"], sha256(row["scenario_text"])),
     )
     return [name for name, one, other in pairs if one != other]
 
 
-def _results() -> Select[Run, Result]:
-    return select(Run, Result).join(Result, Result.run_id == Run.id)
-
-
-def _row(row: Row[Run, Result]) -> ResultRow:
-    run, result = row
+def _row(row: sqlite3.Row) -> ResultRow:
     return ResultRow(
-        run_id=RunId(run.id),
-        finished_at=result.finished_at.replace(tzinfo=UTC),
-        scenario_name=run.scenario_name,
-        mode=run.mode,
-        score=result.score,
-        downtime_s=result.downtime_s,
-        lost_transactions=result.lost_transactions,
-        retried=result.retried,
-        hints=result.hints,
-        played_s=run.tick / TICKS_PER_S,
+        run_id=RunId(row["run_id"]),
+        finished_at=time_of(row["finished_at"]),
+        scenario_name=row["scenario_name"],
+        mode=row["mode"],
+        score=row["score"],
+        downtime_s=row["downtime_s"],
+        lost_transactions=row["lost_transactions"],
+        retried=bool(row["retried"]),
+        hints=row["hints"],
+        played_s=row["tick"] / TICKS_PER_S,
     )

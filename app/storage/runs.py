@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
+import sqlite3
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Final, NewType
 from zlib import crc32
 
-from sqlalchemy import select
-from sqlalchemy.orm import Session
-
 from app.storage.mark import Mark
-from app.storage.models import ABANDONED, RUNNING, Checkpoint, Line, Run
+from app.storage.tables import ABANDONED, RUNNING, now, time_of
 from app.words.language import tr
 
 RunId = NewType("RunId", int)
@@ -53,13 +51,8 @@ TICK_MAX: Final = 100_000_000
 """A million seconds, after which no input can be: to play a run to a turned bit far beyond would never end."""
 
 
-def utc_now() -> datetime:
-    """The time to store: UTC without a zone, as SQLite keeps it."""
-    return datetime.now(UTC).replace(tzinfo=None)
-
-
 def begin(
-    session: Session,
+    db: sqlite3.Connection,
     *,
     scenario_name: str,
     scenario_text: str,
@@ -70,61 +63,70 @@ def begin(
 ) -> RunId:
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed {seed} is not in 0 ... 2**63 - 1, the range that the profile can store")
-    run = Run(
-        scenario_name=scenario_name,
-        scenario_text=scenario_text,
-        scenario_hash=scenario_hash,
-        seed=seed,
-        engine_version=engine_version,
-        mode=mode,
-        started_at=utc_now(),
+    row = (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, RUNNING, now())
+    begun = db.execute(
+        "INSERT INTO run (scenario_name, scenario_text, scenario_hash, seed, engine_version, mode, status,"
+        " started_at, tick, line_count, line_chain) VALUES (?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0) RETURNING id",
+        row,
     )
-    session.add(run)
-    session.flush()
-    return RunId(run.id)
+    return RunId(begun.fetchone()["id"])
 
 
-def append(session: Session, run_id: RunId, tick: int, text: str) -> int:
+def append(db: sqlite3.Connection, run_id: RunId, tick: int, text: str) -> int:
     """Returns how many lines the run has now."""
-    run = running(session, run_id)
-    run.line_count += 1
-    run.line_chain = _link(run.line_chain, tick, text)
-    run.tick = max(run.tick, tick)
-    session.add(Line(run_id=run_id, number=run.line_count, tick=tick, text=text))
-    return run.line_count
+    reach(db, run_id, tick)
+    run = db.execute("SELECT line_count, line_chain FROM run WHERE id = ?", (run_id,)).fetchone()
+    count: int = run["line_count"] + 1
+    chain = _link(run["line_chain"], tick, text)
+    db.execute("UPDATE run SET line_count = ?, line_chain = ? WHERE id = ?", (count, chain, run_id))
+    db.execute(
+        "INSERT INTO line (run_id, number, tick, text) VALUES (?, ?, ?, ?)", (run_id, count, tick, text)
+    )
+    return count
 
 
-def reach(session: Session, run_id: RunId, tick: int) -> None:
-    run = running(session, run_id)
-    run.tick = max(run.tick, tick)
+def reach(db: sqlite3.Connection, run_id: RunId, tick: int) -> None:
+    """Note that a run that has not ended was at *tick*. ValueError if it has: its history would change."""
+    status = status_of(db, run_id)
+    if status != RUNNING:
+        raise ValueError(f"run {run_id} is {status}")
+    db.execute("UPDATE run SET tick = max(tick, ?) WHERE id = ?", (tick, run_id))
 
 
-def checkpoint(session: Session, run_id: RunId, tick: int, state_hash: str) -> None:
-    reach(session, run_id, tick)
-    session.merge(Checkpoint(run_id=run_id, tick=tick, state_hash=state_hash))
+def checkpoint(db: sqlite3.Connection, run_id: RunId, tick: int, state_hash: str) -> None:
+    reach(db, run_id, tick)
+    db.execute(
+        "REPLACE INTO checkpoint (run_id, tick, state_hash) VALUES (?, ?, ?)", (run_id, tick, state_hash)
+    )
 
 
-def abandon(session: Session, run_id: RunId) -> None:
-    running(session, run_id).status = ABANDONED
+def end(db: sqlite3.Connection, run_id: RunId, tick: int, status: str) -> None:
+    """End a run that was at *tick*: FINISHED or ABANDONED. ValueError if it has ended."""
+    reach(db, run_id, tick)
+    db.execute("UPDATE run SET status = ? WHERE id = ?", (status, run_id))
 
 
-def running(session: Session, run_id: RunId) -> Run:
-    """The run, which must not have ended: whoever writes to an ended run would change history."""
-    run = session.get_one(Run, run_id)
-    if run.status != RUNNING:
-        raise ValueError(f"run {run_id} is {run.status}")
-    return run
+def abandon(db: sqlite3.Connection, run_id: RunId) -> None:
+    end(db, run_id, 0, ABANDONED)
 
 
-def unfinished(session: Session, marked: Mark | None = None) -> list[UnfinishedRun]:
+def status_of(db: sqlite3.Connection, run_id: RunId) -> str:
+    """LookupError where there is no such run."""
+    found = db.execute("SELECT status FROM run WHERE id = ?", (run_id,)).fetchone()
+    if found is None:
+        raise LookupError(f"there is no run {run_id}")
+    return str(found["status"])
+
+
+def unfinished(db: sqlite3.Connection, marked: Mark | None = None) -> list[UnfinishedRun]:
     """Runs to offer for a resume, newest first; one that is shorter than it was *marked* has a problem."""
-    runs = session.scalars(select(Run).where(Run.status == RUNNING).order_by(Run.id.desc()))
-    return [_read(session, run, marked) for run in runs]
+    runs = db.execute("SELECT * FROM run WHERE status = ? ORDER BY id DESC", (RUNNING,)).fetchall()
+    return [_read(db, run, marked) for run in runs]
 
 
-def lost(session: Session, marked: Mark) -> list[str]:
+def lost(db: sqlite3.Connection, marked: Mark) -> list[str]:
     """A sentence if the marked run is missing altogether."""
-    if session.get(Run, marked.run_id) is not None:
+    if db.execute("SELECT 1 FROM run WHERE id = ?", (marked.run_id,)).fetchone():
         return []
     return [
         tr(
@@ -134,54 +136,59 @@ def lost(session: Session, marked: Mark) -> list[str]:
     ]
 
 
-def played(session: Session, scenario_name: str) -> bool:
+def played(db: sqlite3.Connection, scenario_name: str) -> bool:
     """Whether a run of that scenario was ever begun."""
-    return session.scalar(select(Run.id).where(Run.scenario_name == scenario_name).limit(1)) is not None
+    found = db.execute("SELECT 1 FROM run WHERE scenario_name = ? LIMIT 1", (scenario_name,))
+    return found.fetchone() is not None
 
 
-def begun(session: Session) -> frozenset[str]:
+def begun(db: sqlite3.Connection) -> frozenset[str]:
     """Names of the scenarios of which a run was ever begun."""
-    return frozenset(session.scalars(select(Run.scenario_name).distinct()))
+    return frozenset(row["scenario_name"] for row in db.execute("SELECT DISTINCT scenario_name FROM run"))
 
 
-def text_of(session: Session, run_id: RunId) -> str:
-    """The scenario file that a run was played with."""
-    return session.get_one(Run, run_id).scenario_text
+def text_of(db: sqlite3.Connection, run_id: RunId) -> str:
+    """The scenario file that a run was played with. LookupError where there is no such run."""
+    found = db.execute("SELECT scenario_text FROM run WHERE id = ?", (run_id,)).fetchone()
+    if found is None:
+        raise LookupError(f"there is no run {run_id}")
+    return str(found["scenario_text"])
 
 
-def last(session: Session) -> RunId | None:
-    found = session.scalar(select(Run.id).order_by(Run.id.desc()).limit(1))
+def last(db: sqlite3.Connection) -> RunId | None:
+    (found,) = db.execute("SELECT max(id) FROM run").fetchone()
     return None if found is None else RunId(found)
 
 
-def journal(session: Session, run_id: RunId) -> tuple[JournalLine, ...]:
-    found = session.scalars(select(Line).where(Line.run_id == run_id).order_by(Line.number))
-    return tuple(JournalLine(line.tick, line.text) for line in found)
+def journal(db: sqlite3.Connection, run_id: RunId) -> tuple[JournalLine, ...]:
+    found = db.execute("SELECT tick, text FROM line WHERE run_id = ? ORDER BY number", (run_id,))
+    return tuple(JournalLine(line["tick"], line["text"]) for line in found)
 
 
-def damaged(session: Session) -> list[str]:
+def damaged(db: sqlite3.Connection) -> list[str]:
     """One sentence for each run whose journal is not the one that was written."""
-    problems = [_problem(run, journal(session, RunId(run.id))) for run in session.scalars(select(Run))]
+    runs = db.execute("SELECT id, scenario_name, seed, tick, line_count, line_chain FROM run").fetchall()
+    problems = [_problem(run, journal(db, RunId(run["id"]))) for run in runs]
     return [problem for problem in problems if problem]
 
 
-def _read(session: Session, run: Run, marked: Mark | None) -> UnfinishedRun:
-    run_id = RunId(run.id)
-    lines = journal(session, run_id)
-    hashes = session.scalars(select(Checkpoint).where(Checkpoint.run_id == run_id).order_by(Checkpoint.tick))
+def _read(db: sqlite3.Connection, run: sqlite3.Row, marked: Mark | None) -> UnfinishedRun:
+    run_id = RunId(run["id"])
+    lines = journal(db, run_id)
+    hashes = db.execute("SELECT tick, state_hash FROM checkpoint WHERE run_id = ? ORDER BY tick", (run_id,))
     return UnfinishedRun(
         run_id=run_id,
-        scenario_name=run.scenario_name,
-        scenario_text=run.scenario_text,
-        scenario_hash=run.scenario_hash,
-        seed=run.seed,
-        engine_version=run.engine_version,
-        mode=run.mode,
-        started_at=run.started_at.replace(tzinfo=UTC),
-        tick=run.tick,
+        scenario_name=run["scenario_name"],
+        scenario_text=run["scenario_text"],
+        scenario_hash=run["scenario_hash"],
+        seed=run["seed"],
+        engine_version=run["engine_version"],
+        mode=run["mode"],
+        started_at=time_of(run["started_at"]),
+        tick=run["tick"],
         lines=lines,
-        checkpoints=tuple(StateHash(row.tick, row.state_hash) for row in hashes),
-        problem=_problem(run, lines, marked.lines if marked is not None and marked.run_id == run.id else 0),
+        checkpoints=tuple(StateHash(row["tick"], row["state_hash"]) for row in hashes),
+        problem=_problem(run, lines, marked.lines if marked is not None and marked.run_id == run_id else 0),
     )
 
 
@@ -190,10 +197,10 @@ def _link(chain: int, tick: int, text: str) -> int:
     return crc32(f"{tick} {text}\n".encode(), chain)
 
 
-def _problem(run: Run, lines: tuple[JournalLine, ...], at_least: int = 0) -> str | None:
+def _problem(run: sqlite3.Row, lines: tuple[JournalLine, ...], at_least: int = 0) -> str | None:
     """A shorter or other journal would play another drill and say nothing, so it is refused."""
-    where = tr("The journal of run {id} ({scenario})").format(id=run.id, scenario=run.scenario_name)
-    every = max(run.line_count, at_least)
+    where = tr("The journal of run {id} ({scenario})").format(id=run["id"], scenario=run["scenario_name"])
+    every = max(run["line_count"], at_least)
     if len(lines) != every:
         return tr("{where} holds {count} of {all} lines: the file was damaged or changed.").format(
             where=where, count=len(lines), all=every
@@ -201,7 +208,7 @@ def _problem(run: Run, lines: tuple[JournalLine, ...], at_least: int = 0) -> str
     chain = 0
     for line in lines:
         chain = _link(chain, line.tick, line.text)
-    if chain != run.line_chain or run.seed < 0 or not 0 <= run.tick <= TICK_MAX:
+    if chain != run["line_chain"] or run["seed"] < 0 or not 0 <= run["tick"] <= TICK_MAX:
         return tr("{where} differs from the one that was written: the file was damaged or changed.").format(
             where=where
         )

@@ -6,17 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
-from sqlalchemy import delete, select
-from sqlalchemy.orm import Session, sessionmaker
-
-from app.storage.models import Draft, Setting
+from app.storage.database import Database
 
 Value = TypeVar("Value", bool, int, float, str)
 
 
 @dataclass(frozen=True, slots=True)
 class SettingKey(Generic[Value]):
-    """A setting's name, and its value until somebody chooses another; the default's type is the setting's."""
+    """A setting's name, and its value until another is chosen; the default's type is the setting's."""
 
     name: str
     default: Value
@@ -24,25 +21,25 @@ class SettingKey(Generic[Value]):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    _begin: sessionmaker[Session]
+    _database: Database
 
     def get(self, key: SettingKey[Value]) -> Value:
         """The stored value; the default where there is none, one of another type, or one that cannot be read."""
-        with self._begin.begin() as session:
-            row = session.get(Setting, key.name)
-            value = _read(row.value_json) if row else key.default
+        with self._database.transaction() as db:
+            row = db.execute("SELECT value_json FROM setting WHERE key = ?", (key.name,)).fetchone()
+        value = _read(row["value_json"]) if row else key.default
         return value if type(value) is type(key.default) else key.default
 
     def everything(self) -> dict[str, object]:
         """All stored values by name, None for what cannot be read, for the support bundle."""
-        with self._begin.begin() as session:
-            return {row.key: _read(row.value_json) for row in session.scalars(select(Setting))}
+        with self._database.transaction() as db:
+            return {row["key"]: _read(row["value_json"]) for row in db.execute("SELECT * FROM setting")}
 
     def set(self, key: SettingKey[Value], value: Value) -> None:
         if type(value) is not type(key.default):
             raise TypeError(f"setting {key.name} is {type(key.default).__name__}, not {type(value).__name__}")
-        with self._begin.begin() as session:
-            session.merge(Setting(key=key.name, value_json=json.dumps(value)))
+        with self._database.transaction() as db:
+            db.execute("REPLACE INTO setting (key, value_json) VALUES (?, ?)", (key.name, json.dumps(value)))
 
 
 def _read(value_json: str) -> object:
@@ -55,23 +52,23 @@ def _read(value_json: str) -> object:
 
 @dataclass(frozen=True, slots=True)
 class Drafts:
-    """Query texts that nobody saved, by a key that the window chooses."""
+    """Query texts that were not saved, by a key that the window chooses."""
 
-    _begin: sessionmaker[Session]
+    _database: Database
 
     def save(self, key: str, text: str) -> None:
-        with self._begin.begin() as session:
-            session.merge(Draft(key=key, text=text))
+        with self._database.transaction() as db:
+            db.execute("REPLACE INTO draft (key, text) VALUES (?, ?)", (key, text))
 
     def load(self, key: str) -> str | None:
-        with self._begin.begin() as session:
-            row = session.get(Draft, key)
-            return row.text if row else None
+        with self._database.transaction() as db:
+            row = db.execute("SELECT text FROM draft WHERE key = ?", (key,)).fetchone()
+        return row["text"] if row else None
 
     def delete(self, key: str) -> None:
-        with self._begin.begin() as session:
-            session.execute(delete(Draft).where(Draft.key == key))
+        with self._database.transaction() as db:
+            db.execute("DELETE FROM draft WHERE key = ?", (key,))
 
     def keys(self) -> list[str]:
-        with self._begin.begin() as session:
-            return list(session.scalars(select(Draft.key).order_by(Draft.key)))
+        with self._database.transaction() as db:
+            return [row["key"] for row in db.execute("SELECT key FROM draft ORDER BY key")]

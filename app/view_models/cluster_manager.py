@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from app.words import formatting
-from app.words.language import mark, tr
+from app.words.language import mark, tr, trn
 from engine.cluster import config
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 
@@ -65,8 +65,8 @@ def title(world: World, name: str) -> str:
     witness = (
         f"{known.witness.kind} ({known.witness.name})" if known.witness is not None else tr("no witness")
     )
-    said = tr("{cluster}: {votes} votes, {witness}{forced}")
-    return said.format(cluster=node.cluster, votes=votes, witness=witness, forced=forced)
+    counted = trn("{n} vote", "{n} votes", votes).format(n=votes)
+    return f"{node.cluster}: {counted}, {witness}{forced}"
 
 
 def rows(world: World, name: str) -> list[Row]:
@@ -88,7 +88,8 @@ def _rows(world: World, node: Node) -> Iterator[Row]:
         )
         yield Row("node", name, tr("Up") if up else tr("Down"), "ok" if up else "bad", "", vote)
     if known.witness is not None:
-        state = ResourceState.FAILED if known.witness.failed else ResourceState.ONLINE
+        reached = world.clusters[node.cluster].witness_there and not known.witness.failed
+        state = ResourceState.ONLINE if reached else ResourceState.FAILED
         vote = tr("current vote {counted}").format(counted=int(known.witness_counts))
         yield Row("witness", known.witness.name, state.value, TONES[state], known.witness.kind, vote)
     for role in known.roles:

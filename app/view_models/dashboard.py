@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Final
 
 from app.words import formatting
 from app.words.language import mark, tr
@@ -37,8 +37,6 @@ STATES: Final = {
 HEALTHY, WARNING, CRITICAL = mark("Healthy"), mark("Warning"), mark("Critical")
 TONES: Final = {HEALTHY: "ok", WARNING: "warn", CRITICAL: "bad"}
 
-Positions: TypeAlias = "dict[tuple[str, str], dict[str, Scalar]]"
-"""By database and replica the columns of that replica's row."""
 
 Issue = tuple[str, str]
 """(HEALTHY, WARNING or CRITICAL; the policy's words)."""
@@ -67,6 +65,37 @@ class ReplicaRow:
     issues: tuple[Issue, ...]
 
 
+class Positions:
+    """Rows of sys.dm_hadr_database_replica_states on a server as a result grid shows them, each made when it is looked
+    at: of a hundred databases a screen shows a few."""
+
+    def __init__(self, world: World, group: AvailabilityGroup, server: str) -> None:
+        self.server = server
+        self._world, self._group = world, group
+        self._rows: dict[tuple[str, str], dict[str, Scalar]] = {}
+
+    def row(self, database: str, replica: str) -> dict[str, Scalar]:
+        """By the names of the columns; empty where the server has no such row."""
+        place = (database, replica)
+        if place not in self._rows:
+            self._rows[place] = self._made(*place)
+        return self._rows[place]
+
+    def _made(self, database: str, replica: str) -> dict[str, Scalar]:
+        from engine.tsql.batches.context import Context  # most of T-SQL, which no start needs
+        from engine.tsql.batches.data import Session
+        from engine.tsql.catalog import group_databases
+        from engine.tsql.scalars.values import shown
+
+        context = Context(self._world, Session(server=self.server, spid=0, login=""))
+        for one in group_databases.databases(context, self._group):
+            if (one.copy.database, one.replica.server) == (database, replica):
+                return {
+                    name: shown(value) for name, value in group_databases.database_state(context, one).items()
+                }
+        return {}
+
+
 @dataclass(frozen=True, slots=True)
 class DatabaseRow:
     """One database on one replica."""
@@ -77,10 +106,24 @@ class DatabaseRow:
     readiness: str
     suspended: str
     issues: tuple[Issue, ...]
-    positions: dict[str, Scalar]
-    """Of sys.dm_hadr_database_replica_states."""
-    data_loss_s: float | None
-    """last_commit_time of the primary minus that of the replica, where the server knows both."""
+    asked: Positions
+
+    @property
+    def positions(self) -> dict[str, Scalar]:
+        return self.asked.row(self.name, self.replica)
+
+    @property
+    def data_loss_s(self) -> float | None:
+        """last_commit_time of the primary minus that of the replica, where the server knows both."""
+        here, there = (
+            self.asked.row(self.name, one).get("last_commit_time")
+            for one in (self.asked.server, self.replica)
+        )
+        if self.asked.server == self.replica or here is None or there is None:
+            return None
+        return max(
+            0.0, (datetime.fromisoformat(str(here)) - datetime.fromisoformat(str(there))).total_seconds()
+        )
 
     @property
     def recovery_s(self) -> float | None:
@@ -133,17 +176,19 @@ def servers(world: World) -> list[str]:
     return [name for name in world.instances if name in hosts]
 
 
-def boards(world: World, server: str) -> list[Board]:
-    """The groups of *server*; none while it cannot be asked."""
+Known = tuple[AvailabilityGroup, ReplicaState]
+
+
+def known(world: World, server: str) -> dict[str, Known]:
+    """The groups of *server* by name, with the state of its replica; none while it cannot be asked."""
     if server not in world.instances or not tsql.reachable(world, server) or world.instances[server].hung:
-        return []
-    known = (
-        (replicas.group_of(world, server, state.guid), state) for state in replicas.on_server(world, server)
-    )
-    return [_board(world, group, state) for group, state in known if group is not None]
+        return {}
+    found = ((replicas.group_of(world, server, one.guid), one) for one in replicas.on_server(world, server))
+    return {group.name: (group, state) for group, state in found if group is not None}
 
 
-def _board(world: World, group: AvailabilityGroup, state: ReplicaState) -> Board:
+def board(world: World, group: AvailabilityGroup, state: ReplicaState) -> Board:
+    """One of the groups that a server has."""
     server, leads = state.server, state.role is ReplicaRole.PRIMARY
     quorum, node = config.has_quorum(world, server), config.node_of(world, server)
     issues: list[Issue] = [] if quorum else [NO_CLUSTER]
@@ -153,7 +198,7 @@ def _board(world: World, group: AvailabilityGroup, state: ReplicaState) -> Board
         issues += _of_primary(world, group)
     own = group.replica(group.primary)
     listener = group.listener
-    known = group.replicas if quorum else [one for one in group.replicas if one.server == server]
+    seen = group.replicas if quorum else [one for one in group.replicas if one.server == server]
     return Board(
         server=server,
         group=group.name,
@@ -163,7 +208,7 @@ def _board(world: World, group: AvailabilityGroup, state: ReplicaState) -> Board
         quorum=_quorum(quorum, node is not None and node.config.forced),
         listener=f"{listener.name}:{listener.port}" if listener is not None else formatting.NOTHING,
         issues=tuple(issues),
-        replicas=tuple(_replica(world, group, state, one) for one in known),
+        replicas=tuple(_replica(world, group, state, one) for one in seen),
         databases=tuple(_databases(world, group, state)),
     )
 
@@ -236,7 +281,7 @@ def _states(
 
 
 def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> Iterator[DatabaseRow]:
-    rows = _positions(world, group, state.server)
+    asked = Positions(world, group, state.server)
     for replica in group.replicas:
         if not _seen(state, replica):
             continue
@@ -254,34 +299,8 @@ def _databases(world: World, group: AvailabilityGroup, state: ReplicaState) -> I
                 tr("No data loss") if safe else tr("Data loss"),
                 paused or tr("No"),
                 tuple(issues),
-                rows.get((database, replica.server), {}),
-                _lost_s(rows, database, state.server, replica.server),
+                asked,
             )
-
-
-def _positions(world: World, group: AvailabilityGroup, server: str) -> Positions:
-    """The rows of sys.dm_hadr_database_replica_states on *server*, as a result grid shows them."""
-    from engine.tsql.batches.context import Context  # most of T-SQL, which no start needs
-    from engine.tsql.batches.data import Session
-    from engine.tsql.catalog import group_databases
-    from engine.tsql.scalars.values import shown
-
-    context = Context(world, Session(server=server, spid=0, login=""))
-    return {
-        (one.copy.database, one.replica.server): {
-            name: shown(value) for name, value in group_databases.database_state(context, one).items()
-        }
-        for one in group_databases.databases(context, group)
-    }
-
-
-def _lost_s(rows: Positions, database: str, server: str, replica: str) -> float | None:
-    """Commits of so many seconds would be lost on *replica*, as *server*, the primary, sees it."""
-    times = [rows.get((database, name), {}).get("last_commit_time") for name in (server, replica)]
-    if server == replica or None in times:
-        return None
-    here, there = (datetime.fromisoformat(str(one)) for one in times)
-    return max(0.0, (here - there).total_seconds())
 
 
 def _suspended(world: World, state: ReplicaState, replica: Replica, database: str) -> str:

@@ -105,12 +105,14 @@ class ServerFace:
     """Faults of the machine itself: pulled cables, slow disks, closed ports."""
     place: str = ""
     """Where an instance is that moves between nodes."""
+    listeners: tuple[Sign, ...] = ()
+    """Listeners of availability groups whose role is here."""
 
     @property
     def spoken(self) -> str:
         kind = f"{self.name}: {tr(KINDS[self.kind])}, {self.status.word}"
         parts = [kind, *([self.place] if self.place else []), *self.troubles]
-        parts += [sign.word for sign in self.duties]
+        parts += [sign.word for sign in (*self.listeners, *self.duties)]
         parts += [copy.spoken for copy in self.copies]
         counts = Counter(sign.word for _, sign in self.grid)
         parts += [

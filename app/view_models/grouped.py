@@ -29,6 +29,13 @@ _RESOURCE_TONE: Final = {
     ResourceState.FAILED: "bad",
     ResourceState.OFFLINE: "bad",
 }
+_LISTENING: Final = {
+    ResourceState.ONLINE: (mark("{name} online"), "ok"),
+    ResourceState.FAILED: (mark("{name} offline"), "bad"),
+    ResourceState.OFFLINE: (mark("{name} offline"), "bad"),
+}
+"""A listener goes with the role of its group; while that is on its way it is failing over."""
+
 _POWER: Final = {
     True: Sign(mark("running"), "ok", "dot"),
     False: Sign(mark("power off"), "bad", "cross"),
@@ -78,6 +85,22 @@ def kind(world: World, server: Instance) -> str:
 def place(server: Instance) -> str:
     """The node on which a failover cluster instance is now; "" of an instance that stays where it is."""
     return tr("on {node}").format(node=server.computer) if server.clustered else ""
+
+
+def listeners(world: World, server: Instance) -> Iterator[Sign]:
+    """The listeners of the groups that the instance's node owns: online where clients find it, as its role is else."""
+    for _, found in roles.each(world):
+        group = replicas.by_name(world, server.name, found.name) if found.owner == server.computer else None
+        if group is None or group.listener is None or server.clustered:
+            continue
+        away = (mark("{name} failing over"), "warn")
+        word, tone = _LISTENING.get(found.state, away)
+        if tone == "ok" and (world.listeners.get(group.listener.name) != server.name or not server.answering):
+            word, tone = away
+        name = f"{group.listener.name}:{group.listener.port}"
+        yield Sign(
+            tr(word).format(name=name), tone, "dot" if tone == "ok" else "warning", group.listener.name
+        )
 
 
 def notes(world: World, server: Instance) -> Iterator[str]:
@@ -145,8 +168,9 @@ def _owned(world: World, computer: Computer) -> Iterator[Sign]:
 
 def pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Primary before secondary; each node and the computer that holds the witness's share."""
-    for (_, me, peer), _ in sorted(world.contacts.items()):
-        if _leads(world, me) and not _leads(world, peer) and (me, peer) in _connections(world):
+    leading = {name for (name, _), state in world.replicas.items() if state.role is ReplicaRole.PRIMARY}
+    for guid, me, peer in sorted(world.contacts) if leading else ():
+        if me in leading and peer not in leading and world.groups[guid].kind == "availability":
             yield me, peer, "replica"
     for node in world.nodes.values():
         witness = node.config.witness
@@ -155,17 +179,6 @@ def pairs(world: World) -> Iterator[tuple[str, str, str]]:
     for instance in world.instances.values():
         if instance.clustered:
             yield instance.name, instance.computer, "witness"
-
-
-def _connections(world: World) -> set[tuple[str, str]]:
-    kinds = {guid for guid, group in world.groups.items() if group.kind == "availability"}
-    return {(me, peer) for guid, me, peer in world.contacts if guid in kinds}
-
-
-def _leads(world: World, server: str) -> bool:
-    return any(
-        state.role is ReplicaRole.PRIMARY for (name, _), state in world.replicas.items() if name == server
-    )
 
 
 def synchronous(world: World, a: str, b: str) -> bool:

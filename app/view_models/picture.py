@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import cache
 from typing import Final, Protocol
 
 from app.view_models import grouped
@@ -51,15 +52,15 @@ class HasWorld(Protocol):
 
 
 class Readings:
-    """The counters of this moment, of every log and every stream."""
+    """The counters of this moment, of every log and every stream that is asked for."""
 
     def __init__(self, world: World) -> None:
-        self.sources = {source: world.flow.reading(source) for source in world.sources}
-        self.streams = {stream: world.flow.stream_reading(stream) for stream in world.streams}
         self._flow = world.flow
+        self.source = cache(world.flow.reading)
+        self.stream = cache(world.flow.stream_reading)
 
     def streams_of(self, source: int) -> list[StreamReading]:
-        return [self.streams[stream] for stream in self._flow.streams_of(source)]
+        return [self.stream(stream) for stream in self._flow.streams_of(source)]
 
 
 def picture_of(world: World, opened: str = "") -> Picture:
@@ -96,6 +97,7 @@ def veiled(picture: Picture) -> Picture:
                 grid=tuple((database, _UNASKED) for database, _ in face.grid),
                 duties=(),
                 troubles=(),
+                listeners=(),
             )
             for face in picture.servers
         ),
@@ -176,6 +178,7 @@ def _server_face(world: World, server: Instance, index: int, readings: Readings,
         duties=tuple(duties),
         troubles=(*grouped.notes(world, server), *_troubles(world.computers[server.computer])),
         place=grouped.place(server),
+        listeners=tuple(grouped.listeners(world, server)),
     )
 
 
@@ -289,7 +292,7 @@ def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[Sign]:
 def _service_sign(world: World, copy: DatabaseCopy) -> Sign:
     if copy.log_full:
         return Sign(mark("log full"), "bad", "warning")
-    if not serving.serves(world, (copy.server, copy.database)):
+    if not serving.serves(world, copy.key):
         return Sign(mark("down"), "bad", "bar")
     if copy.group_kind and not groups.policy(copy).in_step(copy):
         return Sign(mark("unprotected"), "warn", "warning")
@@ -302,7 +305,7 @@ def _queue(copy: DatabaseCopy, readings: Readings) -> QueueFace | None:
             SEND_QUEUE, max([0.0, *(found.send_queue_kb for found in readings.streams_of(copy.source))])
         )
     if copy.stream is not None:
-        return QueueFace(REDO_QUEUE, readings.streams[copy.stream].redo_queue_kb)
+        return QueueFace(REDO_QUEUE, readings.stream(copy.stream).redo_queue_kb)
     return None
 
 
@@ -320,7 +323,7 @@ def _client_face(world: World, client: Client, readings: Readings) -> ClientFace
         return ClientFace(client.name, status, tr("{rate} transactions/s").format(rate=0))
     copies = [world.copies.get((client.connected_to, database)) for database in client.databases]
     sources = [copy.source for copy in copies if copy is not None and copy.source is not None]
-    rate = 0.0 if client.read_only else sum(readings.sources[source].transactions_per_s for source in sources)
+    rate = 0.0 if client.read_only else sum(readings.source(source).transactions_per_s for source in sources)
     lost = client.lost_since is not None
     status = (
         Sign(tr("lost {server}").format(server=client.connected_to), "bad", "cross")
@@ -335,10 +338,10 @@ def _client_face(world: World, client: Client, readings: Readings) -> ClientFace
 
 
 def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
-    drawn: set[frozenset[str]] = set()
-    believed: dict[frozenset[str], list[bool]] = {}
+    drawn: set[tuple[str, str]] = set()
+    believed: dict[tuple[str, str], list[bool]] = {}
     for (_, me, peer), contact in world.contacts.items():
-        believed.setdefault(frozenset((me, peer)), []).append(contact.connected)
+        believed.setdefault(_ends(me, peer), []).append(contact.connected)
     pairs = (
         *_session_pairs(world),
         *grouped.pairs(world),
@@ -346,24 +349,41 @@ def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
         *_changed_pairs(world),
     )
     for a, b, kind in pairs:
-        if frozenset((a, b)) not in drawn:
-            drawn.add(frozenset((a, b)))
-            yield _link_face(world, a, b, kind, readings, believed.get(frozenset((a, b)), []))
+        ends = _ends(a, b)
+        if ends not in drawn:
+            drawn.add(ends)
+            yield _link_face(world, a, b, kind, readings, believed.get(ends, []))
+
+
+def _ends(a: str, b: str) -> tuple[str, str]:
+    """Names a link whichever way it is looked at."""
+    return (a, b) if a < b else (b, a)
 
 
 def _session_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     """Principal before mirror; partner before witness. Partners before witnesses, so that their link wins."""
-    copies = sorted(
-        world.copies.values(),
-        key=lambda c: (c.mirroring.role is not Role.PRINCIPAL, not serving.serves(world, _key(c))),
-    )
-    in_session = [copy for copy in copies if copy.mirroring.guid is not None]
-    for copy in in_session:
-        if copy.mirroring.partner in world.instances:
-            yield copy.server, str(copy.mirroring.partner), "mirroring"
-    for copy in in_session:
-        if copy.mirroring.witness in world.instances:
-            yield copy.server, str(copy.mirroring.witness), "witness"
+    partners: dict[tuple[str, str], int] = {}
+    witnesses: dict[tuple[str, str], int] = {}
+    for copy in world.copies.values():
+        if copy.mirroring.guid is None:
+            continue
+        for peer, pairs in ((copy.mirroring.partner, partners), (copy.mirroring.witness, witnesses)):
+            if peer in world.instances and pairs.get((copy.server, str(peer))) != SERVING:
+                pair = (copy.server, str(peer))
+                pairs[pair] = min(_precedence(world, copy), pairs.get(pair, NOT_PRINCIPAL))
+    for kind, pairs in (("mirroring", partners), ("witness", witnesses)):
+        for a, b in sorted(pairs, key=pairs.__getitem__):
+            yield a, b, kind
+
+
+SERVING, PRINCIPAL, NOT_PRINCIPAL = range(3)
+"""Which end of a session stands first: the one that serves, any principal, the other."""
+
+
+def _precedence(world: World, copy: DatabaseCopy) -> int:
+    if copy.mirroring.role is not Role.PRINCIPAL:
+        return NOT_PRINCIPAL
+    return SERVING if serving.serves(world, copy.key) else PRINCIPAL
 
 
 def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
@@ -376,14 +396,10 @@ def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
 
 
 def _changed_pairs(world: World) -> Iterator[tuple[str, str, str]]:
-    """Links that somebody has changed are shown even when no session uses them."""
+    """Links that the user has changed are shown even when no session uses them."""
     for a, b in sorted(world.links):
         if world.links[a, b] != Link() or world.links.get((b, a), Link()) != Link():
             yield a, b, "client" if a in world.clients or b in world.clients else "witness"
-
-
-def _key(copy: DatabaseCopy) -> tuple[str, str]:
-    return copy.server, copy.database
 
 
 LOGGED: Final = ("mirroring", "replica")
@@ -472,7 +488,7 @@ def _measured(link: Link) -> str:
 
 def _log_stream(world: World, a: str, b: str, readings: Readings) -> float:
     return sum(
-        readings.streams[stream].log_send_kb_per_s
+        readings.stream(stream).log_send_kb_per_s
         for stream, receiver in world.streams.items()
         if receiver is not None and receiver[0] == b and world.sources[world.flow.source_of(stream)][0] == a
     )

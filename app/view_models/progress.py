@@ -14,7 +14,7 @@ from engine.drill.running.modes import Mode
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How somebody stands at one moment."""
+    """Where a learner stands at one moment."""
 
     at: datetime
     skills: tuple[Standing, ...]
@@ -39,7 +39,7 @@ def practised(rows: Iterable[ResultRow]) -> list[Practised]:
 
 
 def progress(newest_first: Sequence[ResultRow], summaries: Iterable[Summary], now: datetime) -> Progress:
-    """How somebody with these results stands at *now*."""
+    """Where a learner with these results stands at *now*."""
     scored = [summary for summary in summaries if summary.scored]
     runs = practised(newest_first)
     courses = [Course(s.name, s.skills, LEVELS.index(s.level), s.minutes) for s in scored]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
@@ -72,8 +73,8 @@ class StartClass(QDialog):
 class JoinClass(QDialog):
     """Code and name, done."""
 
-    wanted = Signal(str, str)
-    """Code with address, and name."""
+    wanted = Signal(str, str, bool)
+    """Code with address, name, and whether the instructor may look."""
 
     def __init__(self, name: str, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -84,8 +85,12 @@ class JoinClass(QDialog):
         form = QFormLayout(self)
         form.addRow(tr("&Code:"), self.code)
         form.addRow(tr("Your &name:"), self.name)
+        self.consent = QCheckBox(tr("The &instructor may look at my seat"))
+        form.addRow(self.consent)
         form.addRow(_buttons(self, tr("&Join")))
-        self.accepted.connect(lambda: self.wanted.emit(self.code.text(), self.name.text().strip()))
+        self.accepted.connect(
+            lambda: self.wanted.emit(self.code.text(), self.name.text().strip(), self.consent.isChecked())
+        )
 
 
 def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
@@ -107,12 +112,18 @@ def _state(tile: Tile) -> str:
         return tr("finished")
     if not tile["connected"]:
         return tr("not connected")
+    if tile["held"]:
+        return tr("taken over")
     if tile["frozen"]:
         return tr("frozen")
     since = found["stuck_since_s"] if found is not None else None
     return (
         tr("nothing since {t}").format(t=formatting.run_time(since)) if since is not None else tr("✓ at work")
     )
+
+
+def _hand(tile: Tile) -> str:
+    return "" if tile["hand"] is None else f"{tile['hand_place']}. {tile['hand']}".strip()
 
 
 def _tone(tile: Tile) -> str | None:
@@ -144,14 +155,57 @@ def _why(tile: Tile) -> str:
 COLUMNS: Final = (
     Column(title=mark("Seat"), text=lambda tile: str(tile["seat"]), right=True),
     Column(title=mark("Name"), text=lambda tile: str(tile["name"]), sample="Annemarie Example"),
+    Column(title=mark("Group"), text=lambda tile: str(tile["group"]), sample="Blue"),
     Column(title=mark("State"), text=_state, tone=_tone, sample="✗ differs from 0:00:00 on", tip=_why),
     Column(
         title=mark("Time"), text=lambda tile: formatting.run_time(tile["at_s"]), right=True, sample="0:00:00"
     ),
     Column(title=mark("Goals"), text=_goals, right=True),
     Column(title=mark("Score so far"), text=_score, right=True),
+    Column(title=mark("Hand"), text=_hand, tip=_hand, sample="1. Which server?"),
     Column(title=mark("Last command"), text=_last_act, tip=_last_act),
 )
+
+
+def _needs(tile: Tile) -> tuple[float | str, ...]:
+    """Raised hands as they came, then who differs, is stuck or is away, then all others."""
+    return tile["hand_place"] or len(ORDERS) ** 9, {"bad": 0, "warn": 1}.get(_tone(tile) or "", 2)
+
+
+ORDERS: Final[dict[str, Callable[[Tile], tuple[float | str, ...]]]] = {
+    mark("by seat"): lambda tile: (),
+    mark("by need of help"): _needs,
+    mark("by group"): lambda tile: (tile["group"].casefold(),),
+    mark("by name"): lambda tile: (tile["name"].casefold(),),
+    mark("by score"): lambda tile: (-(tile["verdict"]["score"] or 0.0) if tile["verdict"] else 0.0,),
+    mark("by time"): lambda tile: (tile["at_s"],),
+}
+"""How the seats can be sorted -> by what; those that are alike by number."""
+
+
+ASKED: Final[dict[str, tuple[str, str]]] = {
+    mark("Message"): ("message {who} {text}", mark("A text; before it, if you like, “at 2:30” of the run")),
+    mark("Inject"): (
+        "inject {who} {text}",
+        mark("A command such as power-off SERVER_A, or “at 2:30 power-off SERVER_A”"),
+    ),
+    mark("Freeze"): ("freeze {who}", ""),
+    mark("Let go on"): ("go {who}", ""),
+    mark("Stop at"): ("freeze {who} at {text}", mark("Time of the run, such as 12:30")),
+    mark("More time"): (
+        "extend {who} {text}",
+        mark("So much later than the moment at which the run stops, such as 5:00"),
+    ),
+    mark("Send back to"): ("back {who} {text}", mark("Time of the run, such as 2:30, and why")),
+    mark("Start over"): ("reset {who} {text}?", mark("Why")),
+    mark("Put the selected seat into group"): ("group {seat} {text}", mark("One word, or none")),
+    mark("Break"): ("break {text}", mark("Minutes")),
+    mark("Class clock"): (
+        "clock {text}",
+        mark("Simulated seconds per second, or “own”: each seat has its own pace"),
+    ),
+}
+"""What can be sent -> its line of `class console`, and what belongs into it (empty: nothing, ?: perhaps)."""
 
 
 class ClassBoard(QDialog):
@@ -167,6 +221,8 @@ class ClassBoard(QDialog):
         super().__init__(parent)
         self.setWindowTitle(tr("Class"))
         self._tiles: dict[int, Tile] = {}
+        self._places: list[int] = []
+        """Numbers of the seats, as the rows stand."""
         self.code = QLabel(tr("The class is being started…"))
         font = QFont(self.code.font())
         font.setPointSizeF(font.pointSizeF() * CODE_POINTS)
@@ -188,19 +244,44 @@ class ClassBoard(QDialog):
         self.finish.clicked.connect(self.finish_wanted)
         self.end.clicked.connect(self.end_wanted)
         self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
-        for word, key in ((mark("Message"), "message"), (mark("Inject"), "inject")):
-            self.what.addItem(tr(word), key)
+        for word in ASKED:
+            self.what.addItem(tr(word), word)
+        self.what.currentIndexChanged.connect(self._show_what)
+        self.what.setAccessibleName(tr("What is sent"))
+        self.who.setAccessibleName(tr("To whom"))
         self.who.addItem(tr("to all"), ALL)
-        self.text.setPlaceholderText(tr("A message, or a command such as power-off SERVER_A"))
+        self.order, self.nameless = QComboBox(), QCheckBox(tr("Hide na&mes"))
+        for word in ORDERS:
+            self.order.addItem(tr(word), word)
+        self.order.setAccessibleName(tr("Order of the seats"))
+        self.order.currentIndexChanged.connect(self._show_tiles)
+        self.nameless.toggled.connect(self._show_tiles)
+        self.nameless.toggled.connect(self._show_who)
+        self.of_seat = {
+            "look": QPushButton(tr("L&ook at the seat")),
+            "take": QPushButton(tr("&Take over")),
+            "give": QPushButton(tr("Give &back")),
+            "lower": QPushButton(tr("&Hand is answered")),
+            "show": QPushButton(tr("Show to &all")),
+        }
+        for word, button in self.of_seat.items():
+            button.clicked.connect(lambda _=False, word=word: self._about_seat(word))
+            button.setAutoDefault(False)
+        self.unshow = QPushButton(tr("Show &no longer"))
+        self.unshow.setAutoDefault(False)
+        self.unshow.clicked.connect(lambda: self.said.emit("show none"))
         self.send = QPushButton(tr("&Send"))
         self.send.clicked.connect(self._send)
         self.text.returnPressed.connect(self._send)
         for button in (self.copy, self.freeze, self.go, self.finish, self.end, self.send):
             button.setAutoDefault(False)
+        self._show_what()
         layout = QVBoxLayout(self)
         layout.addLayout(_row(self.code, None, self.copy))
         layout.addWidget(self.state)
+        layout.addLayout(_row(self.order, self.nameless, None))
         layout.addWidget(self.tiles, 1)
+        layout.addLayout(_row(*self.of_seat.values(), self.unshow, None))
         layout.addLayout(_row(self.what, self.who, self.text, self.send))
         layout.addLayout(_row(self.freeze, self.go, self.finish, None, self.end))
         self._enable(False)
@@ -215,38 +296,96 @@ class ClassBoard(QDialog):
         for tile in board["tiles"]:
             self._tiles[tile["seat"]] = tile
             if self.who.findData(str(tile["seat"])) < 0:
-                self.who.addItem(tr("to {name}").format(name=tile["name"]), str(tile["seat"]))
-        chosen = self.tiles.currentIndex().row()
-        self.tiles.table.replace(self._tiles[number] for number in sorted(self._tiles))
-        if chosen >= 0:
-            self.tiles.selectRow(chosen)
+                self.who.addItem("", str(tile["seat"]))
+            if tile["group"] and self.who.findData(f"@{tile['group']}") < 0:
+                self.who.insertItem(1, tr("to group {name}").format(name=tile["group"]), f"@{tile['group']}")
+        self._show_tiles()
+        self._show_who()
         self.state.setText(self._said(board))
         self.freeze.setEnabled(board["state"] == "running")
-        self.go.setEnabled(board["state"] == "frozen")
+        stopped = any(tile["stopped"] for tile in self._tiles.values())
+        self.go.setEnabled(board["state"] == "frozen" or (stopped and board["state"] != "over"))
         self.finish.setEnabled(board["state"] != "over")
+
+    @property
+    def chosen(self) -> int | None:
+        """Number of the seat whose row is selected."""
+        row = self.tiles.currentIndex().row()
+        return self._places[row] if 0 <= row < len(self._places) else None
+
+    def _show_tiles(self) -> None:
+        """The seats in the order that is wanted; whose row was selected stays selected."""
+        chosen, by = self.chosen, ORDERS[self.order.currentData()]
+        tiles = sorted(self._tiles.values(), key=lambda tile: (*by(tile), tile["seat"]))
+        self._places = [tile["seat"] for tile in tiles]
+        if self.nameless.isChecked():
+            tiles = [{**tile, "name": self._name(tile)} for tile in tiles]
+        self.tiles.table.replace(tiles)
+        if chosen is not None:
+            self.tiles.selectRow(self._places.index(chosen))
+
+    def _show_who(self) -> None:
+        """The seats to which something can be sent, by name unless names are hidden."""
+        for place in range(self.who.count()):
+            tile = self._tiles.get(int(key)) if (key := str(self.who.itemData(place))).isdigit() else None
+            if tile is not None:
+                self.who.setItemText(place, tr("to {name}").format(name=self._name(tile)))
+
+    def _name(self, tile: Tile) -> str:
+        return tr("Seat {n}").format(n=tile["seat"]) if self.nameless.isChecked() else str(tile["name"])
+
+    def _about_seat(self, word: str) -> None:
+        """A line for the seat whose row is selected."""
+        if self.chosen is None:
+            self.show_problem(tr("Select the row of a seat first."))
+        else:
+            self.said.emit(f"{word} {self.chosen}")
 
     def _said(self, board: Board) -> str:
         tiles = self._tiles.values()
         there = sum(bool(tile["connected"]) for tile in tiles)
         said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
         said += ", " + tr("{n} connected").format(n=there)
+        if board["clock_s"] is not None:
+            said += ", " + tr("class clock {t}").format(t=formatting.run_time(board["clock_s"]))
+        if board["ends_in_s"] is not None:
+            ends = datetime.now() + timedelta(seconds=board["ends_in_s"])
+            said += ", " + tr("end at about {time}").format(time=f"{ends:%H:%M}")
+        if board["break_s"] is not None:
+            back = datetime.now() + timedelta(seconds=board["break_s"])
+            said += ", " + tr("break until {time}").format(time=f"{back:%H:%M}")
         if board["state"] == "over":
             return f"{said}. " + tr("The class is over.")
-        if board["state"] == "frozen" and board["not_frozen"]:
-            return f"{said}. " + tr("Not frozen yet: {names}.").format(names=", ".join(board["not_frozen"]))
+        if board["not_frozen"]:
+            return f"{said}. " + (
+                tr("Not frozen yet: {n}.").format(n=len(board["not_frozen"]))
+                if self.nameless.isChecked()
+                else tr("Not frozen yet: {names}.").format(names=", ".join(board["not_frozen"]))
+            )
         return f"{said}. " + (tr("Frozen.") if board["state"] == "frozen" else tr("Running."))
 
     def show_problem(self, text: str) -> None:
         self.state.setText(text)
 
     def _send(self) -> None:
-        text = self.text.text().strip()
-        if text:
-            self.said.emit(f"{self.what.currentData()} {self.who.currentData()} {text}")
+        line, placeholder = ASKED[self.what.currentData()]
+        text, who = self.text.text().strip(), str(self.who.currentData())
+        if "{seat}" in line and self.chosen is None:
+            self.show_problem(tr("Select the row of a seat first."))
+        elif text or not placeholder or line.endswith("?"):
+            self.said.emit(line.rstrip("?").format(who=who, text=text, seat=self.chosen).strip())
             self.text.clear()
 
+    def _show_what(self) -> None:
+        """What belongs into the line."""
+        line, placeholder = ASKED[self.what.currentData()]
+        self.text.setPlaceholderText(tr(placeholder) if placeholder else "")
+        self.text.setEnabled(bool(placeholder))
+        self.who.setEnabled("{who}" in line)
+
     def _enable(self, there: bool) -> None:
-        for button in (self.copy, self.freeze, self.go, self.finish, self.send):
+        of_seat = (*self.of_seat.values(), self.unshow)
+        for button in (self.copy, self.freeze, self.go, self.finish, self.send, *of_seat):
             button.setEnabled(there)
 
     def reject(self) -> None:

@@ -1,4 +1,4 @@
-"""What whoever runs the drill should know: the author's notes, and what is to come and when."""
+"""What the instructor should know: the author's notes, and what is to come and when."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Facilitator(QScrollArea):
         self._notes = Prose(whole=True)
         self._coming_title = QLabel(tr("Coming events"))
         self._coming = QLabel()
-        self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+        self._coming.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
         self._coming.setWordWrap(True)
         inside = QWidget()
         column = QVBoxLayout(inside)

@@ -41,7 +41,7 @@ class Run:
     scenario: str = ""
     """Its name, by which runs of one drill belong together."""
     retried: bool = False
-    """Somebody went back in it, or began it at a moment of an earlier run."""
+    """Time went back in it, or began it at a moment of an earlier run."""
 
 
 COLUMNS: Final = (
@@ -113,7 +113,7 @@ class HistoryPage(QWidget):
     compared = Signal(int, int)
     """The earlier and the later of two runs."""
     deleted = Signal(list)
-    """Somebody wants these runs gone; nothing has been asked yet."""
+    """The user wants these runs gone; nothing has been asked yet."""
     left = Signal()
 
     def __init__(self, parent: QWidget | None = None) -> None:

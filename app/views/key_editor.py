@@ -252,7 +252,7 @@ class KeyEditor(QDialog):
         return self.press.keySequence().toString(QKeySequence.SequenceFormat.PortableText)
 
     def _put(self, add: bool) -> None:
-        """Give the command the pressed keys and take them from whoever has them."""
+        """Give the command the pressed keys and take them from the command that has them."""
         row, pressed = self._row, self._pressed
         if row is not None and pressed:
             self._keys = keys.given(self._keys, row.command.name, pressed, add=add)
@@ -265,7 +265,7 @@ class KeyEditor(QDialog):
             self._show()
 
     def _give_usual(self) -> None:
-        """As the scheme has it, even if somebody else has got these keys meanwhile."""
+        """As the scheme has it, even if another command has got these keys meanwhile."""
         row = self._row
         if row is not None:
             self._keys[row.command.name] = ()

@@ -103,7 +103,7 @@ class LookBack(QFrame):
         self._offer(self.previous, self.next, self.leave)
 
     def show_best(self, done: int, lines: list[str], t_s: float) -> None:
-        """The best possible after *done* of its *lines*; whoever likes takes over."""
+        """The best possible after *done* of its *lines*; the user can take over."""
         self._head.setText(tr("The best possible"))
         said = tr("{moment}, action {done} of {all}. Continue from here to take over.")
         self._text.setText(said.format(moment=formatting.run_time(t_s, 1), done=done, all=len(lines)))

@@ -228,7 +228,7 @@ class _NextCard(QFrame):
         name, why, skills = QLabel(title), QLabel(_why(what, now)), QLabel()
         skills.setText(", ".join(tr(skill.title) for skill in what.skills))
         for label in (name, why, skills):
-            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
             label.setWordWrap(True)
         name.setFont(theme.sized(self.font(), 1.05, bold=True))
         for label in (why, skills):

@@ -58,7 +58,7 @@ class RunComparison(QWidget):
     """A page of two tables; Esc leads back."""
 
     left = Signal()
-    """Somebody is done with it."""
+    """It was closed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

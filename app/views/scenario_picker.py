@@ -44,7 +44,7 @@ SKILL_LETTERS: Final = 8
 """The choice of a skill leaves room for the search where the page is narrow."""
 
 FIRST_DRILL: Final = "automatic-failover"
-"""What somebody who has done nothing yet is led to: what mirroring is for, in six minutes."""
+"""What a new user is led to: what mirroring is for, in six minutes."""
 
 _CARD: Final = Qt.ItemDataRole.UserRole
 _ROW_UNITS: Final = 3.9
@@ -387,7 +387,7 @@ class _Details(QFrame):
         self._title, self._facts, self._skills = QLabel(), QLabel(), QLabel()
         self._title.setWordWrap(True)
         for label in (self._title, self._facts, self._skills):
-            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
         for label in (self._facts, self._skills):
             label.setProperty("muted", "true")
             label.setWordWrap(True)
@@ -468,7 +468,12 @@ class _CardDelegate(QStyledItemDelegate):
 
     def sizeHint(self, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex) -> QSize:
         drawn: Any = option  # the stubs lack the fields of the base class
-        said = _said(index.data(_CARD), drawn.font, self._list.viewport().width() - _LEFT_PX - _RIGHT_PX)
+        beside = (
+            self._list.verticalScrollBar().sizeHint().width()
+        )  # as if it were there: rows are measured once
+        room = self._list.contentsRect().width() - beside - _LEFT_PX - _RIGHT_PX
+        card: Card = index.data(_CARD)
+        said = _said(card.title, card.summary, drawn.font.toString(), room)
         more = _TITLE_UNITS * (len(said.title) - 1) + len(said.summary) - 1
         return QSize(200, round(option.fontMetrics.height() * (_ROW_UNITS + more)))
 
@@ -497,27 +502,24 @@ class _Said:
 
     title: list[str]
     summary: list[str]
-    result_beside: bool
-    """The result has room beside the title; else it stands among the facts."""
-
-
-def _said(card: Card, font: QFont, width: float) -> _Said:
-    return _in_lines(card.title, card.result, card.summary, font.toString(), width)
+    title_px: float
+    """Width of the title in one line."""
 
 
 @lru_cache(maxsize=1024)
-def _in_lines(title: str, result: str, summary: str, font_text: str, width: float) -> _Said:
+def _said(title: str, summary: str, font_text: str, width: float) -> _Said:
     """The list asks for all of its rows again whenever anything of it changes."""
     font = QFont()
     font.fromString(font_text)
-    large, small = QFontMetricsF(theme.sized(font, 1.1, bold=True)), QFontMetricsF(theme.sized(font, 0.9))
-    beside = large.horizontalAdvance(title) + small.horizontalAdvance(result) + 14 <= width
+    large = QFontMetricsF(theme.sized(font, 1.1, bold=True))
     summary_lines = wrapped(summary, QFontMetricsF(font), width, _LINES_MAX)
-    return _Said(wrapped(title, large, width, _LINES_MAX), summary_lines, beside)
+    return _Said(wrapped(title, large, width, _LINES_MAX), summary_lines, large.horizontalAdvance(title))
 
 
 def wrapped(text: str, metrics: QFontMetricsF, width: float, lines_max: int) -> list[str]:
     """*text* in lines of that *width*, one at least; what does not fit into so many ends in dots."""
+    if metrics.horizontalAdvance(text) <= width:
+        return [text]
     lines, words = [""], text.split()
     for place, word in enumerate(words):
         longer = f"{lines[-1]} {word}".strip()
@@ -538,10 +540,11 @@ def _draw_card(
     muted = colours.on_selection if chosen else colours.muted
     line = QFontMetricsF(font).height()
     title, small = theme.sized(font, 1.1, bold=True), theme.sized(font, 0.9)
-    said = _said(card, font, box.width())
+    said = _said(card.title, card.summary, font.toString(), box.width())
+    beside = said.title_px + QFontMetricsF(small).horizontalAdvance(card.result) + 14 <= box.width()
     left = Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter
     row = QRectF(box.left(), box.top() + line * 0.4, box.width(), line * _TITLE_UNITS)
-    if said.result_beside:
+    if beside:  # the result has room beside the title; else it stands among the facts
         painter.setFont(small)
         painter.setPen(muted)
         painter.drawText(row, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, card.result)
@@ -556,7 +559,7 @@ def _draw_card(
     for words in said.summary:
         painter.drawText(row, left, words)
         row.translate(0.0, line)
-    _draw_level(painter, card, row, small, muted, "" if said.result_beside else card.result)
+    _draw_level(painter, card, row, small, muted, "" if beside else card.result)
     if card.due:
         _draw_due(painter, row, small, colours)
 

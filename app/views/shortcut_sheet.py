@@ -47,7 +47,7 @@ class ShortcutSheet(QDialog):
     """Which key does what, where; for reading, searching and printing."""
 
     change_wanted = Signal()
-    """Somebody wants other keys."""
+    """The user wants other keys."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -205,7 +205,7 @@ def _group_html(name: str, commands: Sequence[Command], chosen: Keys, colours: t
 
 
 def _absent_html(colours: theme.Tokens) -> str:
-    """What somebody may look for who comes from Management Studio."""
+    """What a user of Management Studio may look for."""
     rows = "".join(
         _row_html(
             f'<span style="color:{colours.muted.name()}">{escape(tr(why))}</span>', _keys_html([key], colours)

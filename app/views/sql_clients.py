@@ -103,6 +103,9 @@ class SqlClients(QDialog):
         self._string, self._databases = string, databases
         self.state = QLabel()
         self.state.setWordWrap(True)
+        self.state.setMinimumHeight(
+            2 * self.state.fontMetrics().lineSpacing()
+        )  # one line or two: nothing moves
         self.server, self.database, self.tool = QComboBox(), QComboBox(), QComboBox()
         self.tool.addItems(list(tools))
         self.text = QPlainTextEdit()

@@ -1,4 +1,4 @@
-"""The topology as a table: the same facts and acts for whoever does not use the picture."""
+"""The topology as a table: the same facts and acts for those who do not use the picture."""
 
 from __future__ import annotations
 
@@ -6,15 +6,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut
+from PySide6.QtCore import Signal, Slot
 from PySide6.QtWidgets import QHBoxLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
 from app.view_models.faces import KINDS, ClientFace, CopyFace, LinkFace, Picture, ServerFace, Sign
 from app.view_models.offers import Offer, Target, offers
 from app.view_models.picture import all_copies, picture_of, veiled
 from app.widgets.acts import Acts, put_heading
-from app.widgets.bars import menu_button
+from app.widgets.bars import menu_button, open_menu_on
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting, fuzzy
 from app.words.language import mark, tr
@@ -40,7 +39,7 @@ Face = ServerFace | CopyFace | LinkFace | ClientFace
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A server, copy, link or application; its cells are made of its face when somebody looks."""
+    """A server, copy, link or application; its cells are made of its face when they are looked at."""
 
     target: Target
     name: str
@@ -127,6 +126,8 @@ def state_of(row: Row) -> Sign:
 def service_of(row: Row) -> Sign:
     """What is served, and what is in the way of it."""
     match row.face:
+        case ServerFace(troubles=(), listeners=found) if found:
+            return _joined(found)
         case ServerFace(troubles=(), place=place) if place:
             return Sign(place, "text", "")
         case ServerFace(troubles=troubles):
@@ -208,12 +209,8 @@ class TopologyTable(QWidget):
         self.field.textChanged.connect(lambda _: self._show())
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Topology"))
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(self._pop_menu)
+        open_menu_on(self.table, self.fill_menu)
         self.table.selectionModel().currentRowChanged.connect(lambda *_: self.chosen.emit(self.target))
-        for key in ("Return", "Enter"):
-            opener = QShortcut(QKeySequence(key), self.table, context=Qt.ShortcutContext.WidgetShortcut)
-            opener.activated.connect(self._pop_menu_of_current)
         self.setFocusProxy(self.table)
         bar = QHBoxLayout()
         bar.setContentsMargins(4, 4, 4, 4)
@@ -282,17 +279,6 @@ class TopologyTable(QWidget):
         place = next((p for p, row in enumerate(self.model.rows) if _same(row.target, target)), None)
         if place is not None:
             self.table.selectRow(place)
-
-    def _pop_menu_of_current(self) -> None:
-        self._pop_menu(self.table.visualRect(self.table.currentIndex()).bottomLeft())
-
-    def _pop_menu(self, place: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if self.fill_menu(menu):
-            menu.popup(self.table.viewport().mapToGlobal(place))
-        else:
-            menu.deleteLater()
 
     def fill_menu(self, menu: QMenu) -> bool:
         """What can be done to the selected rows; to several of a kind only what can be done to each of them."""

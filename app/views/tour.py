@@ -45,7 +45,7 @@ class _Ring(QWidget):
 
 
 class Tour(QFrame):
-    """Stops one after the other; `ended` when the last is left or somebody has seen enough."""
+    """Stops one after the other; `ended` when the last is left or the tour is closed."""
 
     ended = Signal()
 

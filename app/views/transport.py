@@ -58,7 +58,7 @@ def speed_text(speed: float) -> str:
 
 
 def typed_speed(text: str) -> float | None:
-    """The speed that somebody has typed, such as 2, 0.5, 0,5 or 1,000x, within what there is; None: no number."""
+    """The speed that the user has typed, such as 2, 0.5, 0,5 or 1,000x, within what there is; None: no number."""
     digits = re.sub(r"[\s×xX*]", "", text)
     found = re.fullmatch(r"(\d{1,3}(?:[.,]\d{3})+|\d*)(?:[.,](\d+))?", digits)
     if found is None or not digits.strip(".,"):
@@ -137,6 +137,18 @@ class _Between(QWidget):
         return QSize(BAR_UNITS[0] * self.fontMetrics().height(), super().minimumSizeHint().height())
 
 
+def _write(label: QLabel, text: str) -> None:
+    """Into a room that stays: a label of any other size has the whole window laid out anew for every text."""
+    if label.fontMetrics().horizontalAdvance(text) > label.width():
+        _make_room(label, text)
+    label.setText(text)
+
+
+def _make_room(label: QLabel, text: str) -> None:
+    metrics = QFontMetrics(label.font())
+    label.setFixedSize(metrics.horizontalAdvance(text), metrics.height())
+
+
 class Transport(QWidget):
     """Shows the simulated time and speed; its buttons are the window's own actions."""
 
@@ -209,9 +221,9 @@ class Transport(QWidget):
 
     @Slot(object)
     def show_world(self, world: World) -> None:
-        self._clock.setText(formatting.run_time(world.t_s, 2))
+        _write(self._clock, formatting.run_time(world.t_s, 2))
         self._clock.setAccessibleName(" ".join((tr("Simulated time"), formatting.run_time(world.t_s, 0))))
-        self._server_time.setText(formatting.server_time(world.settings.start_time, world.tick, 0))
+        _write(self._server_time, formatting.server_time(world.settings.start_time, world.tick, 0))
 
     @Slot(float)
     def show_speed(self, speed: float) -> None:
@@ -242,12 +254,13 @@ class Transport(QWidget):
     def _show_font(self) -> None:
         clock = theme.sized(theme.fixed_font(1.0), 1.7, bold=True)
         self._clock.setFont(clock)
-        self._clock.setMinimumWidth(QFontMetrics(clock).horizontalAdvance("0:00:00.00"))
+        _make_room(self._clock, "0:00:00.00")
         font = QApplication.font()
         self._speed.setFont(theme.sized(font, 1.05, bold=True))
         self._speed.fit()
         small = theme.sized(font, 0.85)
         self._server_time.setFont(small)
+        _make_room(self._server_time, self._server_time.text())
         self._note.setFont(small)  # its room is kept: it comes and goes every few frames where it is needed
         self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_lag_text(SPEEDS[-1])))
         line = QFontMetrics(font).height()

@@ -20,9 +20,9 @@ class Acts(QObject):
     requested = Signal(str)
     """One input line without its time."""
     pointed = Signal(str)
-    """Somebody considers this line in a menu; empty: not any more."""
+    """The user considers this line in a menu; empty: not any more."""
     query_wanted = Signal(str)
-    """Somebody wants to talk to this server."""
+    """The user wants to talk to this server."""
 
     def __init__(self, parent: QObject | None = None) -> None:
         super().__init__(parent)
@@ -30,7 +30,7 @@ class Acts(QObject):
         self.truth = True
         """What is offered follows what really is; without it, as in an exam, it tells nothing of that."""
         self.opened = ""
-        """The database among many that somebody looks at: acts on a server are offered for it, not for all."""
+        """The database among many that the user looks at: acts on a server are offered for it, not for all."""
 
     def actions_for(self, world: World, target: Target, palette: QPalette) -> list[QAction]:
         """The acts that make sense for *target* now, repairs first; icons in the colours of *palette*."""
@@ -63,7 +63,7 @@ class Acts(QObject):
             menu.addAction(self._query(target.names[0]))
 
     def _watch(self, menu: QMenu) -> None:
-        """Tell which act of *menu* and its submenus somebody considers."""
+        """Tell which act of *menu* and its submenus the user considers."""
         if not menu.property("watched"):
             menu.setProperty("watched", True)
             menu.hovered.connect(lambda action: self.pointed.emit(action.property("line") or ""))

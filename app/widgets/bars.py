@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from PySide6.QtCore import QEvent, QSize, Qt, QTimer
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QMenu, QToolBar, QToolButton, QWidget
+from PySide6.QtCore import QEvent, QPoint, QSize, Qt, QTimer
+from PySide6.QtGui import QAction, QKeySequence, QShortcut
+from PySide6.QtWidgets import QAbstractItemView, QMenu, QToolBar, QToolButton, QWidget
 
 from app.widgets import theme
 from app.widgets.reader import close_when_chosen
@@ -63,11 +63,29 @@ def hang(menu: QMenu, button: QToolButton) -> None:
     button.setMenu(menu)
     button.setPopupMode(QToolButton.ToolButtonPopupMode.DelayedPopup)
     button.setStyleSheet("QToolButton::menu-indicator { image: none; }")  # its text has the arrow
-    # When the click is over: the menu waits for its end, and so would whoever asked for it from outside.
+    # When the click is over: the menu waits for its end, and so would a caller from outside.
     soon = QTimer(button, singleShot=True, interval=0)
     soon.timeout.connect(lambda: menu.hide() if menu.isVisible() else button.showMenu())
     button.clicked.connect(lambda _=False: soon.start())
     close_when_chosen(menu)
+
+
+def open_menu_on(table: QAbstractItemView, fill: Callable[[QMenu], bool]) -> None:
+    """A right click on *table*, Return or Enter opens a menu; *fill* says whether there is anything in it."""
+
+    def pop(place: QPoint) -> None:
+        menu = QMenu(table)
+        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        if fill(menu):
+            menu.popup(table.viewport().mapToGlobal(place))
+        else:
+            menu.deleteLater()
+
+    table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
+    table.customContextMenuRequested.connect(pop)
+    for key in ("Return", "Enter"):
+        opener = QShortcut(QKeySequence(key), table, context=Qt.ShortcutContext.WidgetShortcut)
+        opener.activated.connect(lambda: pop(table.visualRect(table.currentIndex()).bottomLeft()))
 
 
 def menu_button(text: str, tip: str, fill: Callable[[QMenu], object]) -> QToolButton:

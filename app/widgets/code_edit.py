@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import QEvent, QMimeData, QPoint, QRect, QSize, QStringListModel, Qt, Signal
+from PySide6.QtCore import QEvent, QMargins, QMimeData, QPoint, QRect, QSize, QStringListModel, Qt, Signal
 from PySide6.QtGui import (
     QColor,
     QKeyEvent,
@@ -300,7 +300,11 @@ class CodeEdit(QPlainTextEdit):
         below = 0 if self.find_bar.isHidden() else self.find_bar.sizeHint().height()
         lines = LINES_BESIDE_BAR if below else LINES_MIN
         self.setMinimumHeight(below + lines * self.fontMetrics().height())
-        self.setViewportMargins(width, 0, 0, below)
+        margins = QMargins(width, 0, 0, below)
+        if (
+            self.viewportMargins() != margins
+        ):  # in a resizeEvent, with scroll bars that come and go, it never ended
+            self.setViewportMargins(margins)
         inside = self.contentsRect()
         self._margin.setGeometry(QRect(inside.left(), inside.top(), width, inside.height() - below))
         self.find_bar.setGeometry(inside.left(), inside.bottom() - below + 1, inside.width(), below)

@@ -5,7 +5,7 @@ A new view of the desk costs its own file and a row here: the desk, the menus, t
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol, runtime_checkable
 
@@ -49,6 +49,14 @@ class OverTime(Protocol):
 
     def show_between(self, span: Span | None) -> None:
         """Show only this span; None: all of the time."""
+
+
+@runtime_checkable
+class InParts(Protocol):
+    """A view that is too much for one frame at a high speed."""
+
+    def show_parts(self, world: World) -> Iterator[None]:
+        """What `show_world` does, in parts of similar cost; a `next` shows one of them."""
 
 
 @runtime_checkable

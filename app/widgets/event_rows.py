@@ -1,4 +1,4 @@
-"""The rows that a table of events shows: which events, as numbers; a row is made when somebody looks at it. No Qt."""
+"""The rows that a table of events shows: which events, as numbers; a row is made when the user looks at it. No Qt."""
 
 from __future__ import annotations
 

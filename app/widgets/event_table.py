@@ -84,9 +84,9 @@ class EventTable(QWidget):
 
     requested = Signal(str)
     time_selected = Signal(float)
-    """Somebody wants to see this moment (seconds since the start)."""
+    """The user wants to see this moment (seconds since the start)."""
     save_wanted = Signal()
-    """Somebody wants the rows that are listed in a file."""
+    """The user wants the rows that are listed in a file."""
 
     def __init__(
         self,

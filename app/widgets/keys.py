@@ -371,7 +371,7 @@ def _parts(sequence: QKeySequence) -> list[QKeyCombination]:
 
 
 def keys_of(scheme: str, changes: Keys | None = None) -> dict[str, tuple[str, ...]]:
-    """The keys of every command: those of *scheme*, and in their place the *changes* that somebody has made."""
+    """The keys of every command: those of *scheme*, and in their place the *changes* that the user has made."""
     found = {command.name: tuple(normal(key) for key in command.keys(scheme)) for command in COMMANDS}
     for name, keys in (changes or {}).items():
         if name in found and not BY_NAME[name].fixed:
@@ -429,7 +429,7 @@ def why_not(keys: Keys, name: str, text: str) -> str:
 
 
 def given(keys: Keys, name: str, text: str, *, add: bool = False) -> dict[str, tuple[str, ...]]:
-    """All keys once the command has these (beside its others if *add*); whoever is in the way gives its own up."""
+    """All keys once the command has these (beside its others if *add*); the command that had them gives them up."""
     found, new = dict(keys), normal(text)
     for clash in clashes_with(keys, name, new):
         other = _other(clash, name)

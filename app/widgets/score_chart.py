@@ -1,4 +1,4 @@
-"""Scores of one drill over time as a small line: how somebody gets better at it."""
+"""Scores of one drill over time as a small line: how a learner gets better at it."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Scored:
 
 
 class ScoreChart(QWidget):
-    """A dot for each run, oldest to the left, evenly spaced; hollow where somebody went back."""
+    """A dot for each run, oldest to the left, evenly spaced; hollow where time went back."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

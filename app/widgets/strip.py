@@ -139,10 +139,15 @@ class Strip(QWidget):
         self.update()
 
     def show_now(self, now_s: float) -> None:
-        """The run has come this far."""
-        if now_s != self._now_s:
-            self._now_s = now_s
+        """The run has come this far; painted when that is another place."""
+        before = self._place_of_now()
+        self._now_s = now_s
+        if self._place_of_now() != before:
             self.update()
+
+    def _place_of_now(self) -> tuple[float, int]:
+        """The scale, and how many half pixels of it have gone by."""
+        return self.span_s, round(self.x_of(self._now_s) * 2.0)
 
     @Slot(object)
     def show_time(self, t_s: float | None) -> None:

@@ -319,7 +319,7 @@ def _draws_itself(kind: type[QWidget]) -> bool:
 
 
 def _with_fonts_of_their_own(app: QApplication) -> list[tuple[QWidget, QFont]]:
-    """Widgets that somebody has given a font, and that font."""
+    """Widgets that the user has given a font, and that font."""
     return [
         (widget, QFont(widget.font()))
         for widget in app.allWidgets()

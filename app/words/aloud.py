@@ -16,7 +16,7 @@ RANK: Final = (
     "client", "detected",
 )  # fmt: skip
 """Kinds of events that are said, what matters most first: of a flood the least is left out. The other kinds repeat
-one of these, or answer a question that somebody has put to a server."""
+one of these, or answer a question that the user has put to a server."""
 
 OF_THE_RUN: Final = frozenset({"question", "hint", "answer", "chore"})
 """Not about the simulated world: said in every way to take a drill."""

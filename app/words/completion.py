@@ -1,4 +1,4 @@
-"""How an input line that somebody types may go on. No Qt."""
+"""How an input line that the user types may go on. No Qt."""
 
 from __future__ import annotations
 

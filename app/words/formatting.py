@@ -76,7 +76,7 @@ def significant(value: float | None, digits: int = 3, decimals_max: int = 9) -> 
 
 
 def short(value: float | None) -> str:
-    """`significant` with two decimals at most: what is smaller is as good as nothing to somebody who watches."""
+    """`significant` with two decimals at most: what is smaller is as good as nothing to a viewer."""
     return significant(value, decimals_max=2)
 
 

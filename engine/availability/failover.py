@@ -259,7 +259,7 @@ def _led_by(world: World, group: AvailabilityGroup, server: str, forced: bool) -
 def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced: bool) -> None:
     if forced:
         suspend_others(world, group, copy.database, copy.server)
-    key = (copy.server, copy.database)
+    key = copy.key
     old = world.copies.get((group.primary, copy.database))
     if copy.stream is not None:
         hardened_kb = world.flow.stream_positions(copy.stream).hardened_kb
@@ -311,7 +311,7 @@ def _account_end(world: World, copy: DatabaseCopy, old: DatabaseCopy, kept_kb: f
         return
     lost_kb = max(0.0, told - kept_kb)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
-    world.update_copy((old.server, old.database), written_off_kb=told)
+    world.update_copy(old.key, written_off_kb=told)
     losses.note(world, old.database, copy.server, count, lost_kb, losses.THIS_COPY)
 
 

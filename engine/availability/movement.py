@@ -85,17 +85,10 @@ def _follow_primary(world: World, server: str, guid: int) -> None:
 
 def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -> None:
     """Timer: *me* now notices that its connection to *peer* is gone."""
-    contact = world.contacts.get((guid, me, peer))
-    if (
-        contact is None
-        or contact.epoch != epoch
-        or not contact.connected
-        or not world.instances[me].answering
-    ):
+    if not network.close_end(world, guid, me, peer, epoch):
         return
-    world.contacts[guid, me, peer] = replace(
-        contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
-    )
+    contact = world.contacts[guid, me, peer]
+    world.contacts[guid, me, peer] = replace(contact, lost_by=why, lost_tick=world.tick)
     if why == "silent":
         errorlog.write(world, me, 35206, peer, replica_id(guid, peer))
     world.emit("detected", say("lost {server}", server=peer), server=me, peer=peer, how=why)
@@ -338,6 +331,17 @@ def synchronous(world: World, lead: DatabaseCopy, server: str) -> bool:
     group = replicas.group_of(world, lead.server, guid) if guid is not None else None
     ends = (group.replica(lead.server), group.replica(server)) if group is not None else ()
     return bool(ends) and all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends)
+
+
+def required(world: World, lead: DatabaseCopy, server: str) -> bool:
+    """The primary *lead* has fewer synchronized secondaries than REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT says, so
+    its commits wait for the synchronous one on *server*, connected or not. [DOC: CREATE AVAILABILITY GROUP]"""
+    mine = lead.availability
+    group = replicas.group_of(world, lead.server, mine.guid) if mine.guid is not None else None
+    if group is None or not group.required_synchronized or mine.role is not ReplicaRole.PRIMARY:
+        return False
+    there = sum(state is SyncState.SYNCHRONIZED for _, state in mine.peers)
+    return there < group.required_synchronized and synchronous(world, lead, server)
 
 
 def caught_up(world: World, stream: int) -> None:

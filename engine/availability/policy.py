@@ -61,15 +61,18 @@ class Availability(groups.Policy):
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)
 
     def reads(self, copy: DatabaseCopy, read_intent: bool, connected: bool = False) -> bool:
-        """While data movement is suspended connections stay, and new ones are refused. [DOC: suspend an availability
-        database]"""
+        """While data movement is suspended connections stay, and new ones are refused [DOC: suspend an availability
+        database]; since 2014 both are served without a primary [DOC: readable secondaries]."""
         mine = copy.availability
         if mine.role is ReplicaRole.PRIMARY:
             return mine.primary_connections == "ALL" or not read_intent
         allowed = mine.readers == "ALL" or (mine.readers == "READ_ONLY" and read_intent)
-        moving = mine.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
-        stays = connected and mine.suspended is not None and mine.state is SyncState.NOT_SYNCHRONIZING
-        return mine.role is ReplicaRole.SECONDARY and allowed and (moving or stays)
+        moving = mine.state in replicas.MOVING
+        still = mine.state is SyncState.NOT_SYNCHRONIZING
+        stays = connected if mine.suspended is not None else mine.reads_alone
+        if mine.role is ReplicaRole.RESOLVING:
+            return allowed and mine.reads_alone and stays
+        return allowed and (moving or (still and stays))
 
     def route(self, world: World, copy: DatabaseCopy) -> str | None:
         """The first server of the primary's routing list that can be read now; 982 if there is none. Servers of one
@@ -93,11 +96,11 @@ class Availability(groups.Policy):
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:
         mine = copy.availability
-        if mine.role is ReplicaRole.RESOLVING:
+        if mine.role is ReplicaRole.RESOLVING and not self.reads(copy, True, connected):
             return SqlError(983 if mine.quorum else 988, copy.database)
         if copy.disk_failed:
             return super().refusal(copy)
-        if mine.role is ReplicaRole.SECONDARY:
+        if mine.role is not ReplicaRole.PRIMARY:
             if mine.state in (SyncState.REVERTING, SyncState.INITIALIZING):
                 return SqlError(922, copy.database)
             if mine.readers == "READ_ONLY" and not read_intent and self.reads(copy, True, connected):
@@ -113,7 +116,7 @@ class Availability(groups.Policy):
         suspended = mine.suspended is not None or follow.availability.suspended is not None
         usable = not lead.disk_failed and not follow.disk_failed
         sending = contact is not None and contact.connected and not suspended and usable
-        waiting = follow.server in mine.lost
+        waiting = follow.server in mine.lost or movement.required(world, lead, follow.server)
         in_step = mine.peer(follow.server) is SyncState.SYNCHRONIZED or follow.server in dict(mine.closing)
         return StreamTerms(
             awaited=in_step or waiting,

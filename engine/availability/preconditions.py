@@ -1,24 +1,35 @@
-"""Why an availability group fails over by itself or not: what the cluster asks, and where it shows."""
+"""Why an availability group fails over by itself or not: what is asked of each secondary, and where it shows."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from engine.availability import failover, replicas
 from engine.cluster import config, roles
-from engine.model import AvailabilityGroup, CommitMode, FailoverMode, ResourceState, World
+from engine.model import (
+    AvailabilityGroup,
+    CommitMode,
+    ReplicaRole,
+    ReplicaWord,
+    ResourceState,
+    World,
+)
 from engine.protocol.groups import Precondition
-from engine.words import say
+from engine.words import Sentence, joined, say
 
 
 def preconditions(world: World, database: str) -> list[Precondition]:
-    """Of the group of *database*: those for its best target, or for any if there is none."""
+    """Of the group of *database*: those of the group, then those of each secondary, its best target first."""
     copy = next((c for c in world.copies_of(database) if c.availability.guid is not None), None)
     assert copy is not None and copy.availability.guid is not None, f"{database} is in no availability group"
     group = _newest(world, copy.availability.guid)
     if group is None:
         return []
-    target = _target(group)
-    return [*_configured(group, target), *_cluster(world, group, target), *_target_state(world, group, target),
-            *_loss(world, group)]  # fmt: skip
+    return [
+        *_cluster(world, group),
+        *(found for target in targets(group) for found in _of_target(world, group, target)),
+        *_loss(world, group),
+    ]
 
 
 def _newest(world: World, guid: int) -> AvailabilityGroup | None:
@@ -27,71 +38,94 @@ def _newest(world: World, guid: int) -> AvailabilityGroup | None:
     return nodes[-1].config.group(guid) if nodes else None
 
 
-def _target(group: AvailabilityGroup) -> str:
-    others = [replica for replica in group.replicas if replica.server != group.primary]
-    ranked = sorted(
+def targets(group: AvailabilityGroup) -> list[str]:
+    """Secondaries, those with automatic failover and those that are ready first."""
+    others = [replica.server for replica in group.replicas if replica.server != group.primary]
+    return sorted(
         others,
-        key=lambda r: (r.failover is not FailoverMode.AUTOMATIC, not failover.ready(group, r.server)),
+        key=lambda server: (not failover.automatic_target(group, server), not failover.ready(group, server)),
     )
-    return ranked[0].server if ranked else ""
 
 
-def _configured(group: AvailabilityGroup, target: str) -> list[Precondition]:
-    ends = [group.replica(group.primary), group.replica(target)]
-    there = all(end is not None for end in ends)
-    return [
-        Precondition(
-            say("primary and target both have automatic failover"),
-            there and failover.automatic_target(group, target),
-            say("sys.availability_replicas: failover_mode_desc"),
-        ),
-        Precondition(
-            say("primary and target both have synchronous commit"),
-            there and all(end is not None and end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends),
-            say("sys.availability_replicas: availability_mode_desc"),
-        ),
-    ]
-
-
-def _cluster(world: World, group: AvailabilityGroup, target: str) -> list[Precondition]:
-    node = config.node_of(world, target)
+def _cluster(world: World, group: AvailabilityGroup) -> Iterator[Precondition]:
+    """What holds for the group as a whole. [DOC: flexible failover policy]"""
     found = roles.find(world, group.name)
-    forced = node is not None and node.config.forced
-    used_up = found is not None and found[1].way == roles.EXHAUSTED
-    return [
-        Precondition(
-            say("the node of the target is in a cluster with quorum"),
-            config.has_quorum(world, target),
-            say("sys.dm_hadr_cluster_members on {server}", server=target),
-        ),
-        Precondition(
-            say("the cluster was not started with forced quorum"),
-            not forced,
-            say("sys.dm_hadr_cluster on {server}: quorum_state_desc", server=target),
-        ),
-        Precondition(
-            say("the cluster role is not offline"),
-            not used_up,
-            say("Failover Cluster Manager and the cluster log: role {role}", role=group.name),
-        ),
-    ]
+    forced = any(node.config.forced for node in world.nodes.values() if node.partition)
+    yield Precondition(
+        say("the cluster was not started with forced quorum"),
+        not forced,
+        say("sys.dm_hadr_cluster: quorum_state_desc"),
+    )
+    used, most = roles.failures_used(world, group.name)
+    yield Precondition(
+        say("the group has failures left within six hours"),
+        used < most and (found is None or found[1].way != roles.EXHAUSTED),
+        say("the cluster log: failoverCount, and Failover Cluster Manager: role {role}", role=group.name),
+        about="memory",
+        now=say("{used} of {most} used up", used=used, most=most),
+    )
 
 
-def _target_state(world: World, group: AvailabilityGroup, target: str) -> list[Precondition]:
-    instance = world.instances.get(target)
-    return [
-        Precondition(
-            say("SQL Server runs and answers on the target"),
-            instance is not None and instance.answering,
-            say("ERRORLOG of {server}", server=target),
-        ),
-        Precondition(
-            say("every database was synchronized on the target when the primary was lost"),
-            failover.ready(group, target),
-            say("sys.dm_hadr_database_replica_cluster_states: is_failover_ready of {server}", server=target),
-            about="memory",
-        ),
-    ]
+def _of_target(world: World, group: AvailabilityGroup, target: str) -> Iterator[Precondition]:
+    ends = [end for end in (group.replica(group.primary), group.replica(target)) if end is not None]
+    instance, node = world.instances.get(target), config.node_of(world, target)
+    yield Precondition(
+        say("primary and target both have automatic failover"),
+        failover.automatic_target(group, target),
+        say("sys.availability_replicas: failover_mode_desc"),
+        target=target,
+        now=joined(", ", (say("{server} {word}", server=end.server, word=end.failover.name) for end in ends)),
+    )
+    yield Precondition(
+        say("primary and target both have synchronous commit"),
+        len(ends) == 2 and all(end.mode is CommitMode.SYNCHRONOUS_COMMIT for end in ends),
+        say("sys.availability_replicas: availability_mode_desc"),
+        target=target,
+        now=joined(", ", (say("{server} {word}", server=end.server, word=end.mode.name) for end in ends)),
+    )
+    yield Precondition(
+        say("the node of the target is in a cluster with quorum"),
+        config.has_quorum(world, target),
+        say("sys.dm_hadr_cluster_members on {server}", server=target),
+        target=target,
+    )
+    yield Precondition(
+        say("the node of the target is not paused"),
+        node is not None and not node.paused,
+        say("Get-ClusterNode: State"),
+        target=target,
+    )
+    yield Precondition(
+        say("SQL Server runs and answers on the target"),
+        instance is not None and instance.answering,
+        say("ERRORLOG of {server}", server=target),
+        target=target,
+    )
+    yield Precondition(
+        say("every database was synchronized on the target when the primary was lost"),
+        failover.ready(group, target),
+        say("sys.dm_hadr_database_replica_cluster_states: is_failover_ready of {server}", server=target),
+        about="memory",
+        target=target,
+        now=joined(", ", (_readiness(world, group, name, target) for name in group.databases)),
+    )
+
+
+def _readiness(world: World, group: AvailabilityGroup, database: str, target: str) -> Sentence:
+    """is_failover_ready of one database, and where it is 0 why: what the primary knows of it."""
+    if (database, target) in group.ready:
+        return say("{database} 1", database=database)
+    copy = world.copies.get((target, database))
+    if copy is None or (database, target) not in group.joined:
+        return say("{database} 0: not joined", database=database)
+    if copy.availability.suspended is not None:
+        return say(
+            "{database} 0: suspended ({reason})", database=database, reason=copy.availability.suspended.name
+        )
+    contact = world.contacts.get((group.guid, group.primary, target))
+    if contact is None or not contact.connected:
+        return say("{database} 0: DISCONNECTED", database=database)
+    return say("{database} 0: {word}", database=database, word=copy.availability.state.name)
 
 
 def _loss(world: World, group: AvailabilityGroup) -> list[Precondition]:
@@ -99,11 +133,22 @@ def _loss(world: World, group: AvailabilityGroup) -> list[Precondition]:
     healthy = found is not None and found[1].state is ResourceState.ONLINE and not found[1].why
     member = config.has_quorum(world, group.primary)
     lost = not (healthy and member) or replicas.group_of(world, group.primary, group.guid) is None
+    state, instance = world.replicas.get((group.primary, group.guid)), world.instances.get(group.primary)
+    leads = state is not None and (
+        state.role is ReplicaRole.PRIMARY or state.word is ReplicaWord.PRIMARY_PENDING
+    )
     return [
         Precondition(
             say("the cluster has noticed the loss of the primary"),
             lost,
             say("the cluster log, and the ERRORLOG of {server}", server=group.primary),
             about="beginning",
-        )
+            now=found[1].why if found is not None else "",
+        ),
+        Precondition(
+            say("the former primary holds no lease any more"),
+            not leads or instance is None or not instance.running,
+            say("ERRORLOG of {server}: 19407, 19419 or 41091", server=group.primary),
+            about="loss",
+        ),
     ]

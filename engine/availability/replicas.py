@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Final
 
@@ -49,6 +49,26 @@ NO_QUORUM: Final = (
 COMMAND: Final = "The state changed because of a user initiated failover."
 SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
 """Reasons in 19406. OFFLINE has been seen in public logs; the others are from memory of the product."""
+
+
+MOVING: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
+
+READS_ALONE_SINCE: Final = 2014
+"""Readable secondaries stay online while their primary is offline. Documented [DOC: readable secondaries]."""
+
+SYSTEM_NEEDS: Final = {
+    "ALTER ANY AVAILABILITY GROUP": "ALAG",
+    "CONNECT SQL": "COSQ",
+    "VIEW SERVER STATE": "VWSS",
+}
+"""What NT AUTHORITY\\SYSTEM has by default and the cluster needs at a replica that is to become primary, with the types
+of sys.server_permissions. [DOC: automatic failover problems]"""
+
+
+def permit_system(world: World, server: str, permissions: Iterable[str], granted: bool) -> None:
+    """GRANT, REVOKE or DENY for NT AUTHORITY\\SYSTEM."""
+    lacks = {*world.instances[server].system_lacks} - {*permissions}
+    world.update_instance(server, system_lacks=tuple(sorted(lacks if granted else lacks | {*permissions})))
 
 
 def enabled(world: World, server: str) -> bool:
@@ -123,6 +143,8 @@ def set_word(
     for copy in copies(world, server, guid):
         role = word.role if word is not ReplicaWord.PRIMARY_PENDING else ReplicaRole.RESOLVING
         _set_role(world, (server, copy.database), role)
+        if word is not ReplicaWord.RESOLVING_NORMAL:  # its databases are opened anew
+            world.update_availability((server, copy.database), reads_alone=False)
     if old.word is word:
         return
     text = say(CHANGED, group=name, old=old.word.value, new=word.value)
@@ -169,7 +191,9 @@ def set_state(world: World, key: Key, new: SyncState) -> None:
     mine = world.copies[key].availability
     old = mine.state
     if old is not new:
-        world.update_availability(key, state=new)
+        alone = mine.role is ReplicaRole.SECONDARY and new is SyncState.NOT_SYNCHRONIZING and old in MOVING
+        alone = alone and world.instances[key[0]].version >= READS_ALONE_SINCE
+        world.update_availability(key, state=new, reads_alone=alone)
         group = group_of(world, key[0], mine.guid) if mine.guid is not None else None
         name = group.name if group is not None else str(mine.guid)
         text = say("{old} -> {new}", old=old.name, new=new.name)

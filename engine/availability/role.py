@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Final
 
 from engine.availability import failover, leaving, movement, replicas
-from engine.cluster import config, roles
+from engine.cluster import clusterlog, config, roles
 from engine.model import (
     AvailabilityGroup,
     AvailabilityListener,
@@ -22,8 +23,16 @@ from engine.words import say
 SERVICE_NOTICED_S: Final = 0.5
 """From the end of the service until its resource is known to have failed: the cluster watches the process. Derived."""
 
+ON_SERVER_DOWN_FACTOR: Final = 5 / 3
+"""FAILURE_CONDITION_LEVEL 1 waits for five intervals of the diagnostics, each a third of the health check timeout.
+Documented [DOC: lease timeout]."""
+
 STALL_FACTOR: Final = 100.0
-"""So much slower processors keep SQL Server from renewing its lease. Assumed."""
+"""So much slower processors keep SQL Server from renewing its lease, and the resource from logging in. Assumed."""
+
+LOGIN_S: Final = 15.0
+"""So long the resource waits for its login to SQL Server before it cannot come online. Known (default of the driver);
+that a starved instance fails so is documented [DOC: automatic failover problems]."""
 
 
 class GroupRole(roles.RoleKind):
@@ -36,8 +45,10 @@ class GroupRole(roles.RoleKind):
         instance = world.instances[server]
         if instance.service is not Service.RUNNING:
             return say("the SQL Server service is not running"), SERVICE_NOTICED_S
-        if instance.hung and group.failure_condition_level >= 2:
-            return say("no answer within the health check timeout"), group.health_check_timeout_ms / 1000.0
+        if instance.hung:
+            patience = ON_SERVER_DOWN_FACTOR if group.failure_condition_level == 1 else 1.0
+            timeout_s = patience * group.health_check_timeout_ms / 1000.0
+            return say("no answer within the health check timeout"), timeout_s
         if world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
             return say("the lease was not renewed"), group.lease_timeout_ms / 2000.0
         if group.db_failover and any(_damaged(world, server, name) for name in group.databases):
@@ -46,6 +57,15 @@ class GroupRole(roles.RoleKind):
         if state is None or state.role is not ReplicaRole.PRIMARY:
             return say("the replica is not primary"), SERVICE_NOTICED_S
         return "", 0.0
+
+    def restartable(self, world: World, role: ClusterRole) -> bool:
+        """It is tried on a node that stands still, too: that shows only at the login."""
+        return self.hostable(world, role, role.owner) or self._stalled(world, role, role.owner)
+
+    def _stalled(self, world: World, role: ClusterRole, node: str) -> bool:
+        server = _server(world, role, node)
+        stands = world.computers[node].cpu_factor >= STALL_FACTOR
+        return stands and server is not None and world.instances[server].answering
 
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
         group, server = _group(world, role), _server(world, role, node)
@@ -96,6 +116,15 @@ class GroupRole(roles.RoleKind):
         refused = failover.admission(world, group, server)
         if refused is not None:
             return refused
+        if self._stalled(world, role, node):
+            world.after(LOGIN_S, "availability.login", role.name, node, role.step)
+            return ""
+        lacks = world.instances[server].system_lacks
+        if lacks:
+            _no_diagnostics(world, group, server, node)
+            return say(
+                "NT AUTHORITY\\SYSTEM lacks {permission} on {server}", permission=lacks[0], server=server
+            )
         if world.replicas[server, group.guid].word is ReplicaWord.SECONDARY_NORMAL:
             replicas.set_word(world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
         errorlog.write(world, server, 41074, group.name)
@@ -123,6 +152,22 @@ class GroupRole(roles.RoleKind):
         leaving.watch(world)
 
 
+def log_in(world: World, name: str, node: str, step: int) -> None:
+    """Timer: the resource, coming online on a node that stood still, has logged in to SQL Server, or has given up."""
+    here = world.nodes.get(node)
+    role = here.config.role(name) if here is not None and here.partition else None
+    if role is None or role.owner != node or role.step != step:
+        return
+    kind = roles.KINDS[role.kind]
+    if world.computers[node].cpu_factor < STALL_FACTOR:
+        refused = kind.online(world, role, node)
+    else:
+        refused = say("no login to SQL Server within {n} s", n=LOGIN_S)
+        clusterlog.write(world, node, "ERR", "RES", f"{_HEAD.format(name)} Failed to connect to SQL Server")
+    if refused:
+        roles.broke_off(world, name, node, refused)
+
+
 def role_of(
     name: str, listener: AvailabilityListener | None, nodes: tuple[str, ...], owner: str
 ) -> ClusterRole:
@@ -140,6 +185,21 @@ def role_of(
     needs = tuple(row.name for row in rows if row.kind == "Network Name")
     rows.append(Resource(name=name, kind="SQL Server Availability Group", owners=nodes, needs=needs))
     return ClusterRole(name=name, kind="availability", owner=owner, preferred=nodes, resources=tuple(rows))
+
+
+_HEAD: Final = "SQL Server Availability Group <{}>: [hadrag]"
+
+
+def _no_diagnostics(world: World, group: AvailabilityGroup, server: str, node: str) -> None:
+    """The resource cannot look after the instance: it does not come online there. [DOC: automatic failover problems]"""
+    head = _HEAD.format(group.name)
+    for text in (
+        "Failed to run diagnostics command",
+        "The user does not have permission to perform this action.",
+    ):
+        clusterlog.write(world, node, "ERR", "RES", f"{head} {text}")
+    if world.replicas[server, group.guid].pending:
+        replicas.set_word(world, server, group.guid, ReplicaWord.RESOLVING_NORMAL, replicas.ELSEWHERE)
 
 
 def _group(world: World, role: ClusterRole) -> AvailabilityGroup | None:
@@ -164,3 +224,6 @@ def _server(world: World, role: ClusterRole, node: str) -> str | None:
 def _damaged(world: World, server: str, database: str) -> bool:
     copy = world.copies.get((server, database))
     return copy is not None and (copy.disk_failed or copy.data_failed_tick is not None)
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.login": log_in}

@@ -241,13 +241,13 @@ def enter(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: Data
     membership = AvailabilityMembership(
         guid=group.guid, database_guid=lead.availability.database_guid, role=ReplicaRole.SECONDARY
     )
-    key = (copy.server, copy.database)
+    key = copy.key
     world.update_copy(key, availability=membership, standby=False, fork=lead.fork)
     place = (copy.database, copy.server)
     replicas.change(
         world, copy.server, group.guid, lambda old: replace(old, joined=tuple(sorted({*old.joined, place})))
     )
-    movement.join(world, (lead.server, lead.database), key)
+    movement.join(world, lead.key, key)
     network.reassess(world, group.guid)
 
 

@@ -1,1 +1,6 @@
 """Windows Server Failover Clustering: membership, quorum, roles, and instances that move from node to node."""
+
+from engine.cluster.preconditions import of_database
+from engine.protocol.preconditions import OTHERS
+
+OTHERS.append(of_database)

@@ -23,7 +23,7 @@ def up(world: World, node: Node) -> bool:
 
 
 def writer(world: World, partition: int) -> Node | None:
-    """A living node of the partition, for whoever wants to know what the partition knows."""
+    """A living node of the partition, to ask what the partition knows."""
     living = (world.nodes[name] for name in members(world, partition))
     return next((node for node in living if up(world, node)), None)
 

@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.cluster import config, moves, roles
 from engine.flow.recovery import Cause
-from engine.model import ClusterRole, Instance, Service, World
+from engine.model import ClusterRole, Instance, Resource, Service, World
 from engine.protocol import errorlog, network, service
 from engine.words import say
 
@@ -53,6 +53,21 @@ def role_of(world: World, server: str) -> ClusterRole | None:
 def instance_of(role: ClusterRole) -> str:
     """The instance of the role: its SQL Server resource is named after it."""
     return role.name
+
+
+def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
+    """Disk, address, name, SQL Server and Agent with their dependencies. [DOC: failover cluster instances]"""
+    rows: tuple[tuple[str, str, tuple[str, ...]], ...] = (
+        (disk := f"Cluster Disk {number}", "Physical Disk", ()),
+        (address := f"SQL IP Address 1 ({name})", "IP Address", ()),
+        (network_name := f"SQL Network Name ({name})", "Network Name", (address,)),
+        (f"SQL Server ({name})", "SQL Server", (disk, network_name)),
+        (f"SQL Server Agent ({name})", "SQL Server Agent", (f"SQL Server ({name})",)),
+    )
+    resources = tuple(
+        Resource(name=what, kind=kind, owners=owners, needs=needs) for what, kind, needs in rows
+    )
+    return ClusterRole(name=name, kind="instance", owner=owners[0], preferred=owners, resources=resources)
 
 
 class InstanceRole(roles.RoleKind):

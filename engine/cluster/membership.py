@@ -112,9 +112,13 @@ def regroup(world: World, name: str) -> None:
         for pair, since in cluster.silent
         if world.tick - since >= ticks(_patience_s(world, cluster, pair))
     }
+    missed = {
+        node for pair in dict(cluster.silent).keys() - lost for node in pair
+    }  # but not for long enough yet
     for partition in config.partitions(world, name):
         old = config.members(world, partition)
-        living = [node for node in old if config.up(world, world.nodes[node])]
+        there = [node for node in old if config.up(world, world.nodes[node])]
+        living = [node for node in old if node in there or (there and node in missed)]
         sides = _sides(living, lost)
         if [old] != sides or not _may_go_on(world, old):
             _part(world, old, living, sides)

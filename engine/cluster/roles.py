@@ -13,8 +13,9 @@ from engine.words import Sentence, say
 
 RESTART_PERIOD_S: Final = 900.0
 RESTARTS_MAX: Final = 1
-"""A failed resource is restarted on its node once in 15 minutes; then the role is moved. Known (defaults of Failover
-Cluster Manager)."""
+"""A failed resource is restarted on its node once in 15 minutes; then the role is moved. The period is documented [DOC:
+RestartPeriod], that the group is restarted on its node first, too [DOC: failover for errors on data files]. Once is
+known of Failover Cluster Manager since 2008; the page of the property still has the 3 of older versions."""
 
 FAILURE_PERIOD_S: Final = 6 * 3600.0
 """Failures are counted in six hours; at most the number of nodes less one are answered by a move. Documented
@@ -121,7 +122,10 @@ def watch(world: World) -> None:
             tried = tuple(name for name in role.tried if kind.hostable(world, role, name))
             if tried != role.tried:
                 role = _change(world, node.name, role, tried=tried)
-            if any(name not in tried and _member(world, node, name) for name in kind.targets(world, role)):
+            if any(
+                name not in tried and _member(world, node, name) and kind.hostable(world, role, name)
+                for name in kind.targets(world, role)
+            ):
                 _bring_online(world, node.name, role)
 
 
@@ -181,6 +185,21 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
     role = _change(world, node, role, failures=(*failures, world.tick))
     others = tuple(name for name in kind.targets(world, role) if name != role.owner)
     _take_offline(world, node, role, others, "failover")
+
+
+def failures_used(world: World, name: str) -> tuple[int, int]:
+    """(failures of the role within the failure period, how many of them are answered by a move)."""
+    found = find(world, name)
+    if found is None:
+        return 0, 1
+    node, role = found
+    recent = [tick for tick in role.failures if world.tick - tick < ticks(FAILURE_PERIOD_S)]
+    return len(recent), len(world.clusters[node.cluster].nodes) - 1
+
+
+def restarts_used(world: World, role: ClusterRole) -> int:
+    """Restarts of the role on its node within the restart period."""
+    return len([tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S)])
 
 
 def owners_lost(world: World, node: str, gone: list[str]) -> None:
@@ -245,11 +264,7 @@ def _bring_online(world: World, node: str, role: ClusterRole, to: tuple[str, ...
     """On the first of *to*, or of its targets, that accepts."""
     kind, here = KINDS[role.kind], world.nodes[node]
     for target in [*to, *(name for name in kind.targets(world, role) if name not in to)]:
-        if (
-            target in role.tried
-            or not _takes(world, here, target, role)
-            or not kind.hostable(world, role, target)
-        ):
+        if target in role.tried or not _takes(world, here, target, role) or not _fits(world, role, target):
             continue
         pending = _change(world, node, role, state=ResourceState.ONLINE_PENDING, owner=target)
         declined = kind.online(world, pending, target)
@@ -263,6 +278,11 @@ def _bring_online(world: World, node: str, role: ClusterRole, to: tuple[str, ...
     role = _change(world, node, role, state=ResourceState.FAILED)
     world.after(RETRY_S, "role.retry", node, role.name, role.step)
     tell(world, node, role, say("role {role} is online nowhere", role=role.name), what="nowhere")
+
+
+def _fits(world: World, role: ClusterRole, node: str) -> bool:
+    kind, again = KINDS[role.kind], role.way == "restart" and node == role.owner
+    return kind.restartable(world, role) if again else kind.hostable(world, role, node)
 
 
 def came_online(world: World, name: str, owner: str) -> None:

@@ -15,6 +15,7 @@ from engine.constants import TICKS_PER_S
 from engine.flow import derive, kernel
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
+from engine.flow.memory import Arrays, Held, Memory
 from engine.flow.places import lay_out
 from engine.flow.readings import (
     SOURCE_POSITIONS,
@@ -37,7 +38,6 @@ SETTLE_S: Final = 20.0
 """Time in which a source comes to rest from nothing: several response times of either workload."""
 
 Setup = TypeVar("Setup")
-Held = list[tuple[int, Crossing]]
 
 
 class Flow:
@@ -54,6 +54,11 @@ class Flow:
         self.hosts: Array = np.zeros((0, k.HOST_COLUMNS))
         self.history: Array = np.zeros((0, 2, HISTORY_MIN))
         self.clock: Array = np.array([0, steps_per_tick, 0], dtype=np.int64)
+        self.memory: Memory | None = None
+        self.root = self.ran = 0
+        """With a memory: what stands for all that was done to the flow, and the ticks that it ran after that."""
+        self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
+        """The setups of streams as they were when the streams of each source were last gathered, and those."""
         self._lay_out()
 
     @classmethod
@@ -75,11 +80,26 @@ class Flow:
         other.links = self.links.copy()
         other.history = self.history.copy()
         other.scratch = None
+        other._owned = None, {}
         other.clock = self.clock.copy()
         return other
 
+    def remember(self) -> None:
+        """From now on this flow and its forks share what they run."""
+        self.memory, self.root, self.ran = Memory(), 0, 0
+
+    def _do(self, *deed: object) -> None:
+        """*deed* sets this flow apart from those to which it is not done."""
+        if self.memory is not None:
+            self.root, self.ran = self.memory.after(self.root, self.ran, deed), 0
+
     def digest(self) -> bytes:
         """16 bytes over everything that matters to the future."""
+        if self.memory is None:
+            return self._digest()
+        return self.memory.digest(self.root, self.ran, self._digest)
+
+    def _digest(self) -> bytes:
         h = hashlib.blake2b(digest_size=16)
         for name in _DIGESTED:
             h.update(getattr(self, name).data)
@@ -89,6 +109,7 @@ class Flow:
 
     def add_source(self, setup: SourceSetup) -> int:
         """Adds a writable log, all connections thinking, no log yet, and returns its number."""
+        self._do("add source", setup)
         number = _free(self.source_setups)
         if number == len(self.source_setups):
             self.source_setups += (None,)
@@ -101,6 +122,7 @@ class Flow:
 
     def add_stream(self, source: int, setup: StreamSetup) -> int:
         """Adds a stream of the log of *source*, all positions 0, and returns its number."""
+        self._do("add stream", source, setup)
         self._source(source)
         number = _free(self.stream_setups)
         if number == len(self.stream_setups):
@@ -116,6 +138,7 @@ class Flow:
 
     def remove_source(self, source: int) -> None:
         """Takes a log out of the model, with its streams; numbers may be given anew."""
+        self._do("remove source", source)
         self._source(source)
         for stream in self.streams_of(source):
             self.remove_stream(stream)
@@ -126,6 +149,7 @@ class Flow:
 
     def remove_stream(self, stream: int) -> None:
         """Takes a stream out of the model; its number may be given anew."""
+        self._do("remove stream", stream)
         source, _ = self._stream(stream)
         self.stream_setups = _with(self.stream_setups, stream, None)
         self.stream_params = _with_row(self.stream_params, stream, np.zeros(k.STREAM_PARAMETERS))
@@ -136,6 +160,7 @@ class Flow:
         self, sources: Mapping[int, SourceSetup] = {}, streams: Mapping[int, StreamSetup] = {}
     ) -> None:
         """Changes circumstances at this instant; log positions stay."""
+        self._do("set up", tuple(sources.items()), tuple(streams.items()))
         for source in sources:
             self._source(source)
         self._apply(sources, {number: (self._stream(number)[0], setup) for number, setup in streams.items()})
@@ -149,11 +174,17 @@ class Flow:
     def source_of(self, stream: int) -> int:
         return self._stream(stream)[0]
 
-    def streams_of(self, source: int) -> list[int]:
+    def streams_of(self, source: int) -> tuple[int, ...]:
         """Numbers of the streams of *source*, the lowest first."""
         self._source(source)
-        owned = enumerate(self.stream_setups)
-        return [number for number, stream in owned if stream is not None and stream[0] == source]
+        setups, streams = self._owned
+        if setups is not self.stream_setups:
+            setups, streams = self.stream_setups, {}
+            for number, stream in enumerate(setups):
+                if stream is not None:
+                    streams[stream[0]] = (*streams.get(stream[0], ()), number)
+            self._owned = setups, streams
+        return streams.get(source, ())
 
     def warm_start(self, source: int, checkpoint_phase: float = 0.5) -> None:
         """Puts populations, pages and queues of a source and its streams at the steady state of their setups.
@@ -161,6 +192,7 @@ class Flow:
         No position falls; those ahead of the redone log rise by what is on its way in steady state. A long
         operation is left out. *checkpoint_phase* in [0, 1) is the share of the checkpoint interval gone by.
         """
+        self._do("warm start", source, checkpoint_phase)
         setup, streams = self._source(source), self.streams_of(source)
         alone = Flow.empty(self.steps_per_tick)
         alone.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
@@ -184,6 +216,7 @@ class Flow:
 
     def set_positions(self, source: int, **positions: float) -> None:
         """Sets named positions of a source."""
+        self._do("set positions", source, tuple(positions.items()))
         self._source(source)
         s = self.sources[source]
         _jump(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
@@ -191,6 +224,7 @@ class Flow:
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
         """Sets named positions of a stream; the link's and the target's memory follow, as after a reconnection."""
+        self._do("set stream positions", stream, tuple(positions.items()))
         self._stream(stream)
         s = self.streams[stream]
         _jump(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
@@ -199,16 +233,20 @@ class Flow:
 
     def add_log_kb(self, source: int, kb: float) -> None:
         """Log that statements outside the workload write, at this instant."""
+        self._do("add log", source, kb)
         self._source(source)
         self.sources[source, k.GENERATED] += kb
 
     def set_log_reuse_kb(self, source: int, kb: float) -> None:
         """Log before *kb* may be overwritten: log used is what was generated since."""
         self._source(source)
-        self.sources[source, k.REUSE] = kb
+        if self.sources[source, k.REUSE] != kb:
+            self._do("reuse", source, kb)
+            self.sources[source, k.REUSE] = kb
 
     def start_operation(self, source: int) -> None:
         """Starts (again) the operation of the source's setup from its beginning."""
+        self._do("start operation", source)
         operation = self._source(source).operation
         self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
         self.sources[source, k.OPERATION_RUNNING] = 1.0
@@ -262,12 +300,16 @@ class Flow:
     def watch(self, source: int, crossings: Crossing) -> None:
         """Arms the crossings at which `run` stops for this source; Crossing(0) disarms."""
         self._source(source)
-        self.sources[source, k.SOURCE_ARMED] = int(crossings)
+        if self.sources[source, k.SOURCE_ARMED] != crossings.value:
+            self._do("watch", source, crossings.value)
+            self.sources[source, k.SOURCE_ARMED] = crossings.value
 
     def watch_stream(self, stream: int, crossings: Crossing) -> None:
         """Arms the crossings at which `run` stops for this stream; Crossing(0) disarms."""
         self._stream(stream)
-        self.streams[stream, k.STREAM_ARMED] = int(crossings)
+        if self.streams[stream, k.STREAM_ARMED] != crossings.value:
+            self._do("watch stream", stream, crossings.value)
+            self.streams[stream, k.STREAM_ARMED] = crossings.value
 
     # Inside
 
@@ -424,6 +466,32 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
 
     Returns the ticks run and (number, crossings) for each source and for each stream with an armed crossing that holds.
     """
+    if flow.memory is not None and samples is None:
+        return _remembered(flow, flow.memory, ticks)
+    return _ran(flow, ticks, samples)
+
+
+def _remembered(flow: Flow, memory: Memory, ticks: int) -> tuple[int, Held, Held]:
+    """As `run`, by what a fork has run before where there is such."""
+    begin = flow.ran
+    known = memory.find(flow.root, begin, ticks)
+    if known is not None:
+        flow.ran, found = known
+        for name, array in zip(_MOVING, found.arrays, strict=True):
+            setattr(flow, name, array.copy())
+        return flow.ran - begin, found.sources, found.streams
+    ran, sources, streams = _ran(flow, ticks, None)
+    flow.ran += ran
+    moved: Arrays = tuple([getattr(flow, name).copy() for name in _MOVING])
+    memory.keep(flow.root, begin, flow.ran, moved, sources, streams)
+    return ran, sources, streams
+
+
+_MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
+"""What a run changes."""
+
+
+def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
     every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
     if samples is not None:
         every = samples.every
@@ -434,7 +502,7 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
     if samples is not None:
         samples.took(before, before + ran)
     held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
-    kernel.note_crossings(
+    any_held = kernel.note_crossings(
         flow.sources,
         flow.source_params,
         flow.streams,
@@ -443,7 +511,7 @@ def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, He
         held[0],
         held[1],
     )
-    if not held.any():
+    if not any_held:
         return ran, [], []
     return ran, _crossings(held[0]), _crossings(held[1])
 

@@ -914,12 +914,16 @@ def note_crossings(
     place: Array,
     of_sources: Array,
     of_streams: Array,
-) -> None:
-    """Writes the armed crossings that hold for each source and stream."""
+) -> bool:
+    """Writes the armed crossings that hold for each source and stream; returns whether any does."""
+    found = 0
     for i in range(sources.shape[0]):
         of_sources[i] = source_held(sources, source_params, i)
+        found |= of_sources[i]
     for j in range(streams.shape[0]):
         of_streams[j] = stream_held(sources, source_params, streams, stream_params, place, j)
+        found |= of_streams[j]
+    return found != 0
 
 
 @entry

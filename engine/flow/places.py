@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -58,15 +58,52 @@ def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     Documented: "Mirroring a Large Number of Databases in a Single SQL Server Instance".
     """
     threads: dict[int, int] = {}
-    for stream in streams:
-        if stream is None or stream[1].target_host < 0:
-            continue
-        source, setup = sources[stream[0]], stream[1]
-        assert source is not None
-        threads[source.host] = threads.get(source.host, 1) + 2
+    for host, setup in _shipped(sources, streams, of_groups=False):
+        threads[host] = threads.get(host, 1) + 2
         as_target = 3 + redo_threads(setup.site.cores, setup.enterprise)
         threads[setup.target_host] = threads.get(setup.target_host, 1) + as_target
     return threads
+
+
+PARALLEL_REDO_MOST = 100
+"""Redo workers of an instance; the databases beyond have a single redo thread. Documented [DOC: thread usage of
+groups]."""
+
+
+def group_threads(sources: Sources, streams: Streams) -> dict[int, int]:
+    """Threads that availability groups take on each instance: one a primary database captures its log, one sends it to
+    each secondary; a secondary database has its redo manager and its redo workers. [DOC: thread usage of groups]"""
+    threads: dict[int, int] = {}
+    workers: dict[int, int] = {}
+    grouped = [
+        one is not None and one[1].redo_threads is not None and one[1].target_host >= 0 for one in streams
+    ]
+    owners = (one[0] for one, of_group in zip(streams, grouped, strict=True) if one is not None and of_group)
+    for owner in dict.fromkeys(owners):
+        source = sources[owner]
+        assert source is not None
+        threads[source.host] = threads.get(source.host, 0) + 1
+    for host, setup in _shipped(sources, streams, of_groups=True):
+        target, wanted = setup.target_host, setup.redo_threads or 0
+        own = wanted if wanted > 1 and workers.get(target, 0) + wanted <= PARALLEL_REDO_MOST else 0
+        workers[target] = workers.get(target, 0) + own
+        threads[host] = threads.get(host, 0) + 1
+        threads[target] = threads.get(target, 0) + 1 + own
+    return threads
+
+
+def _shipped(sources: Sources, streams: Streams, of_groups: bool) -> Iterator[tuple[int, StreamSetup]]:
+    """(instance that sends, setup) of every stream that an instance receives, of mirroring or of groups."""
+    for stream in streams:
+        if (
+            stream is None
+            or stream[1].target_host < 0
+            or (stream[1].redo_threads is not None) is not of_groups
+        ):
+            continue
+        source = sources[stream[0]]
+        assert source is not None
+        yield source.host, stream[1]
 
 
 def _instances(sources: Sources, streams: Streams, before: Array) -> Array:
@@ -78,11 +115,11 @@ def _instances(sources: Sources, streams: Streams, before: Array) -> Array:
     hosts = np.zeros((max(max(sites, default=-1) + 1, len(before)), k.HOST_COLUMNS))
     hosts[: len(before)] = before
     hosts[:, k.CORES] = np.maximum(hosts[:, k.CORES], 1.0)
-    threads = mirroring_threads(sources, streams)
+    mirroring, groups = mirroring_threads(sources, streams), group_threads(sources, streams)
     for host, site in sites.items():
         workers = site.worker_threads or worker_threads(site.cores)
         hosts[host, k.CORES] = site.cores
-        hosts[host, k.WORKERS] = workers - threads.get(host, 0)
+        hosts[host, k.WORKERS] = workers - mirroring.get(host, 0) - groups.get(host, 0)
         hosts[host, k.WAKE_UP_S] = site.wake_up_us / 1e6
         hosts[host, k.LOG_STREAMS] = site.log_streams
         hosts[host, k.BACKGROUND] = site.background_cores

@@ -63,10 +63,6 @@ def _not_busy(world: World, copy: DatabaseCopy) -> None:
         raise SqlError(1404)
 
 
-def _key(copy: DatabaseCopy) -> Key:
-    return copy.server, copy.database
-
-
 def _partner_of(world: World, copy: DatabaseCopy) -> DatabaseCopy:
     """The partner's copy; 1447 if the partner has left the session, which is not known here yet."""
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
@@ -93,7 +89,7 @@ def partner_failover(world: World, server: str, database: str) -> statements.Out
         world.copies[copy.mirroring.partner or "", copy.database].stream is None
     ):  # it has led since, which is not known here yet
         raise SqlError(1447, copy.database)
-    failover.start_manual(world, _key(copy))
+    failover.start_manual(world, copy.key)
     return []
 
 
@@ -112,7 +108,7 @@ def partner_force(world: World, server: str, database: str) -> statements.Outcom
         raise SqlError(1404)
     if copy.mirroring.redo_failed or copy.stream is None:
         raise SqlError(1406, copy.database)
-    failover.start_forced(world, _key(copy))
+    failover.start_forced(world, copy.key)
     return []
 
 
@@ -122,7 +118,7 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
         raise SqlError(1416, database)
     copy = statements.copy_on(world, server, database)
     if copy.mirroring.guid is None and copy.mirroring.partner_address is not None:
-        world.update_mirroring(_key(copy), partner=None, partner_address=None)  # the session never began
+        world.update_mirroring(copy.key, partner=None, partner_address=None)  # the session never began
         return []
     copy = _in_session(world, server, database)
     running = world.failover_under_way(copy.mirroring.guid)
@@ -134,11 +130,11 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
     assert guid is not None
     told = [copy.mirroring.partner] if quorum.sees_partner(world, copy) else []
     witness = copy.mirroring.witness if quorum.sees_witness(world, copy) else None
-    session.leave_session(world, _key(copy))
+    session.leave_session(world, copy.key)
     for partner in told:
         other = world.copy_in_session(guid, partner)
         if other is not None:
-            session.leave_session(world, _key(other))
+            session.leave_session(world, other.key)
     if witness is not None and not world.session_copies(guid):
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
@@ -168,15 +164,15 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
     _need_connection(world, copy)
     other = _partner_of(world, copy)
     for stopped in (copy, other):
-        if stopped.mirroring.redo_failed and not redo.mended(world, _key(stopped)):
+        if stopped.mirroring.redo_failed and not redo.mended(world, stopped.key):
             raise SqlError(1462)
     if MirrorState.SUSPENDED not in (copy.mirroring.state, other.mirroring.state):
         return []
     lead, follow = (copy, other) if copy.mirroring.role is Role.PRINCIPAL else (other, copy)
     if not prerequisites.version_fits(world, lead.server, follow.server):
-        redo.refuse_newer(world, _key(lead), _key(follow))
+        redo.refuse_newer(world, lead.key, follow.key)
         return []
-    sync.begin_synchronizing(world, _key(lead), _key(follow))
+    sync.begin_synchronizing(world, lead.key, follow.key)
     _tell(world, lead)
     return []
 
@@ -260,7 +256,7 @@ def partner_set(world: World, server: str, database: str, address: str) -> state
         raise SqlError(1466, copy.database)
     if copy.db_state is DbState.RESTORING:
         # The future mirror only stores where its principal will be; it contacts nobody.
-        world.update_mirroring(_key(copy), partner=host, partner_address=address)
+        world.update_mirroring(copy.key, partner=host, partner_address=address)
         return []
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)
@@ -280,9 +276,9 @@ def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: s
         (copy, other, Role.PRINCIPAL, address),
         (other, copy, Role.MIRROR, other.mirroring.partner_address),
     ):
-        world.update_copy(_key(me), fork=copy.fork, was_mirror=False)
+        world.update_copy(me.key, fork=copy.fork, was_mirror=False)
         world.update_mirroring(
-            _key(me),
+            me.key,
             guid=guid,
             role=role,
             partner=peer.server,
@@ -296,9 +292,9 @@ def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: s
             timeout_s=PARTNER_TIMEOUT_S,
             trace=0,
         )
-        roles.set_state(world, _key(me), MirrorState.DISCONNECTED, "mirroring established")
+        roles.set_state(world, me.key, MirrorState.DISCONNECTED, "mirroring established")
     network.open_contact(world, guid, copy.server, other.server)
-    sync.begin_synchronizing(world, _key(copy), _key(other))
+    sync.begin_synchronizing(world, copy.key, other.key)
     network.reassess(world)
     return []
 
@@ -330,7 +326,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> state
         witness_off(world, server, database)  # the new one takes its place
     for key in _both(world, copy):
         world.update_mirroring(key, witness=host, witness_address=address)
-    sync.new_record(world, world.copies[_key(copy)], host)
+    sync.new_record(world, world.copies[copy.key], host)
     for key in _both(world, copy):
         network.open_contact(world, copy.mirroring.guid, key[0], host)
         roles.set_witness_state(world, key, WitnessState.CONNECTED)
@@ -373,7 +369,7 @@ def _both(world: World, copy: DatabaseCopy) -> list[Key]:
     """The copy itself, and its partner's if the two are connected and the partner is still in the session."""
     partner = world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)
     both = [copy, partner] if partner is not None and quorum.sees_partner(world, copy) else [copy]
-    return [_key(one) for one in both]
+    return [one.key for one in both]
 
 
 def _tell(world: World, copy: DatabaseCopy) -> None:

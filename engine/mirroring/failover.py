@@ -196,7 +196,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         role_sequence=mirror.mirroring.role_sequence + 1,
         exposed=True,
     )
-    trace.note(world, (mirror.server, mirror.database), 8)
+    trace.note(world, mirror.key, 8)
     _decided(world, failover)
 
 
@@ -337,7 +337,7 @@ def _account_loss(world: World, failover: Failover, old: DatabaseCopy, stream: i
         return
     lost_kb = max(0.0, told - kept)
     _update(world, failover, lost_transactions=count, lost_kb=lost_kb)
-    world.update_copy((old.server, old.database), written_off_kb=streams.committed_kb(world, old))
+    world.update_copy(old.key, written_off_kb=streams.committed_kb(world, old))
     losses.note(world, old.database, failover.to_server, count, lost_kb, losses.THIS_COPY)
 
 

@@ -43,7 +43,7 @@ EVENTS: Final = {1: 32040, 2: 32042, 3: 32043, 4: 32044}
 def update(world: World, server: str, database: str | None = None) -> list[Message]:
     """sp_dbmmonitorupdate: a row for each mirrored database of the server, or for one (32039 if not mirrored)."""
     if database is not None:
-        record(world, _mirrored(world, server, database))
+        record(world, _watched(world, server, database))
         return []
     for key, copy in sorted(world.copies.items()):
         if key[0] == server and copy.mirroring.guid is not None:
@@ -54,7 +54,7 @@ def update(world: World, server: str, database: str | None = None) -> list[Messa
 
 def record(world: World, copy: DatabaseCopy) -> MonitorRow:
     """Write down what the copy's server knows now, drop rows past retention, raise alerts."""
-    key = (copy.server, copy.database)
+    key = copy.key
     before = rows_of(world, key)
     row = _measured(world, copy, before)
     oldest = world.tick - ticks(_retention_h(world, key) * 3600.0)
@@ -147,9 +147,14 @@ def _time_behind(row: MonitorRow, before: MonitorRows) -> Tick:
     return before[0].tick if before else row.tick
 
 
-def _mirrored(world: World, server: str, database: str) -> DatabaseCopy:
+def _watched(world: World, server: str, database: str) -> DatabaseCopy:
+    """The copy for whose monitor a threshold is asked. 32050 for a system database."""
     if database.lower() in ("master", "msdb", "model", "tempdb"):
         raise SqlError(32050)
+    return _mirrored(world, server, database)
+
+
+def _mirrored(world: World, server: str, database: str) -> DatabaseCopy:
     try:
         copy = statements.copy_on(world, server, database)
     except SqlError:
@@ -270,7 +275,7 @@ def change_alert(
     """sp_dbmmonitorchangealert, on this server only. 32036 unknown id or negative threshold, 32039 not mirrored."""
     if alert_id not in (*EVENTS, RETENTION) or threshold < 0.0:
         raise SqlError(32036)
-    copy = _mirrored(world, server, database)
+    copy = _watched(world, server, database)
     alert = Alert(database=copy.database, alert_id=alert_id, threshold=threshold, enabled=enabled)
     kept = _other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=(*kept, alert))
@@ -279,14 +284,14 @@ def change_alert(
 
 def help_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Alert]:
     """sp_dbmmonitorhelpalert: the thresholds set here for the database, by id."""
-    copy = _mirrored(world, server, database)
+    copy = _watched(world, server, database)
     mine = [alert for alert in world.instances[server].alerts if alert.database == copy.database]
     return sorted((a for a in mine if alert_id in (None, a.alert_id)), key=lambda alert: alert.alert_id)
 
 
 def drop_alert(world: World, server: str, database: str, alert_id: int | None = None) -> list[Message]:
     """sp_dbmmonitordropalert: one threshold of the database, or all."""
-    copy = _mirrored(world, server, database)
+    copy = _watched(world, server, database)
     kept = _other_alerts(world, server, copy.database, alert_id)
     world.update_instance(server, alerts=kept)
     return []

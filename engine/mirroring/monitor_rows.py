@@ -45,7 +45,7 @@ ROOM: Final = 16
 
 
 class _Buffer:
-    """Rows that are only added to; whoever knows how many there were sees them as they were."""
+    """Rows that are only added to; a reader that knows how many there were sees them as they were."""
 
     def __init__(self, rows: Array) -> None:
         self.rows = np.zeros(max(ROOM, 2 * len(rows)), dtype=COLUMNS)

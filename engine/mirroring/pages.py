@@ -133,7 +133,7 @@ def _note(world: World, key: Key, page: int, *, status: int) -> None:
 
 
 def mend(world: World, server: str, database: str) -> None:
-    """`mend-page`: the damaged pages of a copy are restored from a backup that somebody else has found."""
+    """`mend-page`: the damaged pages of a copy are restored from a backup that another DBA has found."""
     copy = world.copies[server, database]
     if copy.bad_pages:
         world.update_copy((server, database), bad_pages=())

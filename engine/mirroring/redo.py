@@ -85,7 +85,7 @@ def _take_over_catalog(world: World, lead: DatabaseCopy, copy: DatabaseCopy, end
         "log_start_kb": min(lead.log_start_kb, end_kb),
     }
     if any(getattr(copy, name) != value for name, value in chain.items()):
-        world.update_copy((copy.server, copy.database), **chain)
+        world.update_copy(copy.key, **chain)
 
 
 def files_of(copy: DatabaseCopy) -> dict[str, object]:

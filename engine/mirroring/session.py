@@ -30,17 +30,8 @@ def address(world: World, guid: int, me: str, peer: str) -> str:
 
 def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -> None:
     """Timer: *me* now notices that its connection to *peer* is gone."""
-    contact = world.contacts.get((guid, me, peer))
-    if (
-        contact is None
-        or contact.epoch != epoch
-        or not contact.connected
-        or not world.instances[me].answering
-    ):
+    if not network.close_end(world, guid, me, peer, epoch):
         return
-    world.contacts[guid, me, peer] = replace(
-        contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
-    )
     copy = world.copy_in_session(guid, me)
     record = world.witnesses.get((me, guid))
     database = copy.database if copy else record.database if record else None
@@ -59,11 +50,13 @@ def on_lost(world: World, guid: int, me: str, peer: str, epoch: int, why: str) -
 
 
 def _partner_lost(world: World, copy: DatabaseCopy, peer: str) -> None:
-    key = (copy.server, copy.database)
+    key = copy.key
     if peer == copy.mirroring.witness:
         roles.set_witness_state(world, key, WitnessState.DISCONNECTED)
         if copy.mirroring.role is Role.MIRROR and not quorum.sees_partner(world, copy):
             world.update_mirroring(key, armed=False)
+    elif copy.mirroring.state is MirrorState.DISCONNECTED:
+        pass  # connected, but the partners had not met: nothing was theirs to lose
     elif copy.mirroring.role is Role.PRINCIPAL:
         _principal_loses_mirror(world, key)
     else:
@@ -95,7 +88,7 @@ def ask_witnesses(world: World) -> None:
     Without that answer mirror and witness might already have gone on without it.
     """
     for copy in [copy for database in sorted(world.changed) for copy in world.copies_of(database)]:
-        key = (copy.server, copy.database)
+        key = copy.key
         if not quorum.awaits_consent(world, copy) or not quorum.sees_witness(world, copy):
             continue
         assert copy.mirroring.witness is not None
@@ -230,7 +223,7 @@ def leave_session(world: World, key: Key) -> None:
 
 
 def _meets_witness(world: World, copy: DatabaseCopy) -> None:
-    key = (copy.server, copy.database)
+    key = copy.key
     roles.set_witness_state(world, key, WitnessState.CONNECTED)
     record = quorum.record_of(world, copy)
     if record is None:
@@ -264,14 +257,14 @@ def _partners_meet(world: World, a: DatabaseCopy, b: DatabaseCopy) -> None:
         _step_down(world, second, first)
     elif a.mirroring.role is b.mirroring.role is Role.MIRROR:
         first, second = sorted((a, b), key=lambda copy: -copy.mirroring.role_sequence)
-        roles.take_role(world, _key(first), Role.PRINCIPAL, reason="Role Synchronization",
+        roles.take_role(world, first.key, Role.PRINCIPAL, reason="Role Synchronization",
                         sequence=first.mirroring.role_sequence)  # fmt: skip
     else:
         first, second = (a, b) if a.mirroring.role is Role.PRINCIPAL else (b, a)
         if second.mirroring.role_sequence > first.mirroring.role_sequence:
             # The mirror was promoted by a witness that is gone again; it leads.
             first, second = second, first
-    _join(world, _key(first), _key(second))
+    _join(world, first.key, second.key)
 
 
 def meet(world: World, guid: int) -> None:
@@ -282,15 +275,11 @@ def meet(world: World, guid: int) -> None:
     network.reassess(world, guid)
 
 
-def _key(copy: DatabaseCopy) -> Key:
-    return copy.server, copy.database
-
-
 def _step_down(world: World, copy: DatabaseCopy, leader: DatabaseCopy) -> None:
     """The old principal finds that the other one leads, and becomes its mirror, even if it still serves. [DOC: role
     switching, risks of forcing service]
     """
-    key = _key(copy)
+    key = copy.key
     streams.still(world, copy)
     roles.take_role(
         world, key, Role.MIRROR, reason="Role Synchronization", sequence=leader.mirroring.role_sequence
@@ -364,7 +353,7 @@ def recovered(world: World, key: Key) -> None:
     copy = world.copies[key]
     contact = quorum.contact(world, copy.mirroring.guid, server, copy.mirroring.partner)
     if copy.mirroring.role is Role.PRINCIPAL and not contact.connected and contact.pending == "reconnect":
-        # The partner can be reached and may lead by now: it is asked before anybody is let in.
+        # The partner can be reached and may lead by now: it is asked before any client is let in.
         started_tick = world.instances[server].started_tick
         world.after(ASK_AGAIN_S, "database.recovered", server, database, started_tick)
         return

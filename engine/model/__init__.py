@@ -16,7 +16,7 @@ from engine.model.availability import (
     SuspendReason,
     SyncState,
 )
-from engine.model.clients import Availability, Client, Fault, NameRecord, Query
+from engine.model.clients import Availability, Client, Fault, NameRecord, Program, Query
 from engine.model.clusters import (
     Cluster,
     ClusterConfig,
@@ -91,6 +91,7 @@ __all__ = [
     "Node",
     "PageRepair",
     "Place",
+    "Program",
     "Query",
     "RecoveryModel",
     "Replica",

@@ -215,6 +215,8 @@ class AvailabilityMembership:
     """Secondary: whom it lets in: NO, READ_ONLY (ApplicationIntent=ReadOnly) or ALL."""
     primary_connections: str = "ALL"
     """Primary: whom it lets in: ALL, or READ_WRITE: nobody with ApplicationIntent=ReadOnly."""
+    reads_alone: bool = False
+    """Secondary of 2014 and later that was open when its primary or quorum went: it stays open to readers."""
     redo_waits: str = ""
     """Secondary: the application whose query keeps redo from a Sch-M lock; empty: none."""
     redo_waits_since: Tick = 0

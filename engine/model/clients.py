@@ -75,6 +75,30 @@ class NameRecord:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Program:
+    """What a program outside of the simulation, of which a scenario asks, has met by its connections."""
+
+    logins: int = 0
+    """Let in."""
+    refused: int = 0
+    """Logins that were turned away."""
+    lost: int = 0
+    """Connections that were broken under it."""
+    answers: int = 0
+    """Batches that ended without an error."""
+    errors: int = 0
+    """Batches that ended with one."""
+    answered_tick: Tick | None = None
+    """When the latest batch ended without an error."""
+    longest_ticks: int = 0
+    """The longest time between two answers."""
+    server: str = ""
+    """By which the latest batch was answered without an error."""
+    moves: int = 0
+    """How often that was another one than before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Fault:
     """One row of the fault ledger: four times and the effect that proves the fault took hold."""
 

@@ -9,7 +9,7 @@ from engine.constants import PARTNER_TIMEOUT_S
 from engine.flow import Operation
 from engine.model.availability import NO_AVAILABILITY, AvailabilityMembership
 from engine.model.states import DbState, MirrorState, RecoveryModel, Role, Safety, WitnessState
-from engine.model.times import Tick
+from engine.model.times import Key, Tick
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -107,7 +107,7 @@ class DatabaseCopy:
     backup_from_kb: float | None = None
     """A data backup is under way and needs the log from here on."""
     active_from_kb: float | None = None
-    """Beginning of the oldest transaction that somebody holds open."""
+    """Beginning of the oldest transaction that is held open."""
     window_transactions: tuple[tuple[int, float, Tick], ...] = ()
     """(session id, where its log begins, when) of transactions that T-SQL windows hold open here."""
     restoring: int = 0
@@ -131,6 +131,9 @@ class DatabaseCopy:
     trustworthy: bool = False
     owner: str = "sa"
     """Both as this server has them in its master: a mirror has its own."""
+    encryption_key: int = 0
+    """Thumbprint of the certificate that protects its encryption key; 0: it has none."""
+    encrypted: bool = False
     size_kb: float = 40.0 * 1024 * 1024
     log_size_kb: float = 4.0 * 1024 * 1024
     log_max_kb: float = 40.0 * 1024 * 1024
@@ -156,6 +159,10 @@ class DatabaseCopy:
     """The instance has just started and the database is not yet recovered or does not yet know its role."""
     log_backup_every_s: float = 900.0
     """Interval of the log backup job on this server; 0: none."""
+
+    @property
+    def key(self) -> Key:
+        return self.server, self.database
 
     @property
     def group(self) -> int | None:

@@ -45,6 +45,9 @@ class Contact:
     """When *connected* last changed."""
     epoch: int = 0
     """Grows with each change; a timer of an older epoch is void."""
+    lost_by: str = ""
+    """How the last loss was noticed: "hard", "closed" or "silent"; empty: it has never been lost."""
+    lost_tick: Tick = 0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

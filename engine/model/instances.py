@@ -168,6 +168,14 @@ class Instance:
     restores: tuple[Restored, ...] = ()
     """Restores that were completed here, oldest first."""
     agent_running: bool = True
+    system_lacks: tuple[str, ...] = ()
+    """Permissions that NT AUTHORITY\\SYSTEM has not, of those that the cluster needs for a group."""
+    sessions_stopped: tuple[str, ...] = ()
+    """Event sessions that do not run, of those that the instance brings along."""
+    sessions_started: tuple[str, ...] = ()
+    """Sessions of extended events that were started here and do not start by themselves."""
+    sessions_manual: tuple[str, ...] = ()
+    """Those with STARTUP_STATE = OFF: they do not start with the service."""
     installs: int = 0
     """Versions and service packs installed since the start."""
 

@@ -1,15 +1,15 @@
 """The world as plain data: frozen parts in dictionaries, so that fork, hash and compare cost next to nothing.
 
 Nothing here decides anything. A part is changed by putting a new one in its place (`World.update_copy` and its
-like); whoever holds the old one keeps it unchanged.
+like); a holder of the old one keeps it unchanged.
 """
 
 from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from engine.chance import Chance
@@ -18,13 +18,14 @@ from engine.constants import TICKS_PER_S
 from engine.events import Event
 from engine.flow import Flow
 from engine.model.availability import ReplicaState
-from engine.model.clients import Availability, Client, Fault, NameRecord
+from engine.model.clients import Availability, Client, Fault, NameRecord, Program
 from engine.model.clusters import Cluster, Node
 from engine.model.computers import Computer, Link
 from engine.model.databases import DatabaseCopy
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
 from engine.model.instances import Instance
 from engine.model.times import Key, Tick, ticks
+from engine.replaced import replaced
 from engine.written import Written
 
 
@@ -69,6 +70,8 @@ class World:
     witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
     contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
     clients: dict[str, Client] = field(default_factory=dict)
+    programs: dict[str, Program] = field(default_factory=dict)
+    """What programs outside of the simulation have met of which the scenario asks, by the name in their logins."""
     groups: dict[int, Group] = field(default_factory=dict)
     """Mirroring sessions and availability groups by number; kept when they are gone."""
     clusters: dict[str, Cluster] = field(default_factory=dict)
@@ -138,7 +141,7 @@ class World:
 
     def update_copy(self, key: Key, **changes: Any) -> DatabaseCopy:
         old = self.copies[key]
-        new = self.copies[key] = replace(old, **changes)
+        new = self.copies[key] = replaced(old, **changes)
         self.changed.add(new.database)
         for copy in (old, new):
             self.touch_log(copy)
@@ -146,11 +149,11 @@ class World:
 
     def update_mirroring(self, key: Key, **changes: Any) -> DatabaseCopy:
         """Change what the server of the copy knows of its mirroring session."""
-        return self.update_copy(key, mirroring=replace(self.copies[key].mirroring, **changes))
+        return self.update_copy(key, mirroring=replaced(self.copies[key].mirroring, **changes))
 
     def update_availability(self, key: Key, **changes: Any) -> DatabaseCopy:
         """Change what the server of the copy knows of its availability group."""
-        return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
+        return self.update_copy(key, availability=replaced(self.copies[key].availability, **changes))
 
     def touch_log(self, copy: DatabaseCopy) -> None:
         """The circumstances of the log that *copy* writes or receives may have changed."""
@@ -165,12 +168,12 @@ class World:
         return copy.source
 
     def update_instance(self, name: str, **changes: Any) -> Instance:
-        new = self.instances[name] = replace(self.instances[name], **changes)
+        new = self.instances[name] = replaced(self.instances[name], **changes)
         self.all_dirty()
         return new
 
     def update_computer(self, name: str, **changes: Any) -> Computer:
-        new = self.computers[name] = replace(self.computers[name], **changes)
+        new = self.computers[name] = replaced(self.computers[name], **changes)
         self.all_dirty()
         return new
 
@@ -262,6 +265,7 @@ class World:
             witnesses=self.witnesses.copy(),
             contacts=self.contacts.copy(),
             clients=self.clients.copy(),
+            programs=self.programs.copy(),
             groups=self.groups.copy(),
             clusters=self.clusters.copy(),
             nodes=self.nodes.copy(),
@@ -308,11 +312,13 @@ class World:
             part = getattr(self, name)
             yield from self.written.items(name, part) if name in LASTING else (_sorted(part),)
             yield b", "
+        if self.programs:
+            yield _sorted(self.programs)
         yield from self.written.values("failovers", self.failovers)
         yield f", {self.faults!r})".encode()
 
 
-def _sorted(part: dict[object, object]) -> bytes:
+def _sorted(part: Mapping[Any, object]) -> bytes:
     return repr(sorted(part.items())).encode()
 
 

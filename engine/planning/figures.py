@@ -48,7 +48,7 @@ class Line:
     points: bool = False
     measured: bool = False
     spread: tuple[tuple[float, float], ...] = ()  # 5 % and 95 % of many runs, for each point
-    labels: tuple[str, ...] = ()  # what each point is, where somebody looks closer
+    labels: tuple[str, ...] = ()  # what each point is, for a closer look
 
 
 @dataclass(frozen=True)

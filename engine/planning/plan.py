@@ -17,7 +17,7 @@ ENDLESS_KB: Final = 1e15
 
 @dataclass(frozen=True)
 class Plan:
-    """One mirrored database as somebody thinks of running it. All figures can be changed one by one."""
+    """One mirrored database as it is planned. All figures can be changed one by one."""
 
     workload: Workload = WORKLOAD1
     site: Site = NEC

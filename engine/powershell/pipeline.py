@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|([^\s|,'"]+))""")
+TOKEN: Final = re.compile(r"""\s*(?:'([^']*)'|"([^"]*)"|(\||,)|(\{[^{}]*\}|[^\s|,'"]+))""")
+"""A text in single or in double quotes, a sign, a script block or a word."""
 
 SWITCHES: Final = frozenset(
     {
@@ -20,6 +21,8 @@ SWITCHES: Final = frozenset(
             "ignorepersistentstate",
             "autosize",
             "wrap",
+            "descending",
+            "quiet",
         ),
     }
 )

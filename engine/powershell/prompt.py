@@ -11,6 +11,7 @@ from engine.cluster import commands, config, instances, roles
 from engine.flow.recovery import Cause
 from engine.inputs import InputProblem
 from engine.model import AvailabilityGroup, ClusterRole, Node, Resource, ResourceState, Service, World
+from engine.powershell.filters import FILTERS
 from engine.powershell.pipeline import Call, Row, ShellError, Table, read
 from engine.protocol import clock, network, security, service
 from engine.words import say
@@ -45,18 +46,51 @@ def _answer(world: World, node: str, line: str) -> str:
     found = CLUSTER.fullmatch(line)
     if found is not None:
         return _cluster_property(world, node, *found.groups())
+    found = NET.fullmatch(line) or PING.fullmatch(line)
+    try:
+        if found is not None:
+            return _net(world, node, *found.groups()) if found.re is NET else _ping(world, node, found[1])
+    except InputProblem as problem:
+        raise ShellError(line.partition(" ")[0], str(problem)) from None
+    if line.lower() == "hostname":
+        return node
+    found = MEMBER.fullmatch(line)
+    if found is not None:
+        return _member_of(_piped(world, node, found[1]), found[2], line)
+    return _piped(world, node, line).written()
+
+
+MEMBER: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
+"""(Get-ClusterGroup AG1).OwnerNode, and its Name."""
+
+
+def _member_of(table: Table, name: str, line: str) -> str:
+    if table.text:
+        return table.text
+    if name.lower() == "count":
+        return str(len(table.rows))
+    values = [value for row in table.rows for key, value in row.items() if key.lower() == name.lower()]
+    return "\n".join(values) if values else f"{line} is not simulated."
+
+
+def _piped(world: World, node: str, line: str) -> Table:
+    """What comes out of a pipeline."""
     calls, table = read(line), None
     for call in calls:
+        filtered = FILTERS.get(call.name.lower())
+        if filtered is not None:
+            table = filtered(call, table)
+            continue
         cmdlet = CMDLETS.get(call.name.lower())
         if cmdlet is None:
-            return f"{call.name} is not simulated."
+            return Table("text", text=f"{call.name} is not simulated.")
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
             _needs_service(world, node, call)
         try:
             table = cmdlet(world, node, call, table)
         except InputProblem as problem:
             raise ShellError(call.name, str(problem)) from None
-    return table.written() if table is not None else ""
+    return table if table is not None else NOTHING
 
 
 def _needs_service(world: World, node: str, call: Call) -> None:
@@ -164,9 +198,14 @@ def _cluster_row(world: World, node: str) -> Row:
         "SameSubnetThreshold": str(cluster.threshold),
         "CrossSubnetDelay": delay,
         "CrossSubnetThreshold": str(cluster.cross_threshold),
+        "LowerQuorumPriorityNodeID": str(_lower(world, cluster.lower_priority_node)),
         "DynamicQuorum": str(int(cluster.dynamic_quorum)),
         "WitnessDynamicWeight": str(int(known.config.witness_counts)),
     }
+
+
+def _lower(world: World, name: str | None) -> int:
+    return world.nodes[name].number if name is not None else 0
 
 
 # --- Get ------------------------------------------------------------------------------------------------------
@@ -178,6 +217,7 @@ def _node_row(world: World, here: str, node: Node) -> Row:
     state = "Paused" if up and node.paused else "Up" if up else "Down"
     return {
         "Name": node.name,
+        "NodeName": node.name,
         "Id": str(node.number),
         "ID": str(node.number),
         "State": state,
@@ -199,7 +239,9 @@ def get_group(world: World, node: str, call: Call, piped: Table | None) -> Table
     known = _known(world, node).config.roles
     names = _names(call, piped, "group")
     found = [_role(world, node, name, call) for name in names] if names else known
-    rows = tuple({"Name": r.name, "OwnerNode": r.owner, "State": _group_state(r)} for r in found)
+    most = len(world.clusters[_known(world, node).cluster].nodes) - 1
+    limits = {"FailoverThreshold": str(most), "FailoverPeriod": str(int(roles.FAILURE_PERIOD_S / 3600))}
+    rows = tuple({"Name": r.name, "OwnerNode": r.owner, "State": _group_state(r)} | limits for r in found)
     return Table("group", ("Name", "OwnerNode", "State"), rows)
 
 
@@ -220,6 +262,15 @@ def _resource_state(world: World, node: str, role: ClusterRole, resource: Resour
     return state.value
 
 
+RESTARTS: Final = {
+    "RestartAction": "2",
+    "RestartThreshold": str(roles.RESTARTS_MAX),
+    "RestartPeriod": str(round(1000 * roles.RESTART_PERIOD_S)),
+    "RetryPeriodOnFailure": str(round(1000 * roles.RETRY_S)),
+}
+"""Properties that every resource has. [DOC: RestartPeriod]"""
+
+
 def get_resource(world: World, node: str, call: Call, piped: Table | None) -> Table:
     names = _names(call, piped, "resource")
     found = [_resource(world, node, name, call) for name in names] if names else _resources(world, node)
@@ -232,6 +283,8 @@ def get_resource(world: World, node: str, call: Call, piped: Table | None) -> Ta
             "State": _resource_state(world, node, role, one),
             "OwnerGroup": role.name,
             "ResourceType": one.kind,
+            "OwnerNode": role.owner,
+            **RESTARTS,
         }
         for role, one in found
     )
@@ -364,11 +417,11 @@ def _parameters(world: World, node: str, call: Call, piped: Table | None) -> tup
 
 def get_parameter(world: World, node: str, call: Call, piped: Table | None) -> Table:
     _, name, known = _parameters(world, node, call, piped)
-    wanted = call.value("name", 0).lower()
+    wanted = {one.lower() for one in call.values("name", 0)}
     rows = tuple(
         {"Object": name, "Name": one.name, "Value": one.value, "Type": one.kind}
         for one in known
-        if not wanted or one.name.lower() == wanted
+        if not wanted or one.name.lower() in wanted
     )
     return Table("parameters", ("Object", "Name", "Value", "Type"), rows)
 
@@ -542,16 +595,30 @@ def _server(world: World, node: str, call: Call) -> str:
     return found[0]
 
 
+AGENT: Final = "SQLSERVERAGENT"
+
+
 def get_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    if call.value("name", 0).lower() == "clussvc":
+    """The cluster service, SQL Server and its Agent on the node, all or by name."""
+    names = call.values("name", 0) or (
+        "ClusSvc",
+        *(("MSSQLSERVER", AGENT) if world.instances_on(node) else ()),
+    )
+    rows = tuple(_service_row(world, node, call, name) for name in names)
+    return Table("service", ("Status", "Name", "DisplayName"), rows)
+
+
+def _service_row(world: World, node: str, call: Call, wanted: str) -> Row:
+    if wanted.lower() == "clussvc":
         state, name, shown = config.up(world, world.nodes[node]), "ClusSvc", "Cluster Service"
     else:
-        server = _server(world, node, call)
-        instance = world.instances[server]
+        agent = wanted.upper() == AGENT
+        server = "MSSQLSERVER" if agent else wanted
+        instance = world.instances[_server(world, node, Call(call.name, {"name": (server,)}))]
         state = instance.computer == node and instance.service is not Service.STOPPED
-        name, shown = call.value("name", 0), f"SQL Server ({call.value('name', 0)})"
-    row = {"Status": "Running" if state else "Stopped", "Name": name, "DisplayName": shown}
-    return Table("service", ("Status", "Name", "DisplayName"), (row,))
+        state = state and (instance.agent_running or not agent)
+        name, shown = wanted, f"SQL Server {'Agent ' if agent else ''}({server})"
+    return {"Status": "Running" if state else "Stopped", "Name": name, "DisplayName": shown}
 
 
 def restart_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
@@ -655,19 +722,120 @@ def new_item(world: World, node: str, call: Call, piped: Table | None) -> Table:
     )
 
 
-# --- shape ----------------------------------------------------------------------------------------------------
+# --- networks, services, names ------------------------------------------------------------------------------
 
 
-def shape(as_list: bool) -> Cmdlet:
+def get_network(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """A network for each subnet of the cluster."""
+    subnets = _subnets(world, node)
+    rows = tuple(
+        {
+            "Name": name,
+            "State": "Up",
+            "Role": "ClusterAndClient",
+            "Address": f"{subnet}.0",
+            "AddressMask": "255.255.255.0",
+        }
+        for subnet, name in subnets.items()
+    )
+    return Table("network", ("Name", "State", "Role"), rows)
+
+
+def _subnets(world: World, node: str) -> dict[str, str]:
+    nodes = world.clusters[_known(world, node).cluster].nodes
+    found = dict.fromkeys(world.nodes[name].subnet for name in nodes)
+    return {subnet: f"Cluster Network {number}" for number, subnet in enumerate(found, 1)}
+
+
+def get_interface(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    subnets = _subnets(world, node)
+    rows = tuple(
+        {
+            "Name": f"{name} - Ethernet",
+            "Node": name,
+            "Network": subnets[world.nodes[name].subnet],
+            "State": "Up" if world.computers[name].powered and network.nic_up(world, name) else "Failed",
+            "Address": _ip(world, name),
+        }
+        for name in world.clusters[_known(world, node).cluster].nodes
+    )
+    return Table("interface", ("Name", "Node", "Network", "State"), rows)
+
+
+NET: Final = re.compile(r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*(/\w+)?", re.IGNORECASE)
+PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
+
+
+def _net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
+    """net start and net stop, with /forcequorum or /fq and /pq for the cluster service. [DOC: forced quorum]"""
+    switches = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
+    switch = switches.get((option or "").lower(), "")
+    if option and not switch:
+        return f"net {verb} {name} {option} is not simulated."
+    shown = _switch_service(world, node, Call(f"net {verb}"), name, verb.lower() == "start", switch)
+    done = {"start": "starting", "stop": "stopping"}[verb.lower()]
+    return f"The {shown} service is {done}."
+
+
+def _switch_service(world: World, node: str, call: Call, name: str, start: bool, switch: str = "") -> str:
+    """Start or stop a service of the node; what it is called in full."""
+    if name.lower() == "clussvc":
+        if switch == "fq":
+            commands.force_quorum(world, node)
+        elif start:
+            commands.start(world, node, prevent=switch == "pq")
+        else:
+            commands.stop(world, node)
+        return "Cluster Service"
+    server = _server(world, node, Call(call.name, {"name": (name,)}))
+    if world.instances[server].computer != node:
+        raise ShellError(call.name, f"Service '{name}' runs on {world.instances[server].computer}.")
+    if start:
+        service.start(world, server)
+    else:
+        service.stop(world, server, Cause.STOP_SERVICE, "", ((17148, ()),))
+    return f"SQL Server ({name})"
+
+
+def switch_service(start: bool) -> Cmdlet:
     def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
-        if piped is None or not piped.rows:
-            return piped or NOTHING
-        wanted = [name for names in call.plain for name in names] or list(call.values("property"))
-        spelled = {key.lower(): key for key in piped.rows[0]}
-        columns = tuple(spelled.get(name.lower(), name) for name in wanted) or piped.columns
-        return Table(piped.kind, columns, piped.rows, as_list)
+        _switch_service(world, node, call, call.value("name", 0), start)
+        return NOTHING
 
     return cmdlet
+
+
+def _reaches(world: World, node: str, name: str) -> str | None:
+    """The address that answers to the name from *node*, if one does."""
+    target = _target(world, name)
+    there = target is not None and world.computers[target].powered and network.passing(world, node, target)
+    return _ip(world, target) if target is not None and there else None
+
+
+def _ping(world: World, node: str, name: str) -> str:
+    if _target(world, name) is None:
+        return f"Ping request could not find host {name}. Please check the name and try again."
+    address = _reaches(world, node, name)
+    return f"Reply from {address}: bytes=32 time<1ms TTL=128" if address else "Request timed out."
+
+
+def test_ping(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = call.value("computername", 0)
+    address = _reaches(world, node, name)
+    if call.has("quiet"):
+        return Table("text", text=str(address is not None))
+    if address is None:
+        text = f"Testing connection to computer '{name}' failed: Error due to lack of resources"
+        raise ShellError(call.name, text, "ResourceUnavailable")
+    row = {"Source": node, "Destination": name, "IPV4Address": address}
+    return Table("ping", tuple(row), (row,))
+
+
+def import_module(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = call.value("name", 0)
+    if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
+        return NOTHING
+    return Table("text", text=f"Import-Module {name} is not simulated.")
 
 
 CMDLETS: Final[dict[str, Cmdlet]] = {
@@ -701,7 +869,11 @@ CMDLETS: Final[dict[str, Cmdlet]] = {
     "resolve-dnsname": resolve_name,
     "test-path": test_path,
     "new-item": new_item,
-    **dict.fromkeys(("format-table", "ft", "select-object", "select"), shape(False)),
-    **dict.fromkeys(("format-list", "fl"), shape(True)),
+    "get-clusternetwork": get_network,
+    "get-clusternetworkinterface": get_interface,
+    "start-service": switch_service(True),
+    "stop-service": switch_service(False),
+    "test-connection": test_ping,
+    "import-module": import_module,
 }
 """Every command that is simulated, in lower letters."""

@@ -13,7 +13,17 @@ from engine.commits import USER
 from engine.constants import CERTIFICATE_LIFE_S
 from engine.messages import Message, SqlError
 from engine.model import Certificate, Client, Login, User, World, ticks
-from engine.protocol import clock, commits, files, logspace, network, security, statements, volumes
+from engine.protocol import (
+    clock,
+    commits,
+    encryption,
+    files,
+    logspace,
+    network,
+    security,
+    statements,
+    volumes,
+)
 
 WINDOWS_SID: Final = 1 << 40
 """SIDs of Windows accounts begin here: the same account has the same SID on every server."""
@@ -50,6 +60,8 @@ def create_login(
     here = world.instances[server]
     if windows:
         _check_account(world, name)
+    elif "\\" in name and certificate is None:
+        raise SqlError(15006, name)
     if security.login_of(here, name) is not None or name.lower() == "sa":
         raise SqlError(15025, name)
     if certificate is not None and security.certificate_of(here, certificate) is None:
@@ -160,6 +172,8 @@ def create_user(
     if any(user.name.lower() == name.lower() for user in commits.users_of(world, server, database)):
         raise SqlError(15023, name)
     sid = 0 if without_login else _login_for_user(world, server, login or name).sid
+    if sid and any(user.sid == sid for user in commits.users_of(world, server, database)):
+        raise SqlError(15063)
     _put_user(world, server, None, User(name=name, database=database, sid=sid))
     return []
 
@@ -194,6 +208,8 @@ def drop_user(world: World, server: str, database: str, name: str) -> list[Messa
 
 def _login_for_user(world: World, server: str, name: str) -> Login:
     login = security.login_of(world.instances[server], name)
+    if name.lower() == "sa":
+        raise SqlError(15405, name)
     if login is None:
         raise SqlError(15007, name)
     return login
@@ -334,6 +350,8 @@ def drop_certificate(world: World, server: str, name: str) -> list[Message]:
         raise SqlError(15151, "drop", "certificate", name)
     if security.endpoint_certificate(here) is certificate:
         raise SqlError(15352, certificate.name)
+    if encryption.protects(world, server, certificate.thumbprint):
+        raise SqlError(3716, "certificate", certificate.name, "database encryption key")
     kept = tuple(c for c in here.certificates if c is not certificate)
     world.update_instance(server, certificates=kept)
     network.reassess(world)

@@ -1,4 +1,4 @@
-"""Network addresses of mirroring endpoints: `TCP://host:port`, whom they name, and whether somebody listens there."""
+"""Network addresses of mirroring endpoints: `TCP://host:port`, which server they name, and whether it listens."""
 
 from __future__ import annotations
 

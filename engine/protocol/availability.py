@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from engine.model import Availability, DatabaseCopy, World
-from engine.protocol import groups, network, serving
+from engine.protocol import groups, network, preconditions, serving
+from engine.replaced import replaced
 from engine.words import say
 
 
@@ -34,10 +33,10 @@ def account(world: World) -> None:
             continue
         serving_now = serving_copies(world, database)
         serving = bool(serving_now)
-        exposed = serving and not any(groups.policy(copy).in_step(copy) for copy in serving_now)
+        exposed = serving and not any(_guarded(world, copy) for copy in serving_now)
         if serving == old.serving and exposed == old.exposed:
             continue
-        world.availability[database] = replace(settled(old, world.tick), serving=serving, exposed=exposed)
+        world.availability[database] = replaced(settled(old, world.tick), serving=serving, exposed=exposed)
         if serving != old.serving:
             where = serving_now[0].server if serving else None
             text = say("{database} serves its clients", database=database)
@@ -52,10 +51,17 @@ def account(world: World) -> None:
             world.emit("protection", text, server=serving_now[0].server, database=database, exposed=exposed)
 
 
+def _guarded(world: World, copy: DatabaseCopy) -> bool:
+    """Another copy could take over without loss, or another node the instance with its disks."""
+    if copy.group is None and world.instances[copy.server].clustered:
+        return preconditions.armed(world, copy.database)
+    return groups.policy(copy).in_step(copy)
+
+
 def settled(old: Availability, tick: int) -> Availability:
     """The account as it stands at *tick*."""
     passed = tick - old.since_tick
-    return replace(
+    return replaced(
         old,
         since_tick=tick,
         down_ticks=old.down_ticks + (0 if old.serving else passed),

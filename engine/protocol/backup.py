@@ -130,7 +130,7 @@ def backup_database(
     if differential:
         size_kb = min(size_kb, max(0.0, at - copy.last_log_backup_kb) + copy.size_kb * 0.01)
     place = _room_for(world, server, path, size_kb, title)
-    world.update_copy(_key(copy), backup_from_kb=at)
+    world.update_copy(copy.key, backup_from_kb=at)
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
     kind = DIFFERENTIAL if differential else DATABASE
     args = (copy.database, kind, *place, at, size_kb, world.tick, copy_only, init)
@@ -219,7 +219,7 @@ def backup_log(
     place = _room_for(world, server, path, size_kb, title)
     if norecovery and copy.source is not None:
         streams.remove_source(world, copy.source)
-        world.update_copy(_key(copy), db_state=DbState.RESTORING)
+        world.update_copy(copy.key, db_state=DbState.RESTORING)
     duration_s = max(BACKUP_LEAST_S, files.transfer_s(world, server, place[0], size_kb))
     args = (copy.database, *place, lead.last_log_backup_kb, end, world.tick, norecovery, copy_only, init)
     return statements.Pending(world.tick + ticks(duration_s), "backup.log", args)
@@ -305,10 +305,6 @@ def note_failure(world: World, server: str, database: str, problem: SqlError) ->
 # --- common ----------------------------------------------------------------------------------------
 
 
-def _key(copy: DatabaseCopy) -> Key:
-    return copy.server, copy.database
-
-
 def _need_compression(server: Instance) -> None:
     """155 before 2008, 1844 in 2008 for less than Enterprise, then for less than Standard [DOC: backup compression]."""
     if server.version < 2008:
@@ -348,7 +344,7 @@ def _may_back_up(
 def _writer(world: World, copy: DatabaseCopy) -> Key:
     """The copy that writes the log which *copy* has."""
     source = world.source_of(copy)
-    return world.sources[source] if source is not None else _key(copy)
+    return world.sources[source] if source is not None else copy.key
 
 
 def _refused_by_role(

@@ -20,7 +20,7 @@ def end(world: World, copy: DatabaseCopy) -> None:
     """The log up to now is thrown away (SIMPLE, TRUNCATE_ONLY): 4214 until the next full or differential backup."""
     now_kb = streams.end_of_log_kb(world, copy)
     world.update_copy(
-        (copy.server, copy.database),
+        copy.key,
         full_backup=False,
         log_backed_up=False,
         log_start_kb=now_kb,

@@ -96,7 +96,7 @@ def refuse_rename(world: World, server: str, name: str) -> list[Message]:
 
 
 def _remove(world: World, copy: DatabaseCopy, verb: str) -> None:
-    key = (copy.server, copy.database)
+    key = copy.key
     pictures = snapshots.of_database(world, *key)
     if pictures:
         raise SqlError(3709, verb, pictures[0].name)

@@ -1,7 +1,8 @@
 """How drivers follow a failover, as data: each as it was measured or documented, and where.
 
-Measured: real drivers on Linux against a server that told its partner at each login, single runs; a service was stopped
-and a computer switched off under them.
+Measured: real drivers on Linux against `mirrordrill serve`, which told its partner at each login; a service was
+stopped under them, and a computer switched off, with a time-out of a command of five seconds. `make drivers` measures
+again (tests/drivers/profiles.py) and compares.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from engine.constants import HARD_ERROR_S
+from engine.constants import CLIENT_RETRY_SHARE, HARD_ERROR_S
 from engine.model import Client, World
 
 LINUX_TCP_S: Final = 924.6
@@ -27,7 +28,14 @@ class Driver:
     told: bool
     """The partner that the server tells at a login is tried when the next one fails."""
     partner_pause_s: float = 0.0
-    """Sleep before the first attempt at the partner."""
+    """Sleep before the first attempt at a partner that the connection string names."""
+    whole: bool = False
+    """Each of the two servers has the whole time of a login, once; else the slices of the documented algorithm."""
+    gives_up_after: float | None = 1.0
+    """How many of the time-outs of a command pass until a silent server is given up: its cancelling, too, waits for an
+    answer. None: as long as TCP does."""
+    cancel_wait_s: float = 0.0
+    """Wait for the answer to the cancelling, whatever the time-out of a command."""
     command_timeout_s: float = 0.0
     """Of a command, unless the application sets one; 0: none, so that the network decides."""
     source: str
@@ -39,14 +47,25 @@ DRIVERS: Final = {
         given=True,
         told=True,
         command_timeout_s=30.0,
-        source="[DOC: retry algorithm], [DOC: SqlCommand.CommandTimeout]; measured: back 0.3 s after the partner",
+        source="[DOC: retry algorithm], [DOC: SqlCommand.CommandTimeout]; measured with that of Mono 6.8, Microsoft's "
+        "own source",
     ),
     "odbc-18": Driver(
         title="ODBC Driver 18",
         given=False,
         told=True,
+        gives_up_after=3.0,
         source="measured with 18.6 on Linux: Failover_Partner is ignored at the first login, the partner that the "
-        "server tells is tried; no query time-out [DOC: SQLSetStmtAttr]",
+        "server tells is tried; with query and connection time-out, as pyodbc sets them, a silent server is given up "
+        "after three times as long (5 s and 8 s were tried); no query time-out [DOC: SQLSetStmtAttr]",
+    ),
+    "mssql-python": Driver(
+        title="mssql-python",
+        given=False,
+        told=True,
+        gives_up_after=None,
+        source="measured with 1.16: no keyword for a partner, the one that the server tells is tried; its time-out of "
+        "a query alone waits without end for a silent server's answer to the cancelling",
     ),
     "jdbc-old": Driver(
         title="JDBC driver before connectRetryCount",
@@ -59,15 +78,17 @@ DRIVERS: Final = {
         given=True,
         told=True,
         partner_pause_s=10.0,
-        source="measured with 13.6: sleeps connectRetryInterval (10 s) before the partner; queryTimeout -1, "
-        "socketTimeout 0 [DOC: JDBC timeouts]",
+        source="measured with 13.6: sleeps connectRetryInterval (10 s) before a failoverPartner, not before one that "
+        "the server tells; queryTimeout -1, socketTimeout 0 [DOC: JDBC timeouts]",
     ),
     "go-mssqldb": Driver(
         title="go-mssqldb",
         given=True,
         told=False,
-        source="measured with 1.11: failoverpartner is tried, what the server tells is ignored; deadlines are the "
-        "application's",
+        whole=True,
+        cancel_wait_s=5.0,
+        source="measured with 1.11: failoverpartner is tried after the whole dial timeout, what the server tells is "
+        "ignored; 5 s for the answer to a cancelling; deadlines are the application's",
     ),
     "python-tds": Driver(
         title="python-tds",
@@ -104,7 +125,26 @@ def partner(client: Client) -> str:
 def partner_pause_s(client: Client) -> float:
     """Sleep between the first attempt of a login and that at the partner."""
     driver = DRIVERS.get(client.driver)
-    return driver.partner_pause_s if driver is not None and client.attempt == 0 else 0.0
+    if driver is None or client.attempt > 0 or not client.failover_partner:
+        return 0.0
+    return driver.partner_pause_s
+
+
+def login_s(client: Client) -> float:
+    """How long a login takes at most, until the application has its error."""
+    return client.login_timeout_s * (2 if _whole(client) else 1)
+
+
+def slice_s(client: Client) -> float:
+    """How long the next attempt waits for a server that is silent [DOC: retry algorithm]."""
+    if _whole(client):
+        return client.login_timeout_s
+    return client.login_timeout_s * CLIENT_RETRY_SHARE * (client.attempt // 2 + 1)
+
+
+def _whole(client: Client) -> bool:
+    driver = DRIVERS.get(client.driver)
+    return driver is not None and driver.whole and partner(client) != client.data_source
 
 
 def notices_s(world: World, client: Client, hung: bool) -> float | None:
@@ -115,7 +155,11 @@ def notices_s(world: World, client: Client, hung: bool) -> float | None:
     driver = DRIVERS.get(client.driver)
     if driver is None and client.command_timeout_s is None:
         return client.login_timeout_s if hung else world.chance.uniform(*HARD_ERROR_S)
-    return command_timeout_s(client) or (None if hung else LINUX_TCP_S)
+    limit_s = command_timeout_s(client)
+    times = driver.gives_up_after if driver is not None else 1.0
+    if not limit_s or times is None:
+        return None if hung else LINUX_TCP_S
+    return limit_s * times + (driver.cancel_wait_s if driver is not None else 0.0)
 
 
 def command_timeout_s(client: Client) -> float:

@@ -182,7 +182,7 @@ def _restart(world: World, server: str) -> None:
 
 
 def redial(world: World, server: str) -> None:
-    """Timer: the instance calls everybody with whom it has lost its connection."""
+    """Timer: the instance calls each partner to which it has lost its connection."""
     for (guid, me, peer), contact in list(world.contacts.items()):
         waiting = server in (me, peer) and not contact.connected
         unchanged = world.contacts.get((guid, me, peer)) == contact

@@ -47,6 +47,10 @@ class Precondition:
     about: Literal["", "memory", "loss", "beginning"] = ""
     """memory: once the loss is noticed it counts as it was then. loss: the copy that writes is lost; beginning: that is
     noticed, which begins every failover."""
+    target: str = ""
+    """The secondary, or the node, of which it is asked; empty: of all alike."""
+    now: str = ""
+    """How it stands, where yes or no is not all."""
 
 
 class Policy:

@@ -1,6 +1,6 @@
 """SQL Server Agent: its jobs and when they run, and linked servers. Jobs belong to one server and do not fail over.
 
-Documented in kind [WP, preparing the mirror]: jobs are copied to the mirror's server, disabled, and somebody has to
+Documented in kind [WP, preparing the mirror]: jobs are copied to the mirror's server, disabled, and the DBA has to
 enable them after a failover.
 """
 

@@ -153,7 +153,7 @@ def truncate(world: World, server: str, database: str) -> list[Message]:
 
 
 def hold_transaction(world: World, server: str, database: str) -> None:
-    """Somebody begins a transaction and leaves it open: its log and all after it must stay."""
+    """A transaction is begun and left open: its log and all after it must stay."""
     copy = statements.copy_on(world, server, database)
     if copy.source is not None and copy.active_from_kb is None:
         at = world.flow.positions(copy.source).generated_kb

@@ -120,9 +120,24 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
     for me, peer in ((a, b), (b, a)):
         old = world.contacts.get((guid, me, peer))
         epoch = old.epoch + 1 if old else 0
-        world.contacts[guid, me, peer] = Contact(connected=connected, epoch=epoch, since_tick=world.tick)
+        world.contacts[guid, me, peer] = replace(
+            old or Contact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
+        )
     if connected:
         security.forget_refusals(world, a, b)
+
+
+def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
+    """*me* takes its connection to *peer* for lost; False: it cannot look, or has another one than that of *epoch*."""
+    contact = world.contacts.get((guid, me, peer))
+    if contact is None or contact.epoch != epoch or not contact.connected:
+        return False
+    if not world.instances[me].answering:
+        return False
+    world.contacts[guid, me, peer] = replace(
+        contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
+    )
+    return True
 
 
 def close_contacts(world: World, guid: int, server: str) -> None:

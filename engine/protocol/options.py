@@ -8,8 +8,8 @@ from typing import Final
 
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
-from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
-from engine.protocol import chain, commits, disks, files, security, statements, streams, volumes
+from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, Role, World
+from engine.protocol import chain, commits, disks, encryption, files, security, statements, streams, volumes
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
@@ -34,8 +34,12 @@ def set_option(world: World, server: str, database: str, option: str, value: str
     if copy.group_kind and wanted in REFUSED_WHILE_MIRRORED:
         raise SqlError(1468, copy.database, also=(5069,))
     act = ACTS.get(words[0])
+    if copy.group_kind == "mirroring" and copy.mirroring.role is Role.MIRROR:
+        raise SqlError(954, copy.database, also=(5069,))
+    if copy.db_state is DbState.RESTORING and not copy.group_kind:
+        raise SqlError(5052, "ALTER DATABASE", "Restoring", also=(5069,))
     if act is not None:
-        act(world, (copy.server, copy.database), words[-1])
+        act(world, copy.key, words[-1])
     elif wanted not in ("MULTI_USER", "SINGLE_USER", "RESTRICTED_USER", "READ_WRITE"):
         said = f"Not simulated: ALTER DATABASE … SET {wanted} is accepted and has no effect."
         return [Message(0, 0, 0, 0, said)]
@@ -93,6 +97,7 @@ ACTS: Final[dict[str, Callable[[World, Key, str], None]]] = {
     "ONLINE": _online,
     "DELAYED_DURABILITY": _delayed_durability,
     "TRUSTWORTHY": _trustworthy,
+    "ENCRYPTION": encryption.set_encryption,
     "COMPATIBILITY_LEVEL": _compatibility,
 }
 """What an option does, by its first word; the last word is its value."""
@@ -145,4 +150,11 @@ def set_owner(world: World, server: str, database: str, login: str) -> list[Mess
 
 def as_restored(copy: DatabaseCopy, image: DatabaseCopy, owner: str) -> DatabaseCopy:
     """What RESTORE and attach make of these properties: the level comes along, TRUSTWORTHY is OFF, the owner is new."""
-    return replace(copy, compatibility_level=image.compatibility_level, trustworthy=False, owner=owner)
+    return replace(
+        copy,
+        compatibility_level=image.compatibility_level,
+        trustworthy=False,
+        owner=owner,
+        encryption_key=image.encryption_key,
+        encrypted=image.encrypted,
+    )

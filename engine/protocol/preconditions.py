@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Final
+
 from engine.model import World
 from engine.protocol import groups
 from engine.protocol.groups import Precondition
 
+OTHERS: Final[list[Callable[[World, str], list[Precondition]]]] = []
+"""What lets a database fail over that is in no group: each way adds its own."""
+
 
 def preconditions(world: World, database: str) -> list[Precondition]:
-    """All preconditions of an automatic failover of *database* now; empty if it is in no group."""
+    """All preconditions of an automatic failover of *database* now; empty if nothing could take over."""
     found = next((copy for copy in world.copies_of(database) if copy.group is not None), None)
-    return [] if found is None else groups.policy(found).preconditions(world, database)
+    if found is not None:
+        return groups.policy(found).preconditions(world, database)
+    return [condition for way in OTHERS for condition in way(world, database)]
 
 
 def armed(world: World, database: str) -> bool:
@@ -18,4 +26,6 @@ def armed(world: World, database: str) -> bool:
     beforehand = [
         condition for condition in preconditions(world, database) if condition.about in ("", "memory")
     ]
-    return bool(beforehand) and all(condition.holds for condition in beforehand)
+    targets = {condition.target for condition in beforehand}
+    failing = {condition.target for condition in beforehand if not condition.holds}
+    return bool(beforehand) and "" not in failing and (targets == {""} or bool(targets - failing - {""}))

@@ -13,10 +13,22 @@ from engine import arithmetic
 from engine.commits import Commit
 from engine.constants import BACKUP_LEAST_S, RECOVER_RESTORED_S
 from engine.messages import Message, SqlError
-from engine.model import Availability, DatabaseCopy, DbFile, DbState, Key, Restored, Tick, World, ticks
+from engine.model import (
+    Availability,
+    DatabaseCopy,
+    DbFile,
+    DbState,
+    Key,
+    RecoveryModel,
+    Restored,
+    Tick,
+    World,
+    ticks,
+)
 from engine.protocol import (
     backup,
     commits,
+    encryption,
     errorlog,
     files,
     jobs,
@@ -106,7 +118,7 @@ def restore_database(
 
     *ending* says more than *recovery* does.
 
-    3101, 3104, 3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133, each followed by 3013.
+    3101, 3104, 3118, 3135, 3136, 3154, 3159, 3169, 3201, 3241, 3257, 4038, 5133, 33111, each followed by 3013.
     """
     title = "RESTORE DATABASE"
     old = _existing(world, server, database)
@@ -118,6 +130,7 @@ def restore_database(
         raise SqlError(3135, path, "BACKUP LOG", also=(3013,), title=title)
     if chosen.version > world.instances[server].version:
         raise SqlError(3169, chosen.version, world.instances[server].version, also=(3013,), title=title)
+    encryption.need_certificate(world.instances[server], chosen.image, title)
     ending = ending or Ending(recovery)
     if ending.stop_tick is not None and ending.stop_tick < chosen.tick:
         raise SqlError(4335, also=(3013,), title=title)
@@ -142,8 +155,8 @@ def _spare_existing(world: World, old: DatabaseCopy, chosen: BackupSet, title: s
     """Without REPLACE an existing database is overwritten only by its own backup and when its log is saved."""
     if old.family != chosen.family:
         raise SqlError(3154, old.database, also=(3013,), title=title)
-    unsaved = streams.end_of_log_kb(world, old) > old.last_log_backup_kb
-    if old.db_state is DbState.ONLINE and old.full_backup and unsaved:
+    # Only BACKUP LOG WITH NORECOVERY leaves no tail: whatever else is done, a checkpoint writes log.
+    if old.db_state is DbState.ONLINE and old.full_backup and old.recovery_model is not RecoveryModel.SIMPLE:
         raise SqlError(3159, old.database, also=(3013,), title=title)
 
 
@@ -242,7 +255,7 @@ def _need_space(
 
 def put(world: World, new: DatabaseCopy) -> None:
     """A new database, or one in the place of another."""
-    key = (new.server, new.database)
+    key = new.key
     old = world.copies.get(key)
     if old is not None:
         losses.give_up(world, old, losses.others(world, old))
@@ -343,7 +356,7 @@ def _roll_forward(
     world: World, copy: DatabaseCopy, path: str, chosen: BackupSet, ending: Ending
 ) -> statements.Outcome:
     number = world.next_id()
-    world.update_copy((copy.server, copy.database), restoring=number)
+    world.update_copy(copy.key, restoring=number)
     duration_s = max(BACKUP_LEAST_S, _read_s(world, copy.server, path, chosen)) + ending.finish_s
     args = (copy.database, number, chosen, world.tick, ending)
     return statements.Pending(world.tick + ticks(duration_s), "restore.done", args)

@@ -59,7 +59,7 @@ BAD_OWN_CERTIFICATE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why a connection does not come about. *user* is whom the refusing side has recognized, if anybody."""
+    """Why a connection does not come about. *user* is whom the refusing side has recognized, if any."""
 
     reason: str
     user: str = ""
@@ -236,7 +236,7 @@ def may_connect(server: Instance, login: Login) -> bool:
 
 
 def _certificates(world: World, a: Instance, b: Instance) -> Refusal | None:
-    """Each side shows its certificate; each must hold a copy of the other's, owned by somebody who may connect."""
+    """Each side shows its certificate; each must hold a copy of the other's, owned by a login that may connect."""
     mine, theirs = endpoint_certificate(a), endpoint_certificate(b)
     if mine is None:
         return Refusal(BAD_OWN_CERTIFICATE.format("Certificate not found"), by_caller=True)
@@ -310,7 +310,7 @@ def client_ip(world: World, server: str) -> str:
 def note_refusal(world: World, caller: str, acceptor: str, refusal: Refusal, *, asked: bool = False) -> None:
     """Write the lines of a refused connection, once until the reason changes or a connection comes about.
 
-    Each call that somebody has *asked* for (SET PARTNER, SET WITNESS) is written.
+    Each call that was *asked* for (SET PARTNER, SET WITNESS) is written.
     """
     where, other = (caller, acceptor) if refusal.by_caller else (acceptor, caller)
     known = world.instances[where].refused

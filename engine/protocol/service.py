@@ -141,6 +141,8 @@ def started(world: World, server: str) -> None:
         service=Service.RUNNING,
         started_tick=world.tick,
         tcp_listening=state.tcp_enabled,
+        sessions_stopped=state.sessions_manual,
+        sessions_started=(),
         refused=(),
     )
     _announce(world, server, say("SQL Server is running"))

@@ -109,7 +109,7 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     others = [
         c for c in world.copies_of(copy.database) if c.server != copy.server and c.family == copy.family
     ]
-    if any(serving.opens(world, (other.server, other.database)) for other in others):
+    if any(serving.opens(world, other.key) for other in others):
         return
     richest = max(others, key=lambda other: streams.committed_kb(world, other), default=None)
     told = streams.committed_kb(world, richest) if richest is not None else 0.0
@@ -117,9 +117,7 @@ def _account_recovery_loss(world: World, copy: DatabaseCopy) -> None:
     if count:
         losses.note(world, copy.database, copy.server, count, told - copy.end_of_log_kb, losses.THIS_COPY)
         for other in others:
-            world.update_copy(
-                (other.server, other.database), written_off_kb=streams.committed_kb(world, other)
-            )
+            world.update_copy(other.key, written_off_kb=streams.committed_kb(world, other))
 
 
 def shutdown(world: World, server: str, nowait: bool, login: str) -> Outcome:

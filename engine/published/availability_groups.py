@@ -9,36 +9,14 @@ from itertools import pairwise
 from typing import Final, TypedDict
 
 from engine import arithmetic, simulator
-from engine.chance import Chance
 from engine.constants import PAGE_KB, TICKS_PER_S
 from engine.events import Event
-from engine.flow import Flow, Mode, Samples, run
-from engine.flow.sites import IDLE, SSD, USERS
-from engine.model import (
-    Availability,
-    AvailabilityGroup,
-    AvailabilityMembership,
-    Cluster,
-    ClusterConfig,
-    ClusterRole,
-    CommitMode,
-    Computer,
-    DatabaseCopy,
-    DbState,
-    Group,
-    Instance,
-    Link,
-    Node,
-    Replica,
-    ReplicaState,
-    ReplicaWord,
-    Resource,
-    SyncState,
-    World,
-)
-from engine.protocol import network, streams
+from engine.flow import Mode, Samples, run
+from engine.flow.sites import SSD, USERS
+from engine.model import ReplicaWord, World
+from engine.published.clusters import DATABASE, MBPS, NODES, group_world
 from engine.published.lab import play
-from engine.published.measure import KB_PER_MB, NO_LIMIT_KB, means, run_s, setup_of, steady
+from engine.published.measure import KB_PER_MB, means, run_s, setup_of, steady
 from engine.published.rows import Class, Row, number, statement
 
 AG: Final = (
@@ -46,9 +24,6 @@ AG: Final = (
 )
 TRACE: Final = "ERRORLOGs of a planned failover in a public lab of three nodes, SQL Server 2022"
 """One run, by the clock's seconds."""
-MBPS: Final = 10_000.0
-"""Network of the test. Assumed: the paper names none; it was no limit."""
-
 SETTLE_S: Final = 250.0
 MEASURED_S: Final = 300.0
 
@@ -64,80 +39,13 @@ class Measured:
     primary_most_mb_per_s: float
 
 
-NODES: Final = ("NODE_1", "NODE_2")
-THREE: Final = (*NODES, "NODE_3")
-DATABASE: Final = "Users"
-START_LOG_KB: Final = 1e6
-
-
-def group_world(nodes: tuple[str, ...] = NODES, workload: str = USERS.name, seed: int = 1) -> World:
-    """A primary and its synchronous secondaries, healthy, on the hardware of the test. 2012 is documented."""
-    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
-    world.clusters["CLUSTER"] = Cluster(name="CLUSTER", windows="2012", nodes=nodes)
-    guid, partition, primary = world.next_id(), world.next_id(), nodes[0]
-    places = tuple((DATABASE, name) for name in nodes)
-    mode = CommitMode.SYNCHRONOUS_COMMIT
-    resource = Resource(name="AG", kind="SQL Server Availability Group", owners=nodes)
-    role = ClusterRole(name="AG", kind="availability", owner=primary, preferred=nodes, resources=(resource,))
-    group = AvailabilityGroup(
-        name="AG",
-        guid=guid,
-        primary=primary,
-        replicas=tuple(Replica(server=name, endpoint_url=f"TCP://{name}:5022", mode=mode) for name in nodes),
-        databases=(DATABASE,),
-        joined=places,
-        ready=places,
-    )
-    weights = tuple((name, 1) for name in nodes)
-    known = ClusterConfig(weights=weights, counted=nodes, groups=(group,), roles=(role,))
-    world.groups[guid] = Group(kind="availability", databases=(DATABASE,))
-    for host, name in enumerate(nodes):
-        first = name == primary
-        world.computers[name] = Computer(name=name, site="ssd", cores=SSD.cores)
-        world.instances[name] = Instance(name=name, computer=name, host=host, version=2012)
-        world.nodes[name] = Node(
-            name=name, cluster="CLUSTER", number=host + 1, partition=partition, config=known
-        )
-        word = ReplicaWord.PRIMARY_NORMAL if first else ReplicaWord.SECONDARY_NORMAL
-        world.replicas[name, guid] = ReplicaState(server=name, guid=guid, word=word, primary=primary)
-        world.copies[name, DATABASE] = DatabaseCopy(
-            server=name,
-            database=DATABASE,
-            database_id=5,
-            family=1,
-            db_state=DbState.ONLINE,
-            end_of_log_kb=START_LOG_KB,
-            redone_kb=START_LOG_KB,
-            committed_kb=START_LOG_KB,
-            log_start_kb=START_LOG_KB,
-            last_log_backup_kb=START_LOG_KB,
-            log_size_kb=NO_LIMIT_KB,
-            log_max_kb=NO_LIMIT_KB,
-            workload=workload,
-            availability=AvailabilityMembership(
-                guid=guid,
-                database_guid=1,
-                role=word.role,
-                state=SyncState.SYNCHRONIZED,
-                peers=tuple((other, SyncState.SYNCHRONIZED) for other in nodes[1:]) if first else (),
-            ),
-        )
-    world.availability[DATABASE] = Availability(database=DATABASE)
-    source = streams.add_source(world, (primary, DATABASE), START_LOG_KB)
-    for other in nodes[1:]:
-        network.open_contact(world, guid, primary, other)
-        streams.attach(world, source, (other, DATABASE))
-        world.links[primary, other] = Link(bandwidth_mbps=MBPS)
-    streams.warm_start(world)
-    simulator.start_timers(world)
-    simulator.advance(world, 0)
-    return world
+THREE: Final = ("sync", "sync", "sync")
 
 
 @cache
 def measure_group() -> Measured:
     """Through the group's own stream, as any run of a group goes."""
-    world = group_world()
+    world = group_world(workload=USERS.name, windows="2012", version=2012)
     simulator.advance(world, round(SETTLE_S * TICKS_PER_S))
     flow = world.flow
     source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
@@ -196,12 +104,12 @@ def measure_mirroring() -> Measured:
 
 
 SEEDS: Final = range(1, 7)
-"""Runs whose mean stands for one that somebody has watched."""
+"""Runs whose mean stands for one that was watched."""
 
 
 def _played(lines: Sequence[str], seed: int, until_s: float) -> tuple[World, list[Event]]:
     """Three replicas with a small database at rest, and what happened from *lines* at 5 s until *until_s*."""
-    world = group_world(THREE, IDLE.name, seed)
+    world = group_world(THREE, windows="2012", version=2012, seed=seed)
     return world, play(world, "".join(f"5 {line}\n" for line in lines), until_s)
 
 
@@ -225,7 +133,7 @@ def planned_s() -> float:
 @cache
 def commits_pause_s() -> float:
     """How long a primary under load answers no commit after a synchronous secondary has fallen silent."""
-    world = group_world(THREE)
+    world = group_world(THREE, USERS.name, windows="2012", version=2012)
     simulator.advance(world, round(5.0 * TICKS_PER_S))
     source = world.copies[NODES[0], DATABASE].source
     assert source is not None
@@ -239,7 +147,7 @@ def commits_pause_s() -> float:
 @cache
 def isolated_s() -> float:
     """How long a primary whose network is gone stays primary."""
-    _, events = _played([f"black-hole {NODES[0]} {other}" for other in THREE[1:]], 1, 60.0)
+    _, events = _played([f"black-hole {NODES[0]} {other}" for other in NODES[1:3]], 1, 60.0)
     return _became_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 
 

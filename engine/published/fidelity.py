@@ -9,8 +9,11 @@ from typing import Final
 from engine.published import (
     availability_groups,
     bandwidth,
+    cluster_rules,
     compression,
     delayed_durability,
+    group_rules,
+    instance_rules,
     many_databases,
     whitepaper_failover,
     whitepaper_load,
@@ -29,6 +32,9 @@ SECTIONS: Final[dict[str, Callable[[], list[Row]]]] = {
     "Bandwidth": bandwidth.rows,
     "Delayed durability": delayed_durability.rows,
     "Availability groups against mirroring": availability_groups.rows,
+    "Votes, heartbeats, forced quorum": cluster_rules.rows,
+    "Rules of availability groups": group_rules.rows,
+    "Failover cluster instances": instance_rules.rows,
 }
 
 EXCEPTIONS: Final = {

@@ -1,8 +1,8 @@
 """T-SQL on the simulated instances: `submit` a batch from a window, `cancel` it, check and complete its text;
 `connect`, `batch`, `reset` and `disconnect` of programs that log in over the network.
 
-What is behind this door is a hundred modules, which come with the first world that runs: whoever only needs to know
-the door, as the views of a window do, gets it at once.
+What is behind this door is a hundred modules, which come with the first world that runs: a module that only needs
+to know the door, as the views of a window do, gets it at once.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from engine.tsql.batches.context import SYSTEM_DATABASES
     from engine.tsql.clients.client import cancel, reachable, submit
-    from engine.tsql.clients.logins import batch, connect, disconnect, reset
+    from engine.tsql.clients.logins import at_rest, batch, connect, disconnect, reset
     from engine.tsql.clients.targets import change_connection
     from engine.tsql.clients.upkeep import HANDLERS, check_connections
     from engine.tsql.language.check import parse_only, parsing
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = [
     "HANDLERS",
     "SYSTEM_DATABASES",
+    "at_rest",
     "batch",
     "cancel",
     "change_connection",
@@ -42,6 +43,7 @@ _PLACES: Final = {
     "change_connection": "clients.targets",
     "reachable": "clients.client",
     "submit": "clients.client",
+    "at_rest": "clients.logins",
     "batch": "clients.logins",
     "connect": "clients.logins",
     "disconnect": "clients.logins",

@@ -30,7 +30,7 @@ def _set_workload(world: World, item: Input) -> None:
     for copy in world.copies_of(database):
         scale = item.option("scale", 1.0 if copy.scale == 0.0 else copy.scale)
         world.update_copy((copy.server, database), workload=name, scale=scale)
-    world.emit("note", item.words, database=database)
+    world.emit("note", item.deed, database=database)
 
 
 # --- long operations --------------------------------------------------------------------------------------

@@ -71,7 +71,7 @@ def _upgrade(world: World, item: Input) -> None:
 
 
 def _upgraded(world: World, server: str, version: int, edition: str) -> None:
-    """Timer: the new version is installed and started, unless somebody has interfered."""
+    """Timer: the new version is installed and started, unless the trainee has interfered."""
     state = world.instances[server]
     if not world.computers[state.computer].powered or state.service is not Service.STOPPED:
         text = say("the upgrade has failed: the server was switched off or the service started")

@@ -37,7 +37,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
     server = item.args[0] if item.args and any(item.args[0] in names for names in known) else None
     pointless = verb.pointless(world, item)
     if pointless:
-        text = say("{input}: {why}", input=item.words, why=pointless)
+        text = say("{input}: {why}", input=item.deed, why=pointless)
         world.emit("fault", text, server=server, verb=verb.name, args=list(item.args), no_effect=True)
         return
     place = len(world.outbox)
@@ -51,7 +51,7 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
                   before=before or ())
         )  # fmt: skip
     _close(world, item, verb, own)
-    world.emit("fault", item.words, server=server, verb=verb.name, args=list(item.args))
+    world.emit("fault", item.deed, server=server, verb=verb.name, args=list(item.args))
     world.outbox.insert(place, world.outbox.pop())  # the act comes before what it brought about
 
 
@@ -91,7 +91,7 @@ def revert_all(world: World) -> None:
 
 
 def note_effects(world: World) -> None:
-    """Enter in the ledger which active faults have by now been felt by somebody."""
+    """Enter in the ledger which active faults have by now been felt by a client or a server."""
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None:
             continue

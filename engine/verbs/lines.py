@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Final
 
 from engine import arithmetic
@@ -17,15 +18,25 @@ from engine.words import Sentence, say
 TIME_MAX_S: Final = 1e6
 """No run is longer: eleven days, as of `run --until`."""
 
+_ROLE: Final = re.compile(r"[a-z0-9]+(?:[-_][a-z0-9]+)*")
+"""Key of a role, as scenarios write it (Slug in engine/drill/authoring/schema/values.py)."""
+
 _LINE_ENDS: Final = ("\r\n", *"\r\v\f\x1c\x1d\x1e\x85\u2028\u2029")
 """What str.splitlines takes for one beside the usual; to split a text of a million lines there takes two frames."""
 
 
 def parse_line(text: str, tick: int = 0) -> Input:
-    """One input without its time (`power-off SERVER_A`), to be done at *tick*.
+    """One input without its time (`power-off SERVER_A`, in a team `@dba power-off SERVER_A`), to be done at *tick*.
 
     Raises InputProblem.
     """
+    if text.lstrip().startswith("@"):
+        by, _, deed = text.lstrip()[1:].partition(" ")
+        if not _ROLE.fullmatch(by):
+            raise InputProblem(say("after @ the key of a role is expected, not {word!r}", word=by))
+        if deed.lstrip().startswith("@"):
+            raise InputProblem(say("a line has one role, not {word!r} as well", word=deed.split()[0]))
+        return replace(parse_line(deed, tick), by=by)
     for end in _LINE_ENDS:  # one kind of line end, so that a journal reads back the same
         if end[0] in text:  # to look for two signs in a million lines takes four milliseconds
             text = text.replace(end, "\n")

@@ -12,8 +12,20 @@ from engine.words import mark, say
 
 def _answer(world: World, item: Input) -> None:
     question, choice = item.args
-    world.emit("answer", item.words, question=question, choice=choice)
+    if item.options:
+        sure_percent = item.option("sure_percent", 0.0)
+        world.emit("answer", item.deed, question=question, choice=choice, sure_percent=sure_percent)
+    else:
+        world.emit("answer", item.deed, question=question, choice=choice)
 
+
+def _said(world: World, item: Input) -> None:
+    """What one role of a team says to another; `Drill` has checked that it may be said now."""
+    world.emit(item.verb, item.args[-1], by=item.by, to=item.args[0])
+
+
+ROLE: Final = Parameter(mark("role"))
+"""Key of a role of the team."""
 
 VERBS: Final = (
     Verb(
@@ -41,9 +53,45 @@ VERBS: Final = (
         name="answer",
         parameters=(Parameter("question"), Parameter("choice", "number")),
         help=mark("answer a question by the number of a choice"),
+        options={"sure_percent": (0.0, 100.0)},
         group="remark",
         by_person=True,
         do=_answer,
+    ),
+    Verb(
+        name="call",
+        parameters=(ROLE, Parameter("text", "rest")),
+        help=mark("in a team: give a role an order, to be read back"),
+        group="remark",
+        do=_said,
+    ),
+    Verb(
+        name="read-back",
+        parameters=(ROLE, Parameter("text", "rest")),
+        help=mark("in a team: repeat the order of a role before it is carried out"),
+        group="remark",
+        do=_said,
+    ),
+    Verb(
+        name="confirm",
+        parameters=(ROLE,),
+        help=mark("in a team: confirm that a role has read the order back correctly"),
+        group="remark",
+        do=_said,
+    ),
+    Verb(
+        name="ask-status",
+        parameters=(ROLE, Parameter("text", "rest")),
+        help=mark("in a team: ask a role for the state of something"),
+        group="remark",
+        do=_said,
+    ),
+    Verb(
+        name="status",
+        parameters=(ROLE, Parameter("fact", "rest")),
+        help=mark("in a team: tell a role what is so, such as Sales serves on SERVER_B"),
+        group="remark",
+        do=_said,
     ),
     Verb(
         name="rewind",

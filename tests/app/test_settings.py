@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ from PySide6.QtWidgets import QApplication, QWidget
 from app import settings
 from app.main_window import cards, teaching_tools
 from app.main_window.recent import Recent
-from app.settings import WindowSettings
+from app.settings import PLAYER, WindowSettings
 from tests.disk import disk_with_room_for
 
 
@@ -116,3 +117,15 @@ def test_settings_that_cannot_be_written_are_told_and_are_written_when_there_is_
     assert store.problem == ""
     assert "dark" in file.read_text()
     assert "recent" in file.read_text()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a user's folders from others")
+def test_no_other_user_reads_the_windows_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    folder = tmp_path / "new" / "profile"
+    monkeypatch.setenv("MIRRORDRILL_PROFILE", str(folder))
+    settings = WindowSettings()
+    settings.set(PLAYER, "Jane Doe")
+    assert settings.problem == ""
+    file = folder / "window.ini"
+    assert "Jane Doe" in file.read_text(encoding="utf-8")
+    assert [path.stat().st_mode & 0o777 for path in (file, folder)] == [0o600, 0o700]

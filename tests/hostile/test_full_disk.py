@@ -28,7 +28,7 @@ def profile(profile_folder: Path) -> Iterator[Profile]:
 
 @contextmanager
 def full(profile: Profile) -> Iterator[None]:
-    connection = profile._connection
+    connection = profile._database.connection
     (pages,) = connection.execute("PRAGMA page_count").fetchone()
     connection.execute(f"PRAGMA max_page_count = {pages}")
     with suppress(StorageProblem):

@@ -47,7 +47,7 @@ class BriefPage(QWidget):
     """The mode in which to take it."""
     left = Signal()
     copy_wanted = Signal()
-    """Somebody wants to make a drill of their own from this one."""
+    """The user wants to make a drill from this one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -55,7 +55,7 @@ class BriefPage(QWidget):
         self._facts = QLabel()
         self._facts.setProperty("muted", "true")
         for label in (self._title, self._facts):
-            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+            label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
             label.setWordWrap(True)
         self._text = Prose(whole=True)
         self._text.setAccessibleName(tr("Brief"))

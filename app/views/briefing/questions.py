@@ -9,6 +9,7 @@ from PySide6.QtCore import QEvent, QObject, QRect, Qt, Signal
 from PySide6.QtGui import QCursor
 from PySide6.QtWidgets import (
     QButtonGroup,
+    QComboBox,
     QFrame,
     QLabel,
     QPushButton,
@@ -25,6 +26,8 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.questions import Asked
 
+SURE_PERCENT: Final = (10, 20, 30, 40, 50, 60, 70, 80, 90, 100)
+"""Sureness that can be chosen; any number can be typed. Assumed: finer is not felt."""
 HEIGHT_SHARE: Final = 0.8
 """Of the panel, at most; more is scrolled."""
 
@@ -59,6 +62,12 @@ class QuestionCard(QFrame):
             button.setCheckable(True)
             self._group.addButton(button, number)
             layout.addWidget(button)
+        self.sure = QComboBox()
+        self.sure.setAccessibleName(tr("How sure are you?"))
+        self.sure.addItem(tr("How sure are you?"), None)
+        for percent in SURE_PERCENT:
+            self.sure.addItem(tr("{percent} % sure").format(percent=percent), percent)
+        layout.addWidget(self.sure)
         self.confirm = QPushButton(tr("Confirm this answer"))
         self.confirm.setProperty("primary", "true")
         self.confirm.setEnabled(False)
@@ -73,8 +82,8 @@ class QuestionCard(QFrame):
     def show_end(self, text: str) -> None:
         """It is answered, or its time is over: what is said of that stands here until it is closed."""
         self.open = False
-        for button in self.choices:
-            button.setEnabled(False)
+        for part in (*self.choices, self.sure):
+            part.setEnabled(False)
         self._end.setText(text[:1].upper() + text[1:])
         self._end.show()
         self.confirm.setText(tr("Close"))
@@ -89,7 +98,9 @@ class QuestionCard(QFrame):
 
     def _confirm(self) -> None:
         if self.open:
-            self.confirmed.emit(f"answer {self.asked.name} {self._group.checkedId()}")
+            percent = self.sure.currentData()
+            sure = "" if percent is None else f" sure_percent={percent}"
+            self.confirmed.emit(f"answer {self.asked.name} {self._group.checkedId()}{sure}")
         else:
             self.closed.emit()
 
@@ -121,7 +132,7 @@ class QuestionShelf(QScrollArea):
 
     @property
     def first_choice(self) -> QWidget | None:
-        """Where the keyboard goes when somebody brings it here."""
+        """Where the keyboard goes when it is brought here."""
         for card in self.cards:
             if card.open:
                 return next((button for button in card.choices if button.isChecked()), card.choices[0])
@@ -199,6 +210,6 @@ class QuestionShelf(QScrollArea):
 
 def _label(text: str) -> QLabel:
     label = QLabel(text)
-    label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from anybody
+    label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
     label.setWordWrap(True)
     return label

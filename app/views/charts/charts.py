@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,10 +20,9 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.view_models import eta
-from app.view_models.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, in_step
+from app.view_models.course import EXPOSED, OWN, TOLD, UNSERVED, Course, Marker, Span, in_step
 from app.view_models.series import ALL_DATABASES, CounterHistory
-from app.views.charts import export
+from app.views.charts import export, outlook
 from app.views.charts.lane import LOOKS, NAME, SHADE_ALPHA, Lane
 from app.views.charts.scale import TimeScale
 from app.views.charts.states import StateLanes, States
@@ -33,13 +31,12 @@ from app.widgets.bars import Bar, hang
 from app.widgets.reader import name_box
 from app.widgets.strip import SHAPES
 from app.words import formatting
-from app.words.counters import COUNTERS, WATCHED
+from app.words.counters import COUNTERS, WATCHED, counter
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
 from engine.drill.time.event_log import of
 from engine.events import Event
-from engine.model import DbState, World
-from engine.protocol import volumes
+from engine.model import World
 
 if TYPE_CHECKING:
     from app.views.charts.panel import Panel
@@ -52,22 +49,13 @@ NAME_CHARACTERS_MAX: Final = 32
 """Of a database, for which there is room beside the spans of time."""
 ALL_GROWS_BY: Final = 1.25
 """When "All" is full, its end moves out by this factor at once, so that the curves do not creep."""
-
 ALL_STARTS_WITH_S: Final = 60.0
-
 LINED: Final = ("fault", "repair", "failover")
 """Markers that are drawn through the charts, too."""
-
 PANEL_HEIGHT_UNITS: Final = 2.7
 """Least height of a plot in line heights: its name and two labels of its axis do not meet."""
 DRAG_PX: Final = 5
 """A press that moves farther selects a span; else it is a click."""
-QUEUE_WORTH_KB: Final = 1024.0
-"""Shorter queues are gone before an estimate is read. Assumed."""
-LOG_WORTH_S: Final = 3600.0
-"""A log that fills later is nobody's worry yet. Assumed."""
-QUEUES: Final = {"send_queue_kb": mark("sent in about {time}"), "redo_queue_kb": mark("done in about {time}")}
-LOG: Final = "log_used_kb"
 DATABASE_UNITS: Final = 6.5
 """Least width of the choice of databases in line heights: a name of eight letters and the arrow."""
 AXIS_SAMPLE: Final = "500 MB/s"
@@ -80,11 +68,11 @@ class Charts(QWidget):
 
     requested = Signal(str)
     time_selected = Signal(object)
-    """Somebody looks at this time (seconds since the start), or at none (None)."""
+    """The user looks at this time (seconds since the start), or at none (None)."""
     span_selected = Signal(object)
-    """Somebody wants to see only this span: (from, to) in seconds, or all again (None)."""
+    """The user wants to see only this span: (from, to) in seconds, or all again (None)."""
     export_wanted = Signal()
-    """Somebody wants the charts in a file; `save` writes one."""
+    """The user wants the charts in a file; `save` writes one."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -111,6 +99,8 @@ class Charts(QWidget):
         """Draws once more when the axes have taken on their new width."""
         self._again.timeout.connect(self._refresh)
         self._stale = True
+        self._begun = False
+        """Some parts are drawn, and not all."""
         self._counters = list(WATCHED)
         self.panels: list[Panel] = []
         self._view: Any = None
@@ -136,7 +126,7 @@ class Charts(QWidget):
 
     def making_plots(self) -> Iterator[None]:
         """Make the plots in steps of some milliseconds. They need pyqtgraph, so they are made when the charts are shown
-        first, or before by whoever has the time."""
+        first, or before, in idle time."""
         if self._view is not None:
             return
         import pyqtgraph as pg
@@ -158,7 +148,7 @@ class Charts(QWidget):
     def _add_panel(self, name: str) -> None:
         from app.views.charts.panel import Panel  # brings pyqtgraph in
 
-        panel = Panel(COUNTERS[name], list(COUNTERS).index(name))
+        panel = Panel(counter(name, self._of_groups), list(COUNTERS).index(name))
         self._view.ci.addItem(panel.plot, len(self.panels), 0)
         self._view.ci.layout.setRowStretchFactor(len(self.panels), 1)
         self.panels.append(panel)
@@ -188,12 +178,13 @@ class Charts(QWidget):
         bar.addWidget(self._all)
         bar.addStretch(1)
         self._counter_menu = QMenu(self)
-        for counter in COUNTERS.values():
-            action = self._counter_menu.addAction(f"{tr(counter.title)} ({counter.unit.name})")
-            action.setToolTip(tr(counter.help))
+        for one in COUNTERS.values():
+            action = self._counter_menu.addAction("")
+            action.setToolTip(tr(one.help))
             action.setCheckable(True)
-            action.setData(counter.name)
+            action.setData(one.name)
             action.triggered.connect(self._counters_ticked)
+        self._name_counters(of_groups=False)
         self._counter_menu.setToolTipsVisible(True)
         choose = QAction(tr("Counters ▾"), self)
         choose.setMenu(self._counter_menu)
@@ -221,11 +212,21 @@ class Charts(QWidget):
         layout.addWidget(self._area, 1)
         layout.addWidget(self.scale)
 
+    def _name_counters(self, of_groups: bool) -> None:
+        """Primary and secondary, where the copies are replicas of availability groups."""
+        self._of_groups = of_groups
+        for action in self._counter_menu.actions():
+            named = counter(action.data(), of_groups)
+            action.setText(f"{tr(named.title)} ({named.unit.name})" if named.unit.name else tr(named.title))
+        for panel in self.panels:
+            panel.counter = counter(panel.counter.name, of_groups)
+
     # --- contract of views --------------------------------------------------------------------------------
 
     @Slot(object)
     def show_drill(self, drill: Drill) -> None:
         self._drill = drill
+        self._name_counters(bool(drill.world.replicas))
         self._truth = drill.terms.truth
         names = list(drill.world.availability)
         self._databases.blockSignals(True)
@@ -246,17 +247,28 @@ class Charts(QWidget):
     @Slot(object)
     def show_world(self, world: World) -> None:
         """Once a frame; draws only what has moved by a pixel or has a new sample."""
+        for _ in self.show_parts(world):
+            pass
+
+    def show_parts(self, world: World) -> Iterator[None]:
+        """The upper half of the plots, the lower half, and what is above and below them."""
         if self._drill is None or not self.isVisible():
             self._stale = True
             return
         new = self._history.follow(self._drill.samples, self._drill.logs, self._database)
         bounds = self._range_at(world.t_s)
-        if new:
-            self._show_outlook(world)
-        if new or self._stale or bounds != self._range:
+        if new or self._stale or self._begun or bounds != self._range:
             self._range = bounds
-            self._stale = False
-            self._draw(world.t_s)
+            self._stale, self._begun = False, True
+            half = (len(self.panels) + 1) // 2
+            for panels in (self.panels[:half], self.panels[half:]):
+                self._draw_plots(panels, world.t_s)
+                yield
+            if new:
+                self._show_outlook(world)
+            self._draw_lanes(world.t_s)
+            self._begun = False
+            yield
 
     @Slot(object)
     def add_events(self, events: Iterable[Event]) -> None:
@@ -281,7 +293,7 @@ class Charts(QWidget):
     def show_time(self, t_s: float | None) -> None:
         """Put the cursor at *t_s* (seconds since the start), or take it away."""
         self._cursor_s = t_s
-        self._read()
+        self._follow_cursor()
 
     @Slot(object)
     def show_between(self, span: tuple[float, float] | None) -> None:
@@ -366,77 +378,82 @@ class Charts(QWidget):
     def _width_px(self) -> float:
         return float(self.panels[0].plot.vb.width()) if self.panels else 1.0
 
-    def _draw(self, now_s: float) -> None:
+    def _draw_plots(self, panels: Sequence[Panel], now_s: float) -> None:
         from_s, to_s = self._range
         bins = max(50, int(self._width_px()))
-        for panel in self.panels:
-            x, y = self._history.window(panel.counter.name, from_s, to_s, bins)
-            panel.draw(x, y, from_s, to_s)
         colours = theme.tokens(self.palette())
-        spans = self._course.protection(now_s) if self._truth else []
         shades = [
             (span.from_s, span.to_s, _see_through(getattr(colours, LOOKS[span.what][2])))
-            for span in spans
+            for span in self._spans_until(now_s)
             if span.what in (EXPOSED, UNSERVED)
         ]
-        marks = [marker for marker in self._markers if from_s <= marker.t_s <= to_s]
         lines = [
-            (marker.t_s, getattr(colours, SHAPES[marker.kind][0])) for marker in marks if marker.kind in LINED
+            (marker.t_s, getattr(colours, SHAPES[marker.kind][0]))
+            for marker in self._marks_shown()
+            if marker.kind in LINED
         ]
-        for panel in self.panels:
+        for panel in panels:
+            x, y = self._history.window(panel.counter.name, from_s, to_s, bins)
+            panel.draw(x, y, from_s, to_s)
             panel.background.shades, panel.background.lines = shades, lines
             panel.background.update()
-        bounds = (self._pixel_of(from_s), self._pixel_of(to_s))
-        self.lane.show_course(spans, marks, bounds)
+        self._read(panels)
+
+    def _draw_lanes(self, now_s: float) -> None:
+        bounds = (self._pixel_of(self._range[0]), self._pixel_of(self._range[1]))
+        self.lane.show_course(self._spans_until(now_s), self._marks_shown(), bounds)
         if self._drill is not None:
             times_s = self._drill.samples.ticks / TICKS_PER_S
             self._states.follow(self._drill.standings, times_s)
         self.states.show_lanes(self._states.lanes(now_s), bounds)
         self.states.setVisible(self._truth)
         self.scale.show_range(self._range)
-        self._read()
+        self._show_cursor()
+
+    def _spans_until(self, now_s: float) -> list[Span]:
+        """With and without protection and service; none where the truth is hidden."""
+        return self._course.protection(now_s) if self._truth else []
+
+    def _marks_shown(self) -> list[Marker]:
+        from_s, to_s = self._range
+        return [marker for marker in self._markers if from_s <= marker.t_s <= to_s]
 
     @property
     def _markers(self) -> list[Marker]:
         """What may be known: all of it, or what the trainee has done."""
         return [m for m in self._course.markers if self._truth or m.kind in OWN]
 
-    def _read(self) -> None:
+    @property
+    def _at_s(self) -> float | None:
+        """The time at the mouse, else at the cursor."""
+        return self._hover_s if self._hover_s is not None else self._cursor_s
+
+    def _read(self, panels: Sequence[Panel]) -> None:
         """Values at the mouse, else at the cursor, else the last ones."""
-        at_s = self._hover_s if self._hover_s is not None else self._cursor_s
+        at_s = self._at_s
         read_s = self._history.end_s if at_s is None else at_s
-        for panel in self.panels:
+        for panel in panels:
             panel.read(self._history.at(panel.counter.name, read_s))
             if panel.background.cursor_s != at_s:
                 panel.background.cursor_s = at_s
                 panel.background.update()
-        self.lane.show_cursor(at_s)
-        self.states.show_cursor(at_s)
-        self.scale.show_cursor(at_s)
+
+    def _follow_cursor(self) -> None:
+        self._read(self.panels)
+        self._show_cursor()
+
+    def _show_cursor(self) -> None:
+        for part in (self.lane, self.states, self.scale):
+            part.show_cursor(self._at_s)
 
     # --- what comes next ------------------------------------------------------------------------------------
 
     def _show_outlook(self, world: World) -> None:
-        """When queues are empty and the log is full, at the pace of the last seconds; how coarse a long run is."""
-        end_s = self._history.end_s
-        expected: dict[str, str] = {}
-        for name, words in QUEUES.items():
-            t_s, queue_kb = self._history.samples(name, end_s - eta.PACE_S, end_s)
-            left_s = eta.until_empty_s(t_s, queue_kb)
-            if left_s and queue_kb[-1] >= QUEUE_WORTH_KB:
-                expected[name] = tr(words).format(time=formatting.seconds(left_s, 0))
-        t_s, used_kb = self._history.samples(LOG, end_s - eta.PACE_S, end_s)
-        left_s = eta.until_full_s(t_s, used_kb, _log_room_kb(world, self._database))
-        if left_s is not None and left_s < LOG_WORTH_S:
-            expected[LOG] = tr("full in about {time}").format(time=formatting.seconds(left_s, 0))
+        expected = outlook.expected(self._history, world, self._database)
         for panel in self.panels:
             panel.expect(expected.get(panel.counter.name, ""))
-        said = [f"{tr(COUNTERS[name].title)}: {words}" for name, words in expected.items()]
         every = self._drill.samples.every if self._drill is not None else TICKS_PER_S
-        if every > TICKS_PER_S:
-            words = tr("This run is long: from here on there is one value every {time}.")
-            said.append(words.format(time=formatting.seconds(every / TICKS_PER_S, 0)))
-        text = "  ·  ".join(said)
+        text = "  ·  ".join(outlook.sentences(expected, every))
         if text != self.outlook.text():
             self.outlook.setText(text)
             self.outlook.setVisible(bool(text))
@@ -450,8 +467,7 @@ class Charts(QWidget):
             plots=self._view,
             below=self.scale,
         )
-        names = [panel.counter.name for panel in self.panels]
-        export.save(path, sheet, (self._history, names, self._range))
+        export.save(path, sheet, (self._history, [panel.counter for panel in self.panels], self._range))
 
     # --- places -------------------------------------------------------------------------------------------
 
@@ -490,7 +506,7 @@ class Charts(QWidget):
             if event.type() == QEvent.Type.MouseMove:
                 self._hover_s = self._seconds_at(event)
                 self._drag(event)
-                self._read()
+                self._follow_cursor()
             elif event.button() != Qt.MouseButton.LeftButton:
                 pass
             elif event.type() == QEvent.Type.MouseButtonPress:
@@ -500,7 +516,7 @@ class Charts(QWidget):
                 self._release()
         elif event.type() == QEvent.Type.Leave:
             self._hover_s = None
-            self._read()
+            self._follow_cursor()
         return bool(super().eventFilter(watched, event))
 
     def _drag(self, event: QMouseEvent) -> None:
@@ -585,15 +601,6 @@ class Charts(QWidget):
         for panel in self.panels:
             panel.recolour(colours, width, self.font())
         self.scale.setFont(theme.sized(self.font(), 0.85))
-
-
-def _log_room_kb(world: World, database: str) -> float:
-    """How much log fits before the database stops: in what serves it, else in its first copy."""
-    copies = sorted(world.copies_of(database), key=lambda copy: copy.db_state is not DbState.ONLINE)
-    if not copies:
-        return math.inf
-    others = volumes.log_room_kb(copies[0]) - copies[0].log_size_kb
-    return volumes.log_limit_kb(world, copies[0]) + others
 
 
 def _see_through(colour: QColor) -> QColor:

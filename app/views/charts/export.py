@@ -16,7 +16,7 @@ from PySide6.QtWidgets import QGraphicsView, QWidget
 from app.files import whole_file
 from app.view_models.series import CounterHistory
 from app.widgets import theme
-from app.words.counters import COUNTERS
+from app.words.counters import Counter
 from app.words.language import tr
 
 SHARPNESS: Final = 2
@@ -55,7 +55,9 @@ class Sheet:
         return QSize(plots.width() + MARGIN_PX, self.title_height + lanes + plots.height() + MARGIN_PX)
 
 
-def save(path: str, sheet: Sheet, values: tuple[CounterHistory, Sequence[str], tuple[float, float]]) -> None:
+def save(
+    path: str, sheet: Sheet, values: tuple[CounterHistory, Sequence[Counter], tuple[float, float]]
+) -> None:
     """Write *path* in the format of its ending; a file that was there is replaced only by a whole one.
 
     Raises NotSaved.
@@ -70,10 +72,10 @@ def save(path: str, sheet: Sheet, values: tuple[CounterHistory, Sequence[str], t
         raise NotSaved(said.format(file=path, why=problem.strerror)) from None
 
 
-def table(history: CounterHistory, names: Sequence[str], span: tuple[float, float]) -> str:
+def table(history: CounterHistory, counters: Sequence[Counter], span: tuple[float, float]) -> str:
     """One line a second: time and each counter, with units in the titles; empty where nothing ran."""
-    rows: list[list[object]] = [["t_s", *(_title(name) for name in names)]]
-    for t_s, *values in history.rows(names, *span):
+    rows: list[list[object]] = [["t_s", *map(_title, counters)]]
+    for t_s, *values in history.rows([counter.name for counter in counters], *span):
         rows.append([f"{t_s:g}", *("" if value is None else f"{value:.6g}" for value in values)])
     lines = _Lines()
     csv.writer(lines, lineterminator="\n").writerows(rows)
@@ -88,8 +90,7 @@ class _Lines:
         self.text.append(line)
 
 
-def _title(name: str) -> str:
-    counter = COUNTERS[name]
+def _title(counter: Counter) -> str:
     title = tr(counter.title)
     return f"{title} ({counter.unit.name})" if counter.unit.name else title
 

@@ -30,30 +30,57 @@ LOOKS: Final = {
 """How the database was: word, tokens of the theme for text and ground, pattern where something is wrong."""
 
 
-class Lane(QWidget):
-    """Painted by hand, because its words must not stretch with the axis."""
+class AxisStrip(QWidget):
+    """What stands above the charts on their axis: painted by hand, because its words must not stretch with it."""
+
+    def __init__(self, place_of: Callable[[float], float], name: str, parent: QWidget | None = None) -> None:
+        """*place_of* gives the pixel of a time."""
+        super().__init__(parent)
+        self._place_of = place_of
+        self._bounds = (0.0, 1.0)
+        self._cursor_s: float | None = None
+        self.setAccessibleName(name)
+
+    def show_cursor(self, at_s: float | None) -> None:
+        self._cursor_s = at_s
+        self.update()
+
+    def _between(self, span: Span) -> tuple[float, float] | None:
+        """The pixels of *span* within the charts; None where it is not in sight."""
+        left, right = self._bounds
+        x0, x1 = max(left, self._place_of(span.from_s)), min(right, self._place_of(span.to_s))
+        return None if x1 < left or x0 > right else (x0, max(x1, x0 + 2.0))
+
+    def _paint_name(self, painter: QPainter, text: str, top: float, height: float) -> None:
+        """To the left of the charts."""
+        box = QRectF(0.0, top, max(0.0, self._bounds[0] - 5.0), height)
+        painter.setPen(theme.tokens(self.palette()).muted)
+        painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+
+    def _paint_cursor(self, painter: QPainter) -> None:
+        left, right = self._bounds
+        if self._cursor_s is not None and left <= self._place_of(self._cursor_s) <= right:
+            painter.setPen(QPen(theme.tokens(self.palette()).text, 1.0))
+            x = round(self._place_of(self._cursor_s)) + 0.5
+            painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
+
+
+class Lane(AxisStrip):
+    """Availability, and below it the marks of what happened."""
 
     time_selected = Signal(float)
 
     def __init__(self, place_of: Callable[[float], float], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._place_of = place_of
+        super().__init__(place_of, tr("Availability over time"), parent)
         self._spans: Sequence[Span] = ()
         self._marks: Sequence[Marker] = ()
-        self._cursor_s: float | None = None
-        self._bounds = (0.0, 1.0)
         self.setMouseTracking(True)
-        self.setAccessibleName(tr("Availability over time"))
 
     def show_course(
         self, spans: Sequence[Span], marks: Sequence[Marker], bounds: tuple[float, float]
     ) -> None:
         """What to paint, and the pixels between which the charts' times lie."""
         self._spans, self._marks, self._bounds = spans, marks, bounds
-        self.update()
-
-    def show_cursor(self, at_s: float | None) -> None:
-        self._cursor_s = at_s
         self.update()
 
     @property
@@ -78,9 +105,7 @@ class Lane(QWidget):
         painter = QPainter(self)
         colours = theme.tokens(self.palette())
         left, right = self._bounds
-        painter.setPen(colours.muted)
-        name = QRectF(0.0, 0.0, max(0.0, left - 5.0), self._row_height())
-        painter.drawText(name, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, tr(NAME))
+        self._paint_name(painter, tr(NAME), 0.0, self._row_height())
         painter.setClipRect(QRectF(left, 0.0, right - left, self.height()))
         for span in self._spans:
             self._paint_span(painter, span, colours)
@@ -90,18 +115,15 @@ class Lane(QWidget):
             x = self._place_of(marker.t_s)
             if left <= x <= right:
                 self._paint_mark(painter, QPointF(x, middle), marker.kind, colours)
-        if self._cursor_s is not None:
-            painter.setPen(QPen(colours.text, 1.0))
-            x = round(self._place_of(self._cursor_s)) + 0.5
-            painter.drawLine(QPointF(x, 0.0), QPointF(x, self.height()))
+        self._paint_cursor(painter)
         painter.end()
 
     def _paint_span(self, painter: QPainter, span: Span, colours: theme.Tokens) -> None:
-        left, right = self._bounds
-        x0, x1 = max(left, self._place_of(span.from_s)), min(right, self._place_of(span.to_s))
-        if x1 < left or x0 > right:
+        ends = self._between(span)
+        if ends is None:
             return
-        place = QRectF(x0, 1.0, max(x1 - x0, 2.0), self._row_height() - 2.0)
+        x0, x1 = ends
+        place = QRectF(x0, 1.0, x1 - x0, self._row_height() - 2.0)
         word, ink, soft, pattern = LOOKS[span.what]
         tone, ground = getattr(colours, ink), getattr(colours, soft)
         painter.fillRect(place, ground)

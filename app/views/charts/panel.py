@@ -23,6 +23,8 @@ from engine.flow import Array
 LINE_PX: Final = 1.5
 FILL_ALPHA: Final = 38
 CHOSEN_ALPHA: Final = 70
+CAPTION_PX: Final = (6.0, 0.0)
+"""Where the caption begins in its plot."""
 
 
 class Background(GraphicsObject):
@@ -69,6 +71,47 @@ class Background(GraphicsObject):
             painter.drawLine(QLineF(at_s, view.top(), at_s, view.bottom()))
 
 
+class Caption(QGraphicsItem):
+    """The counter's name, its value in bold and what is expected of it, in one line on a ground of its own.
+
+    Painted here: rich text takes ten times as long, and the value changes with every frame.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._pieces: Sequence[tuple[str, QFont, QColor]] = ()
+        self._widths: Sequence[float] = ()
+        self._ground = QColor()
+        self._box = QRectF()
+        self._base = 0.0
+
+    def show_pieces(self, pieces: Sequence[tuple[str, QFont, QColor]], ground: QColor) -> None:
+        """Show texts one after the other, each in its font and colour."""
+        metrics = [QFontMetricsF(font) for _, font, _ in pieces]
+        space = metrics[0].horizontalAdvance(" ")
+        widths = [
+            one.horizontalAdvance(text) + space for one, (text, _, _) in zip(metrics, pieces, strict=True)
+        ]
+        box = QRectF(0.0, 0.0, sum(widths), metrics[0].height())
+        if box != self._box:
+            self.prepareGeometryChange()
+        self._pieces, self._ground, self._box, self._base = pieces, ground, box, metrics[0].ascent()
+        self._widths = widths
+        self.update()
+
+    def boundingRect(self) -> QRectF:
+        return self._box
+
+    def paint(self, painter: QPainter, option: object, widget: QWidget | None = None) -> None:
+        painter.fillRect(self._box, self._ground)
+        x = 0.0
+        for (text, font, colour), width in zip(self._pieces, self._widths, strict=True):
+            painter.setFont(font)
+            painter.setPen(colour)
+            painter.drawText(QPointF(x, self._base), text)
+            x += width
+
+
 class Curve(PlotCurveItem):
     """Values over the whole width of the plot, so that no frame need look for their bounds."""
 
@@ -88,8 +131,9 @@ class Panel:
         """The value that is written beside the counter's name."""
         self.outlook = ""
         """What is expected of it, beside the value."""
-        self._points = 10.0
         self._label_px = float(LABEL_PX)
+        self._font = self._bold = QFont()
+        self._ink = self._muted = self._ground = QColor()
         self._axis = ValueAxis(counter.unit)
         self._axis.enableAutoSIPrefix(False)  # its work is for a label that is not shown
         self.plot = pg.PlotItem(axisItems={"left": self._axis}, enableMenu=False)
@@ -104,9 +148,9 @@ class Panel:
         self.plot.addItem(self.background, ignoreBounds=True)
         self.curve = Curve()
         self.plot.addItem(self.curve, ignoreBounds=True)
-        self._label = pg.LabelItem(justify="left")
-        self._label.setParentItem(self.plot.vb)
-        self._label.anchor((0, 0), (0, 0), offset=(2, -3))
+        self._caption = Caption()
+        self._caption.setParentItem(self.plot.vb)
+        self._caption.setPos(*CAPTION_PX)
 
     def draw(self, x: Array, y: Array, from_s: float, to_s: float) -> None:
         """Show these values in this span of time."""
@@ -120,6 +164,7 @@ class Panel:
             self._axis.top = top
             self.plot.setYRange(0.0, end, padding=0)
         self.plot.setXRange(from_s, to_s, padding=0)
+        self.plot.vb.prepareForPaint()  # in the middle of painting it would have everything painted once more
 
     def read(self, value: float | None) -> None:
         """Write the value that the cursor is on, or the last one."""
@@ -140,7 +185,7 @@ class Panel:
         self.background.update()
 
     def recolour(self, colours: Tokens, axis_width: int, font: QFont) -> None:
-        self._points = font.pointSizeF()
+        self._font, self._bold = QFont(font), theme.sized(font, 1.0, bold=True)
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
         line = QColor(colours.series[self._series % len(colours.series)])
         fill = QColor(line)
@@ -155,8 +200,9 @@ class Panel:
         self.background.cursor_colour = colours.text
         self.background.chosen_colour = QColor(colours.accent)
         self.background.chosen_colour.setAlpha(CHOSEN_ALPHA)
-        self._muted = colours.muted.name()
-        self._ink, self._ground = colours.text.name(), colours.surface
+        self._muted, self._ink = colours.muted, colours.text
+        self._ground = QColor(colours.surface)
+        self._ground.setAlpha(SHADE_ALPHA)
         self._write()
 
     def seconds_at(self, scene: QPointF) -> float:
@@ -164,9 +210,7 @@ class Panel:
         return float(self.plot.vb.mapSceneToView(scene).x())
 
     def _write(self) -> None:
-        ground = f"rgba({self._ground.red()},{self._ground.green()},{self._ground.blue()},{SHADE_ALPHA})"
-        outlook = f' <span style="color:{self._muted}">{self.outlook}</span>' if self.outlook else ""
-        self._label.setText(
-            f'<span style="color:{self._ink}; background-color:{ground}; font-size:{self._points:.4g}pt">'
-            f"{tr(self.counter.title)} <b>{self.reading}</b>{outlook}</span>"
-        )
+        pieces = [(tr(self.counter.title), self._font, self._ink), (self.reading, self._bold, self._ink)]
+        if self.outlook:
+            pieces.append((self.outlook, self._font, self._muted))
+        self._caption.show_pieces(pieces, self._ground)

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QRectF, QSize, Qt
-from PySide6.QtGui import QBrush, QHelpEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QBrush, QHelpEvent, QPainter, QPaintEvent
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.view_models.course import Span
+from app.views.charts.lane import AxisStrip
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
@@ -20,6 +21,16 @@ from engine.model import World
 
 NO_SESSION: Final = mark("no session")
 """What events say of a copy that is not mirrored."""
+
+ONLINE, FAILING_OVER, OFFLINE = mark("online"), mark("failing over"), mark("offline")
+"""A failover cluster instance has no session: its role is one of these."""
+
+ROLE_WORDS: Final = {
+    **dict.fromkeys(("role-failed", "owner-lost", "move", "declined"), FAILING_OVER),
+    **dict.fromkeys(("nowhere", "threshold"), OFFLINE),
+    "online": ONLINE,
+}
+"""By what an event says of a role."""
 
 DOWN: Final = mark("no instance")
 """What stands in a lane while SQL Server does not run there."""
@@ -34,6 +45,9 @@ LOOKS: Final = {
     "INITIALIZING": ("warn", Qt.BrushStyle.DiagCrossPattern),
     "PENDING_FAILOVER": ("warn", Qt.BrushStyle.DiagCrossPattern),
     NO_SESSION: ("idle", Qt.BrushStyle.NoBrush),
+    ONLINE: ("ok", Qt.BrushStyle.NoBrush),
+    FAILING_OVER: ("warn", Qt.BrushStyle.DiagCrossPattern),
+    OFFLINE: ("bad", Qt.BrushStyle.Dense6Pattern),
     DOWN: ("idle", Qt.BrushStyle.BDiagPattern),
 }
 """State -> tone of the theme, and a pattern, so that colour alone tells nothing."""
@@ -55,6 +69,7 @@ class States:
         self._runs: dict[str, list[tuple[float, bool]]] = {}
         self._standing: Standing | None = None
         self._followed = 0
+        self._clustered: set[str] = set()
 
     def start(
         self, before: Mapping[tuple[str, str], str | None], world: World, events: Iterable[Event]
@@ -66,13 +81,27 @@ class States:
         self._runs, self._standing, self._followed = {}, None, 0
         there = {copy.server for copy in world.copies_of(self.database)}
         there |= {server for server, database in before if database == self.database}
+        self._clustered = {
+            server for server in there if server in world.instances and world.instances[server].clustered
+        }
         self._changes = {
-            server: [(0.0, before.get((server, self.database)) or NO_SESSION)] for server in sorted(there)
+            server: [
+                (
+                    0.0,
+                    before.get((server, self.database))
+                    or (ONLINE if server in self._clustered else NO_SESSION),
+                )
+            ]
+            for server in sorted(there)
         }
         self.add(events)
 
     def add(self, events: Iterable[Event]) -> None:
         for event in events:
+            if event.kind == "cluster" and event.get("role") in self._clustered:
+                word = ROLE_WORDS.get(str(event.get("what")))
+                if word is not None:
+                    self._changes[str(event.get("role"))].append((event.t_s, word))
             if event.kind != "state" or event.database != self.database or event.get("why") == SAFETY:
                 continue
             before, after = (_state(event.get(name)) for name in ("old", "new"))
@@ -98,8 +127,24 @@ class States:
             changes = self._changes[server]
             ends = [*(t_s for t_s, _ in changes[1:]), max(until_s, changes[-1][0])]
             spans = [Span(t_s, end_s, state) for (t_s, state), end_s in zip(changes, ends, strict=True)]
-            found[server] = _without(spans, self._runs.get(server, []), until_s)
+            runs = self._runs.get(server, [])
+            if server in self._clustered:
+                found[server] = [piece for span in spans for piece in _running(span, runs, until_s)]
+            else:
+                found[server] = _without(spans, runs, until_s)
         return found
+
+
+def _running(span: Span, runs: list[tuple[float, bool]], until_s: float) -> list[Span]:
+    """A span of a clustered instance, in parts where it is said to be online and does not run."""
+    if span.what != ONLINE or not runs:
+        return [span]
+    ends = [*(t_s for t_s, _ in runs[1:]), max(until_s, span.to_s)]
+    parts = [
+        Span(max(from_s, span.from_s), min(to_s, span.to_s), ONLINE if running else OFFLINE)
+        for (from_s, running), to_s in zip(runs, ends, strict=True)
+    ]
+    return [part for part in parts if part.from_s < part.to_s] or [span]
 
 
 def _without(spans: list[Span], runs: list[tuple[float, bool]], until_s: float) -> list[Span]:
@@ -113,26 +158,18 @@ def _without(spans: list[Span], runs: list[tuple[float, bool]], until_s: float) 
     return spans
 
 
-class StateLanes(QWidget):
-    """Painted by hand, because its words must not stretch with the axis."""
+class StateLanes(AxisStrip):
+    """A lane for each server."""
 
     def __init__(self, place_of: Callable[[float], float], parent: QWidget | None = None) -> None:
-        super().__init__(parent)
-        self._place_of = place_of
+        super().__init__(place_of, tr("States of the copies over time"), parent)
         self._lanes: dict[str, list[Span]] = {}
-        self._bounds = (0.0, 1.0)
-        self._cursor_s: float | None = None
-        self.setAccessibleName(tr("States of the copies over time"))
 
     def show_lanes(self, lanes: dict[str, list[Span]], bounds: tuple[float, float]) -> None:
         """What to paint, and the pixels between which the charts' times lie."""
         if len(lanes) != len(self._lanes):
             self.updateGeometry()
         self._lanes, self._bounds = lanes, bounds
-        self.update()
-
-    def show_cursor(self, at_s: float | None) -> None:
-        self._cursor_s = at_s
         self.update()
 
     @property
@@ -156,28 +193,24 @@ class StateLanes(QWidget):
         high = self._row_height()
         for row, (server, spans) in enumerate(self._lanes.items()):
             painter.setClipping(False)
-            painter.setPen(colours.muted)
-            name = QRectF(0.0, row * high, max(0.0, left - 5.0), high)
-            text = self.fontMetrics().elidedText(server, Qt.TextElideMode.ElideLeft, int(name.width()))
-            painter.drawText(name, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, text)
+            width = max(0, int(left - 5.0))
+            name = self.fontMetrics().elidedText(server, Qt.TextElideMode.ElideLeft, width)
+            self._paint_name(painter, name, row * high, high)
             painter.setClipRect(QRectF(left, row * high, right - left, high))
             for span in spans:
                 self._paint_span(painter, span, row * high, colours)
         painter.setClipping(False)
-        if self._cursor_s is not None and left <= self._place_of(self._cursor_s) <= right:
-            painter.setPen(QPen(colours.text, 1.0))
-            x = round(self._place_of(self._cursor_s)) + 0.5
-            painter.drawLine(round(x), 0, round(x), self.height())
+        self._paint_cursor(painter)
         painter.end()
 
     def _paint_span(self, painter: QPainter, span: Span, top: float, colours: theme.Tokens) -> None:
-        left, right = self._bounds
-        x0, x1 = max(left, self._place_of(span.from_s)), min(right, self._place_of(span.to_s))
-        if x1 < left or x0 > right:
+        ends = self._between(span)
+        if ends is None:
             return
+        x0, x1 = ends
         tone_name, pattern = LOOKS.get(span.what, ("idle", Qt.BrushStyle.NoBrush))
         tone, ground = getattr(colours, tone_name), getattr(colours, f"{tone_name}_soft")
-        place = QRectF(x0, top + 1.0, max(x1 - x0, 2.0), self._row_height() - 2.0)
+        place = QRectF(x0, top + 1.0, x1 - x0, self._row_height() - 2.0)
         painter.fillRect(place, ground)
         painter.fillRect(place, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, place.top(), 2.0, place.height()), tone)

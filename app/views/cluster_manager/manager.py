@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
-from PySide6.QtCore import QPoint, Qt, Signal, Slot
-from PySide6.QtGui import QKeySequence, QShortcut, QShowEvent
+from PySide6.QtCore import Signal, Slot
+from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QMessageBox, QVBoxLayout, QWidget
 
 from app.view_models import cluster_manager
 from app.view_models.cluster_manager import Action, Row
-from app.widgets.bars import menu_button
+from app.widgets.bars import menu_button, open_menu_on
 from app.widgets.reader import name_box
 from app.widgets.tables import Column, TableModel, TableView
 from app.words.language import mark, tr
@@ -55,11 +55,7 @@ class ClusterManager(QWidget):
         self.model = TableModel(COLUMNS)
         self.table = TableView(self.model, tr("Failover Cluster Manager"))
         self.table.setSelectionMode(TableView.SelectionMode.SingleSelection)
-        self.table.setContextMenuPolicy(Qt.ContextMenuPolicy.CustomContextMenu)
-        self.table.customContextMenuRequested.connect(self._pop_menu)
-        for key in ("Return", "Enter"):
-            opener = QShortcut(QKeySequence(key), self.table, context=Qt.ShortcutContext.WidgetShortcut)
-            opener.activated.connect(self._pop_menu_of_current)
+        open_menu_on(self.table, self.fill_menu)
         self.setFocusProxy(self.table)
         bar = QHBoxLayout()
         bar.setContentsMargins(6, 4, 6, 0)
@@ -138,14 +134,3 @@ class ClusterManager(QWidget):
             if answer != yes:
                 return
         self.requested.emit(action.line)
-
-    def _pop_menu_of_current(self) -> None:
-        self._pop_menu(self.table.visualRect(self.table.currentIndex()).bottomLeft())
-
-    def _pop_menu(self, place: QPoint) -> None:
-        menu = QMenu(self)
-        menu.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
-        if self.fill_menu(menu):
-            menu.popup(self.table.viewport().mapToGlobal(place))
-        else:
-            menu.deleteLater()

@@ -45,7 +45,7 @@ class History(QWidget):
     again = Signal(str, str)
     """(window, batch): run it once more."""
     closed = Signal()
-    """Somebody is done with it."""
+    """It was closed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

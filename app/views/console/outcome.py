@@ -13,7 +13,7 @@ from engine.events import Event
 from engine.messages import Message
 
 CANCELLED_SEVERITY: Final = 11
-"""What the client says when somebody has cancelled: no number, this severity."""
+"""What the client says when the query was cancelled: no number, this severity."""
 
 
 @dataclass(frozen=True, slots=True)

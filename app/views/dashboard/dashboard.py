@@ -104,8 +104,11 @@ DATABASES: Final = (
 WHY: Final = (
     Column(title=mark("Automatic failover needs"), text=lambda row: translated(row.name),
            tip=lambda row: translated(row.name), sample="every database was synchronized on the target …"),
+    Column(title=mark("Target"), text=lambda row: row.target or tr("all"), sample="NODE_1234"),
     Column(title=mark("Met"), text=lambda row: tr("yes") if row.holds else tr("no"),
            tone=lambda row: "ok" if row.holds else "bad"),
+    Column(title=mark("Now"), text=lambda row: translated(row.now), tip=lambda row: translated(row.now),
+           sample="NODE_1 AUTOMATIC"),
     Column(title=mark("Where to see it"), text=lambda row: translated(row.seen_in),
            tip=lambda row: translated(row.seen_in)),
 )  # fmt: skip
@@ -202,9 +205,10 @@ class Dashboard(QWidget):
             return
         _list(self.servers, dashboard.servers(world))
         server = self.servers.currentText()
-        boards = dashboard.boards(world, server) if server else []
-        _list(self.groups, [board.group for board in boards])
-        board = next((one for one in boards if one.group == self.groups.currentText()), None)
+        known = dashboard.known(world, server) if server else {}
+        _list(self.groups, list(known))
+        chosen = known.get(self.groups.currentText())
+        board = dashboard.board(world, *chosen) if chosen is not None else None
         self.summary.setText(_summary(server, board))
         self.replicas.update(board.replicas if board is not None else ())
         self.databases.update(board.databases if board is not None else ())

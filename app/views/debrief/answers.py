@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.views.debrief.parts import code, label, muted, table
 from app.words import formatting
-from app.words.language import tr
+from app.words.language import tr, trn
+from engine.drill.judging.calibration import calibration
 from engine.drill.judging.shapes import Report, Row
 
 
@@ -22,13 +23,37 @@ def question(row: Row) -> QWidget:
     right = row.get("right") or ()
     for number, choice in enumerate(row["choices"], start=1):
         mark = "✓" if number in right else "✗" if number == row.get("choice") else "·"
-        yours = "  " + tr("(your answer)") if number == row.get("choice") else ""
+        yours = _yours(row) if number == row.get("choice") else ""
         layout.addWidget(label(f"{mark}  {choice}{yours}"))
     if row.get("choice") is None:
         layout.addWidget(label(tr("No answer.")))
     if row.get("why"):
         layout.addWidget(muted(str(row["why"])))
     return box
+
+
+def _yours(row: Row) -> str:
+    if row.get("sure_percent") is None:
+        return "  " + tr("(your answer)")
+    return "  " + tr("(your answer, {percent} % sure)").format(percent=f"{row['sure_percent']:g}")
+
+
+def sureness(rows: Iterable[Row]) -> list[QWidget]:
+    """How sure the trainee was beside how often that was right; nothing where it was not said."""
+    found = calibration(rows)
+    if found is None:
+        return []
+    text = tr(
+        "Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything."
+    ).format(
+        score=formatting.local(f"{found['brier']:.2f}"),
+        n=trn("{n} answer", "{n} answers", found["answers"]).format(n=found["answers"]),
+    )
+    curve = [
+        (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
+        for point in found["curve"]
+    ]
+    return [label(text), table((tr("sure"), tr("right"), tr("answers")), curve, (0, 0, 0))]
 
 
 def commands(report: Report) -> QWidget | None:

@@ -14,11 +14,12 @@ from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
+from engine.availability.estimates import Estimate
 from engine.drill.judging.shapes import Row
 
 DETECTION: Final = mark("detection")
 ORDERED: Final = mark("until the command")
-"""The phase before a failover that somebody gave the order for."""
+"""The phase before a failover that was ordered."""
 
 PHASES: Final = (
     ("failed", "detected", DETECTION, None),
@@ -34,7 +35,7 @@ into. Undo runs while clients work again."""
 class Failover(QWidget):
     """One failover: its phases to scale, its time, and the published one or why there is none to compare."""
 
-    def __init__(self, failover: Row, unlike: str = "") -> None:
+    def __init__(self, failover: Row, unlike: str = "", estimate: Estimate | None = None) -> None:
         super().__init__()
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
@@ -49,6 +50,45 @@ class Failover(QWidget):
         )
         layout.addWidget(_PhaseBar(failover))
         layout.addWidget(label(verdict(failover, unlike)))
+        if estimate is not None:
+            layout.addWidget(label(recovery_time(estimate, failover)))
+            layout.addWidget(label(data_loss(estimate, failover)))
+
+
+def recovery_time(estimate: Estimate, failover: Row) -> str:
+    """Tfailover by the published formula, as it could be worked out just before, and what it took."""
+    took_s = failover["online_t_s"] - failover["failed_t_s"]
+    redo = formatting.NOTHING if estimate.redo_s is None else formatting.seconds(estimate.redo_s, 1)
+    total = formatting.NOTHING if estimate.failover_s is None else formatting.seconds(estimate.failover_s, 1)
+    detection = formatting.seconds(estimate.detection_s, 1)
+    return tr(
+        "RTO by the formula: detection {detection}{by} + overhead {overhead} + redo {redo} "
+        "(redo queue {queue} ÷ {rate}) = {total}. It took {took}."
+    ).format(
+        detection=detection,
+        by=f" ({estimate.detected_by})" if estimate.detected_by else "",
+        overhead=formatting.seconds(estimate.overhead_s, 1),
+        redo=redo,
+        queue=formatting.kb(estimate.redo_queue_kb),
+        rate=formatting.kb_per_s(estimate.redo_rate_kb_per_s),
+        total=total,
+        took=formatting.seconds(took_s, 1),
+    )
+
+
+def data_loss(estimate: Estimate, failover: Row) -> str:
+    """Tdata_loss by the published formula, and what was lost."""
+    loss = formatting.NOTHING if estimate.data_loss_s is None else formatting.seconds(estimate.data_loss_s, 1)
+    return tr(
+        "RPO by the formula: log send queue {queue} ÷ log generation {rate} = {loss}. "
+        "Lost: {count} committed transactions, {size} of log."
+    ).format(
+        queue=formatting.kb(estimate.send_queue_kb),
+        rate=formatting.kb_per_s(estimate.log_rate_kb_per_s),
+        loss=loss,
+        count=formatting.number(failover.get("lost_transactions") or 0),
+        size=formatting.kb(failover.get("lost_kb") or 0.0),
+    )
 
 
 def attempt(row: Row) -> QWidget:
@@ -86,7 +126,7 @@ def verdict(failover: Row, unlike: str = "") -> str:
     losses = (
         tr("{count} committed transactions were lost.").format(count=formatting.number(lost)) if lost else ""
     )
-    said = tr("From detection to the new principal: {time}.").format(time=formatting.seconds(took))
+    said = tr("From detection until the role was taken: {time}.").format(time=formatting.seconds(took))
     published = failover.get("published_s")
     if published is None:
         apart = tr("No comparable figure was published.")

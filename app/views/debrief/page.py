@@ -173,7 +173,7 @@ class Debrief(QScrollArea):
             yield card(tr("Score by rule"), self._score(report))
         asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
         if asked:
-            yield card(tr("Questions"), *[answers.question(row) for row in asked])
+            yield card(tr("Questions"), *[answers.question(row) for row in asked], *answers.sureness(asked))
         if review is not None and review.reference is not None:
             yield card(tr("The reference solution"), *self._reference(review))
         commands = answers.commands(report)
@@ -193,8 +193,11 @@ class Debrief(QScrollArea):
         rows = report["failovers"]
         unlike = [f.unlike for f in self._review.failovers] if self._review is not None else []
         unlike += [""] * (len(rows) - len(unlike))
+        estimates = [f.estimate for f in self._review.failovers] if self._review is not None else []
+        estimates += [None] * (len(rows) - len(estimates))
         found: list[QWidget] = [
-            Failover(row, why) for row, why in list(zip(rows, unlike, strict=False))[:FAILOVERS_SHOWN]
+            Failover(row, why, estimate)
+            for row, why, estimate in list(zip(rows, unlike, estimates, strict=False))[:FAILOVERS_SHOWN]
         ]
         if len(rows) > FAILOVERS_SHOWN:
             times = [row["failover_s"] for row in rows if row["failover_s"] is not None]

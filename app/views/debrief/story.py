@@ -81,7 +81,7 @@ def goals(report: Report) -> list[QWidget]:
 def happened(review: Review) -> list[QWidget]:
     """A sentence or two about each stretch without service and each loss."""
     groups = _together(review.outages)
-    found: list[QWidget] = [_outage(group) for group in groups[:DATABASES_MAX]]
+    found: list[QWidget] = [_outage(review, group) for group in groups[:DATABASES_MAX]]
     if len(groups) > DATABASES_MAX:
         more = tr("{count} more outages, of other databases or later ones.")
         found.append(muted(more.format(count=sum(map(len, groups[DATABASES_MAX:])))))
@@ -110,7 +110,7 @@ def _names(group: Sequence[Outage]) -> str:
     )
 
 
-def _outage(group: Sequence[Outage]) -> QWidget:
+def _outage(review: Review, group: Sequence[Outage]) -> QWidget:
     outage = group[0]
     said = tr("{database} was down from {start} to {end}, {length}. {why}")
     return label(
@@ -119,15 +119,18 @@ def _outage(group: Sequence[Outage]) -> QWidget:
             start=moment(outage.span.from_tick),
             end=moment(outage.span.to_tick),
             length=formatting.seconds(outage.span.ticks / TICKS_PER_S, 1),
-            why=f"{said_of(outage.told)} {_against(outage)}".strip(),
+            why=f"{said_of(outage.told)} {_against(outage, review)}".strip(),
         )
     )
 
 
-def _against(outage: Outage) -> str:
+def _against(outage: Outage, review: Review) -> str:
     """What stood against an automatic failover, each with since when; where it could be seen stands in the table."""
     if outage.by in ("automatic", "manual"):
         return ""
+    lanes = review.lanes.get(outage.database)
+    if not outage.against and lanes is not None and lanes.preconditions:
+        return tr("Nothing stood against one: service was back where it had been before a failover began.")
     if not outage.against:
         return tr("The database was not mirrored then, or the outage was too short for a failover.")
     said = [
@@ -183,7 +186,7 @@ def preconditions(review: Review) -> list[QWidget]:
 
 def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]:
     """A row for each precondition, those that stood in the way first."""
-    against = {(guard.name, guard.seen_in): since for guard, since in outage.against}
+    against = {(guard.name, guard.seen_in, guard.target): since for guard, since in outage.against}
     rows = []
     for guard in lanes.preconditions:
         inside = [
@@ -193,11 +196,12 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
         ]
         if not inside:
             continue
-        key = (guard.name, guard.seen_in)
+        key = (guard.name, guard.seen_in, guard.target)
+        name = f"{guard.target}: {said_of(guard.name)}" if guard.target else said_of(guard.name)
         if key in against:
             since = against[key]
             how = tr("no, since {moment}").format(moment=moment(since)) if since else tr("never")
-            rows.append((0, ("✗", said_of(guard.name), how, said_of(guard.seen_in))))
+            rows.append((0, ("✗", name, how, said_of(guard.seen_in))))
         else:
             held = next((span for span in inside if span.what == HOLDS), None)
             how = tr("yes") if held is None or not held.from_tick else tr("yes, since {moment}")
@@ -208,7 +212,7 @@ def _guards(lanes: Lanes, outage: Outage) -> Iterator[tuple[str, str, str, str]]
                     1,
                     (
                         mark_of,
-                        said_of(guard.name),
+                        name,
                         how if held is not None else tr("no"),
                         said_of(guard.seen_in),
                     ),

@@ -1,4 +1,4 @@
-"""How an input line and a condition that somebody writes into a scenario may go on. No Qt."""
+"""How an input line and a condition in a scenario may go on. No Qt."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def condition_words(before: str, named: Named) -> list[str]:
         of = facts.QUANTITIES[fact[-2].lower()].of if fact[-2].lower() in facts.QUANTITIES else None
         return _written(named(of)) if of else [")"]
     if last in OPERATORS:
-        return _quantities()
+        return _quantities(named)
     return _after_a_whole(fact, last, named)
 
 
@@ -101,11 +101,14 @@ def _fact(words: Sequence[str]) -> list[str]:
 
 def _facts(named: Named, negated: bool) -> list[str]:
     subjects = _written([name for kind in ("database", "server", "client") for name in named(kind)])
-    return [*subjects, "witness", "safety", *_quantities(), *_EVENTS, *([] if negated else ["not"])]
+    return [*subjects, "witness", "safety", *_quantities(named), *_EVENTS, *([] if negated else ["not"])]
 
 
-def _quantities() -> list[str]:
-    return [f"{name}(" for name in facts.QUANTITIES]
+def _quantities(named: Named) -> list[str]:
+    """Those of which the scenario has something to measure."""
+    return [
+        f"{name}(" for name, quantity in facts.QUANTITIES.items() if quantity.of is None or named(quantity.of)
+    ]
 
 
 def _states(fact: Sequence[str], named: Named) -> list[str]:

@@ -46,7 +46,7 @@ _OVERRIDE, _PRESS = QEvent.Type.ShortcutOverride, QEvent.Type.KeyPress
 
 
 class ScenarioEditor(QWidget):
-    """Writes no file itself: whoever shows it is asked by signals, and told by `was_saved`."""
+    """Writes no file itself: its owner is asked by signals, and told by `was_saved`."""
 
     new_wanted = Signal()
     open_wanted = Signal()
@@ -291,7 +291,7 @@ class ScenarioEditor(QWidget):
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """The findings get what their rows need, unless somebody has divided the page."""
+        """The findings get what their rows need, unless the user has divided the page."""
         if not self._split_by_hand or not self.findings.rows.count():
             wanted = min(self.findings.wanted_height, self._down.height() // 2)
             self._down.setSizes([max(1, self._down.height() - wanted), wanted])
@@ -336,7 +336,7 @@ class ScenarioEditor(QWidget):
             self.preview.show_scenario(self._reading.scenario)
 
     def _show_path(self, path: tuple[str | int, ...]) -> None:
-        """Show where something is written that somebody has turned to elsewhere, or what it stands in."""
+        """Show where something is written that was chosen elsewhere, or what it stands in."""
         try:
             found = places(self.text.toPlainText())
         except (AssertionError, ValueError, IndexError):  # the text is no TOML just now

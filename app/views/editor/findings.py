@@ -30,7 +30,7 @@ QWIDGETSIZE_MAX: Final = 16_777_215
 """Qt's own word for: no limit."""
 _PROBLEM: Final = Qt.ItemDataRole.UserRole
 ROWS_SHOWN: Final = 6
-"""More are scrolled to, unless somebody makes room for them."""
+"""More are scrolled to, unless the user makes room for them."""
 
 
 class Findings(QWidget):

@@ -33,7 +33,7 @@ class Form(QWidget):
 
     text_changed = Signal(str)
     chosen = Signal(object)
-    """Path in the text of the entry or the table that somebody has turned to, or has changed something in."""
+    """Path in the text of the entry or the table that the author has turned to, or has changed."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

@@ -29,7 +29,7 @@ class FormEntries(QWidget):
     """A list with buttons beside it. Its keys do what the buttons do; who shows it decides what that is."""
 
     chosen = Signal(int)
-    """Somebody has chosen the entry at this place."""
+    """The user has chosen the entry at this place."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

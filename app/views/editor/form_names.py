@@ -32,6 +32,10 @@ def names(data: Mapping[str, object], of: str) -> list[str]:
         return list(WORKLOADS)
     if of == "skill":
         return [skill.key for skill in skills()]
+    if of == "program":
+        return _strings(data.get("programs"))
+    if of == "role":
+        return _of(data, "role", "key")
     found = [name for table in OF_THE_TEXT.get(of, ()) for name in _of(data, table)]
     return list(dict.fromkeys(found))
 
@@ -52,9 +56,12 @@ def names_in(text: str, of: str) -> list[str]:
         return []
 
 
-def _of(data: Mapping[str, object], table: str) -> list[str]:
+def _of(data: Mapping[str, object], table: str, key: str = "name") -> list[str]:
     entries = data.get(table)
     if not isinstance(entries, list):
         return []
-    found = (entry.get("name") for entry in entries if isinstance(entry, Mapping))
-    return [name for name in found if isinstance(name, str)]
+    return _strings([entry.get(key) for entry in entries if isinstance(entry, Mapping)])
+
+
+def _strings(values: object) -> list[str]:
+    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []

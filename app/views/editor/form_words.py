@@ -126,6 +126,7 @@ LABELS: Final[Mapping[str, str]] = {
     "primary": mark("Primary replica"),
     "primary_connections": mark("Connections to the primary role"),
     "principal": mark("Principal"),
+    "programs": mark("Programs"),
     "read_only": mark("Read intent"),
     "reconnects": mark("Connects anew"),
     "record_ttl_s": mark("Lifetime of the DNS record (s)"),
@@ -139,6 +140,11 @@ LABELS: Final[Mapping[str, str]] = {
     "resume_on_mirror": mark("RESUME on the mirror, too"),
     "right": mark("Right answers (numbers)"),
     "role": mark("Role"),
+    "Role.does": mark("May do (beginnings of lines)"),
+    "Role.key": mark("Key in input lines"),
+    "Role.sees": mark("Sees"),
+    "Role.servers": mark("Servers that it sees"),
+    "least": mark("Orders that are needed"),
     "routing_list": mark("Read-only routing list"),
     "routing_url": mark("Read-only routing URL"),
     "rtt_ms": mark("Round trip (ms)"),
@@ -190,6 +196,8 @@ KINDS: Final = {
     "diagnosis": mark("Questions answered"),
     "prediction": mark("Predictions"),
     "conduct": mark("Conduct"),
+    "calls": mark("Orders read back and confirmed"),
+    "status": mark("State told in time and truly"),
 }
 """Kinds of rules -> what they are called."""
 
@@ -209,6 +217,8 @@ OFFERED: Final = {
     "DowntimeRule.database": "database",
     "ExposedRule.database": "database",
     "Hint.goal": "goal",
+    "Role.does": ACT,
+    "Role.servers": "server",
     "Link.ends": "name",
     "LostRule.database": "database",
     "Scenario.skills": "skill",

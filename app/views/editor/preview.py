@@ -1,4 +1,4 @@
-"""The brief as a learner, somebody in an exam and an instructor get it, and what comes to each of them later."""
+"""The brief as a learner, a candidate in an exam and an instructor get it, and what each of them gets later."""
 
 from __future__ import annotations
 

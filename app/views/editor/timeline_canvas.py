@@ -93,7 +93,7 @@ class TimelineCanvas(QWidget):
 
     @property
     def cursor_s(self) -> float | None:
-        """Where somebody clicked last, seconds since the start."""
+        """Where the user clicked last, seconds since the start."""
         return self._cursor_s
 
     def box_of(self, path: Path) -> QRectF | None:

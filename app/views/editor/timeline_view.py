@@ -47,7 +47,7 @@ class TimelineView(QWidget):
     chosen = Signal(object)
     """Path in the text of the entry that was chosen: ("timeline", 2), ("solution", 0)."""
     wanted_in_text = Signal(object)
-    """Path of an entry that somebody wants to write on."""
+    """Path of an entry that the user wants to write on."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -143,7 +143,7 @@ class TimelineView(QWidget):
         self._split_by_hand = True
 
     def _share_height(self) -> None:
-        """The axis gets what its lanes need and the list the rest, until somebody divides it; the form its fields."""
+        """The axis gets what its lanes need and the list the rest, until the user divides it; the form its fields."""
         if self._split_by_hand and self.adding.isHidden():
             return
         scroll = self.area.horizontalScrollBar()
@@ -171,7 +171,7 @@ class TimelineView(QWidget):
         self._renew()
 
     def _show_broken(self) -> None:
-        """What was shown last stays, greyed: somebody is typing, and it will soon be TOML again."""
+        """What was shown last stays, greyed: the user is typing, and it will soon be TOML again."""
         self.canvas.give_up()
         for widget in (self.body, self.add_button, self.remove_button):
             widget.setEnabled(False)
@@ -253,7 +253,7 @@ class TimelineView(QWidget):
     # --- changing -------------------------------------------------------------------------------------------
 
     def _change(self, text: str) -> None:
-        """The user has changed the text; shown at once, whoever listens."""
+        """The user has changed the text; shown at once, with or without listeners."""
         if text == self._text:
             self._show_chosen()
             return

@@ -1,4 +1,4 @@
-"""The part of a timeline that is in sight: wider than the page when somebody looks closer."""
+"""The part of a timeline that is in sight: wider than the page when the user looks closer."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class TomlEdit(CodeEdit):
         self.centerCursor()
 
     def follow(self, line: int) -> None:
-        """Go to that line, from 1, for somebody who works elsewhere; the text moves only if it is out of sight.
+        """Go to that line, from 1, for an author who works elsewhere; the text moves only if it is out of sight.
 
         Nothing is selected: the next key in the text would write over it.
         """

@@ -47,7 +47,7 @@ class Monitor(QWidget):
 
     requested = Signal(str)
     time_selected = Signal(object)
-    """Somebody has chosen a recorded row: its time in seconds since the start."""
+    """The user has chosen a recorded row: its time in seconds since the start."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -128,7 +128,7 @@ class Monitor(QWidget):
             tuple(map(id, world.monitor.values())),
             tuple(world.instances.values()),
         )
-        if seen != self._drawn:  # once a simulated second, or when somebody has recorded something
+        if seen != self._drawn:  # once a simulated second, or when the user has recorded something
             self._drawn = seen
             self._draw()
         due_tick = 0.0 if self._asked_tick is None else self._asked_tick + REFRESH_S * TICKS_PER_S
@@ -212,7 +212,8 @@ class Monitor(QWidget):
             self.databases.setCurrentIndex(list(found).index(before) if before in found else 0)
         colours = theme.tokens(self.palette())
         for index, state in enumerate(found.values()):
-            self.databases.setItemText(index, state.title)
+            if self.databases.itemText(index) != state.title:
+                self.databases.setItemText(index, state.title)
             colour = getattr(colours, state.tone)
             self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colours, colour))
         self.databases.setToolTip(self.databases.currentText())  # with large text the end of it is cut

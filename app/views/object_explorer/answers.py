@@ -227,7 +227,8 @@ def _groups(world: World, server: Instance) -> Iterable[Item]:
 
 
 def _board(group: str, world: World, server: Instance) -> dashboard.Board | None:
-    return next((one for one in dashboard.boards(world, server.name) if one.group == group), None)
+    found = dashboard.known(world, server.name).get(group)
+    return dashboard.board(world, *found) if found is not None else None
 
 
 def _replicas(group: str, world: World, server: Instance) -> Iterable[Item]:

@@ -44,7 +44,7 @@ class ObjectExplorer(QWidget):
     query_wanted = Signal(str, str)
     """(server, text): open a query window on the server with this text, which may be empty."""
     log_wanted = Signal(str)
-    """A server whose ERRORLOG somebody wants to read."""
+    """A server whose ERRORLOG the user wants to read."""
     monitor_wanted = Signal(str, str)
     """(server, database) for the Database Mirroring Monitor."""
     dashboard_wanted = Signal(str, str)

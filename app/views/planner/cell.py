@@ -81,7 +81,7 @@ class Cell(QObject):
     """A plot in the grid."""
 
     dragged = Signal(float)
-    """Somebody moved the mark of the plan to this value of the axis."""
+    """The user moved the mark of the plan to this value of the axis."""
 
     def __init__(self, counter: Counter, bands: Sequence[tuple[str, float, float]], parent: QObject) -> None:
         super().__init__(parent)

@@ -43,7 +43,7 @@ from engine.planning import (
 )
 
 CURVES_AFTER_MS: Final = 30
-"""While somebody drags, curves follow this often."""
+"""While the user drags, curves follow this often."""
 
 FINDINGS_AFTER_MS: Final = 180
 """Sentences are written when nothing has moved for this long."""

@@ -1,4 +1,4 @@
-"""What is known of a file from somebody else, as lines of a table."""
+"""What is known of a file from another person, as lines of a table."""
 
 from __future__ import annotations
 

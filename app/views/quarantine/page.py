@@ -1,4 +1,4 @@
-"""A file from somebody else, before anything of it runs: what it holds, to accept or decline, as a whole or in part."""
+"""A file from another person, before anything of it runs: what it holds, to accept or decline, wholly or in part."""
 
 from __future__ import annotations
 

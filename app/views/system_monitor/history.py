@@ -55,7 +55,7 @@ EMPTY = Summary(None, None, None, None)
 
 
 class History:
-    """Rows and sides of the copies that somebody watches, for each sample."""
+    """Rows and sides of the copies that the user watches, for each sample."""
 
     def __init__(self, run: Run, before: History | None = None) -> None:
         """*before*: of another moment, or another run; what both have in common is not read again."""

@@ -96,7 +96,7 @@ class SystemMonitor(QWidget):
 
     requested = Signal(str)
     time_selected = Signal(object)
-    """Somebody has clicked at this time (seconds since the start)."""
+    """The user has clicked at this time (seconds since the start)."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)

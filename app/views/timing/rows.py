@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 PHASES: Final[tuple[tuple[str, str, str, str, str | int], ...]] = (
     # name, from step, to step, what happens, token of the theme or number of a series colour
-    (mark("detection"), "failed", "detected", mark("until the loss of the partner is detected"), "idle"),
-    (mark("redo"), "detected", "redo_done", mark("the mirror redoes its log"), 1),
-    (mark("decision"), "redo_done", "decided", mark("mirror and witness agree"), 2),
+    (mark("detection"), "failed", "detected", mark("until the loss is detected"), "idle"),
+    (mark("redo"), "detected", "redo_done", mark("the copy that takes over redoes its log"), 1),
+    (mark("decision"), "redo_done", "decided", mark("mirror and witness agree, or the cluster chooses"), 2),
     (mark("role change"), "decided", "online", mark("recovery, until the database is open"), 0),
     (
         mark("undo"),

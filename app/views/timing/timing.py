@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 BAR_COLUMN: Final = 1
 LIST_ROWS: Final = 3
-"""Failovers that the list shows before somebody gives it more room."""
+"""Failovers that the list shows before the user gives it more room."""
 NO_FAILOVER: Final = mark(
     "No failover so far. Phases and steps of each failover appear here, beside the published "
     "times for the same kind of failure."

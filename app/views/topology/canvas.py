@@ -1,4 +1,4 @@
-"""A canvas that fits its scene until somebody zooms or pans it; it knows nothing of what is drawn."""
+"""A canvas that fits its scene until the user zooms or pans it; it knows nothing of what is drawn."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FIT_ZOOM_MAX: Final = 1.7
 """Fitting makes nothing larger than this: cards, not posters."""
 READABLE_ZOOM: Final = 0.75
 """Where wide cards would have to be drawn smaller than this, narrow ones are tried. Assumed: three quarters of what
-somebody has chosen as the size of text is still read with ease."""
+the user has chosen as the size of text is still read with ease."""
 WORTH_IT: Final = 1.08
 """Narrow cards have to come out larger by so much."""
 

@@ -26,6 +26,10 @@ SHARES: Final = (0.5, 0.38, 0.62, 0.26, 0.74)
 """Shares of a link at which its words may stand, the best first."""
 CARD: Final = 100
 """So many links through words are as bad as one card over them."""
+BREAK: Final = 10
+"""So many links through words are as bad as the place in the middle of a link, which may be marked as broken."""
+BREAK_EDGE_PX: Final = 3
+"""Ground around the mark of a broken link."""
 PEN_STYLE: Final = {
     "ok": Qt.PenStyle.SolidLine,
     "idle": Qt.PenStyle.SolidLine,
@@ -148,13 +152,19 @@ class LinkItem(QGraphicsItem):
         self._draw_label(painter)
 
     def _draw_break(self, painter: QPainter) -> None:
-        side = self.style.unit * 1.15
-        box = QRectF(0, 0, side, side)
-        box.moveCenter(self._line.center())
+        box = self._middle(self._line)
         painter.setPen(Qt.PenStyle.NoPen)
         painter.setBrush(self.style.colours.surface)
-        painter.drawEllipse(box.adjusted(-3, -3, 3, 3))
+        edge = BREAK_EDGE_PX
+        painter.drawEllipse(box.adjusted(-edge, -edge, edge, edge))
         draw_mark(painter, self.face.status.shape, box, self.style.tone(self.face.status.tone))
+
+    def _middle(self, line: QLineF) -> QRectF:
+        """Where a link is marked as broken."""
+        side = self.style.unit * 1.15
+        box = QRectF(0, 0, side, side)
+        box.moveCenter(line.center())
+        return box
 
     # --- words ----------------------------------------------------------------------------------------------
 
@@ -182,7 +192,10 @@ class LinkItem(QGraphicsItem):
                 for share in SHARES
                 for outward in sides
             ]
-            places += [(self._between_the_cards(box), lines) for box, lines in places[:2]]
+            between = [(self._between_the_cards(box), lines) for box, lines in places[:2]]
+            places += between + [
+                (moved, lines) for box, lines in between for moved in self._beside_a_break(box)
+            ]
             first = places[0]
             if notes or status:
                 best = min(places, key=lambda place: self._in_the_way(place[0]))
@@ -224,12 +237,24 @@ class LinkItem(QGraphicsItem):
             moved.moveLeft(lower.right() + apart)
         return moved
 
+    def _beside_a_break(self, box: QRectF) -> list[QRectF]:
+        """*box* moved right and left of the first mark of a broken link that hides it."""
+        hidden_by = next((mark for mark in map(self._middle, self._crossing) if box.intersects(mark)), None)
+        if hidden_by is None:
+            return []
+        apart = self.style.unit * 0.35 + BREAK_EDGE_PX
+        right, left = QRectF(box), QRectF(box)
+        right.moveLeft(hidden_by.right() + apart)
+        left.moveRight(hidden_by.left() - apart)
+        return [right, left]
+
     def _in_the_way(self, box: QRectF) -> int:
-        """Links that run through it, and cards that hide it, which are worse."""
+        """Links that run through it; marks of broken ones and cards that hide it, which are worse."""
         diagonals = QLineF(box.topLeft(), box.bottomRight()), QLineF(box.topRight(), box.bottomLeft())
         cards = sum(box.intersects(card) for card in self._cards)
         lines = sum(any(_meet(line, diagonal) for diagonal in diagonals) for line in self._crossing)
-        return CARD * cards + lines
+        breaks = sum(box.intersects(self._middle(line)) for line in (self._line, *self._crossing))
+        return CARD * cards + BREAK * breaks + lines
 
     def _draw_label(self, painter: QPainter) -> None:
         style, (box, notes) = self.style, self._placed()

@@ -141,7 +141,7 @@ class ServerNode(Node[ServerFace]):
 
     def _notes(self) -> int:
         """Lines below the name."""
-        return len(self.face.troubles) + bool(self.face.place)
+        return len(self.face.troubles) + len(self.face.listeners) + bool(self.face.place)
 
     @property
     def _copy_rows(self) -> float:
@@ -194,7 +194,7 @@ class ServerNode(Node[ServerFace]):
         left, right = box.left() + style.unit * 0.75, box.right() - style.unit * 0.6
         self._draw_header(painter, left, right, box.top())
         y = box.top() + style.unit * 2.1
-        lines = [Sign(trouble, "warn", "warning") for trouble in face.troubles]
+        lines = [*face.listeners, *(Sign(trouble, "warn", "warning") for trouble in face.troubles)]
         for sign in [*([Sign(face.place, "idle", "dot")] if face.place else []), *lines]:
             draw_sign(painter, sign, QPointF(left, _base(style, y + style.unit * 0.55)), style)
             y += style.unit * 1.3

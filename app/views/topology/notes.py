@@ -70,7 +70,7 @@ class NoteItem(QGraphicsTextItem):
         self.setTextWidth(WIDTH_UNITS * style.unit)
 
     def write(self) -> None:
-        """Let somebody write on it."""
+        """Let the user write on it."""
         self.setTextInteractionFlags(Qt.TextInteractionFlag.TextEditorInteraction)
         self.setFocus(Qt.FocusReason.OtherFocusReason)
         cursor = self.textCursor()

@@ -1,4 +1,4 @@
-"""Where things stand on the canvas until somebody moves them. No Qt."""
+"""Where things stand on the canvas until the user moves them. No Qt."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class TopologyScene(QGraphicsScene):
         self._lit: set[Target] = set()
         self._style = style
         self._places: dict[str, Place] = {}
-        """Where somebody has put a card, by its name."""
+        """Where the user has put a card, by its name."""
         self._arranging = False
         self._replicas: set[str] = set()
         """Servers that links between replicas have led to; they come and go with failovers, places do not."""
@@ -156,7 +156,7 @@ class TopologyScene(QGraphicsScene):
     # --- places ---------------------------------------------------------------------------------------------
 
     def arrange(self) -> None:
-        """Put every card where somebody has left it, or else where it belongs."""
+        """Put every card where the user has left it, or else where it belongs."""
         named: dict[str, list[tuple[str, Size]]] = {"partner": [], "witness": [], "client": []}
         for name, node in self.nodes.items():
             kind = "client"
@@ -185,7 +185,7 @@ class TopologyScene(QGraphicsScene):
         return {name: (node.x(), node.y()) for name, node in self.nodes.items()}
 
     def moved_places(self) -> dict[str, Place]:
-        """Where somebody has put things, to be remembered."""
+        """Where the user has put things, to be remembered."""
         return {name: place for name, place in self._places.items() if name in self.nodes}
 
     def put(self, places: Mapping[str, Place]) -> None:

@@ -90,7 +90,7 @@ class Topology(Canvas):
     database_chosen = Signal(str)
     """A database among many was picked; others may want to show the same one."""
     opened = Signal(str)
-    """A server was double-clicked: somebody wants to talk to it."""
+    """A server was double-clicked: the user wants to talk to it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         colours = theme.tokens(parent.palette() if parent is not None else QApplication.palette())
@@ -159,7 +159,7 @@ class Topology(Canvas):
 
     @property
     def summary(self) -> str:
-        """What is selected, or everything, in sentences; made when somebody asks, as it changes with every frame."""
+        """What is selected, or everything, in sentences; made when the user asks, as it changes with every frame."""
         item = self._selected()
         if item is not None:
             return str(item.face.spoken)
@@ -370,7 +370,7 @@ class Topology(Canvas):
 
     @Slot()
     def add_note(self) -> None:
-        """Stick a new note beside what is selected, or in the middle, and let somebody write on it."""
+        """Stick a new note beside what is selected, or in the middle, and let the user write on it."""
         if len(self._scene.notes) >= COUNT_MAX:
             return
         item = self._selected()
@@ -477,7 +477,7 @@ class Topology(Canvas):
         super().resizeEvent(event)
 
     def places(self) -> dict[str, Place]:
-        """Where somebody has put cards, to be remembered."""
+        """Where the user has put cards, to be remembered."""
         return self._scene.moved_places()
 
     def put(self, places: Mapping[str, Place]) -> None:

@@ -55,6 +55,10 @@ def create(
     configuration.check_group(world, group, OPERATION, instance.version)
     configuration.check_nodes(world, group)
     copies = databases.fit(world, server, names, name, None, group.basic)
+    if instance.system_lacks:
+        why = SqlError(41131, name)
+        why.problems = (why, SqlError(41152, name, 41131))
+        raise why
     if not config.update(world, node.name, groups=(*node.config.groups, group)):
         raise SqlError(35220)
     world.groups[group.guid] = Group(kind="availability", databases=())

@@ -11,14 +11,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
-from typing import Final
-
-from lark import Lark, Token, Tree
-from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+from typing import TYPE_CHECKING, Final
 
 from engine.drill.authoring import facts as f
 from engine.drill.authoring.facts import Facts, Kind, Names
 from engine.words import Sentence, joined, mark, say
+
+if TYPE_CHECKING:  # lark comes with the first condition: the start of the program waits for none
+    from lark import Lark, Token, Tree
 
 LENGTH_MAX: Final = 600
 """Characters of one condition; with it its depth and the work of one look are bounded."""
@@ -50,6 +50,8 @@ class Condition:
 
 def parse(text: str, names: Names) -> Condition:
     """The condition that *text* says. Raises ConditionProblem with the column of the first thing wrong."""
+    from lark.exceptions import UnexpectedCharacters, UnexpectedEOF, UnexpectedToken
+
     if len(text) > LENGTH_MAX:
         raise ConditionProblem(
             LENGTH_MAX,
@@ -74,8 +76,29 @@ def parse(text: str, names: Names) -> Condition:
     return Condition(text, _Reader(names).test(tree))
 
 
+FACTS: Final = frozenset({"is_word", "on_is_word", "serves", "of_is_word"})
+"""Kinds of plain facts."""
+
+
+def fact(text: str, names: Names) -> Condition:
+    """*text* as a plain fact, or several joined by `and`: what may be told as a status. Raises ConditionProblem."""
+    condition = parse(text, names)
+    tree = _grammar().parse(text)
+    for part in _trees(tree) if tree.data == "all" else [tree]:
+        if part.data not in FACTS or any(
+            getattr(child, "type", "") == "NOT"
+            for child in part.children  # a token; other parts are trees
+        ):
+            raise ConditionProblem(
+                1, say("this is no plain fact"), say("a fact such as `Sales serves on SERVER_B`")
+            )
+    return condition
+
+
 @cache
 def _grammar() -> Lark:
+    from lark import Lark
+
     source = resources.files("engine.drill.authoring").joinpath("conditions.lark").read_text(encoding="utf-8")
     return Lark(source, parser="lalr", propagate_positions=True, maybe_placeholders=True)
 
@@ -115,6 +138,8 @@ ABSENT: Final[dict[tuple[Kind, ...], str]] = {
     ("database",): mark("there is no database {name!r}"),
     ("server",): mark("there is no server {name!r}"),
     ("client",): mark("there is no client {name!r}"),
+    ("program",): mark("there is no program {name!r}"),
+    ("role",): mark("there is no role {name!r}"),
     ("database", "client"): mark("there is no database or client {name!r}"),
     ("database", "server", "client"): mark("there is no database or server or client {name!r}"),
 }
@@ -211,7 +236,7 @@ class _Reader:
         return lambda facts: compare(a(facts), b(facts))
 
     def _number(self, tree: Tree[Token] | Token) -> Number:
-        assert isinstance(tree, Tree)
+        assert not isinstance(tree, str)
         if tree.data == "literal":
             value = float(str(tree.children[0]))
             return lambda facts: value
@@ -238,7 +263,7 @@ class _Reader:
     def _any_name(
         self, node: Tree[Token] | Token, kinds: tuple[Kind, ...] = ("database", "server", "client")
     ) -> tuple[Kind, str]:
-        assert isinstance(node, Tree)
+        assert not isinstance(node, str)
         token = node.children[0]
         word = str(token).strip("[]")
         for kind in kinds:
@@ -250,7 +275,7 @@ class _Reader:
 
 
 def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
-    return [child for child in tree.children if isinstance(child, Tree)]
+    return [child for child in tree.children if not isinstance(child, str)]  # a Token is one
 
 
 def _maybe_not(negated: object, test: Test) -> Test:
@@ -274,6 +299,6 @@ def _choice(word: str, known: list[str]) -> str:
 
 
 def _column(node: Tree[Token] | Token) -> int:
-    if isinstance(node, Token):
+    if isinstance(node, str):
         return (node.start_pos or 0) + 1
     return int(node.meta.start_pos) + 1 if not node.meta.empty else 1

@@ -1,4 +1,4 @@
-"""What a scenario holds, in figures and names, for somebody who does not know its author: looked at before it runs."""
+"""What a scenario holds, in figures and names, for those who do not know its author: looked at before it runs."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Contents:
     name: str
     title: str
     author: str | None
-    """Who the file says that wrote it. Unverified, as anybody may write anything there."""
+    """Who the file says that wrote it. Unverified, as any name can be written there."""
     sources: tuple[str, ...]
     """The papers that it names. Unverified as well."""
     sha256: str
@@ -42,13 +42,13 @@ class Contents:
     verbs: tuple[tuple[str, int], ...]
     """What the scenario itself does, on the timeline and before the start, and how often; most often first."""
     texts: tuple[tuple[str, int], ...]
-    """Key of the file -> characters of the texts under it that are shown to somebody; the longest first."""
+    """Key of the file -> characters of the texts under it that are shown; the longest first."""
     images: int
     """Places that name a picture. A scenario can bring none along, and none is ever loaded."""
     links: tuple[str, ...]
     """Addresses that stand in its texts. They are shown as text and lead nowhere."""
     length_s: float | None
-    """None: until somebody ends it."""
+    """None: until the learner ends it."""
 
 
 def contents(scenario: Scenario) -> Contents:
@@ -106,7 +106,7 @@ def _unseen(sign: str) -> bool:
 
 
 def _shown(scenario: Scenario) -> Iterator[tuple[str, object]]:
-    """Keys whose texts somebody reads, with what stands there."""
+    """Keys whose texts are read by people, with what stands there."""
     kept = scenario.model_dump(by_alias=True)
     for key in ("brief", "role", "goal", "forbidden", "question", "predict", "hint", "solution", "timeline",
                 "facilitator", "fidelity"):  # fmt: skip

@@ -12,18 +12,22 @@ from engine import arithmetic
 from engine.availability import replicas
 from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S, VERSIONS
+from engine.drill.team.calls import Calls, closed_by, true_statuses
 from engine.events import Event
 from engine.flow.setup import worker_threads
 from engine.mirroring import monitor
 from engine.model import (
     Availability,
+    AvailabilityGroup,
     DatabaseCopy,
     DbState,
     Endpoint,
+    FailoverMode,
     Instance,
     MirrorState,
     NameRecord,
     Node,
+    Program,
     ReplicaRole,
     Role,
     Safety,
@@ -31,10 +35,20 @@ from engine.model import (
     WitnessState,
     World,
 )
-from engine.protocol import accounts, availability, drivers, groups, jobs, preconditions, security, streams
+from engine.protocol import (
+    accounts,
+    availability,
+    drivers,
+    groups,
+    jobs,
+    preconditions,
+    security,
+    serving,
+    streams,
+)
 from engine.tsql.batches.work import Recall
 
-Kind = Literal["database", "server", "client"]
+Kind = Literal["database", "server", "client", "program", "role"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +60,8 @@ class Facts:
     """Events of kind sql_done that the trainee has sent, oldest first, each as `conduct` keeps it."""
     operations: Sequence[Event] = ()
     """Long operations (bulk loads, index rebuilds) that have come to their end, oldest first."""
+    calls: Calls = ()
+    """What the roles of a team have said to one another."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,12 +73,18 @@ class Names:
     clients: tuple[str, ...]
     computers: tuple[str, ...] = ()
     """Those on which no instance lives: file servers, nodes of failover cluster instances."""
+    programs: tuple[str, ...] = ()
+    """Programs outside of the simulation."""
+    roles: tuple[str, ...] = ()
+    """Keys of the roles of a team."""
 
     def of(self, kind: Kind) -> tuple[str, ...]:
         return {
             "database": self.databases,
             "server": (*self.servers, *self.computers),
             "client": self.clients,
+            "program": self.programs,
+            "role": self.roles,
         }[kind]
 
 
@@ -229,7 +251,7 @@ PLAIN_KEPT: Final = 2_000_000
 
 
 def plain(sql: str, keep_literals: bool) -> str:
-    """*sql* in capitals without comments, brackets, doubled space and (else anybody could PRINT it) literals."""
+    """*sql* in capitals without comments, brackets, doubled space and (else PRINT would do) literals."""
     return _PLAIN.get((sql, keep_literals), len(sql), lambda: _plain(sql, keep_literals))
 
 
@@ -352,6 +374,15 @@ def _orphans(facts: Facts, server: str) -> float:
     return float(sum(len(accounts.orphans(facts.world, server, database)) for database in databases))
 
 
+def _trustworthy(facts: Facts, database: str) -> float:
+    key = serving.first(facts.world, database)
+    return float(key is not None and facts.world.copies[key].trustworthy)
+
+
+def _owners_apart(facts: Facts, database: str) -> float:
+    return float(len({copy.owner.lower() for copy in facts.world.copies_of(database)}) - 1)
+
+
 def _enabled_jobs(facts: Facts, server: str) -> float:
     known = facts.world.instances[server].jobs
     return float(arithmetic.total(job.enabled and job.action != jobs.MONITOR for job in known))
@@ -394,9 +425,38 @@ def _owners(facts: Facts, server: str) -> float:
     return float(len(able))
 
 
+def _of_group(read: Callable[[AvailabilityGroup], float]) -> Callable[[Facts, str], float]:
+    """What the availability group of a database has, by the newest copy of its cluster's database; 0 without one."""
+
+    def of_database(facts: Facts, database: str) -> float:
+        guid = next(
+            (c.availability.guid for c in facts.world.copies_of(database) if c.availability.guid), None
+        )
+        nodes = sorted(facts.world.nodes.values(), key=lambda node: node.config.epoch)
+        group = nodes[-1].config.group(guid) if nodes and guid is not None else None
+        return float(read(group)) if group is not None else 0.0
+
+    return of_database
+
+
+def _health_session(facts: Facts, server: str) -> float:
+    there = facts.world.instances[server]
+    return float(there.running and "AlwaysOn_health" not in {*there.sessions_stopped, *there.sessions_manual})
+
+
 def _record(facts: Facts, client: str) -> NameRecord:
     nothing = NameRecord(addresses=(), online="", ttl_s=0)
     return facts.world.records.get(facts.world.clients[client].data_source, nothing)
+
+
+def _of_program(read: Callable[[Program], float]) -> Callable[[Facts, str], float]:
+    return lambda facts, name: float(read(facts.world.programs[name]))
+
+
+def _standstill_s(facts: Facts, program: str) -> float:
+    known = facts.world.programs[program]
+    running = 0 if known.answered_tick is None else facts.world.tick - known.answered_tick
+    return max(known.longest_ticks, running) / TICKS_PER_S
 
 
 def account(world: World, database: str) -> Availability:
@@ -449,9 +509,54 @@ QUANTITIES: Final[dict[str, Quantity]] = {
     "owners": Quantity(
         "server", "nodes on which the failover cluster instance is installed and may come online", _owners
     ),
+    "has_listener": Quantity(
+        "database",
+        "1 while its availability group has a listener",
+        _of_group(lambda group: group.listener is not None),
+    ),
+    "required_synchronized": Quantity(
+        "database",
+        "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT of its group",
+        _of_group(lambda group: group.required_synchronized),
+    ),
+    "health_check_timeout_ms": Quantity(
+        "database",
+        "HEALTH_CHECK_TIMEOUT of its group",
+        _of_group(lambda group: group.health_check_timeout_ms),
+    ),
+    "failure_condition_level": Quantity(
+        "database",
+        "FAILURE_CONDITION_LEVEL of its group",
+        _of_group(lambda group: group.failure_condition_level),
+    ),
+    "db_failover": Quantity(
+        "database", "1 while its group has DB_FAILOVER = ON", _of_group(lambda group: group.db_failover)
+    ),
+    "automatic_replicas": Quantity(
+        "database",
+        "replicas of its group with automatic failover",
+        _of_group(
+            lambda group: len([one for one in group.replicas if one.failover is FailoverMode.AUTOMATIC])
+        ),
+    ),
+    "health_session": Quantity(
+        "server", "1 while AlwaysOn_health runs there and starts with the service", _health_session
+    ),
     "failed_logins": Quantity(
         "client", "logins that ran into their timeout", lambda f, c: float(f.world.clients[c].failed_logins)
     ),
+    "answers": Quantity(
+        "program", "batches of it that were answered without an error", _of_program(lambda p: p.answers)
+    ),
+    "errors": Quantity("program", "batches of it that ended with an error", _of_program(lambda p: p.errors)),
+    "moves": Quantity(
+        "program", "times that another server answered it than before", _of_program(lambda p: p.moves)
+    ),
+    "lost_connections": Quantity(
+        "program", "its connections that were broken", _of_program(lambda p: p.lost)
+    ),
+    "refused_logins": Quantity("program", "its logins that were refused", _of_program(lambda p: p.refused)),
+    "standstill_s": Quantity("program", "the longest time between two of its answers", _standstill_s),
     "command_timeout_s": Quantity(
         "client",
         "time-out of its commands; 0: none",
@@ -480,6 +585,20 @@ QUANTITIES: Final[dict[str, Quantity]] = {
         "files that were added to it",
         lambda f, d: float(max((len(copy.extra_files) for copy in f.world.copies_of(d)), default=0)),
     ),
+    "closed_orders": Quantity(
+        "role",
+        "orders of this role that were read back correctly, confirmed and then carried out",
+        lambda f, role: float(closed_by(f.calls, role)),
+    ),
+    "true_statuses": Quantity(
+        "role",
+        "facts that this role told another one and that were so at that moment",
+        lambda f, role: float(true_statuses(f.calls, role)),
+    ),
+    "trustworthy": Quantity("database", "1 while it is TRUSTWORTHY on the server that serves", _trustworthy),
+    "owners_apart": Quantity(
+        "database", "owners of its copies beyond the first: 0 while it is one login", _owners_apart
+    ),
     "timeout_s": Quantity("database", "partner timeout", _timeout_s),
     "damaged_pages": Quantity("database", "damaged pages in all copies", _damaged_pages),
     "worker_threads": Quantity("server", "maximum of worker threads of the instance", _worker_threads),
@@ -504,7 +623,7 @@ QUANTITIES: Final[dict[str, Quantity]] = {
 FLOWING: Final = frozenset(
     {
         "time_s", "downtime_s", "exposed_s", "send_queue_kb", "redo_queue_kb", "log_used_kb", "log_used_percent",
-        "transactions_per_s", "response_s", "commit_delay_ms", "monitor_age_s",
+        "transactions_per_s", "response_s", "commit_delay_ms", "monitor_age_s", "standstill_s",
     }
 )  # fmt: skip
 """Numbers that change while nothing happens; every other one stays as it is until something does."""

@@ -35,7 +35,7 @@ VARIANT_SEEDS: Final = range(3)
 
 
 def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
-    """Everything that an author should mend before anybody takes the drill; plays it twice."""
+    """Everything that an author should mend before the drill is given to learners; plays it twice."""
     found, playable = _unplayed(scenario, file)
     finder = Finder(file, places(scenario.text))
     if scenario.scored and playable:

@@ -40,7 +40,7 @@ ASKED: Final[dict[str, str]] = {
 """What is asked of the author in the same words every time: its text, as a file has it -> the sentence."""
 
 UNNAMED: Final = ("to-write",)
-"""Stand among the skills until somebody chooses some."""
+"""Stand among the skills until the author chooses some."""
 
 STORY: Final = frozenset({"fault", "load"})
 """Groups of verbs that tell the story; all others are what the trainee does about it."""

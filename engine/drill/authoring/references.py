@@ -28,9 +28,11 @@ from engine.drill.authoring.schema import (
     Scenario,
 )
 from engine.drill.running import locks
+from engine.drill.team import rights
+from engine.drill.team.calls import HEARS
 from engine.flow import Flow
 from engine.flow.sites import SITES, WORKLOADS
-from engine.inputs import InputProblem
+from engine.inputs import Input, InputProblem
 from engine.model import Client, Computer, DatabaseCopy, Instance, World
 from engine.verbs import VERBS
 from engine.verbs.lines import in_line, parse_line, read_script
@@ -44,6 +46,8 @@ def names_of(scenario: Scenario) -> Names:
         scenario.server_names,
         tuple(client.name for client in scenario.clients),
         tuple(server.name for server in scenario.servers if not server.sql),
+        scenario.programs,
+        tuple(str(role.key) for role in scenario.team),
     )
 
 
@@ -57,6 +61,7 @@ def check_references(scenario: Scenario, finder: Finder) -> None:
     _check_sessions(scenario, finder, names)
     check_clusters(scenario, finder, _known)
     _check_clients(scenario, finder, names)
+    _check_team(scenario, finder, names)
     _check_lines(scenario, finder)
     _check_conditions(scenario, finder, names)
     _check_goals(scenario, finder)
@@ -256,6 +261,49 @@ def _check_clients(scenario: Scenario, finder: Finder, names: Names) -> None:
         _known(finder, ("client", i, "failover_partner"), client.failover_partner, names.servers, "server")
 
 
+def _check_team(scenario: Scenario, finder: Finder, names: Names) -> None:
+    """Each key once, servers that are there, rights that are understood and spelled as the scenario spells them."""
+    world = _named(scenario)
+    seen: set[str] = set()
+    for i, role in enumerate(scenario.roles):
+        path: Path = ("role", i)
+        if role.key is None:
+            if role.servers or role.sees or role.does:
+                finder.add(path, say("a role without a key cannot be played"), 'key = "..."')
+            continue
+        if role.key in seen:
+            finder.add((*path, "key"), say("{name!r} is there twice", name=role.key), say("another name"), 0)
+        seen.add(role.key)
+        for j, server in enumerate(role.servers):
+            _known(finder, (*path, "servers", j), server, [*names.servers, *names.computers], "server")
+        for j, line in enumerate(role.does):
+            try:
+                understood = locks.understood(line, world)
+            except InputProblem as problem:
+                finder.add((*path, "does", j), str(problem), offset=0)
+                continue
+            if understood.deed != line:
+                finder.add((*path, "does", j), say("this is spelled otherwise"), understood.deed, 0)
+    if len(seen) == 1:
+        finder.add(("role",), say("a team has one role only"), say("two roles with a key, or none"))
+
+
+def _check_author(
+    item: Input, scenario: Scenario, path: Path, finder: Finder, must_speak_as: bool = False
+) -> None:
+    """The role before a line, and the role that is spoken to, are in the team."""
+    for key in (item.by, item.args[0] if item.verb in HEARS else ""):
+        if key:
+            try:
+                rights.role_of(scenario.team, key)
+            except InputProblem as problem:
+                finder.add(path, str(problem), offset=0)
+    if must_speak_as and item.verb in HEARS and not item.by:
+        finder.add(
+            path, say("no role says this"), say("a role before the line, such as @{name}", name="dba"), 0
+        )
+
+
 def _check_lines(scenario: Scenario, finder: Finder) -> None:
     """Input lines of timeline, locks and solution are understood and name what is there."""
     world = _named(scenario)
@@ -271,6 +319,7 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
         except InputProblem as problem:
             finder.add((*path, "do"), str(problem), offset=0)
         else:
+            _check_author(item, scenario, (*path, "do"), finder, must_speak_as=True)
             if VERBS[item.verb].by_person:
                 finder.add(
                     (*path, "do"),
@@ -300,6 +349,7 @@ def _check_lines(scenario: Scenario, finder: Finder) -> None:
                 simulator.resolve(world, item)
             except InputProblem as problem:
                 finder.add(("solution", i, "do"), str(problem), offset=0)
+            _check_author(item, scenario, ("solution", i, "do"), finder)
             if item.verb == "answer":
                 asked = [inquiry.name for inquiry in scenario.inquiries]
                 _known(finder, ("solution", i, "do"), item.args[0], asked, "question")

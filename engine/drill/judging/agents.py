@@ -1,8 +1,8 @@
-"""Players that are no people, to see whether points go to the right ones: the reference first, whoever games last.
+"""Programs that play, to see whether points go to the right ones: the reference first, who games the rubric last.
 
 Every exploit has an honest twin, the same play without the trick, and has to rank behind it. What ranks before what:
 finishers first, then points, then fewer hints and ways back, then goals reached earlier, then the earlier last deed.
-So whoever only wastes time without anybody being hurt keeps the points and still comes later.
+So a player who only wastes time and hurts no user keeps the points and still comes later.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from engine import arithmetic
@@ -55,7 +55,7 @@ _SWITCHES: Final = (
 
 
 def acts(scenario: Scenario) -> list[str]:
-    """Lines that anybody could try in a drill, sensible or not."""
+    """Lines that a player could try in a drill, sensible or not."""
     lines = [f"{verb} {server.name}" for server in scenario.servers for verb in _SWITCHES]
     for server in scenario.servers:
         for database in scenario.databases:
@@ -165,15 +165,13 @@ def hint_farming(scenario: Scenario, seed: int) -> Drill:
 
 def stalling(scenario: Scenario, seed: int) -> Drill:
     """The reference, a minute late with everything."""
-    late = [Input(i.tick + ticks(STALL_S), i.verb, i.args, i.options) for i in _steps(scenario, seed)]
+    late = [replace(i, tick=i.tick + ticks(STALL_S)) for i in _steps(scenario, seed)]
     return _with_steps(Drill(scenario, seed), late)
 
 
 def before_the_failure(scenario: Scenario, seed: int) -> Drill:
     """Does everything that the reference does at once, before anything has happened."""
-    return _with_steps(
-        Drill(scenario, seed), [Input(SOON, i.verb, i.args, i.options) for i in _steps(scenario, seed)]
-    )
+    return _with_steps(Drill(scenario, seed), [replace(i, tick=SOON) for i in _steps(scenario, seed)])
 
 
 def taking_all_back(scenario: Scenario, seed: int) -> Drill:

@@ -1,7 +1,7 @@
 """Automatic failover that the trainee gave up by a command, although neither the story nor the reference calls for it.
 
-A rubric prices what its author thought of. Without this whoever removed the witness before the failure, forced service
-after it and put everything back would keep most of the points.
+A rubric prices what its author thought of. Without this a trainee who removed the witness before the failure,
+forced service after it and put everything back would keep most of the points.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Container, Iterator
 from dataclasses import asdict, is_dataclass
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, cast
@@ -17,7 +17,9 @@ from engine.drill.judging.shapes import Report, Row, ScoreJson
 from engine.drill.running import questions
 from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
+from engine.drill.team.calls import fault_of
 from engine.drill.time.packed import Packed
+from engine.events import Event
 from engine.flow import COUNTERS, NOWHERE, Place
 from engine.model import Availability, Failover, World
 from engine.protocol import streams
@@ -59,7 +61,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
         "ended_by": (lambda: drill.ended_by.name.lower() if drill.ended_by else None, None),
         "state_hash": (lambda: drill.state_hash(), ""),
         "inputs": (lambda: [item.line for item in drill.journal], []),
-        "events": (lambda: [plain(event.as_json()) for event in drill.events], []),
+        "events": (lambda: _events(drill), []),
         "failovers": (lambda: _failovers(drill), []),
         "attempts": (lambda: _attempts(drill), []),
         "availability": (
@@ -70,6 +72,7 @@ def _parts(drill: DrillState) -> dict[str, tuple[Callable[[], object], object]]:
         "powershell": (lambda: _powershell(drill), []),
         "goals": (lambda: _goals(drill), []),
         "questions": (lambda: [_inquiry_json(drill, inquiry) for inquiry in drill.scenario.inquiries], []),
+        "team": (lambda: team_json(drill), []),
         "rewinds": (lambda: [{"from_s": _s(a), "to_s": _s(b)} for a, b in drill.rewinds], []),
         "hashes": (
             lambda: [{"t_s": _s(h.tick), "inputs": h.inputs, "hash": h.digest} for h in drill.hashes],
@@ -107,17 +110,41 @@ def _attempts(drill: DrillState) -> list[dict[str, object]]:
 UNDECIDED: Final = say("not decided when the run ended")
 
 
+def _events(drill: DrillState) -> list[Row]:
+    return list(events(drill))
+
+
+def events(drill: DrillState) -> Iterator[Row]:
+    """The events as a report has them: what a replay is compared with as well."""
+    asked = _programs(drill)
+    return (plain({**event.as_json(), **_counted(event, asked)}) for event in drill.events)
+
+
 def _sql(drill: DrillState) -> list[Row]:
+    asked = _programs(drill)
     return [
         {
             "t_s": event.get("started_tick") / TICKS_PER_S,
             "done_t_s": event.t_s,
             "server": event.server,
-            **{key: plain(value) for key, value in event.data},
+            **{key: plain(value) for key, value in {**dict(event.data), **_counted(event, asked)}.items()},
         }
         for event in drill.events
         if event.kind == "sql_done"
     ]
+
+
+def _programs(drill: DrillState) -> set[str]:
+    """The windows that are connections of programs."""
+    return {item.args[0] for item in drill.journal if item.verb == "connect"}
+
+
+def _counted(event: Event, programs: Container[str]) -> dict[str, object]:
+    """The results of a program's batch with a number instead of their rows: one that asks every second for an hour is
+    answered a hundred megabytes, which the run gives again when it is replayed."""
+    if event.kind != "sql_done" or event.get("window") not in programs:
+        return {}
+    return {"results": [{**one, "rows": len(one["rows"])} for one in event.get("results")]}
 
 
 def _powershell(drill: DrillState) -> list[Row]:
@@ -158,9 +185,35 @@ def _inquiry_json(drill: DrillState, inquiry: Inquiry) -> dict[str, object]:
         "answered_t_s": _s(answer.answered_tick),
         "choice": answer.choice,
     }
+    if answer.sure_percent is not None:
+        out["sure_percent"] = answer.sure_percent
     if drill.finished:
         out |= {"right": list(answer.right), "correct": answer.correct, "why": answer.why or inquiry.why}
     return out
+
+
+def team_json(drill: DrillState) -> list[Row]:
+    """What the roles of a team have said to one another; whether it was right and true only when that may be told."""
+    told = drill.finished or drill.terms.answers_at_once
+    return [
+        {
+            "kind": one.kind,
+            "by": one.by,
+            "to": one.to,
+            "text": one.text,
+            "t_s": _s(one.tick),
+            "read_back": one.read_back,
+            "read_back_t_s": _s(one.read_back_tick),
+            "confirmed_t_s": _s(one.confirmed_tick),
+            "repeated_t_s": _s(one.repeated_tick),
+            "acted_t_s": _s(one.acted_tick),
+            "status": one.status,
+            "status_t_s": _s(one.status_tick),
+            "waits": one.waits,
+            **({"true": one.true, "fault": fault_of(one) if one.kind == "order" else ""} if told else {}),
+        }
+        for one in drill.calls
+    ]
 
 
 def program_version() -> str:
@@ -239,11 +292,14 @@ def log_of(world: World, database: str) -> Place | None:
 def readings(drill: DrillState) -> dict[str, object]:
     """t_s and one array for each counter of the first database; of all under `databases` if there are several.
 
-    None stands where no copy of the database was alive.
+    None stands where no copy of the database was alive. So many seconds lie between two readings that there are no more
+    than READINGS_MAX values: one, until a hundred databases run for minutes.
     """
-    arrays = by_database(drill)
+    databases = list(drill.world.availability)
+    every = 1 + len(drill.logs) * len(databases) * len(COUNTERS) // READINGS_MAX
+    arrays = {name: _arrays(drill, name, every) for name in databases}
     first = next(iter(arrays), None)
-    times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()]
+    times = [tick / TICKS_PER_S for tick in drill.samples.ticks.tolist()[::every]]
     out: dict[str, object] = {"t_s": times, "database": first, **(arrays[first] if first is not None else {})}
     return {**out, "databases": arrays} if len(arrays) > 1 else out
 
@@ -253,7 +309,11 @@ def by_database(drill: DrillState) -> dict[str, dict[str, list[float | None]]]:
     return {name: _arrays(drill, name) for name in drill.world.availability}
 
 
-def _arrays(drill: DrillState, database: str) -> dict[str, list[float | None]]:
+READINGS_MAX: Final = 500_000
+"""Values in the readings of a report, some six characters each. Assumed: seven hours of one database."""
+
+
+def _arrays(drill: DrillState, database: str, every: int = 1) -> dict[str, list[float | None]]:
     places = [entry.get(database) for entry in drill.logs]
     values = drill.samples.of(
         0, *np.array([place or NOWHERE for place in places], dtype=np.int64).reshape(-1, 2).T
@@ -261,7 +321,7 @@ def _arrays(drill: DrillState, database: str) -> dict[str, list[float | None]]:
     return {
         counter: [
             None if place is None else round(value, 3)
-            for place, value in zip(places, values[:, column].tolist(), strict=True)
+            for place, value in zip(places[::every], values[::every, column].tolist(), strict=True)
         ]
         for column, counter in enumerate(COUNTERS)
     }

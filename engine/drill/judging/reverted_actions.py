@@ -1,4 +1,4 @@
-"""Breaking and mending for nothing: what somebody did and took back at once, although nothing called for it.
+"""Breaking and mending for nothing: what was done and taken back at once, although nothing called for it.
 
 Without a price it could be hoped to look busy, or to find out by pulling cables which server is which.
 """

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Final
 
+from engine.availability.estimates import Estimate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.judging import difference, report
@@ -32,7 +33,7 @@ PHASES: Final = (
 """From step, to step, name: what a failover's time goes into. Undo runs while clients work again."""
 
 ORDERED: Final = {"detection": say("until the command")}
-"""Phases by another name where somebody gave the order."""
+"""Phases by another name where a failover was ordered."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +59,8 @@ class FailoverReview:
     published_ref: str
     unlike: str
     """What sets it apart from the paper's conditions; empty if it may be compared."""
+    estimate: Estimate | None = None
+    """What the published formulas gave just before, in an availability group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +164,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
         total=score.total if score.scored else None,
         happened=tuple(markers(drill.events)),
         lanes=lanes,
-        failovers=tuple(_failovers(drill)),
+        failovers=tuple(_failovers(drill, lanes)),
         outages=tuple(outage for lane in lanes.values() for outage in _outages(drill, lane)),
         lost=tuple(_lost(drill)),
         mistakes=tuple(mistakes(drill, lanes, plan, deeds)),
@@ -172,7 +175,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
 # --- failovers ----------------------------------------------------------------------------------------------
 
 
-def _failovers(drill: Drill) -> list[FailoverReview]:
+def _failovers(drill: Drill, lanes: Mapping[str, Lanes]) -> list[FailoverReview]:
     found = []
     for place, failover in enumerate(drill.world.failovers):
         if failover.online_tick is None:
@@ -199,6 +202,14 @@ def _failovers(drill: Drill) -> list[FailoverReview]:
                 published[0] if published is not None else None,
                 published[1] if published is not None else "",
                 drill.unlike.get(place, ""),
+                next(
+                    (
+                        estimate
+                        for tick, estimate in lanes[failover.database].estimates
+                        if tick == failover.failed_tick and estimate.server == failover.to_server
+                    ),
+                    None,
+                ),
             )
         )
     return found
@@ -255,10 +266,12 @@ def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
         verdict = told = say(TOOK_OVER[done.kind], server=done.to_server)
     elif done is not None:
         told = say(TOOK_OVER[done.kind], server=done.to_server)
-        verdict = told if done.kind in ("manual", "role-move") else joined(" ", (told, _reasons(against)))
+        verdict = (
+            told if done.kind in ("manual", "role-move") else joined(" ", (told, _reasons(lanes, against)))
+        )
     else:
         told = say("There was no failover.")
-        verdict = joined(" ", (told, _reasons(against)))
+        verdict = joined(" ", (told, _reasons(lanes, against)))
     by = done.kind if done is not None else ""
     return Outage(lanes.database, span, server, automatic, by, against, told, verdict)
 
@@ -266,7 +279,8 @@ def _outage(drill: Drill, lanes: Lanes, span: Span) -> Outage:
 def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, Tick]]:
     """Preconditions that stood against a failover from the loss of the principal to *end*, and since when.
 
-    Those that never held meanwhile; if each held at some time, those that did not at the end of it.
+    Those that never held meanwhile; if each held at some time, those that did not at the end of it. Of several targets
+    the one that came nearest.
     """
     lost = (guard for guard in lanes.preconditions if guard.begins)
     noticed = sorted(span.from_tick for guard in lost for span in guard.spans if span.what == HOLDS)
@@ -278,10 +292,15 @@ def _against(lanes: Lanes, outage: Span, end: Tick) -> list[tuple[Precondition, 
             never.append((guard, inside[0].from_tick))
         elif inside and inside[-1].what != HOLDS:
             at_the_end.append((guard, inside[-1].from_tick))
-    return never or at_the_end
+    stood = never or at_the_end
+    targets = list(dict.fromkeys(guard.target for guard in lanes.preconditions if guard.target))
+    nearest = min(targets, key=lambda name: len([g for g, _ in stood if g.target == name]), default="")
+    return [(guard, since) for guard, since in stood if guard.target in ("", nearest)]
 
 
-def _reasons(against: Sequence[tuple[Precondition, Tick]]) -> Sentence:
+def _reasons(lanes: Lanes, against: Sequence[tuple[Precondition, Tick]]) -> Sentence:
+    if not against and lanes.preconditions:
+        return say("Nothing stood against one: service was back where it had been before a failover began.")
     if not against:
         return say("The database was not mirrored then, or the outage was too short for a failover.")
     said = (_failed(guard, since) for guard, since in against)

@@ -15,6 +15,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import (
     AnyRule,
+    CallsRule,
     ConditionRule,
     ConductRule,
     DiagnosisRule,
@@ -25,15 +26,18 @@ from engine.drill.authoring.schema import (
     LostRule,
     PredictionRule,
     Scenario,
+    StatusRule,
 )
 from engine.drill.judging import given_up_failover, reverted_actions
 from engine.drill.judging.shapes import ItemJson, LossJson
 from engine.drill.running.goals import GoalState, Opened
 from engine.drill.running.questions import LATER, Answer, Inquiry, counts, verdict
+from engine.drill.team.calls import Calls, fault_of, orders
+from engine.drill.team.rights import shown
 from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.inputs import Input
-from engine.model import Tick, World
+from engine.model import Tick, World, ticks
 from engine.words import joined, mark, say
 
 
@@ -122,11 +126,13 @@ class Course:
     """The trainee ended it; what was still to be asked is missing."""
     answers_at_once: bool
     rewinds: Sequence[tuple[Tick, Tick]]
-    """(from, to) of each time that somebody went back."""
+    """(from, to) of each time that time went back."""
     rewind_cost: float
     """Points that each of them costs."""
     journal: Sequence[Input]
     """What the trainee did."""
+    calls: Calls = ()
+    """What the roles of a team have said to one another."""
 
 
 def score(course: Course) -> Score:
@@ -312,7 +318,7 @@ def _prediction(course: Course, rule: PredictionRule) -> Judged:
 
 
 def _answered(course: Course, rule: AnyRule, inquiries: Sequence[Inquiry]) -> Judged:
-    """Points by weight for right answers. While the drill runs nothing is told that anybody could use."""
+    """Points by weight for right answers. While the drill runs nothing is told that could be used."""
     if not course.over and not course.answers_at_once:
         return Judged(0.0, LATER)
     counted = [
@@ -411,6 +417,68 @@ def _conduct(course: Course, rule: ConductRule) -> Judged:
     return Judged(rule.points - arithmetic.total(loss.points for loss in losses), why, moments, losses)
 
 
+def _calls(course: Course, rule: CallsRule) -> Judged:
+    """Points for the share of orders whose loop was closed."""
+    given = orders(course.calls)
+    closed = [one for one in given if one.closed]
+    of = max(rule.least, len(given))
+    why = say("{n} of {of} orders were read back correctly and confirmed.", n=len(closed), of=of)
+    team, each = course.scenario.team, rule.points / of
+    losses = [
+        Loss(
+            round(each, 1),
+            one.tick,
+            say(
+                "{role} to {other}, “{text}”: {fault}.",
+                role=shown(team, one.by),
+                other=shown(team, one.to),
+                text=one.text,
+                fault=fault_of(one),
+            ),
+            rule.better,
+        )
+        for one in given
+        if not one.closed
+    ]
+    if len(given) < rule.least:
+        missing = rule.least - len(given)
+        said = say("{n} order(s) that the drill needs were not given.", n=missing)
+        losses.append(Loss(round(each * missing, 1), None, said, rule.better))
+    return Judged(each * len(closed), why, [one.tick for one in given], losses)
+
+
+def _status(course: Course, rule: StatusRule) -> Judged:
+    """Points for the share of questions that were answered in time by what was so."""
+    within = ticks(rule.within)
+    asked = [
+        one
+        for one in course.calls
+        if one.kind == "question" and one.text
+        and (one.status_tick is not None or course.world.tick >= one.tick + within)
+    ]  # fmt: skip
+    if not asked:
+        return Judged(0.0, say("Nobody asked for the state."), counted=False)
+    if not course.over and not course.answers_at_once:
+        return Judged(0.0, LATER)
+    losses = []
+    team, each = course.scenario.team, rule.points / len(asked)
+    for one in asked:
+        fault = ""
+        if one.status_tick is None:
+            fault = say("no answer")
+        elif not one.true:
+            fault = say("“{fact}” was not so at that moment", fact=one.status)
+        elif one.status_tick > one.tick + within:
+            fault = say("the answer took {t_s:g} s", t_s=(one.status_tick - one.tick) / TICKS_PER_S)
+        if fault:
+            said = say("{role} asked {other}, “{text}”: {fault}.", role=shown(team, one.by),
+                       other=shown(team, one.to), text=one.text, fault=fault)  # fmt: skip
+            losses.append(Loss(round(each, 1), one.tick, said, rule.better))
+    right = len(asked) - len(losses)
+    why = say("{n} of {of} questions were answered in time and truly.", n=right, of=len(asked))
+    return Judged(each * right, why, [one.tick for one in asked], losses)
+
+
 DISARMED, HINTS = say("Automatic failover disabled"), say("Hints")
 NEEDLESS, REWINDS = say("Needless faults"), say("Rewinds")
 
@@ -483,7 +551,7 @@ REWINDS_COST_MAX: Final = 10.0
 
 
 def _rewinds(course: Course, besides_goals: float) -> list[Item]:
-    """Whoever goes back knows what comes: a run with it is worth less than the same one without."""
+    """Going back tells what comes: a run with it is worth less than the same one without."""
     if not course.rewinds:
         return []
     ways = joined(
@@ -509,5 +577,7 @@ RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {
     "diagnosis": _diagnosis,
     "prediction": _prediction,
     "conduct": _conduct,
+    "calls": _calls,
+    "status": _status,
 }
 """How each kind of rule is judged."""

@@ -67,8 +67,26 @@ class Report(TypedDict, total=False):
     powershell: list[Row]
     goals: list[Row]
     questions: list[Row]
+    team: list[Row]
     rewinds: list[Row]
     hashes: list[HashJson]
     score: ScoreJson
     readings: Row
     failed_parts: list[dict[str, str]]
+
+
+class Point(TypedDict):
+    """Answers that were given with the same sureness."""
+
+    sure_percent: float
+    right_percent: float
+    """Share of them that was right: the same number where sureness fits knowledge."""
+    answers: int
+
+
+class Calibration(TypedDict):
+    answers: int
+    """Those that were given with a sureness and have been judged."""
+    brier: float
+    curve: list[Point]
+    """By sureness, the least first."""

@@ -99,8 +99,76 @@ def percentile(ordered: Sequence[float], percent: int) -> float:
     return ordered[max(0, math.ceil(percent * len(ordered) / 100) - 1)]
 
 
-def as_json(outcomes: Sequence[Outcome]) -> dict[str, object]:
-    return {"rows": summaries(outcomes), "runs": [asdict(each) for each in outcomes]}
+@dataclass(frozen=True, slots=True)
+class Within:
+    """In how many runs of a scenario and player a measure was at most a number."""
+
+    scenario: str
+    player: str
+    measure: str
+    most: float
+    runs: int
+    """Those that have the measure."""
+    within: int
+    low: float
+    high: float
+    """The share that lies behind it, with 95 % confidence."""
+
+
+def within(outcomes: Iterable[Outcome], measure: str, most: float) -> list[Within]:
+    """A row for each scenario and player, in the order in which they come."""
+    grouped: dict[tuple[str, str], list[float]] = {}
+    for each in outcomes:
+        value = getattr(each, measure)
+        grouped.setdefault((each.scenario, each.player), []).extend([] if value is None else [value])
+    rows = []
+    for (scenario, player), values in grouped.items():
+        hits = len([value for value in values if value <= most])
+        rows.append(Within(scenario, player, measure, most, len(values), hits, *confident(hits, len(values))))
+    return rows
+
+
+NORMAL_95: Final = 1.959963984540054
+"""Standard deviations of the normal distribution between which 95 % lie."""
+
+
+def confident(hits: int, of: int) -> tuple[float, float]:
+    """Between which shares the true one lies with 95 % confidence (Wilson, J. Am. Stat. Assoc. 22, 1927)."""
+    if of == 0:
+        return 0.0, 1.0
+    z2 = NORMAL_95 * NORMAL_95
+    share, weight = hits / of, 1.0 + z2 / of
+    middle = (share + z2 / (2.0 * of)) / weight
+    half = NORMAL_95 * math.sqrt(share * (1.0 - share) / of + z2 / (4.0 * of * of)) / weight
+    return max(0.0, middle - half), min(1.0, middle + half)
+
+
+Limits = Sequence[tuple[str, float]]
+"""Measures, each with the most that is asked for."""
+
+
+def told_within(outcomes: Sequence[Outcome], limits: Limits) -> list[str]:
+    """For people: a line for each limit, scenario and player."""
+    rows = [row for measure, most in limits for row in within(outcomes, measure, most)]
+    return [f"{row.scenario}, {row.player}: {_counted(row)}" for row in rows]
+
+
+def _counted(row: Within) -> str:
+    counted = f"{row.measure} at most {row.most:g} in {row.within} of {row.runs} runs that have it"
+    if not row.runs:
+        return counted
+    share, low, high = (_percent(each) for each in (row.within / row.runs, row.low, row.high))
+    return f"{counted} ({share}; 95 % sure: {low} to {high})"
+
+
+def _percent(share: float) -> str:
+    return f"{100.0 * share:.1f} %"
+
+
+def as_json(outcomes: Sequence[Outcome], limits: Limits = ()) -> dict[str, object]:
+    """Rows of the table, the runs, and rows for each of *limits*."""
+    rows = [asdict(row) for measure, most in limits for row in within(outcomes, measure, most)]
+    return {"rows": summaries(outcomes), "within": rows, "runs": [asdict(each) for each in outcomes]}
 
 
 def table(outcomes: Sequence[Outcome]) -> str:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from operator import itemgetter
 
+from engine.availability import estimates
+from engine.availability.estimates import Estimate
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.running.drill import Drill
 from engine.drill.time.slices import Slices, passing
-from engine.model import Tick, World
+from engine.model import Failover, Tick, World
 from engine.protocol import availability, preconditions
 from engine.stepwise import at_once
 from engine.words import say
@@ -73,6 +75,8 @@ class Precondition:
     """Where it holds, where not; gaps while nothing mirrored the database."""
     begins: bool = False
     """It says that the loss is noticed."""
+    target: str = ""
+    """The secondary, or the node, of which it was asked; empty: of all alike."""
 
     def at(self, tick: Tick) -> Span | None:
         """How it was at *tick*; None: nothing mirrored the database."""
@@ -91,6 +95,8 @@ class Lanes:
     state: tuple[Span, ...]
     """Mirroring state as the principal knew it, or NONE."""
     preconditions: tuple[Precondition, ...]
+    estimates: tuple[tuple[Tick, Estimate], ...] = ()
+    """For each failover of an availability group, by the tick of the loss: the formulas just before."""
 
 
 @dataclass(slots=True)
@@ -101,9 +107,10 @@ class _Watched:
     where: Lane = field(default_factory=Lane)
     protection: Lane = field(default_factory=Lane)
     state: Lane = field(default_factory=Lane)
-    guards: dict[tuple[str, str], Lane] = field(default_factory=dict)
-    """(precondition, where it is seen) -> how it was; another mirror is another place to look at."""
-    beginnings: set[tuple[str, str]] = field(default_factory=set)
+    guards: dict[tuple[str, str, str], Lane] = field(default_factory=dict)
+    """(precondition, where it is seen, target) -> how it was; another mirror is another place to look at."""
+    estimates: list[tuple[Tick, Estimate]] = field(default_factory=list)
+    beginnings: set[tuple[str, str, str]] = field(default_factory=set)
     """Those that say that the loss is noticed."""
 
     def look(self, world: World, database: str) -> None:
@@ -114,7 +121,8 @@ class _Watched:
         self.protection.note(account.since_tick, protection)
         self.where.note(world.tick, serving[0].server if serving else "")
         self.state.note(world.tick, facts.state_word(world, database))
-        found = {(guard.name, guard.seen_in): guard for guard in preconditions.preconditions(world, database)}
+        asked = preconditions.preconditions(world, database)
+        found = {(guard.name, guard.seen_in, guard.target): guard for guard in asked}
         lost = any(guard.about == "beginning" and guard.holds for guard in found.values())
         for key, guard in found.items():
             if guard.about == "beginning":
@@ -126,15 +134,23 @@ class _Watched:
             if key not in found:
                 lane.note(world.tick, "")
 
+    def foretell(self, world: World, lost: Failover) -> None:
+        """What the formulas say of a loss that comes next."""
+        copy = world.copies.get((lost.to_server, lost.database))
+        found = estimates.estimate(world, copy, lost.cause) if copy is not None else None
+        if found is not None:
+            self.estimates.append((lost.failed_tick, found))
+
     def lanes(self, database: str, until: Tick) -> Lanes:
         guards = tuple(
             Precondition(
                 name,
                 seen_in,
                 tuple(s for s in lane.spans(until) if s.what),
-                (name, seen_in) in self.beginnings,
+                (name, seen_in, target) in self.beginnings,
+                target,
             )
-            for (name, seen_in), lane in self.guards.items()
+            for (name, seen_in, target), lane in self.guards.items()
         )
         return Lanes(
             database=database,
@@ -143,6 +159,7 @@ class _Watched:
             protection=self.protection.spans(until),
             state=self.state.spans(until),
             preconditions=guards,
+            estimates=tuple(self.estimates),
         )
 
 
@@ -158,9 +175,13 @@ def watching(drill: Drill) -> Slices[dict[str, Lanes]]:
     for name, each in watched.items():
         each.look(again.world, name)
     inputs = list(reversed(drill.journal))
+    losses = [failover for failover in drill.world.failovers if failover.online_tick is not None]
     for tick, databases in _moments(drill):
         for _ in passing(again, tick):
             yield again.tick / max(1, drill.tick)
+        for lost in losses:
+            if max(0, lost.failed_tick - 1) == tick:
+                watched[lost.database].foretell(again.world, lost)
         while inputs and inputs[-1].tick <= tick and not again.finished:
             again.do(inputs.pop().words)
         for name in databases & set(watched) or set(watched):
@@ -174,7 +195,8 @@ def _moments(drill: Drill) -> Iterator[tuple[Tick, set[str]]]:
     """Each tick at which something happened, with the databases it was about; none where it was about all."""
     done = ((item.tick, None) for item in drill.journal)
     told = ((event.tick, event.database) for event in drill.events)
-    both = heapq.merge(done, told, [(drill.tick, None)], key=itemgetter(0))
+    before = sorted((max(0, lost.failed_tick - 1), lost.database) for lost in drill.world.failovers)
+    both = heapq.merge(done, told, before, [(drill.tick, None)], key=itemgetter(0))
     for tick, found in groupby(both, key=itemgetter(0)):
         about = {database for _, database in found}
         yield tick, set() if None in about else {name for name in about if name is not None}

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any, Final
 
+from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.lean import Lean
 from engine.drill.par.search import Plan, Search, curve
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import InputProblem
+from engine.model import Tick, ticks
 
 METHOD: Final = "best-first over plans, one of each length in turn"
 
 SEEDS: Final = 4
 """Further seeds with which the reference is played. Assumed."""
+
+LATE_S: Final = (10.0, 30.0)
+"""By how much all acts of a plan may come late when the safest one is sought. Assumed."""
+
+SAFEST_OF: Final = 3
+"""Plans of which the safest is sought, the best ones and the shortest. Assumed."""
 
 SHARES: Final = (0.7, 1.0)
 """Which share of the time is over when the fair search, and when the clairvoyant one ends. Assumed."""
@@ -69,6 +78,8 @@ class Certifying:
             "blunder_share": self.fair.blunders / self.fair.tried if self.fair.tried else None,
             "acts_tried": self.fair.tried,
             "shortest": shortest.lines if shortest is not None else None,
+            "safest": self._safest(shortest),
+            "traps": self._traps(),
             "luck": self._luck(),
             "hashes": {name: run.state_hash() for name, run in runs.items()},
         }
@@ -83,6 +94,45 @@ class Certifying:
             scores.append(run.score().total)
         return {"seeds": SEEDS, "least": min(scores), "most": max(scores)}
 
+    def _safest(self, shortest: Plan | None) -> dict[str, Any] | None:
+        """The plan that is worth most where it goes worst: with other seeds, and when every act comes late."""
+        if shortest is None:
+            return None
+        whole = [plan for plan in self.fair.plans if plan.reached]
+        least = {plan: self._least(plan) for plan in [*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest]}
+        safest = min(least, key=lambda plan: (-least[plan], *plan.key))
+        return {"plan": safest.lines, "least": least[safest]}
+
+    def _least(self, plan: Plan) -> float:
+        scenario, seed = self.fair.scenario, self.fair.seed
+        slips = [(seed, ticks(late_s)) for late_s in (0.0, *LATE_S)]
+        own = varied(scenario, seed)
+        others = range(seed + 1, seed + 1 + SEEDS)  # with another variant it is another drill
+        slips += [(other, 0) for other in others if varied(scenario, other) == own]
+        return min(self._worth(plan, each, late) for each, late in slips)
+
+    def _worth(self, plan: Plan, seed: int, late: Tick) -> float:
+        run = Lean(self.fair.scenario, seed)
+        for item in plan.acts:
+            run.advance_to(item.tick + late)
+            with suppress(InputProblem):
+                run.do(item.words)
+        run.advance_to(default_end(run, run.tick))
+        return run.score().total
+
+    def _traps(self) -> list[dict[str, Any]]:
+        """Each trap with the best total of a plan that ran into it; None: no plan did."""
+        plans = [*self.fair.plans, *self.clairvoyant.plans]
+        traps = Lean(self.fair.scenario, self.fair.seed).traps
+        return [
+            {
+                "name": name,
+                "text": text,
+                "best": max((p.score for p in plans if name in p.sprung), default=None),
+            }
+            for name, text in traps.items()
+        ]
+
     def _again(self, plan: Plan) -> Drill:
         drill = Drill(self.fair.scenario, self.fair.seed)
         play_inputs(drill, plan.acts)
@@ -91,6 +141,11 @@ class Certifying:
             "a lean drill that is worth something else than the whole one"
         )
         return drill
+
+
+def _key(plan: Plan) -> tuple[object, ...]:
+    """Sorts the best plan first."""
+    return plan.key
 
 
 def _length(plan: Plan) -> tuple[object, ...]:

@@ -13,11 +13,10 @@ from engine.drill.running import questions
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
 from engine.events import Event
-from engine.flow import Samples
 from engine.model import Tick, ticks
 
 NEVER: Final = 2**40
-"""Ticks between two samples of a drill that takes none."""
+"""The tick of a look that is not needed."""
 
 ASKED: Final = (
     "computers", "instances", "links", "copies", "witnesses", "contacts", "sources", "streams",
@@ -45,9 +44,10 @@ class Lean(Drill):
         self._next_look: Tick = 0
         super().__init__(scenario, seed, Mode.PRACTICE)
         self.events = list(self.events)
-        self.samples = Samples(every=NEVER, exact=False)
 
     def fork(self) -> Self:
+        if self.world.flow.memory is None:
+            self.world.flow.remember()
         twin = self.apart()
         for name in GROWING:
             setattr(twin, name, getattr(self, name).copy())
@@ -62,7 +62,7 @@ class Lean(Drill):
             still = self._is_still() and self._next_look > whole_second
             due = self._waiting[0][0] if self._waiting else tick
             until = min(tick, self._next_look if still else whole_second, due)
-            self._take(simulator.advance(world, until, (), self.samples, to_event, to_change=still))
+            self._take(simulator.advance(world, until, (), None, to_event, to_change=still))
             if world.tick % TICKS_PER_S == 0 and (self._has_changed() or world.tick >= self._next_look):
                 self._look()
             self._give_due()
@@ -162,28 +162,24 @@ def what_matters(drill: Lean) -> bytes:
     """16 bytes that are equal for states with the same future and the same score so far.
 
     Left out: texts, what monitors recorded, the order numbers of timers. Needed: what the rules of the score
-    look back at, which is every batch and act that is somebody's conduct.
+    look back at, which is every batch and act that the rubric looks at.
     """
     world = drill.world
     digest = hashlib.blake2b(digest_size=16)
     timers = [(tick, name, args) for tick, _, name, args in sorted(world.timers)]
     digest.update(repr((world.tick, world.chance.state, timers, drill.ended_by)).encode())
     for name in MATTERS:
-        part = getattr(world, name)
-        for piece in world.written.items(name, part) if name in KEPT_TEXTS else (repr(part).encode(),):
+        for piece in world.written.items(name, getattr(world, name)):
             digest.update(piece)
     digest.update(world.flow.digest())
     own = (drill.goals, drill.first_held, drill.answers, drill.hints, world.faults, drill.story_ticks)
-    digest.update(repr((own, [_conduct(event) for event in drill._batches])).encode())
+    digest.update(repr((own, drill.calls, [_conduct(event) for event in drill._batches])).encode())
     return digest.digest()
 
 
 def _conduct(event: Event) -> tuple[Tick, str | None, object]:
     return event.tick, event.server, event.get("batch")
 
-
-KEPT_TEXTS: Final = frozenset({"copies", "contacts", "files"})
-"""Those whose texts the world keeps from one hash to the next."""
 
 MATTERS: Final = (
     "computers", "instances", "links", "copies", "witnesses", "contacts", "clients", "availability", "files",

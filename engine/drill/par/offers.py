@@ -1,4 +1,4 @@
-"""What anybody in the seat could try at a moment of a drill: input lines, completed with names that exist."""
+"""What can be tried in a seat at a moment of a drill: input lines, completed with names that exist."""
 
 from __future__ import annotations
 

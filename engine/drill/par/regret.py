@@ -2,7 +2,7 @@
 
 V is a lower bound: the best of what is known to be possible from there, which is the run itself, every rest of the
 reference solution and every rest of the plans that a search has found, each act in its turn as soon as it may be done.
-Whoever stands at a moment may go on as the run did, so V never rises along it; where it does by what is known, the run
+From any moment one may go on as the run did, so V never rises along it; where it does by what is known, the run
 did something better than all of it, and the moments before are worth as much.
 """
 
@@ -113,6 +113,9 @@ class Account:
     """0 to 100, over acts and the waits between them, as Lichess has it of a game."""
     no_return: Tick | None
     """The last tick from which every goal could still be reached; None: they were, or from none."""
+    risen: float = 0.0
+    """The most points by which V rose at an act or a wait, by what was known before it; V itself is told with what the
+    rest of the run has shown, and never rises."""
 
     @property
     def curve(self) -> tuple[tuple[Tick, float], ...]:
@@ -138,6 +141,7 @@ def account(drill: Drill, plans: Sequence[Sequence[Input]] = ()) -> Slices[Accou
     own = yield from _ended(moments[-1].run.fork(), 0.9)
     worth, reached = [way.score for way in ways], [way.reached for way in ways]
     surprises = [after - before for before, after in pairwise(worth)]
+    risen = max(0.0, own.score - worth[-1], *surprises)
     worth[-1], reached[-1] = max(worth[-1], own.score), reached[-1] or own.reached
     for place in range(len(worth) - 2, -1, -1):
         worth[place] = max(worth[place], worth[place + 1])
@@ -153,9 +157,9 @@ def account(drill: Drill, plans: Sequence[Sequence[Input]] = ()) -> Slices[Accou
         moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
     lost = yield from _no_return([moment.run for moment in moments], reached, plans)
     if lost is None:
-        return Account(tuple(moves), _accuracy(moves), None)
+        return Account(tuple(moves), _accuracy(moves), None, risen)
     parts = [part for move in moves for part in _split(move, lost)]
-    return Account(tuple(parts), _accuracy(moves), lost[0][0])
+    return Account(tuple(parts), _accuracy(moves), lost[0][0], risen)
 
 
 def accuracy(lost: float) -> float:
@@ -224,7 +228,7 @@ def _label(lost: float, surprise: float) -> str:
 
 
 def _moments(drill: Drill) -> Slices[list[Moment]]:
-    """The run before each act, at what could be seen while somebody waited, and at its end."""
+    """The run before each act, at what could be seen during a wait, and at its end."""
     acts = [item for item in drill.journal if item.verb not in ("finish", "rewind")][:MOVES_MAX]
     stops = sorted({second_after(event.tick) for event in drill.events if seen(event)})
     run, moments = Lean(drill.scenario, drill.seed), []

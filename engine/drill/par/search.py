@@ -1,4 +1,4 @@
-"""The search for par: plans are mended at the moments at which somebody could act, the most promising first.
+"""The search for par: plans are mended at the moments at which an act is possible, the most promising first.
 
 A plan is a list of input lines with their times. Its neighbours at a decision point: one act more, the next act brought
 forward to here, the next act left out. Each is played to the end, so that at any time the best plan so far is whole
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from engine.constants import TICKS_PER_S
@@ -26,7 +26,7 @@ WAITS_S: Final = (10.0, 30.0, 60.0)
 """Waits after the last thing that was seen, beside acting at once. Assumed."""
 
 POINTS_MAX: Final = 16
-"""Decision points of one run. Assumed: as often as anybody would think anew."""
+"""Decision points of one run. Assumed: as often as a DBA would think anew."""
 
 BEGIN: Final = ticks(1.0)
 """The first decision point: who acts without having seen anything."""
@@ -51,6 +51,8 @@ class Plan:
     fair: bool
     points: tuple[Tick, ...] = ()
     """Decision points of its run."""
+    sprung: frozenset[str] = frozenset()
+    """Traps into which it ran: forbidden states and acts that have a price, by their names in Drill.first_held."""
 
     @property
     def lines(self) -> list[str]:
@@ -183,7 +185,7 @@ class Search:
         known = self.offered if self.offered is not None else self._known_lines
         is_blind = self.fair and blind(run.scenario, run.story_ticks, run.events, tick)
         if left:
-            here = Input(tick, left[0].verb, left[0].args, left[0].options)
+            here = _at(left[0], tick)
             if not is_blind or free(here):
                 earlier = left[0].tick - tick
                 yield here, left[1:]
@@ -208,7 +210,8 @@ class Search:
         score, journal = drill.score(), tuple(drill.journal)
         fair = not too_early(drill.scenario, drill.story_ticks, drill.events, journal)
         reached = all(state.met for state in drill.goals.values())
-        return Plan(journal, score.total, reached, fair, self._points(drill))
+        sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
+        return Plan(journal, score.total, reached, fair, self._points(drill), sprung)
 
     def _points(self, drill: Lean) -> tuple[Tick, ...]:
         """The whole second after each thing that was seen, some waits after it, and the acts themselves."""
@@ -220,7 +223,7 @@ class Search:
 
 
 def _at(item: Input, tick: Tick) -> Input:
-    return Input(tick, item.verb, item.args, item.options)
+    return replace(item, tick=tick)
 
 
 def _try(drill: Lean, item: Input) -> bool:
@@ -234,10 +237,10 @@ def _try(drill: Lean, item: Input) -> bool:
 
 
 def curve(plans: Iterable[Plan]) -> tuple[list[tuple[float, float]], float | None]:
-    """V(t) of whoever has done nothing yet: (seconds, best total of a plan that begins then or later), and the last
+    """V(t) where nothing was done yet: (seconds, best total of a plan that begins then or later), and the last
     second from which every goal can still be reached; None: from none.
 
-    Lower bounds from the plans that were found; never rising, since whoever waits has fewer of them.
+    Lower bounds from the plans that were found; never rising, since waiting leaves fewer of them.
     """
     begins = sorted(plans, key=lambda plan: -(plan.acts[0].tick if plan.acts else 2**62))
     steps: list[tuple[float, float]] = []

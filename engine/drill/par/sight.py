@@ -10,6 +10,8 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Scenario
 from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import looks
+from engine.drill.team.calls import HEARS
+from engine.drill.team.rights import EVERY_ROLE
 from engine.events import Event
 from engine.inputs import Input
 from engine.model import Tick, ticks
@@ -52,8 +54,9 @@ def second_after(tick: Tick) -> Tick:
 
 
 def free(item: Input) -> bool:
-    """An act that gives nothing away of what is still unseen: an answer to what is asked, or a look."""
-    return item.verb in ("answer", "note") or looks(item)
+    """An act that gives nothing away of what is still unseen: an answer to what is asked, a word to a role of the team,
+    or a look."""
+    return item.verb in EVERY_ROLE or looks(item)
 
 
 def told(scenario: Scenario) -> frozenset[Tick]:
@@ -67,8 +70,10 @@ def told(scenario: Scenario) -> frozenset[Tick]:
 
 
 def _planned(inject: Inject) -> bool:
-    verb = VERBS.get(inject.do.split(maxsplit=1)[0])
-    return verb is not None and verb.group in ("load", "chore", "repair")
+    said, *rest = inject.do.split(maxsplit=2)
+    name = rest[0] if said.startswith("@") and rest else said
+    verb = VERBS.get(name)
+    return verb is not None and (verb.name in HEARS or verb.group in ("load", "chore", "repair"))
 
 
 def blind(scenario: Scenario, story: Sequence[Tick], events: Iterable[Event], tick: Tick) -> bool:

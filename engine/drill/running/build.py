@@ -48,7 +48,7 @@ def start_world(scenario: Scenario, seed: int) -> World:
     for host, server in enumerate(scenario.servers):
         world.computers[server.name] = _computer(server)
         if server.sql:
-            world.instances[server.name] = _instance(server, host)
+            world.instances[server.name] = _instance(server, host, _endpoint_name(scenario, server.name))
     build_cluster.add_clusters(world, scenario)
     for link in scenario.links:
         path = model.Link(**link.model_dump(exclude={"ends"}))
@@ -89,9 +89,17 @@ def _computer(server: Server) -> model.Computer:
     )
 
 
-def _instance(server: Server, host: int) -> model.Instance:
+def _endpoint_name(scenario: Scenario, server: str) -> str:
+    """As the wizards of Management Studio name it: that of mirroring, or that of availability groups."""
+    mirrored = any(server in (one.principal, one.mirror, one.witness) for one in scenario.sessions)
+    clustered = any(server in cluster.nodes for cluster in scenario.clusters)
+    return build_cluster.ENDPOINT if clustered and not mirrored else model.Endpoint().name
+
+
+def _instance(server: Server, host: int, endpoint_name: str) -> model.Instance:
     end = server.endpoint
     endpoint = model.Endpoint(
+        name=endpoint_name,
         port=end.port,
         state=model.EndpointState[end.state],
         role=end.role,
@@ -188,6 +196,7 @@ def address(world: World, server: str) -> str:
 
 
 def _add_clients(world: World, scenario: Scenario) -> None:
+    world.programs = {name: model.Program() for name in scenario.programs}
     for client in scenario.clients:
         made = names.resolve(world, model.Client(**client.model_dump()), client.data_source)
         found, refusal = clients.behind(world, made, client.data_source)

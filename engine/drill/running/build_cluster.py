@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from typing import Final
 
 from engine import model
 from engine.availability import failover
 from engine.availability.role import role_of
-from engine.cluster import commands, config, quorum
+from engine.cluster import commands, config, instances, quorum
 from engine.drill.authoring.schema import AvailabilityGroup, Cluster, Replica, Scenario
 from engine.model import (
     AvailabilityMembership,
@@ -20,11 +21,13 @@ from engine.model import (
     Key,
     ReplicaRole,
     ReplicaWord,
-    Resource,
     SyncState,
     World,
 )
 from engine.protocol import network, streams
+
+ENDPOINT: Final = "Hadr_endpoint"
+"""The New Availability Group wizard names the endpoint so. Known; scripts of public sites rely on it."""
 
 
 def add_clusters(world: World, scenario: Scenario) -> None:
@@ -44,9 +47,11 @@ def add_clusters(world: World, scenario: Scenario) -> None:
             installed=made.owners,
             no_tempdb_path=made.no_tempdb_path,
             service_account=made.service_account,
-            endpoint=model.Endpoint(port=end.port, state=model.EndpointState[end.state], role=end.role),
+            endpoint=model.Endpoint(
+                name=ENDPOINT, port=end.port, state=model.EndpointState[end.state], role=end.role
+            ),
         )
-        _add_role(world, owner.name, _instance_role(made.name, made.owners, number))
+        _add_role(world, owner.name, instances.new_role(made.name, made.owners, number))
 
 
 def _add_cluster(world: World, made: Cluster) -> None:
@@ -84,21 +89,6 @@ def _add_cluster(world: World, made: Cluster) -> None:
 
 def _add_role(world: World, node: str, role: ClusterRole) -> None:
     config.update(world, node, roles=(*world.nodes[node].config.roles, role))
-
-
-def _instance_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
-    """Disk, address, name, SQL Server and Agent with their dependencies. [DOC: failover cluster instances]"""
-    rows: tuple[tuple[str, str, tuple[str, ...]], ...] = (
-        (disk := f"Cluster Disk {number}", "Physical Disk", ()),
-        (address := f"SQL IP Address 1 ({name})", "IP Address", ()),
-        (network_name := f"SQL Network Name ({name})", "Network Name", (address,)),
-        (f"SQL Server ({name})", "SQL Server", (disk, network_name)),
-        (f"SQL Server Agent ({name})", "SQL Server Agent", (f"SQL Server ({name})",)),
-    )
-    resources = tuple(
-        Resource(name=what, kind=kind, owners=owners, needs=needs) for what, kind, needs in rows
-    )
-    return ClusterRole(name=name, kind="instance", owner=owners[0], preferred=owners, resources=resources)
 
 
 def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]:

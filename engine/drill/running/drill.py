@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
 from engine import simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import conditions, facts
+from engine.drill.authoring.conditions import ConditionProblem
+from engine.drill.authoring.references import names_of
 from engine.drill.authoring.schema import Hint, Inject, Scenario
 from engine.drill.judging import report
 from engine.drill.judging.shapes import Report
@@ -19,6 +22,8 @@ from engine.drill.running.goals import Opened, judge, told
 from engine.drill.running.modes import Mode
 from engine.drill.running.questions import Answer, Inquiry
 from engine.drill.running.state import HASH_EVERY, Awaited, DrillState, End, Standing, StateHash
+from engine.drill.team import rights
+from engine.drill.team.calls import HEARS, Calls, heard
 from engine.drill.time.kept import give_past, lengths_of
 from engine.events import Event
 from engine.inputs import Input, InputProblem
@@ -26,7 +31,7 @@ from engine.model import Tick, ticks
 from engine.protocol import streams
 from engine.tsql.language.polling import only_reads
 from engine.verbs.lines import parse_line, parse_script
-from engine.words import joined, say
+from engine.words import joined, mark, say
 
 __all__ = ["Awaited", "Drill", "End", "Mode", "play_inputs", "replay"]
 
@@ -40,6 +45,18 @@ NO_REVERT_ALL: Final = say(
 TIMELINE_STREAM: Final = 0x7154
 """Keeps the moments that a scenario draws apart from the world's own chance. Any number does."""
 
+
+ACTS: Final = frozenset({"fault", "note", "answer", "powershell", "sql"})
+"""Kinds of events that say what was done: in a team with its role before it."""
+
+SPOKEN: Final = {
+    "call": mark("{role} to {other}: {text}"),
+    "read-back": mark("{role} reads back to {other}: {text}"),
+    "confirm": mark("{role} confirms the read-back of {other}"),
+    "ask-status": mark("{role} asks {other}: {text}"),
+    "status": mark("{role} tells {other}: {text}"),
+}
+"""How what a role says is told."""
 
 SAMPLES_MAX: Final = 28_800
 """Samples that are taken once a second: eight hours, the longest drill. Assumed."""
@@ -93,21 +110,30 @@ class Drill(DrillState):
 
         Raises InputProblem, with nothing changed, for a line that cannot be done.
         """
+        return self.do_item(parse_line(line, self.world.tick))
+
+    def do_item(self, item: Input) -> Input:
+        """`do` for an input line that has been read at this tick."""
         if self.ended_by is not None:
             raise InputProblem(say("the drill is over: {why}", why=self.ended_by.value))
-        item = simulator.resolve(self.world, parse_line(line, self.world.tick))
+        item = simulator.resolve(self.world, item)
+        item = rights.authored(self.scenario.team, item, self.calls, self.mode is Mode.LAB)
         self._check_allowed(item)
+        calls = self._heard(item)
         untold: list[Event] = []
         try:
-            simulator.perform(self.world, item)
+            simulator.carry_out(self.world, item)
         except InputProblem:
             if not seat.hides_refusal(self, item):
                 raise
             untold = [seat.done(self.world, item)]
         self.journal.append(item)
-        self._take(untold)
+        self.calls = calls
+        if item.by and item.verb == "sql":
+            self.windows[item.args[0]] = item.by
+        self._take(untold, item)
         events = simulator.advance(self.world, self.world.tick)
-        self._take(seat.veiled(events, item) if seat.secret(self) else events)
+        self._take(seat.veiled(events, item) if seat.secret(self) else events, item)
         if not only_reads(item):
             self._note_hash()
         if item.verb == "rewind":
@@ -158,7 +184,7 @@ class Drill(DrillState):
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
-        """Raises InputProblem for what neither the mode nor the story lets anybody do now."""
+        """Raises InputProblem for what neither the mode nor the story allows now."""
         if item.verb == "hint" and self.next_hint() is None:
             raise InputProblem(
                 say("there is no hint") if self.terms.hints else say("there are no hints in an exam")
@@ -205,11 +231,48 @@ class Drill(DrillState):
         """Do the timeline's inputs that are due."""
         while self._waiting and self._waiting[0][0] <= self.world.tick and not self.finished:
             item = heapq.heappop(self._waiting)[2]
-            self.story_ticks.append(self.world.tick)
-            self._take(simulator.advance(self.world, self.world.tick, [item]))
+            if item.verb not in HEARS:  # a question is heard, and changes nothing that could be hidden
+                self.story_ticks.append(self.world.tick)
+            with suppress(InputProblem):  # in the story a role may say what nobody waits for
+                self.calls = self._heard(item)
+            self._take(simulator.advance(self.world, self.world.tick, [item]), item)
 
-    def _take(self, events: Iterable[Event]) -> None:
+    def _heard(self, item: Input) -> Calls:
+        """What the roles have said after *item*. Raises InputProblem."""
+        if not item.by:
+            return self.calls
+        names = names_of(self.scenario)
+        things = (*names.servers, *names.computers, *names.databases, *names.clients)
+        return heard(self.calls, item, things, self._is_so)
+
+    def _is_so(self, text: str) -> bool:
+        """Whether a fact is so at this moment. Raises InputProblem for what is none."""
+        try:
+            condition = conditions.fact(text, names_of(self.scenario))
+        except ConditionProblem as problem:
+            raise InputProblem(str(problem)) from problem
+        return condition.holds(facts.Facts(self.world, self._batches, self._operations))
+
+    def _told_by(self, event: Event, by: str) -> Event:
+        """*event* with the role whose act it is."""
+        team = self.scenario.team
+        name = rights.shown(team, by)
+        if event.kind in HEARS:
+            to, said = rights.shown(team, str(event.get("to"))), event.text
+            spoken = say(SPOKEN[event.kind], role=name, other=to, text=said)
+            return replace(event, text=spoken, data=(*event.data, ("said", said)))
+        if event.kind not in ACTS:
+            return event  # what it brought about
+        text = event.text if event.kind == "sql" else say("{role}: {text}", role=name, text=event.text)
+        return replace(event, text=text, data=(*event.data, ("by", by)))
+
+    def _take(self, events: Iterable[Event], item: Input | None = None) -> None:
+        """*item*: what was done, if its events are."""
         for event in events:
+            if event.kind == "sql_done" and (by := self.windows.get(str(event.get("window", "")))):
+                event = replace(event, data=(*event.data, ("by", by)))
+            elif item is not None and item.by:
+                event = self._told_by(event, item.by)
             if event.kind == "hint":
                 hint = self.next_hint()
                 assert hint is not None, "do has refused to open a hint that is not there"
@@ -217,7 +280,7 @@ class Drill(DrillState):
             elif event.kind == "answer":
                 event = self._answered(event)
             elif event.kind == "sql_done":
-                if not facts.in_story(str(event.get("window", ""))):
+                if not (facts.in_story(str(event.get("window", ""))) or event.get("program")):
                     self._batches.append(facts.conduct(event))
             elif event.kind == "powershell":
                 self._batches.append(facts.at_prompt(event))
@@ -236,7 +299,9 @@ class Drill(DrillState):
     def _answered(self, event: Event) -> Event:
         name, choice = str(event.get("question")), int(event.get("choice"))
         inquiry = self._inquiry(name)
-        answer = self.answers[name] = questions.given(self.answers[name], choice, event.tick)
+        answer = self.answers[name] = questions.given(
+            self.answers[name], choice, event.tick, event.get("sure_percent")
+        )
         text = say("answered: {choice}", choice=inquiry.texts[choice - 1])
         data: tuple[tuple[str, object], ...] = (("question", name), ("choice", choice))
         if answer.right and self.terms.answers_at_once:

@@ -27,6 +27,8 @@ class Answer:
     answered_tick: Tick | None = None
     choice: int | None = None
     """Number of the choice, from 1."""
+    sure_percent: float | None = None
+    """How sure the trainee is that it is right; None: that was not said."""
     missed_tick: Tick | None = None
     """When the time for an answer was over."""
     judged_tick: Tick | None = None
@@ -161,9 +163,9 @@ def _until(inquiry: Inquiry, asked: Tick) -> Tick | None:
     return None if inquiry.within is None else asked + ticks(inquiry.within)
 
 
-def given(answer: Answer, choice: int, tick: Tick) -> Answer:
+def given(answer: Answer, choice: int, tick: Tick, sure_percent: float | None = None) -> Answer:
     """The answer with *choice* given at *tick*."""
-    return replace(answer, answered_tick=tick, choice=choice)
+    return replace(answer, answered_tick=tick, choice=choice, sure_percent=sure_percent)
 
 
 def missed(answer: Answer, tick: Tick) -> Answer:

@@ -1,4 +1,4 @@
-"""Going back: how it is written into the journal, and what somebody who goes back knows already.
+"""Going back: how it is written into the journal, and what is known already after it.
 
 A run that has gone back is the journal up to that moment, a line `rewind FROM …`, and what was done since. The line
 carries what was learnt in the future that is given up: opened hints stay opened (and paid for), answers stay given.

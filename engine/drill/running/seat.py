@@ -1,4 +1,4 @@
-"""What whoever takes a drill may be told besides what the servers answer: the one place that says so.
+"""What a seat may be told besides what the servers answer: the one place that says so.
 
 In an exam nothing but the servers, the brief and the trainee's own acts answers. Every door of the program that would
 look at the truth asks here first.
@@ -41,14 +41,14 @@ def done(world: World, item: Input) -> Event:
     """What is told of such an act: the same as of one that had something to do."""
     server = item.args[0] if item.args and item.args[0] in world.instances else None
     return Event(
-        world.tick, "fault", server, None, item.words, (("verb", item.verb), ("args", list(item.args)))
+        world.tick, "fault", server, None, item.deed, (("verb", item.verb), ("args", list(item.args)))
     )
 
 
 def veiled(events: Iterable[Event], item: Input) -> list[Event]:
     """*events* of the act *item* without what they tell of how things were: that it had no effect, or why not."""
     return [
-        replace(event, text=item.words, data=tuple(pair for pair in event.data if pair[0] != "no_effect"))
+        replace(event, text=item.deed, data=tuple(pair for pair in event.data if pair[0] != "no_effect"))
         if event.get("no_effect")
         else event
         for event in events

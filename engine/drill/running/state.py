@@ -22,6 +22,7 @@ from engine.drill.running.build import build_world
 from engine.drill.running.goals import GoalState, Opened
 from engine.drill.running.modes import TERMS, Mode, Terms
 from engine.drill.running.questions import Answer, Asked, Inquiry
+from engine.drill.team.calls import Calls
 from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.flow import Place, Samples
@@ -35,7 +36,8 @@ divergence, and a few percent of a run at most."""
 
 
 _SMALL: Final = (
-    "goals", "first_held", "hints", "answers", "rewinds", "story_ticks", "published", "unlike", "_waiting", "_unfired",
+    "goals", "first_held", "hints", "answers", "rewinds", "story_ticks", "published", "unlike", "windows",
+    "_waiting", "_unfired",
 )  # fmt: skip
 """Fields that change in place and are copied with every kept moment."""
 
@@ -129,13 +131,17 @@ class DrillState:
         self.hints: list[Opened] = []
         self.answers = {inquiry.name: Answer() for inquiry in scenario.inquiries}
         self.rewinds: list[tuple[Tick, Tick]] = []
-        """(from, to) of each time that somebody went back, oldest first."""
+        """(from, to) of each time that time went back, oldest first."""
         self.story_ticks: list[Tick] = []
         """When each thing of the timeline that has happened did."""
         self.published: dict[int, tuple[float, str]] = {}
         """Place in world.failovers -> published seconds and their reference, where comparable."""
         self.unlike: dict[int, str] = {}
         """Place in world.failovers -> why it cannot be compared, where it cannot."""
+        self.calls: Calls = ()
+        """What the roles of a team have said to one another, oldest first."""
+        self.windows: dict[str, str] = {}
+        """T-SQL window -> the role of a team that sent to it last."""
         self.ended_by: End | None = None
         self._batches: list[Event] = []
         self._operations: list[Event] = []
@@ -147,6 +153,11 @@ class DrillState:
         self._log_of: dict[str, Place | None] = {}
         self._waiting: list[tuple[Tick, int, Input]] = []
         self._unfired: dict[int, Inject] = {}
+
+    @property
+    def traps(self) -> dict[str, str]:
+        """What is said of each forbidden state and each act that has a price, by its name in first_held."""
+        return {name: text for name, _, _, text in self._watched}
 
     @property
     def tick(self) -> Tick:
@@ -189,6 +200,7 @@ class DrillState:
                 rewinds=self.rewinds,
                 rewind_cost=self.terms.rewind_cost,
                 journal=self.journal,
+                calls=self.calls,
             )
         )
 
@@ -217,7 +229,7 @@ class DrillState:
         known = self._conditions.get(text)
         if known is None:
             known = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
-        return known.holds(facts.Facts(self.world, self._batches, self._operations))
+        return known.holds(facts.Facts(self.world, self._batches, self._operations, self.calls))
 
     def open_questions(self) -> list[Asked]:
         """What waits for an answer, oldest first; `answer NAME NUMBER` gives it."""

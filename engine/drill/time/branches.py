@@ -18,10 +18,10 @@ from engine.verbs.lines import parse_script
 from engine.words import say
 
 MAIN: Final = "main"
-"""Name of the first branch until somebody gives it another."""
+"""Name of the first branch until it is renamed."""
 
 BRANCHES_MAX: Final = 100
-"""Branches of one tree; more than anybody will compare."""
+"""Branches of one tree; more than a learner will compare."""
 
 NAME_LENGTH_MAX: Final = 60
 

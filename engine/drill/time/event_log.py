@@ -20,7 +20,7 @@ COLUMNS: Final = np.dtype(
 """An event: its tick, and where its words and its fields stand in the tables. 28 bytes."""
 
 AT_ONCE: Final = 1_024
-"""Events that are taken out of the columns in one go when somebody reads them all. Assumed."""
+"""Events that are taken out of the columns in one go when all of them are read. Assumed."""
 
 
 LONG: Final = ("sql", "sql_done")

@@ -53,7 +53,7 @@ KEPT_ROWS_MAX: Final = 32_000
 
 
 class History:
-    """Stands in for a drill with whoever runs it: the same `do` and `advance_to`, and every moment stays in reach.
+    """Stands in for a drill where it is run: the same `do` and `advance_to`, and every moment stays in reach.
 
     `drill` is the run as it stands. What `seek` returns is another drill, to look at; this one is not touched.
     """
@@ -79,10 +79,11 @@ class History:
     def do(self, line: str) -> Input:
         """Do an input line, as the drill does; the moment before it is kept, unless it is a query that a monitoring
         script may send every second. Raises InputProblem."""
-        if only_reads(parse_line(line, self.drill.tick)):
-            return self.drill.do(line)
+        item = parse_line(line, self.drill.tick)
+        if only_reads(item):
+            return self.drill.do_item(item)
         before = keep(self.drill, self._kept[-1])
-        item = self.drill.do(line)
+        item = self.drill.do_item(item)
         if (before.tick, before.inputs) != (self._kept[-1].tick, self._kept[-1].inputs):
             self._keep(before)
         return item

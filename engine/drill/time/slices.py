@@ -54,7 +54,7 @@ def part(work: Slices[Done], start: float, end: float) -> Slices[Done]:
 
 
 def stride(drill: DrillState, most: int) -> int:
-    """How many ticks, at most *most*, the run may go on before somebody looks at the clock."""
+    """How many ticks, at most *most*, the run may go on before the clock is looked at."""
     busy = any(batch.waiting == "busy" for batch in drill.world.batches.values())
     return min(most, SQL_TICKS) if busy else most
 

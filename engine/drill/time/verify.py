@@ -9,12 +9,11 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.report import plain
+from engine.drill.judging.report import events, plain
 from engine.drill.judging.shapes import Report, Row
 from engine.drill.running.drill import Drill, Mode, play_inputs
 from engine.drill.running.state import StateHash
 from engine.drill.time.slices import Slices
-from engine.events import Event
 from engine.inputs import InputProblem
 from engine.model import Tick, ticks
 from engine.stepwise import at_once
@@ -51,7 +50,9 @@ class Divergence:
         what = say("it differs from the start")
         if agreed:
             what = say("it is the same until {t_s:g} s", t_s=agreed.tick / TICKS_PER_S)
-        if self.found is None:
+        if self.expected is None and self.found is None:
+            what = say("the states are the same, but what is recorded of them is not")
+        elif self.found is None:
             what = say("{what}, and the replay ends there", what=what)
         elif self.expected is None:
             what = say("{what}, and the record ends there", what=what)
@@ -99,7 +100,7 @@ def diverging(drill: Drill, report: Report) -> Slices[Divergence | None]:
     """`divergence` in slices."""
     recorded = [StateHash(ticks(h["t_s"]), h["inputs"], h["hash"]) for h in report["hashes"]]
     found = _compare(drill, recorded)
-    event = yield from _first_event(report["events"], drill.events)
+    event = yield from _first_event(report["events"], drill)
     if found is None and event:
         return Divergence(drill.hashes[-1], None, None, (), event)
     if found is None:
@@ -174,13 +175,12 @@ def _first_difference(place: str, one: object, other: object) -> tuple[str, obje
     return place, one, other
 
 
-def _first_event(recorded: Sequence[Row], events: Sequence[Event]) -> Slices[str]:
-    found = (plain(event.as_json()) for event in events)
-    for place, (one, other) in enumerate(zip_longest(recorded, found)):
+def _first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
+    for place, (one, other) in enumerate(zip_longest(recorded, events(drill))):
         if one != other:
             return say("recorded {event}, now {other_event}", event=_said(one), other_event=_said(other))
         if place % EVENTS == EVENTS - 1:
-            yield place / max(len(recorded), len(events))
+            yield place / max(len(recorded), len(drill.events))
     return ""
 
 

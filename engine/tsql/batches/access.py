@@ -1,6 +1,7 @@
 """Who may use a database: SINGLE_USER, RESTRICTED_USER and MULTI_USER [DOC: ALTER DATABASE SET options].
 
-A database is in single-user mode for whoever is in it, not for whoever has set it: the next one to enter takes it.
+A database is in single-user mode for the session that is in it, not for the one that has set it: the next
+one to enter takes it.
 """
 
 from __future__ import annotations

@@ -7,14 +7,26 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final
 
+from engine.availability import replicas
 from engine.messages import Message, SqlError, text_of
-from engine.protocol import accounts, backup, clock, databases, endpoints, logspace, restore, statements
+from engine.protocol import (
+    accounts,
+    backup,
+    clock,
+    databases,
+    encryption,
+    endpoints,
+    logspace,
+    restore,
+    statements,
+)
 from engine.protocol import options as database_options
 from engine.tsql import catalog
 from engine.tsql.batches import access, backupsets, constraints, objects, schemas
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Table
 from engine.tsql.batches.machine import Machine
+from engine.tsql.catalog import event_sessions
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import is_moment, to_number, to_text
@@ -90,14 +102,52 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
             raise SqlError(15151, "find", word, grantee)
 
 
+SYSTEM: Final = "nt authority\\system"
+"""The account by which the cluster looks after a group. [DOC: automatic failover problems]"""
+
+
 def _permission(machine: Machine, statement: s.Permission) -> Outcome:
     if statement.kind != "ENDPOINT":
         _check_permission(machine, statement)
+    grantees = {name.casefold() for name in statement.grantees}
+    if (
+        statement.kind == "SERVER"
+        and grantees == {SYSTEM}
+        and {*statement.permissions} <= {*replicas.SYSTEM_NEEDS}
+    ):
+        replicas.permit_system(
+            machine.world, machine.session.server, statement.permissions, statement.verb == "GRANT"
+        )
+        return []
     if statement.kind != "ENDPOINT" or not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
         raise Unsimulated(f"{statement.verb} {', '.join(statement.permissions)}")
     return endpoints.permit(
         machine.world, machine.session.server, statement.name, statement.verb, statement.grantees
     )
+
+
+def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Outcome:
+    """25704 and 25705: it is stopped, or runs, already; 15151: there is none of that name."""
+    context, server = machine.context, machine.context.server
+    known = [one for one in event_sessions.sessions(context) if one.name.lower() == statement.name.lower()]
+    if not known:
+        raise SqlError(15151, "alter", "event session", statement.name)
+    name, running = known[0].name, known[0].running
+    if statement.option == "STARTUP_STATE":
+        kept = {one for one in server.sessions_manual if one != name}
+        manual = kept | ({name} if statement.value == "OFF" else set())
+        machine.world.update_instance(server.name, sessions_manual=tuple(sorted(manual)))
+        return []
+    if running == (statement.value == "START"):
+        raise SqlError(25705 if running else 25704)
+    started = {one for one in server.sessions_started if one != name}
+    if not running and name not in server.sessions_stopped:  # it has never run: there is no replica
+        started |= {name}
+    stopped = {one for one in server.sessions_stopped if one != name} | ({name} if running else set())
+    machine.world.update_instance(
+        server.name, sessions_stopped=tuple(sorted(stopped)), sessions_started=tuple(sorted(started))
+    )
+    return []
 
 
 # --- keys, certificates, logins, users -------------------------------------------------------------------
@@ -493,11 +543,24 @@ def _create_database(machine: Machine, statement: s.CreateDatabase) -> Outcome:
     return databases.create(world, server, statement.name, login)
 
 
+def _create_key(machine: Machine, statement: s.CreateEncryptionKey) -> Outcome:
+    """33102 in a system database."""
+    database = machine.session.database
+    if machine.context.version < 2008:
+        raise SqlError(102, "KEY")
+    if database.lower() in SYSTEM_DATABASES:
+        raise SqlError(33102)
+    if statement.algorithm != "AES_256":
+        raise Unsimulated(f"an encryption key of the algorithm {statement.algorithm}")
+    return encryption.create_key(machine.world, machine.session.server, database, statement.certificate)
+
+
 COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.CreateEndpoint: _create_endpoint,
     s.AlterEndpoint: _alter_endpoint,
     s.AlterAuthorization: _authorization,
     s.Permission: _permission,
+    s.AlterEventSession: _alter_event_session,
     s.MasterKey: _master_key,
     s.CreateCertificate: _create_certificate,
     s.BackupCertificate: _backup_certificate,
@@ -505,6 +568,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.AlterLogin: _alter_login,
     s.CreateUser: _create_user,
     s.CreateDatabase: _create_database,
+    s.CreateEncryptionKey: _create_key,
     s.AlterUser: _alter_user,
     s.Backup: _backup,
     s.Restore: _restore,

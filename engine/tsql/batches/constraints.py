@@ -82,8 +82,26 @@ def check_definition(machine: Machine, ref: TableRef, table: Table, new: Iterabl
         parent = table if own else objects.find(machine.context, item.table)
         if not isinstance(parent, Table):
             raise SqlError(1767, item.name, ".".join(item.table), also=(1750,))
-        if _target(parent, item) is None:
+        known = {column.name.lower() for column in parent.columns}
+        for name in item.references:
+            if name.lower() not in known:
+                raise SqlError(1770, item.name, name, ".".join(item.table), also=(1750,))
+        target = _target(parent, item)
+        if target is None:
             raise SqlError(1776, ".".join(item.table), item.name, also=(1750,))
+        _check_types(ref, table, parent, item, target)
+
+
+def _check_types(ref: TableRef, table: Table, parent: Table, item: ForeignKey, target: Sequence[int]) -> None:
+    """Both sides of a foreign key are of one type (1778), length and scale (1753)."""
+    for place, there in zip(places_of(table, item.columns, ref.parts[-1]), target, strict=False):
+        own, other = table.columns[place], parent.columns[there]
+        kinds = [parse_type(column.type) for column in (own, other)]
+        names = (".".join(item.table), other.name, ref.parts[-1], own.name, item.name)
+        if kinds[0][0] != kinds[1][0]:
+            raise SqlError(1778, *names, also=(1750,))
+        if kinds[0] != kinds[1]:
+            raise SqlError(1753, *names, also=(1750,))
 
 
 _NO_KEYS: Final = frozenset({"text", "ntext", "image", "xml"})
@@ -220,7 +238,7 @@ def _conflict(
     database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
     shown = table[-1] if table[-1].startswith("@") else objects.whole(table)
     where = (", column '", column, "'") if column else ()
-    return SqlError(547, verb, kind, name, database, shown, *where)
+    return SqlError(547, verb, kind, name, database, shown, *where, state=0)
 
 
 def _refers(

@@ -109,10 +109,10 @@ class Context:
         return picture.name if picture is not None else name.lower()
 
     def sessions(self) -> Iterable[tuple[str, Session]]:
-        """Windows with an open connection to this server, and the connection."""
+        """Windows with an open connection to this server, and the connection; one's own as it is at this moment."""
         for name, window in sorted(self.world.sessions.items()):
             session = window.session
             if session is None or session.server != self.session.server:
                 continue
             if session.started_tick == self.server.started_tick:
-                yield name, session
+                yield name, self.session if session.spid == self.session.spid else session

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects, sources, tables
@@ -14,7 +14,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.columns import Check, ColumnDefinition, Key, parse_table
 from engine.tsql.language.lexer import name_of, tokens_of
 from engine.tsql.query.plans import TableRef, Unsimulated
-from engine.tsql.scalars.types import DECIMALS, PRECISION_MAX, type_of
+from engine.tsql.scalars.types import DECIMALS, check_written, type_of
 from engine.tsql.scalars.values import Scalar, parse_type
 
 if TYPE_CHECKING:
@@ -28,25 +28,22 @@ def create_table(machine: Machine, statement: s.CreateTable) -> None:
     machine.note(error=0, rowcount=0)
 
 
-SIZES: Final = {
-    **dict.fromkeys(("char", "varchar", "binary", "varbinary"), 8000),
-    **dict.fromkeys(("nchar", "nvarchar"), 4000),
-}
-"""Longest length that a column may be given. Documented [DOC: data types]."""
-
-
 def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
     """The empty table that *text* in brackets describes."""
     columns, rules = parse_table(text)
     for number, column in enumerate(columns, start=1):
-        kind, length, _ = parse_type(column.type)
-        if length is not None and length > SIZES.get(kind, length):
-            most = 8000 if length > 8000 else SIZES[kind]
-            raise SqlError(131 if length > 8000 else 2717, length, "column", column.name, most)
+        kind, _, _ = parse_type(column.type)
+        check_written(column.type, "column", column.name, number)
         if machine.context.version < 2008 and kind.upper() in ages.TYPES:
             raise SqlError(2715, number, column.type)
         _check_identity(ref.parts[-1], column)
-        _check_digits(column)
+    versions = [
+        column.name for column in columns if parse_type(column.type)[0] in ("timestamp", "rowversion")
+    ]
+    if len(versions) > 1:
+        raise SqlError(2738, ref.parts[-1], versions[1])
+    if versions:
+        machine.remark("values of timestamp columns; they stay NULL")
     if sum(column.identity is not None for column in columns) > 1:
         raise SqlError(2744, ref.parts[-1])
     primary = {
@@ -71,19 +68,6 @@ def _check_identity(table: str, column: ColumnDefinition) -> None:
         raise SqlError(2749, column.name)
     if column.said_null:
         raise SqlError(8147, column.name, table)
-
-
-def _check_digits(column: ColumnDefinition) -> None:
-    """Raises 2750 or 192 for more digits than a decimal has."""
-    written = re.fullmatch(
-        r"(?:decimal|numeric|dec)\s*\(\s*(\d{1,9})\s*(?:,\s*(\d{1,9})\s*)?\)", column.type.lower()
-    )
-    if written is None:
-        return
-    if int(written[1]) > PRECISION_MAX:
-        raise SqlError(2750, 1, int(written[1]), PRECISION_MAX)
-    if int(written[2] or 0) > int(written[1]):
-        raise SqlError(192)
 
 
 def create_index(machine: Machine, statement: s.CreateIndex) -> None:
@@ -138,7 +122,9 @@ def _keep(machine: Machine, ref: TableRef, table: Table, made: Table) -> None:
     except SqlError as problem:
         if problem.number in (2601, 2627):
             shown = problem.parameters[-1]
-            raise SqlError(1505, objects.whole(ref.parts), made.constraints[-1].name, shown) from None
+            last = made.constraints[-1]
+            trailer = () if isinstance(last, Key) and "INDEX" in last.kind else (1750,)
+            raise SqlError(1505, objects.whole(ref.parts), last.name, shown, also=trailer) from None
         if problem.number == 547:
             raise SqlError(547, "ALTER TABLE", *problem.parameters[1:]) from None
         raise
@@ -182,6 +168,7 @@ def _without_constraint(table: Table, name: str, ref: TableRef) -> Table:
 def _altered(table: Table, text: str, ref: TableRef) -> Table:
     """ALTER COLUMN: another type, NULL or NOT NULL. Raises 4924, and what a value that does not fit raises."""
     (new,), _ = parse_table(text)
+    check_written(new.type, "column", new.name)
     place = next((at for at, old in enumerate(table.columns) if old.name.lower() == new.name.lower()), None)
     if place is None:
         raise SqlError(4924, "ALTER TABLE ALTER COLUMN", new.name, ref.parts[-1])
@@ -215,6 +202,9 @@ def _added(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: 
     for column in columns:
         if table.rows and not (column.nullable or column.default or column.identity or column.computed):
             raise SqlError(4901, column.name, ref.parts[-1])
+    keys = [rule for rule in (*table.constraints, *rules) if isinstance(rule, Key)]
+    if sum(key.kind == "PRIMARY KEY" for key in keys) > 1:
+        raise SqlError(1779, ref.parts[-1], also=(1750,))
     both = (*table.columns, *columns)
     everything = constraints.named(ref.parts[-1], (*table.constraints, *rules))
     made = tables.made(ref.parts[-1], both, everything)
@@ -228,18 +218,22 @@ def _added(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: 
     for column in table.columns:
         if column.name.lower() in primary and column.nullable:
             raise SqlError(8111, ref.parts[-1], also=(1750,))
+    filled = re.search(r"\bWITH\s+VALUES\b", text, re.IGNORECASE) is not None
+    if filled and len(columns) > 1:
+        raise Unsimulated("ADD of several columns, one of them WITH VALUES")
     number = next((c.identity for c in columns if c.identity is not None), None)
     rows = []
     for count, row in enumerate(table.rows):
-        rows.append((*row, *(_first(machine, column, count) for column in columns)))
+        rows.append((*row, *(_first(machine, column, count, filled) for column in columns)))
     after = number[0] + number[1] * len(rows) if number is not None else table.next_identity
     return replace(made, rows=tuple(rows), ids=table.ids, next_id=table.next_id, next_identity=after)
 
 
-def _first(machine: Machine, column: ColumnDefinition, count: int) -> Scalar:
+def _first(machine: Machine, column: ColumnDefinition, count: int, filled: bool) -> Scalar:
+    """What an old row has in a new column; *filled*: its DEFAULT is WITH VALUES."""
     if column.identity is not None:
         return column.identity[0] + column.identity[1] * count
-    return machine.evaluate(column.default) if column.default and not column.nullable else None
+    return machine.evaluate(column.default) if column.default and (filled or not column.nullable) else None
 
 
 def _without(table: Table, names: tuple[str, ...], ref: TableRef) -> Table:

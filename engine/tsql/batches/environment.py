@@ -16,9 +16,10 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import schemas
 from engine.tsql.catalog import availability, host, security
+from engine.tsql.language.permissions import PERMISSIONS
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
-from engine.tsql.scalars.settings import settings_of
+from engine.tsql.scalars.settings import context_info, settings_of
 from engine.tsql.scalars.values import Scalar, to_number, to_text, whole
 
 SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
@@ -124,6 +125,9 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
     if row is None:
         return None
     closed = row["is_read_only"] or availability.is_primary(context, wanted) == 0
+    asked = to_text(name).lower()
+    if asked in _DATABASE_COLUMNS:
+        return row[_DATABASE_COLUMNS[asked]]
     table = {
         "status": row["state_desc"],
         "recovery": row["recovery_model_desc"],
@@ -132,9 +136,85 @@ def _databasepropertyex(context: Context, database: Scalar, name: Scalar) -> Sca
         "collation": row["collation_name"],
         "version": INTERNAL_VERSION[context.version],
         "isinstandby": row["is_in_standby"],
-        "isautoclose": row["is_auto_close_on"],
+        "istornpagedetectionenabled": int(row["page_verify_option_desc"] == "TORN_PAGE_DETECTION"),
+        "lcid": None if row["collation_name"] is None else 1033,
+    }
+    return table.get(asked)
+
+
+_DATABASE_COLUMNS: Final = {
+    "isansinulldefault": "is_ansi_null_default_on", "isansinullsenabled": "is_ansi_nulls_on",
+    "isansipaddingenabled": "is_ansi_padding_on", "isansiwarningsenabled": "is_ansi_warnings_on",
+    "isarithmeticabortenabled": "is_arithabort_on", "isautoclose": "is_auto_close_on",
+    "isautocreatestatistics": "is_auto_create_stats_on", "isautoshrink": "is_auto_shrink_on",
+    "isautoupdatestatistics": "is_auto_update_stats_on",
+    "isclosecursorsoncommitenabled": "is_cursor_close_on_commit_on", "isfulltextenabled": "is_fulltext_enabled",
+    "islocalcursorsdefault": "is_local_cursor_default", "ismergepublished": "is_merge_published",
+    "isnullconcat": "is_concat_null_yields_null_on", "isnumericroundabortenabled": "is_numeric_roundabort_on",
+    "isparameterizationforced": "is_parameterization_forced", "ispublished": "is_published",
+    "isquotedidentifiersenabled": "is_quoted_identifier_on",
+    "isrecursivetriggersenabled": "is_recursive_triggers_on", "issubscribed": "is_subscribed",
+    "issyncwithbackup": "is_sync_with_backup",
+}  # fmt: skip
+"""Properties that are columns of sys.databases. Documented [DOC: DATABASEPROPERTYEX]."""
+
+_STATES: Final = {
+    "isemergencymode": "EMERGENCY", "isinload": "RESTORING", "isinrecovery": "RECOVERING", "isoffline": "OFFLINE",
+    "issuspect": "SUSPECT", "isnotrecovered": "RECOVERY_PENDING",
+}  # fmt: skip
+
+
+def _databaseproperty(context: Context, database: Scalar, name: Scalar) -> Scalar:
+    """The older function: 1 or 0 for a state or mode, else as DATABASEPROPERTYEX [DOC: DATABASEPROPERTY]."""
+
+    def ex(wanted: str) -> Scalar:
+        return _databasepropertyex(context, database, wanted)
+
+    asked = to_text(name).lower()
+    if ex("Status") is None:
+        return None
+    if asked in _STATES:
+        return int(ex("Status") == _STATES[asked])
+    if asked in ("issingleuser", "isdboonly"):
+        return int(ex("UserAccess") == ("SINGLE_USER" if asked == "issingleuser" else "RESTRICTED_USER"))
+    values = {
+        "isreadonly": ex("Updateability") == "READ_ONLY",
+        "istrunclog": ex("Recovery") == "SIMPLE",
+        "isbulkcopy": ex("Recovery") != "FULL",
+        "isshutdown": False,
+    }
+    return int(values[asked]) if asked in values else ex(asked)
+
+
+def _loginproperty(context: Context, login: Scalar, name: Scalar) -> Scalar:
+    """Of a login with a password; nothing is ever locked or expired here [DOC: LOGINPROPERTY]."""
+    wanted = to_text(login).casefold()
+    rows = catalog.rows_of(context, "sys.sql_logins")
+    row = next((row for row in rows if to_text(row["name"]).casefold() == wanted), None)
+    if row is None:
+        return None
+    table = {
+        **dict.fromkeys(("badpasswordcount", "historylength", "isexpired", "islocked", "ismustchange"), 0),
+        **dict.fromkeys(("badpasswordtime", "lockouttime"), "1900-01-01 00:00:00.000"),
+        "defaultdatabase": row["default_database_name"],
+        "defaultlanguage": row["default_language_name"],
+        "passwordhash": row["password_hash"],
+        "passwordlastsettime": row["modify_date"],
+        "passwordhashalgorithm": 1 if context.version < 2012 else 2,
     }
     return table.get(to_text(name).lower())
+
+
+def _has_perms(
+    context: Context, securable: Scalar, kind: Scalar, permission: Scalar, *more: Scalar
+) -> Scalar:
+    """1: every login is sysadmin here. NULL for a permission, 0 for a database that there is not."""
+    asked = to_text(permission).upper()
+    if permission is None or asked not in PERMISSIONS | {"ANY"}:
+        return None
+    if to_text(kind).upper() == "DATABASE" and securable is not None:
+        return int(context.database_id(to_text(securable).strip("[]")) is not None)
+    return 1
 
 
 def _object_id(context: Context, name: Scalar, kind: Scalar = None) -> Scalar:
@@ -265,7 +345,25 @@ def _object_property(context: Context, number: Scalar, wanted: Scalar) -> Scalar
     if row is None:
         return None
     asked = to_text(wanted).lower()
-    return int(to_text(row["type"]).strip() == kinds[asked]) if asked in kinds else 0
+    if asked in kinds:
+        return int(to_text(row["type"]).strip() == kinds[asked])
+    rows = [r for r in catalog.rows_of(context, "sys.indexes") if r["object_id"] == number]
+    known = {
+        "tablehasprimarykey": any(r["is_primary_key"] for r in rows),
+        "tablehasuniquecnst": any(r["is_unique_constraint"] for r in rows),
+        "tablehasclustindex": any(r["type"] == 1 for r in rows),
+        "tablehasnonclustindex": any(r["type"] == 2 for r in rows),
+        "tablehasindex": any(r["type"] for r in rows),
+        "tablehasidentity": any(
+            r["object_id"] == number and r["is_identity"] for r in catalog.rows_of(context, "sys.columns")
+        ),
+        "ismsshipped": row["is_ms_shipped"],
+        "schemaid": row["schema_id"],
+        "isconstraint": to_text(row["type"]).strip() in ("C", "D", "F", "PK", "UQ"),
+        "isprimarykey": to_text(row["type"]).strip() == "PK",
+    }
+    found = known.get(asked)
+    return int(found) if isinstance(found, bool) else found
 
 
 def _object_name(context: Context, number: Scalar, database: Scalar = None) -> Scalar:
@@ -283,7 +381,7 @@ def _object_schema_name(context: Context, number: Scalar, database: Scalar = Non
 
 
 def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Scalar:
-    """1: everybody here is sysadmin. 0 for other fixed roles, NULL for a role or login that there is not."""
+    """1: every login here is sysadmin. 0 for other fixed roles, NULL for a role or login that there is not."""
     fixed = to_text(role).lower() in map(str.lower, security.ROLES)
     known = login is None or _of_principal("name", "principal_id")(context, login) is not None
     return int(to_text(role).lower() in SERVER_ROLES) if fixed and known else None
@@ -344,12 +442,14 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "is_member": lambda context, role: _is_member(context, role),
     "is_rolemember": lambda context, role, user=None: _is_member(context, role),
     "has_dbaccess": lambda context, name: _has_dbaccess(context, name),
-    "has_perms_by_name": lambda context, *values: 1,
+    "has_perms_by_name": _has_perms,
+    "loginproperty": _loginproperty,
     "serverproperty": _serverproperty,
     "databasepropertyex": _databasepropertyex,
-    "databaseproperty": _databasepropertyex,
+    "databaseproperty": _databaseproperty,
     "connectionproperty": _connectionproperty,
     "default_domain": lambda context: context.computer.domain,
+    "context_info": lambda context: context_info(context.session.options),
     "sessionproperty": lambda context, name: _session_property(context, name),
     "newid": _newid,
     "newsequentialid": _newid,
@@ -384,7 +484,7 @@ def _user(context: Context, known: str, value: Scalar, wanted: str) -> Scalar:
 
 
 def _is_member(context: Context, role: Scalar) -> Scalar:
-    """1 in db_owner and public: everybody is dbo here. NULL for a role that there is not [DOC: IS_MEMBER]."""
+    """1 in db_owner and public: every user is dbo here. NULL for a role that there is not [DOC: IS_MEMBER]."""
     asked = to_text(role).casefold()
     rows = catalog.rows_of(context, "sys.database_principals")
     if all(to_text(row["name"]).casefold() != asked or to_text(row["type"]) != "R" for row in rows):

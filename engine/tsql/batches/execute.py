@@ -35,7 +35,7 @@ from engine.tsql.query import planner
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import settings
 from engine.tsql.scalars.functions import format_message
-from engine.tsql.scalars.values import text_as, to_number, to_text
+from engine.tsql.scalars.values import Scalar, convert, text_as, to_number, to_text
 
 Outcome = statements.Outcome
 
@@ -44,7 +44,7 @@ def perform(machine: Machine, statement: s.Statement) -> None:
     """Carry out one statement. Raises SqlError, Unsimulated or ConnectionLost."""
     kind = type(statement)
     if isinstance(statement, s.DropObject) and statement.kind == "DATABASE" and machine.session.transactions:
-        raise SqlError(226, "DROP DATABASE")
+        raise SqlError(574, "DROP DATABASE")
     if isinstance(statement, _BEGINS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)
     for classes, name in NOT_IN_TRANSACTION:
@@ -53,6 +53,8 @@ def perform(machine: Machine, statement: s.Statement) -> None:
                 raise SqlError(3021, also=(3013,), title=statement.title)
             if isinstance(statement, s.Kill):
                 raise SqlError(6115)
+            if isinstance(statement, s.Reconfigure):
+                raise SqlError(574, "CONFIG")
             raise SqlError(226, name)
     if kind in LANGUAGE:
         LANGUAGE[kind](machine, statement)
@@ -148,7 +150,9 @@ DATABASE_OPTIONS: Final[dict[str, frozenset[str] | None]] = {
 """Options of ALTER DATABASE … SET and their values; None for any. Documented [DOC: ALTER DATABASE SET options]."""
 
 
-SINCE: Final = {"DELAYED_DURABILITY": 2014, "HADR": 2012, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012}
+SINCE: Final = {"DELAYED_DURABILITY": 2014, "HADR": 2012, "TARGET_RECOVERY_TIME": 2012, "CONTAINMENT": 2012,
+    "COMPATIBILITY_LEVEL": 2008,
+}  # fmt: skip
 """Options that came with a version."""
 
 
@@ -281,7 +285,23 @@ def _assign(machine: Machine, statement: s.Assign) -> None:
     machine.note(error=0, rowcount=1)
 
 
+def _set_context_info(machine: Machine, value: s.Value) -> None:
+    """SET CONTEXT_INFO: 2743 for NULL."""
+    given: Scalar = machine.value(value)
+    if isinstance(value, str) and value[:2].lower() == "0x":
+        given = bytes.fromhex(("0" if len(value) % 2 else "") + value[2:])
+    if given is None:
+        raise SqlError(2743)
+    found = convert(given, f"binary({settings.CONTEXT_BYTES})")
+    kept = found.hex() if isinstance(found, bytes) else ""
+    options = {**dict(machine.session.options), "CONTEXT_INFO": kept}
+    machine.note(options=tuple(options.items()), error=0)
+
+
 def _set_session(machine: Machine, statement: s.SetSession) -> None:
+    if statement.words[0] == "CONTEXT_INFO":
+        _set_context_info(machine, statement.value)
+        return
     words = [word.strip(",") for word in statement.words if word != ","]
     value = machine.text(statement.value) if statement.value is not None else words[-1]
     value = f"-{value}" if "-" in words else value
@@ -363,6 +383,8 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         text = format_message(row.text, arguments) if added else filled(row.text, tuple(shown))
     else:
         text = format_message(to_text(message), arguments)
+    if statement.number is not None:
+        number = int(to_number(machine.value(statement.number)))
     text = text[:2047]
     if logged and severity > 0:
         machine.log(number, severity, state, text)
@@ -370,8 +392,12 @@ def _raiserror(machine: Machine, statement: s.Raiserror) -> None:
         machine.tell(text, number if severity else 0, severity, state, machine.line if severity else 0)
         machine.note(error=number if "SETERROR" in statement.options else 0, rowcount=0)
         return
+    said = [Caught(number, min(severity, 25), state, machine.line, text)]
+    if severity >= 20:
+        killed = text_of(2745, machine.session.spid, number, severity)[1]
+        said = [Caught(2745, 16, 2, machine.line, killed), *said]
     # RAISERROR does not honour XACT_ABORT [DOC: SET XACT_ABORT]
-    machine.fail_with([Caught(number, min(severity, 25), state, machine.line, text)], aborts=False)
+    machine.fail_with(said, aborts=False)
 
 
 def _throw(machine: Machine, statement: s.Throw) -> None:
@@ -400,6 +426,8 @@ def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
 
 def _insert_exec(machine: Machine, statement: s.InsertExec) -> None:
     source = statement.source
+    if any(scope.insert_into for scope in machine.scopes):
+        raise SqlError(8164)
     if isinstance(source, s.ExecuteString) and not source.linked_server:
         machine.enter(to_text(machine.evaluate(source.expression)), insert_into=statement.target)
         return
@@ -457,6 +485,10 @@ def _not_simulated(machine: Machine, statement: s.NotSimulated) -> None:
     machine.not_simulated(statement.what)
 
 
+SESSIONS_MAX: Final = 32767
+"""Documented [DOC: @@MAX_CONNECTIONS]."""
+
+
 def _kill(machine: Machine, statement: s.Kill) -> None:
     """Ends another window's connection, or those of an application. 6104 oneself, 6106 nobody, 6107 the system.
 
@@ -474,6 +506,8 @@ def _kill(machine: Machine, statement: s.Kill) -> None:
         raise SqlError(6104)
     if 0 < spid <= 50:
         raise SqlError(6107)
+    if not 0 < spid <= SESSIONS_MAX:
+        raise SqlError(6101, spid, 1, SESSIONS_MAX)
     window = next((name for name, session in machine.context.sessions() if session.spid == spid), None)
     if window is None:
         if not connections.kill(machine.world, machine.session.server, spid):

@@ -24,7 +24,7 @@ class Ledger:
 
 
 ROWS_MAX = 5_000
-"""Rows of one table; the oldest go first. Assumed: more than anybody reads."""
+"""Rows of one table; the oldest go first. Assumed: more than a DBA reads."""
 
 
 def _key(server: str, table: str) -> tuple[str, str, str]:

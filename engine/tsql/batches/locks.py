@@ -1,8 +1,9 @@
 """Locks of T-SQL windows: who waits for whom, for how long, and who gives way in a deadlock.
 
 What a transaction has changed is locked by having been changed (Session.writes): its rows exclusively, a table or
-procedure made, altered or dropped against everybody. Beside that there are locks that hints and isolation levels keep
-on whole tables (Session.held). A reader comes by all rows of a table, as in a heap: indexes are not simulated.
+procedure made, altered or dropped against every other session. Beside that there are locks that hints and isolation
+levels keep on whole tables (Session.held). A reader comes by all rows of a table, as in a heap:
+indexes are not simulated.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from engine.messages import SqlError
 from engine.model import World
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Place, RowChanges, Run, Session
+from engine.tsql.scalars.settings import deadlock_priority
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -219,16 +221,10 @@ def _reached(waits: dict[int, tuple[int, ...]], start: int) -> set[int]:
     return seen
 
 
-_PRIORITIES: Final = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
-
-
 def _cost(session: Session) -> tuple[int, float, int]:
     """Order in which deadlock victims are chosen: DEADLOCK_PRIORITY, then the log to roll back.
 
     Documented [DOC: deadlocks].
     """
     said = dict(session.options).get("DEADLOCK_PRIORITY", "NORMAL")
-    priority = (
-        _PRIORITIES.get(said) if said in _PRIORITIES else int(said) if said.lstrip("-").isdigit() else 0
-    )
-    return priority or 0, arithmetic.total(kb for _, _, kb in session.logs), -session.spid
+    return deadlock_priority(said), arithmetic.total(kb for _, _, kb in session.logs), -session.spid

@@ -21,7 +21,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.query.names import Names
 from engine.tsql.query.plans import Plan, Unsimulated
 from engine.tsql.scalars.settings import Settings, settings_of
-from engine.tsql.scalars.types import SqlType, type_of
+from engine.tsql.scalars.types import SqlType, checked_conversion, type_of
 from engine.tsql.scalars.values import Scalar, convert, to_text
 
 NESTING_MAX: Final = 32
@@ -177,6 +177,8 @@ class Machine(Output):
         if name not in self.scope.variables:
             raise SqlError(137, name)
         old = self.scope.variables[name]
+        if source is not None and not old.type.lower().startswith(("sql_variant", "cursor")):
+            checked_conversion(source, type_of(old.type, 1), explicit=False)
         new = convert(value, old.type, default_length=1, source=source, culture=self.settings.culture)
         self.scope.held += _size(new) - _size(old.value)
         if arithmetic.total(scope.held for scope in self.scopes) > HELD_CHARACTERS_MAX:

@@ -17,7 +17,7 @@ from engine.tsql.catalog.configurations import configured_value, option_value, o
 from engine.tsql.catalog.databases import log_space
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import TableRef, Unsimulated
-from engine.tsql.scalars.values import Scalar, to_number, to_text, whole
+from engine.tsql.scalars.values import Scalar, convert, to_number, to_text, whole
 
 Arguments = tuple[Scalar, ...]
 
@@ -183,7 +183,8 @@ def _opentran(machine: Machine, arguments: Arguments) -> None:
         return
     begins_kb, spid, tick = min(held, key=lambda entry: entry[0])
     place = str(lsn(begins_kb)).rjust(25, "0")
-    started = f"    Start time    : {machine.context.now(tick)}" if tick is not None else None
+    began = to_text(convert(machine.context.now(tick), "varchar(30)", 109)) if tick is not None else ""
+    started = f"    Start time    : {began}" if began else None
     lines = (
         f"Transaction information for database '{copy.database}'.",
         "",

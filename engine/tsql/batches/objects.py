@@ -298,7 +298,7 @@ def _lock_of(old: Kept | None, edit: Edit) -> str:
 
 
 def _write_log(context: Context, copy: DatabaseCopy, kb: float) -> None:
-    key = (copy.server, copy.database)
+    key = copy.key
     last = commits.newest(context.world, copy)
     if last is not None and last.weight > commits.WRITTEN_MAX:
         raise Unsimulated(f"more than {commits.WRITTEN_MAX} characters written into the tables of a database")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from typing import Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
+from engine.replaced import replaced
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Caught, Result, Row, Run, Session
 from engine.tsql.batches.scope import Scope
@@ -55,7 +55,7 @@ class Output:
 
     def note(self, **changes: object) -> None:
         """Change the connection."""
-        self.session = replace(self.session, **changes)  # type: ignore[arg-type]
+        self.session = replaced(self.session, **changes)
         self.context.session = self.session
 
     def tell(
@@ -67,7 +67,7 @@ class Output:
         line: int = 0,
         rows: int | None = None,
     ) -> None:
-        self.run = replace(self.run, said=self.run.said + len(text))
+        self.run = replaced(self.run, said=self.run.said + len(text))
         room = self.run.said <= SAID_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
             called = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
@@ -112,7 +112,8 @@ class Output:
             errors.append(Caught(other.number, severity, other.state, line, text))
         for number in problem.also:
             severity, text = text_of(number, *_trailer_arguments(number, problem), version=version)
-            errors.append(Caught(number, severity, 1, line, text))
+            follows = number in _FOLLOWING
+            errors.append(Caught(number, 16 if follows else severity, 0 if follows else 1, line, text))
         return errors
 
     def add_result(
@@ -128,11 +129,14 @@ class Output:
             if not self.messages or self.messages[-1].text != _TOO_MUCH:
                 self.tell(_TOO_MUCH)
         elif len(self.results) < OUTPUT_MAX:
-            self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
+            self.run = replaced(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             named = tuple(columns)
             types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(named))
             self.results.append(Result(named, shown_rows, types, len(self.messages)))
 
+
+_FOLLOWING: Final = frozenset({1750, 3727})
+"""Messages of severity 10 that clients get as errors of level 16, state 0. Seen in public client output."""
 
 _TOO_MUCH: Final = (
     f"Not simulated: more than {OUTPUT_MAX} messages and results of one submission, "

@@ -18,7 +18,7 @@ from engine.tsql.language.lexer import quote
 from engine.tsql.language.outputs import Output
 from engine.tsql.query.planner import plan_statement
 from engine.tsql.query.plans import UNNAMED, Plan, TableRef
-from engine.tsql.scalars.types import DECIMALS, SqlType, type_of
+from engine.tsql.scalars.types import DECIMALS, SqlType, checked_conversion, type_of
 from engine.tsql.scalars.values import DIGITS_HELD, convert
 
 if TYPE_CHECKING:
@@ -69,7 +69,14 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
         assert into.target is not None
         sources.put(machine, into.target, into.columns, rows)
     else:
+        known = len(machine.results)
         machine.add_result(names, rows)
+        told = machine.messages[-1:]
+        if (
+            len(machine.results) > known and told and told[0].rows is not None
+        ):  # the rows come before their count
+            shown = machine.results.pop()
+            machine.results.append(replace(shown, after_messages=len(machine.messages) - 1))
     machine.note(rowcount=count)
 
 
@@ -174,10 +181,13 @@ def _stored(machine: Machine, plan: Plan, rows: list[Row], before: int = 0) -> l
     assert plan.target is not None
     columns = sources.table(machine, plan.target).columns
     known = {column.name.lower(): column for column in columns}
-    named = [known.get(name.lower()) for name in plan.columns] or [c for c in columns if c.identity is None]
+    named = [known.get(name.lower()) for name in plan.columns] or [
+        c for c in columns if c.identity is None and not c.computed
+    ]
     targets: list[tuple[int, str, SqlType]] = []
     for place, (column, kind) in enumerate(zip(named, plan.kinds[before:], strict=False), start=before):
         if column is not None and kind is not None and kind.family != type_of(column.type, 1).family:
+            checked_conversion(kind, type_of(column.type, 1), explicit=False)
             targets.append((place, column.type, kind))
     if not targets:
         return rows
@@ -322,10 +332,11 @@ def insert_captured(machine: Machine, target: str, rows: list[Row]) -> None:
 
 
 def _insert_rows(machine: Machine, target: str, rows: list[Row]) -> None:
-    plan = plan_statement(
-        f"{target} DEFAULT VALUES" if not target.rstrip().endswith(")") else f"{target} SELECT 1"
-    )
+    named = target.rstrip().endswith(")")  # their number is that of the rows, which the text does not tell
+    plan = plan_statement(f"{target} SELECT * FROM captured" if named else f"{target} DEFAULT VALUES")
     assert plan.target is not None
+    if plan.columns and any(len(row) != len(plan.columns) for row in rows):
+        raise SqlError(213)
     sources.put(machine, plan.target, plan.columns, rows)
     machine.say_rows(len(rows))
 

@@ -10,6 +10,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import statements
+from engine.replaced import replaced
 from engine.tsql.batches import (
     cursors,
     definitions,
@@ -42,7 +43,7 @@ from engine.tsql.query import planner
 from engine.tsql.query.names import Columns, Names
 from engine.tsql.query.plans import Plan, TableRef, Unsimulated
 from engine.tsql.query.scratch import SCRATCH_WORK, Scratch, scratch_for
-from engine.tsql.scalars.types import INT, SqlType, nvarchar, varchar
+from engine.tsql.scalars.types import INT, SqlType, check_written, nvarchar, varchar
 from engine.tsql.scalars.values import Scalar, parse_type
 
 INSTRUCTION_WORK: Final = 10
@@ -175,7 +176,7 @@ class Runner(Machine):
     def frozen(self) -> Run:
         """The submission as plain data."""
         self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
-        return replace(
+        return replaced(
             self.run,
             frames=tuple(scope.frozen() for scope in self.scopes),
             messages=tuple(self.messages),
@@ -262,7 +263,8 @@ class Runner(Machine):
                 if inner in done.variables and outer in below.variables:
                     self.set_variable(outer, done.variables[inner].value)
             if done.returns:
-                self.set_variable(done.returns, done.result)
+                # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
+                self.set_variable(done.returns, done.result if done.procedure else self.session.error)
         before, now = done.outside.transactions if done.outside else 0, self.session.transactions
         if self.scopes and before != now:
             for error in self.errors(SqlError(266, before, now), self.line):
@@ -277,7 +279,9 @@ class Runner(Machine):
         changes: dict[str, object] = {}
         if outside.database.lower() != self.session.database.lower():
             changes["database"] = outside.database
-        self.note(options=outside.options, tables=kept, **changes)
+        lasting = tuple(pair for pair in self.session.options if pair[0] == "CONTEXT_INFO")
+        options = tuple(pair for pair in outside.options if pair[0] != "CONTEXT_INFO")
+        self.note(options=options + lasting, tables=kept, **changes)
 
     # --- errors
 
@@ -303,7 +307,7 @@ class Runner(Machine):
         number = errors[0].number
         self.note(error=errors[-1].number, rowcount=0)
         if worst >= 20:
-            raise ConnectionLost
+            raise ConnectionLost(*((596,) if number == 2745 else ()))
         aborts = aborts and dict(self.session.options).get("XACT_ABORT") == "ON"
         if number in STATEMENT_ENDS and not aborts:
             self.say_number(3621)
@@ -460,6 +464,7 @@ class Runner(Machine):
                     )
                 continue
             parse_type(item.type)
+            check_written(item.type, "type")
             self.scope.variables.setdefault(item.name, Declared(item.type))
         for item in statement.variables:  # only now: a value that fails leaves none of them undeclared
             if item.default:

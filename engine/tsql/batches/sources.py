@@ -13,6 +13,7 @@ from engine.tsql.batches import constraints, locks, objects, tables
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog import counters
+from engine.tsql.catalog.known import known
 from engine.tsql.clients import linked
 from engine.tsql.query import names
 from engine.tsql.query.plans import Plan, TableRef, Unsimulated
@@ -46,7 +47,8 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
     if ref.query:
         return _rows_over_there(machine, ref)
     if ref.call:
-        if ref.parts[-1].lower().removesuffix("()") not in TABLE_FUNCTIONS:
+        name = ref.parts[-1].lower().removesuffix("()")
+        if name not in TABLE_FUNCTIONS and not known(f"sys.{name}()", machine.context.version):
             raise SqlError(208, ref.dotted.removesuffix("()"))
         raise Unsimulated(f"the function {ref.dotted}")
     context, parts = machine.context, ref.parts

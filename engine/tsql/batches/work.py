@@ -28,9 +28,9 @@ TURN_TICKS: Final = 5
 DRAIN_PER_TICK: Final = 3_000
 """Work that is forgotten with each tick: what all windows do in the long run. Assumed: a third of a core."""
 
-STATEMENT_MAX: Final = 100_000
-"""Work of one statement before message 8624, with all views and linked servers in it. Assumed: twice what a join of the
-sessions and connections of a thousand clients takes, with all columns."""
+STATEMENT_MAX: Final = 250_000
+"""Work of one statement before message 8624, with all views and linked servers in it. Assumed: twice what the columns
+of all system views take, the largest that is asked for without a condition."""
 
 NESTING_MAX: Final = 32
 """Views in views, linked servers in linked servers, before message 217. Documented for views [DOC: CREATE VIEW]."""
@@ -142,9 +142,10 @@ class Recall(Generic[T]):
 
     def get(self, key: object, length: int, make: Callable[[], T]) -> T:
         """What *make* has made, or makes now, for *key*, whose text has *length*."""
-        if key in self._kept:
+        found = self._kept.get(key)
+        if found is not None:
             self._kept.move_to_end(key)
-            return self._kept[key][0]
+            return found[0]
         made = make()
         weight = length + WEIGHT_LEAST
         self._kept[key] = made, weight
@@ -179,7 +180,7 @@ WEIGHT_LEAST: Final = 200
 def allowance(world: World, *, fresh: bool, booked: bool, remote: bool = False) -> int:
     """What a submission may do now; zero or less: it has to book a turn.
 
-    *fresh*: somebody has just sent it; *booked*: this is its turn; *remote*: a program has sent it, which waits for its
+    *fresh*: it has just been sent; *booked*: this is its turn; *remote*: a program has sent it, which waits for its
     answer before it sends more, so that the host, who takes in what comes, has it in hand how much that is.
     """
     if booked:

@@ -29,9 +29,9 @@ from engine.tsql.catalog import (
     security,
 )
 from engine.tsql.catalog.fixed import fixed
-from engine.tsql.catalog.known import KNOWN
+from engine.tsql.catalog.known import known
 from engine.tsql.catalog.shapes import Column
-from engine.tsql.catalog.view import VIEWS, Record, View
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, View
 from engine.tsql.query.plans import Unsimulated
 
 __all__ = ["VIEWS", "Column", "Record", "View", "find", "fixed", "names", "object_id", "rows_of"]
@@ -75,7 +75,7 @@ def find(context: Context, parts: tuple[str, ...]) -> View:
         found = VIEWS.get(key)
         if found is not None and found.since <= context.version:
             return found
-        if found is None and key in KNOWN:
+        if found is None and known(key, context.version):
             raise Unsimulated(f"the view {'.'.join(parts)}")
     raise SqlError(208, ".".join(parts))
 
@@ -137,7 +137,3 @@ def object_id(context: Context, name: str) -> int | None:
     home = SYSTEM_PROCEDURES.get(plain[-1].lower())
     here = plain[-3] if len(plain) > 2 else context.session.database
     return -objects.object_id(plain[-1]) if home is not None and home in ("", here.lower()) else None
-
-
-SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
-"""Procedures that the product brings along (procedures/ fills this), and the database of those that only one has."""

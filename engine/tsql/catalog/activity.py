@@ -13,7 +13,7 @@ from engine.model import Role
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog import locking
 from engine.tsql.catalog.load import Work, up_s, work_here
-from engine.tsql.catalog.sessions import SYSTEM, application_requests, sql_handle
+from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_shown, sql_handle
 from engine.tsql.catalog.view import Record, view
 
 FIRST_MIRRORING_SPID: Final = 15
@@ -93,6 +93,7 @@ def _requests(context: Context) -> Iterable[Record]:
             "blocking_session_id": now.blocker if now is not None else 0,
             "percent_complete": 0,
             "open_transaction_count": session.transactions,
+            **options_shown(session.options),
         }
 
 
@@ -173,6 +174,7 @@ def _waits(context: Context) -> Iterable[Record]:
             yield {"wait_type": name}
             continue
         count, total_ms = grown.get(name, (0.0, 0.0))
+        total_ms = total_ms if count >= 1.0 else 0.0  # a wait is counted, with its time, when it ends
         yield {
             "wait_type": name,
             "waiting_tasks_count": int(count),

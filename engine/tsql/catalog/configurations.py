@@ -42,7 +42,8 @@ _TEXT: Final = """
 1536 max text repl size (B)|0|2147483647|65536|d|Maximum size of a text field in replication.
 1537 media retention|0|365|0|ad|Tape retention period in days
 1538 cost threshold for parallelism|0|32767|5|ad|cost threshold for parallelism
-1539 max degree of parallelism|0|64|0|ad|maximum degree of parallelism
+1539 max degree of parallelism -2008|0|64|0|ad|maximum degree of parallelism
+1539 max degree of parallelism 2012|0|32767|0|ad|maximum degree of parallelism
 1540 min memory per query (KB)|512|2147483647|1024|ad|minimum memory per query (kBytes)
 1541 query wait (s)|-1|2147483647|-1|ad|maximum time to wait for query memory (s)
 1543 min server memory (MB)|0|2147483647|0|ad|Minimum size of server memory (MB)

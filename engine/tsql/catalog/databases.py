@@ -16,6 +16,7 @@ from engine.tsql.batches import access
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog.security import account_sid
 from engine.tsql.catalog.view import Record, view
+from engine.tsql.scalars.values import MARK
 
 COLLATION: Final = "SQL_Latin1_General_CP1_CI_AS"
 DURABILITY: Final = ("DISABLED", "ALLOWED", "FORCED")
@@ -88,13 +89,22 @@ def _target_recovery_s(level: int) -> int:
     return 60 if level >= COMPATIBILITY[2016] else 0
 
 
+def _created(context: Context, name: str) -> str:
+    """tempdb is made anew at every start; master and model have the date of every public listing."""
+    if name == "tempdb":
+        return context.now(context.server.started_tick)
+    if name in ("master", "model"):
+        return MARK + "2003-04-08 09:13:36.390"
+    return context.now(-86_400_00 * 200)
+
+
 def _database(context: Context, name: str, number: int) -> Record:
     model = options.model_recovery(context.server) if name == "model" else RecoveryModel.SIMPLE
     return {
         "name": name,
         "database_id": number,
         "owner_sid": b"\x01",
-        "create_date": context.now(-86_400_00 * 200),
+        "create_date": _created(context, name),
         "compatibility_level": COMPATIBILITY[context.version],
         "collation_name": COLLATION,
         "user_access": 0,
@@ -173,6 +183,7 @@ def _copy(context: Context, copy: DatabaseCopy) -> Record:
         "target_recovery_time_in_seconds": _target_recovery_s(options.level_of(context.world, copy)),
         "is_mixed_page_allocation_on": 0,
         "is_trustworthy_on": int(copy.trustworthy),
+        "is_encrypted": int(copy.encrypted),
         "is_in_standby": int(copy.standby),
         "is_read_only": int(copy.standby),
         "state": int(state),

@@ -13,10 +13,11 @@ from engine.tsql.catalog.view import none, view
 _EMPTY: Final = """
 sys.dm_io_cluster_shared_drives sys.server_triggers sys.triggers sys.synonyms sys.credentials
 sys.backup_devices sys.server_audits sys.server_audit_specifications sys.database_audit_specifications
-sys.dm_database_encryption_keys sys.dm_server_memory_dumps sys.change_tracking_databases sys.asymmetric_keys
+sys.dm_server_memory_dumps sys.change_tracking_databases sys.asymmetric_keys
 sys.cryptographic_providers sys.service_broker_endpoints sys.dm_broker_connections sys.transmission_queue
 sys.fulltext_catalogs sys.dm_exec_query_memory_grants
-sys.extended_properties sys.linked_logins sys.dm_repl_articles msdb.dbo.log_shipping_primary_databases
+sys.extended_properties sys.fn_listextendedproperty() sys.assembly_types
+sys.linked_logins sys.dm_repl_articles msdb.dbo.log_shipping_primary_databases
 msdb.dbo.log_shipping_secondary_databases msdb.dbo.log_shipping_secondary
 msdb.dbo.log_shipping_monitor_primary msdb.dbo.log_shipping_monitor_secondary msdb.dbo.sysproxies
 msdb.dbo.sysdbmaintplans msdb.dbo.sysmaintplan_plans msdb.dbo.sysmaintplan_subplans

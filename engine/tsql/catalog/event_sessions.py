@@ -30,20 +30,26 @@ class EventSession:
     number: int
     name: str
     running: bool
-    """It runs, and starts with the instance."""
+    starts: bool
+    """It starts with the instance (STARTUP_STATE)."""
     events: tuple[str, ...] | None = None
     """None: not simulated."""
 
 
-def _sessions(context: Context) -> Iterator[EventSession]:
-    yield EventSession(65_535, "system_health", running=True)
+def sessions(context: Context) -> Iterator[EventSession]:
+    server = context.server
+    names: list[tuple[int, str, bool, tuple[str, ...] | None]] = [(65_535, "system_health", True, None)]
     if context.version >= 2012:
         used = bool(replicas.on_server(context.world, context.session.server))
-        yield EventSession(65_536, "AlwaysOn_health", running=used, events=HEALTH_EVENTS)
+        names.append((65_536, "AlwaysOn_health", used, HEALTH_EVENTS))
+    for number, name, used, events in names:
+        runs, starts = name not in server.sessions_stopped, name not in server.sessions_manual
+        running = (used and runs) or name in server.sessions_started
+        yield EventSession(number, name, running, starts=used and starts, events=events)
 
 
 def _defined(context: Context) -> Iterable[Record]:
-    for one in _sessions(context):
+    for one in sessions(context):
         yield {
             "event_session_id": one.number,
             "name": one.name,
@@ -55,12 +61,12 @@ def _defined(context: Context) -> Iterable[Record]:
             "memory_partition_mode": "N",
             "memory_partition_mode_desc": "NONE",
             "track_causality": 0,
-            "startup_state": int(one.running),
+            "startup_state": int(one.starts),
         }
 
 
 def _events(context: Context) -> Iterable[Record]:
-    for one in _sessions(context):
+    for one in sessions(context):
         for place, event in enumerate(one.events or (), 1):
             yield {
                 "event_session_id": one.number,
@@ -73,7 +79,7 @@ def _events(context: Context) -> Iterable[Record]:
 
 def _running(context: Context) -> Iterable[Record]:
     started = context.now(max(0, context.server.started_tick // TICKS_PER_S * TICKS_PER_S))
-    for one in _sessions(context):
+    for one in sessions(context):
         if one.running:
             yield {
                 "address": one.number.to_bytes(8, "big"),

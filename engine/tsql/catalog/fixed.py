@@ -36,12 +36,19 @@ _TEXT: Final = """
     two_digit_year_cutoff NULL, replica_id NULL, group_database_id NULL, source_database_id NULL,
     resource_pool_id NULL, is_auto_create_stats_incremental_on 0, is_memory_optimized_elevate_to_snapshot_on 0,
     page_fault_count 0, processor_group 0
+sys.columns sys.all_columns sys.system_columns sys.computed_columns sys.identity_columns:
+    generated_always_type 0, generated_always_type_desc NOT_APPLICABLE, encryption_type NULL, encryption_type_desc NULL,
+    encryption_algorithm_name NULL, column_encryption_key_id NULL, column_encryption_key_database_name NULL,
+    is_hidden 0, is_masked 0, graph_type NULL, graph_type_desc NULL
+sys.tables: temporal_type 0, temporal_type_desc NON_TEMPORAL_TABLE, history_table_id NULL,
+    is_remote_data_archive_enabled 0, is_external 0, history_retention_period NULL, history_retention_period_unit NULL,
+    history_retention_period_unit_desc NULL, is_node 0, is_edge 0
 sys.databases: default_language_name NULL, is_query_store_on 0, is_federation_member 0,
     is_remote_data_archive_enabled 0, is_temporal_history_retention_enabled 1, catalog_collation_type 0,
     catalog_collation_type_desc DATABASE_DEFAULT, is_result_set_caching_on 0,
     is_accelerated_database_recovery_on 0, is_tempdb_spill_to_remote_store 0, is_stale_page_detection_on 0,
     is_memory_optimized_enabled 1, is_data_retention_enabled 0, is_ledger_on 0, is_change_feed_enabled 0
-sys.dm_exec_sessions sys.dm_exec_requests: context_info NULL, text_size 2147483647, language us_english,
+sys.dm_exec_sessions sys.dm_exec_requests: context_info 0x, text_size 2147483647, language us_english,
     date_format mdy, date_first 7, quoted_identifier 1, arithabort 1, ansi_null_dflt_on 1, ansi_defaults 0,
     ansi_warnings 1, ansi_padding 1, ansi_nulls 1, concat_null_yields_null 1, transaction_isolation_level 2,
     lock_timeout -1, deadlock_priority 0, prev_error 0, group_id 2, executing_managed_code 0,

@@ -276,7 +276,7 @@ def _physical_seeding(context: Context) -> Iterable[Record]:
             "role_desc": "Source" if source else "Destination",
             "internal_state_desc": "ReadingAndSendingData" if source else "WritingData",
             "transfer_rate_bytes_per_second": int(copy.size_kb * 1024 / whole_s),
-            "transfered_size_bytes": int(copy.size_kb * 1024 * done_s / whole_s),
+            "transferred_size_bytes": int(copy.size_kb * 1024 * done_s / whole_s),
             "database_size_bytes": int(copy.size_kb * 1024),
             "start_time_utc": context.now(one.start_tick),
             "estimate_time_complete_utc": context.now(one.start_tick + round(whole_s * TICKS_PER_S)),

@@ -7,15 +7,19 @@ from typing import Final
 
 from engine.availability import replicas
 from engine.cluster import config
+from engine.constants import TICKS_PER_S
 from engine.identifiers import group_id, replica_id
+from engine.messages import filled, wording
 from engine.model import (
     AvailabilityGroup,
+    Contact,
     DbState,
     Replica,
     ReplicaRole,
     ReplicaState,
     ReplicaWord,
 )
+from engine.protocol import network
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, clustered_groups, group_row, groups, has_quorum
 from engine.tsql.catalog.databases import shown_state
@@ -82,7 +86,52 @@ def _replica_states(context: Context) -> Iterable[Record]:
                 "synchronization_health_desc": HEALTH[health],
                 "connected_state": linked,
                 "connected_state_desc": ("DISCONNECTED", "CONNECTED")[linked],
+                **_last_error(context, group.guid, other if not leads else ""),
             }
+
+
+_FORCIBLY: Final = "An existing connection was forcibly closed by the remote host."
+_RECEIVING: Final = f"An error occurred while receiving data: '10054({_FORCIBLY})'."
+_CONNECTING: Final = {
+    10060: "Connection attempt failed with error: '10060(A connection attempt failed because the connected party did "
+    "not properly respond after a period of time, or established connection failed because connected host has "
+    "failed to respond.)'.",
+    10061: "Connection attempt failed with error: '10061(No connection could be made because the target machine "
+    "actively refused it.)'.",
+}
+"""By the number of the network's error, as 1474 words them. Known."""
+
+
+def _calls_in_vain(context: Context, contact: Contact, guid: int, other: str) -> bool:
+    """The first attempt to connect again has failed; a server that hangs still accepts it."""
+    world = context.world
+    waited = contact.since_tick + TICKS_PER_S < world.tick
+    if contact.connected or not waited or world.instances[other].hung:
+        return False
+    return not network.can_connect(world, guid, context.session.server, other)
+
+
+def _last_error(context: Context, guid: int, other: str) -> Record:
+    """Why the connection to *other* was lost last, or cannot be made now. Which of these a server keeps is derived."""
+    world, me = context.world, context.session.server
+    contact = world.contacts.get((guid, me, other))
+    number: int | None = None
+    text, tick = "", world.tick
+    if contact is not None and contact.lost_by:
+        tick = contact.lost_tick
+        number, text = 10054, _RECEIVING
+        if contact.lost_by == "silent":
+            number, words = 35206, wording(35206, context.version).text
+            text = filled(words, (other, replica_id(guid, other)))
+    if contact is not None and _calls_in_vain(context, contact, guid, other):
+        answers = network.passing(world, me, other) and world.computer_of(other).powered
+        number = 10061 if answers else 10060
+        text, tick = _CONNECTING[number], world.tick
+    return {
+        "last_connect_error_number": number,
+        "last_connect_error_description": text or None,
+        "last_connect_error_timestamp": context.now(tick) if number is not None else None,
+    }
 
 
 def _recovery_word(health: int | None) -> str | None:

@@ -200,6 +200,7 @@ def _filegroups(context: Context) -> Iterable[Record]:
         "is_default": 1,
         "is_system": 0,
         "is_read_only": 0,
+        "is_autogrow_all_files": 0,
     }
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
 from engine.tsql.batches import ledger, objects, stored_messages
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.view import VIEWS, Record, none, view
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, Rows, none, of_version, view
 
 
 def _messages(context: Context) -> Iterable[Record]:
@@ -55,23 +56,59 @@ def _sysservers(context: Context) -> Iterable[Record]:
 view("sys.sysservers", _sysservers)
 
 
+def _system_object(name: str, full_name: str, kind: str, described: str) -> Record:
+    return {
+        "name": name,
+        "object_id": -objects.object_id(full_name),
+        "schema_id": SYSTEM_SCHEMA,
+        "type": kind,
+        "type_desc": described,
+        "is_ms_shipped": 1,
+    }
+
+
+SYSTEM_SCHEMA: Final = 4
+"""schema_id of sys."""
+
+
 def _system_views(context: Context) -> Iterable[Record]:
-    for key, found in sorted(VIEWS.items()):
-        if key.startswith("sys.") and found.since <= context.version:
-            yield {
-                "name": found.name.split(".")[-1],
-                "object_id": -objects.object_id(found.name),
-                "schema_id": 4,
-                "type": "V ",
-                "type_desc": "VIEW",
-                "is_ms_shipped": 1,
-            }
+    for found in of_version(context.version):
+        if not found.name.endswith("()"):
+            yield _system_object(found.name[4:], found.name, "V ", "VIEW")
 
 
-view("sys.all_objects", _system_views)
-view("sys.system_objects", _system_views)
+def _system_objects(context: Context) -> Iterable[Record]:
+    """Views, functions that return tables, and the procedures that the current database has of the product."""
+    yield from _system_views(context)
+    for found in of_version(context.version):
+        if found.name.endswith("()"):
+            yield _system_object(found.name[4:-2], found.name, "IF", "SQL_INLINE_TABLE_VALUED_FUNCTION")
+    for name, home in SYSTEM_PROCEDURES.items():
+        if not home:
+            outside = name.startswith("xp_") or name in (
+                "sp_executesql",
+                "sp_prepare",
+                "sp_execute",
+                "sp_unprepare",
+            )
+            kind = ("X ", "EXTENDED_STORED_PROCEDURE") if outside else ("P ", "SQL_STORED_PROCEDURE")
+            yield _system_object(name, name, *kind)
+
+
+def _with_users(own: str, system: Rows) -> Rows:
+    """The objects of users beside those of the system."""
+
+    def rows(context: Context) -> Iterable[Record]:
+        yield from _rows(context, own)
+        yield from system(context)
+
+    return rows
+
+
+view("sys.all_objects", _with_users("sys.objects", _system_objects))
+view("sys.system_objects", _system_objects)
 view("sys.system_views", _system_views)
-view("sys.all_views", _system_views)
+view("sys.all_views", _with_users("sys.views", _system_views))
 
 
 def _rows(context: Context, name: str) -> Iterable[Record]:

@@ -232,7 +232,7 @@ def held(context: Context) -> Iterator[tuple[int, Resource, str, str]]:
     """(session, resource, mode, GRANT or WAIT) of every lock on this server."""
     asked = waits(context)
     for _, session in context.sessions():
-        number = context.database_id(session.database)
+        number = context.database_id(_up_to_date(context, session).database)
         if number is not None and number != MASTER:
             yield session.spid, Resource("DATABASE", number, "", 0), "S", "GRANT"
         seen: set[tuple[Resource, str]] = set()

@@ -18,10 +18,10 @@ from engine.tsql.catalog.view import Record, view
 
 def _monitor_rows(context: Context) -> Iterable[Record]:
     """The table is there from the first update of the monitor on [DOC: sp_dbmmonitorupdate]."""
-    if not any(monitor.rows_of(context.world, (copy.server, copy.database)) for copy in context.copies()):
+    if not any(monitor.rows_of(context.world, copy.key) for copy in context.copies()):
         raise SqlError(208, "msdb.dbo.dbm_monitor_data")
     for copy in context.copies():
-        for row in monitor.rows_of(context.world, (copy.server, copy.database)):
+        for row in monitor.rows_of(context.world, copy.key):
             yield {
                 "database_id": copy.database_id,
                 "role": int(row.role) - 1,

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import cache
 from typing import Final, NamedTuple
 
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Table
-from engine.tsql.catalog.view import Record, Rows, view
+from engine.tsql.catalog.view import Record, Rows, of_version, view
 from engine.tsql.language.columns import Check, ColumnDefinition, ForeignKey, Key
 from engine.tsql.scalars.types import FIXED_LENGTHS, SqlType, digits_of, type_of
 
@@ -189,6 +190,34 @@ def _last_values(context: Context) -> Iterable[Record]:
                 }
 
 
+@cache
+def _system_columns_of(version: int) -> tuple[Record, ...]:
+    """Whether they may be NULL is not documented."""
+    return tuple(
+        {
+            **_type_record(column.type),
+            "object_id": -objects.object_id(found.name),
+            "name": column.name,
+            "column_id": place,
+            "is_ansi_padded": 1,
+        }
+        for found in of_version(version)
+        for place, column in enumerate(found.columns_in(version), start=1)
+    )
+
+
+def _system_columns(context: Context) -> Iterable[Record]:
+    return _system_columns_of(context.version)
+
+
+def _all_columns(context: Context) -> Iterable[Record]:
+    for column in _columns(lambda column: True)(context):
+        yield {name: value for name, value in column.items() if name != "is_nullable"}
+    yield from _system_columns(context)
+
+
+view("sys.system_columns", _system_columns)
+view("sys.all_columns", _all_columns)
 view("information_schema.columns", _columns(lambda column: True))
 view("sys.columns", _columns(lambda column: True))
 view("sys.computed_columns", _columns(lambda column: bool(column.computed)))

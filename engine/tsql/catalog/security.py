@@ -6,7 +6,8 @@ import hashlib
 from collections.abc import Iterable
 from typing import Final
 
-from engine.protocol import commits, connections
+from engine.availability import replicas
+from engine.protocol import commits, connections, encryption
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
@@ -135,7 +136,15 @@ def _permissions(context: Context) -> Iterable[Record]:
     numbers = {str(row["name"]).lower(): row["principal_id"] for row in _principals(context)}
     for row in _principals(context):
         if row["type"] in ("S", "U"):
-            yield _permission(100, "SERVER", 0, row["principal_id"], "COSQ", "CONNECT SQL")
+            system = str(row["name"]).upper() == "NT AUTHORITY\\SYSTEM"
+            lacks = context.server.system_lacks if system else ()
+            if "CONNECT SQL" not in lacks:
+                yield _permission(100, "SERVER", 0, row["principal_id"], "COSQ", "CONNECT SQL")
+            for name in replicas.SYSTEM_NEEDS if system and context.version >= 2012 else ():
+                if name != "CONNECT SQL" and name not in lacks:
+                    yield _permission(
+                        100, "SERVER", 0, row["principal_id"], replicas.SYSTEM_NEEDS[name], name
+                    )
     endpoint = context.server.endpoint
     for name in endpoint.granted if endpoint is not None else ():
         number = numbers.get(name.lower())
@@ -188,11 +197,29 @@ def _certificates(context: Context) -> Iterable[Record]:
             "subject": item.subject,
             "expiry_date": context.now(item.expires_tick),
             "start_date": context.now(item.valid_from_tick),
-            "thumbprint": (item.thumbprint & (2**160 - 1)).to_bytes(20, "big"),
+            "thumbprint": encryption.thumbprint(item.thumbprint),
         }
 
 
 view("sys.certificates", _certificates)
+
+
+def _encryption_keys(context: Context) -> Iterable[Record]:
+    """Of each database that has one, whether it is in use or not; dates are not kept."""
+    for copy in context.copies():
+        if copy.encryption_key:
+            yield {
+                "database_id": copy.database_id,
+                "encryption_state": 3 if copy.encrypted else 1,
+                "key_algorithm": "AES",
+                "key_length": 256,
+                "encryptor_thumbprint": encryption.thumbprint(copy.encryption_key),
+                "encryptor_type": "CERTIFICATE",
+                "percent_complete": 0.0,
+            }
+
+
+view("sys.dm_database_encryption_keys", _encryption_keys)
 
 
 def _symmetric_keys(context: Context) -> Iterable[Record]:

@@ -11,6 +11,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE, Program
 from engine.tsql.catalog import locking
 from engine.tsql.catalog.view import Record, view
+from engine.tsql.scalars import settings
 
 SYSTEM: Final = (
     (1, "background", "RESOURCE MONITOR", None),
@@ -54,6 +55,33 @@ class Session:
     transactions: int = 0
     rowcount: int = 0
     interface: str = CONSOLE.interface
+    options: settings.Options = ()
+
+
+def options_shown(options: settings.Options) -> Record:
+    """What SET has switched on a connection, as the views show it."""
+    known, culture = dict(options), settings.settings_of(options).culture
+    switches = {
+        name.lower(): int(known.get(name, value) == "ON")
+        for name, value in (
+            ("QUOTED_IDENTIFIER", "ON"), ("ARITHABORT", "ON"), ("ANSI_NULL_DFLT_ON", "ON"), ("ANSI_DEFAULTS", "OFF"),
+            ("ANSI_WARNINGS", "ON"), ("ANSI_PADDING", "ON"), ("ANSI_NULLS", "ON"), ("CONCAT_NULL_YIELDS_NULL", "ON"),
+        )
+    }  # fmt: skip
+    return {
+        **switches,
+        "context_info": settings.context_info(options) or b"",
+        "language": culture.language.name,
+        "date_format": culture.dateformat,
+        "date_first": culture.datefirst,
+        "lock_timeout": int(known.get("LOCK_TIMEOUT", "-1")),
+        "deadlock_priority": settings.deadlock_priority(known.get("DEADLOCK_PRIORITY", "NORMAL")),
+        "transaction_isolation_level": ISOLATION_LEVELS[known.get("TRANSACTION", "COMMITTED")],
+    }
+
+
+ISOLATION_LEVELS: Final = {"UNCOMMITTED": 1, "COMMITTED": 2, "READ": 3, "SERIALIZABLE": 4, "SNAPSHOT": 5}
+"""transaction_isolation_level by the last word of SET TRANSACTION. Documented [DOC: sys.dm_exec_sessions]."""
 
 
 def user_sessions(context: Context) -> Iterator[Session]:
@@ -77,6 +105,7 @@ def user_sessions(context: Context) -> Iterator[Session]:
             batch=context.world.batches.get(name),
             transactions=session.transactions,
             rowcount=session.rowcount,
+            options=session.options,
         )
     for place, program in enumerate(AGENT_PROGRAMS if server.agent_running else ()):
         yield Session(
@@ -163,6 +192,7 @@ def _sessions(context: Context) -> Iterable[Record]:
             "login_name": "sa",
             "status": status,
             "is_user_process": 0,
+            "context_info": b"",
         }
     databases = _database_ids(context)
     for one in user_sessions(context):
@@ -182,8 +212,8 @@ def _sessions(context: Context) -> Iterable[Record]:
             "is_user_process": 1,
             "database_id": databases[one.database],
             "open_transaction_count": one.transactions,
-            "language": "us_english",
             "row_count": one.rowcount,
+            **options_shown(one.options),
         }
 
 
@@ -224,6 +254,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "login_time": context.now(context.server.started_tick),
             "hostname": "",
             "program_name": "",
+            "context_info": bytes(settings.CONTEXT_BYTES),
         }
     databases, waits = _database_ids(context), locking.waits(context)
     for one in user_sessions(context):
@@ -250,6 +281,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "hostprocess": str(4000 + one.spid).ljust(10),
             "open_tran": one.transactions,
             "sql_handle": sql_handle(one.spid),
+            "context_info": settings.context_info(one.options) or bytes(settings.CONTEXT_BYTES),
         }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from engine.tsql.batches.context import Context
@@ -40,11 +41,23 @@ VIEWS: Final[dict[str, View]] = {name: View(shape) for name, shape in SHAPES.ite
 """Every view by its full name in small letters: sys.databases, msdb.dbo.sysjobs."""
 
 
+SYSTEM_PROCEDURES: Final[dict[str, str]] = {}
+"""Procedures that the product brings along (procedures/ fills this), and the database of those that only one has."""
+
+
 def view(name: str, rows: Rows) -> View:
     """Give a view its rows."""
     made = View(SHAPES[name], rows)
     VIEWS[name] = made
     return made
+
+
+@cache
+def of_version(version: int) -> tuple[View, ...]:
+    """The views and table functions of schema sys, by name."""
+    return tuple(
+        found for name, found in sorted(VIEWS.items()) if name.startswith("sys.") and found.since <= version
+    )
 
 
 def none(context: Context) -> Iterable[Record]:

@@ -10,11 +10,13 @@ from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import clients, statements
+from engine.replaced import replaced
 from engine.tsql.batches import execute, transactions, waiting, work
 from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Target, Window
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
+from engine.tsql.clients import programs
 from engine.tsql.language import script
 from engine.tsql.scalars.date_values import plain_text
 from engine.words import say
@@ -141,7 +143,8 @@ def _go_on(world: World, name: str) -> None:
         _book(world, name, run)
         return
     booked = run.booked
-    run = replace(run, booked=False, waiting="" if run.waiting == "busy" else run.waiting)
+    if booked or run.waiting == "busy":
+        run = replaced(run, booked=False, waiting="" if run.waiting == "busy" else run.waiting)
     try:
         _further(world, name, run, meter)
     finally:
@@ -149,7 +152,7 @@ def _go_on(world: World, name: str) -> None:
             work.note(world, meter.spent, booked)
     left: Run | None = world.batches.get(name)
     if left is not None and left.id == run.id:
-        world.batches[name] = left = replace(left, spent=left.spent + meter.spent)
+        world.batches[name] = left = replaced(left, spent=left.spent + meter.spent)
         if left.waiting == "busy":
             _book(world, name, _maybe_told(world, name, left))
 
@@ -287,7 +290,8 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
     if session is None:
         _finish(world, name, _said(world, name, run, _refusal(world, server), server))
         return run, False
-    world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
+    if session is not kept.session:
+        world.sessions[name] = replaced(kept, session=session)  # so that it finds itself in the views
     machine = Runner(world, run, session, execute.perform, meter)
     try:
         if run.waiting:
@@ -309,7 +313,7 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         world.sessions[name] = replace(world.sessions[name], session=None)
         _finish(world, name, ended)
         return ended, False
-    world.sessions[name] = replace(world.sessions[name], session=machine.session)
+    world.sessions[name] = replaced(world.sessions[name], session=machine.session)
     run = machine.frozen()
     if not done:
         world.batches[name] = run
@@ -329,7 +333,7 @@ def _next_batch(run: Run, server: str) -> Run:
     if step.count > 1:
         said = Message(0, 0, 0, 0, _TIMES.format(step.count), server)
         run = replace(run, messages=(*run.messages, said))
-    return replace(run, frames=(), repeats=0, step=run.step + 1)
+    return replaced(run, frames=(), repeats=0, step=run.step + 1)
 
 
 _LOOP: Final = "Beginning execution loop"
@@ -366,6 +370,14 @@ def _finish(world: World, name: str, run: Run) -> None:
 
 def _emit_done(world: World, name: str, run: Run) -> None:
     errors = [message for message in run.messages if message.is_error]
+    asked = {}
+    if (
+        world.programs
+        and (session := world.sessions[name].session) is not None
+        and session.program is not None
+    ):
+        programs.answered(world, session.program.name, session.server, failed=bool(errors))
+        asked["program"] = programs.name_of(world, session.program.name)
     world.emit(
         "sql_done",
         errors[0].text if errors else "ok",
@@ -385,6 +397,7 @@ def _emit_done(world: World, name: str, run: Run) -> None:
         ],
         started_tick=run.started_tick,
         elapsed_ticks=world.tick - run.started_tick,
+        **asked,
     )
 
 
@@ -514,9 +527,14 @@ def note_transactions(world: World) -> None:
 def check_connections(world: World) -> None:
     """After each reaction of the protocol: end what the loss of a server or database ends, wake what waits for one."""
     note_transactions(world)
+    sound: set[tuple[object, ...]] = set()
+    """What connections have been found to have: of hundreds most have the same."""
     for name, kept in list(world.sessions.items()):
         session = kept.session
         if session is None or world.sessions.get(name) is not kept:
+            continue
+        has = (session.server, session.started_tick, session.database, session.read_intent, session.logs)
+        if has in sound:
             continue
         there = world.instances[session.server]
         if not _alive(world, session):
@@ -533,6 +551,10 @@ def check_connections(world: World) -> None:
                 _lose(world, name, 9001, copy.database)
             else:
                 _lose(world, name, 10054)
+        else:
+            sound.add(has)
+            continue
+        sound.clear()  # what the loss has begun may have reached others
     run: Run
     for name, run in list(world.batches.items()):
         if world.batches.get(name) is not run:  # a job step before it in this row has ended or begun it anew
@@ -580,10 +602,15 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
         _finish(world, name, _said(world, name, run, number, *arguments))
 
 
+LEFT: Final = "closed by the program"
+
+
 def part(world: World, name: str, why: str) -> None:
     """The connection of a program is over; its window is no more."""
     session = world.sessions.pop(name).session
     assert session is not None, "the window of a program has its connection as long as it is there"
+    if session.program is not None and why != LEFT:
+        programs.count(world, session.program.name, "lost")
     text = say("{login} disconnected: {why}", login=session.login, why=why)
     world.emit("session", text, server=session.server, window=name, what=why)
 

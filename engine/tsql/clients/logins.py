@@ -11,7 +11,7 @@ from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import clients, errorlog, security, statements
 from engine.tsql.batches.data import Program, Run, Session, Window
-from engine.tsql.clients import client
+from engine.tsql.clients import client, programs
 from engine.tsql.scalars.date_values import plain_text
 from engine.words import say
 
@@ -73,6 +73,7 @@ def connect(world: World, window: str, text: str) -> None:
         login_tick=world.tick,
     )
     world.sessions[window] = Window(session=session)
+    programs.count(world, program.name, "logins")
     told = say("{login} connected from {host}", login=session.login, host=program.host or "?")
     world.emit("session", told, server=server, window=window, what="connected", program=program.name,
                messages=())  # fmt: skip
@@ -149,6 +150,7 @@ def _refuse(
         severity, text = text_of(error.number, *error.parameters, version=version)
         messages.append(Message(error.number, severity, error.state, 1, text, server))
     state, why = REASONS[reason]
+    programs.count(world, said.get("program", ""), "refused")
     given = f" Reason: {why}" if version >= 2008 else ""
     errorlog.write(world, server, 18456, said["login"], given, " [CLIENT: 127.0.0.1]", state=state)
     world.emit("session", messages[0].text, server=server, window=window, what="refused",
@@ -165,6 +167,13 @@ def batch(world: World, window: str, text: str) -> None:
     if not isinstance(sql, str):
         raise InputProblem("a batch is a JSON string")
     client.submit(world, window, sql)
+
+
+def at_rest(world: World, window: str) -> bool:
+    """The connection is there, runs nothing and has no transaction."""
+    kept: Window | None = world.sessions.get(window)
+    session = kept.session if kept is not None else None
+    return session is not None and window not in world.batches and not (session.transactions or session.logs)
 
 
 def reset(world: World, window: str) -> None:
@@ -192,7 +201,7 @@ def disconnect(world: World, window: str) -> None:
     run: Run | None = world.batches.get(window)
     if run is not None:
         client.cancel(world, window)
-    client.part(world, window, "closed by the program")
+    client.part(world, window, client.LEFT)
 
 
 def _check_connected(world: World, window: str) -> None:

@@ -23,6 +23,11 @@ IF_EXISTS: Final = 2016
 """DROP … IF EXISTS. Documented [DOC: each statement's page]."""
 
 
+IN_MEMORY: Final = 2014
+COLUMNSTORE: Final = 2012
+"""Tables and procedures in memory, columnstore indexes. Documented [DOC: CREATE TABLE; CREATE COLUMNSTORE INDEX]."""
+
+
 JSON: Final = 2016
 """FOR JSON. Documented [DOC: FOR clause]."""
 

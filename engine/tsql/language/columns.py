@@ -262,7 +262,9 @@ class _Reader:
             self.rule(self.take().upper, name, (column.name,))
             primary = isinstance(self.constraints[-1], Key) and self.constraints[-1].kind == "PRIMARY KEY"
             return replace(column, nullable=column.nullable and not primary)
-        if word in ("COLLATE", "ON"):
+        if word == "INDEX":
+            self.index(name_of(self.take()), (column.name,))
+        elif word in ("COLLATE", "ON"):
             self.take()
         elif word == "WITH":
             self.brackets()
@@ -274,7 +276,7 @@ class _Reader:
     def is_table_key(self) -> bool:
         """Behind PRIMARY or UNIQUE: names in brackets, as a constraint of the table has them."""
         at = self.place
-        while self.tokens[at].upper in ("KEY", "CLUSTERED", "NONCLUSTERED"):
+        while self.tokens[at].upper in ("KEY", "CLUSTERED", "NONCLUSTERED", "HASH"):
             at += 1
         return self.tokens[at].is_op("(")
 
@@ -324,7 +326,12 @@ class _Reader:
     def key(self, word: str, name: str, columns: tuple[str, ...]) -> None:
         """PRIMARY KEY or UNIQUE, of the column or of those in brackets."""
         clustered = word == "PRIMARY"
-        while self.token.upper in ("KEY", "CLUSTERED", "NONCLUSTERED"):
+        while self.token.upper in (
+            "KEY",
+            "CLUSTERED",
+            "NONCLUSTERED",
+            "HASH",
+        ):  # HASH: in memory, not simulated
             clustered = {"CLUSTERED": True, "NONCLUSTERED": False}.get(self.token.upper, clustered)
             self.take()
         if self.token.is_op("("):
@@ -380,15 +387,20 @@ class _Reader:
             name = name_of(self.take())
         word = self.take().upper
         if word == "INDEX":
-            self.index(name_of(self.take()))
+            self.index(name_of(self.take()), ())
         else:
             self.rule(word, name, ())
 
-    def index(self, name: str) -> None:
-        """`INDEX name [UNIQUE] [CLUSTERED] (columns)` inside CREATE TABLE, of 2014."""
+    def index(self, name: str, columns: tuple[str, ...]) -> None:
+        """`INDEX name [UNIQUE] [CLUSTERED] (columns)` in CREATE TABLE, of 2014; *columns*: the one in front."""
         unique, clustered = False, False
-        while self.token.upper in ("UNIQUE", "CLUSTERED", "NONCLUSTERED"):
+        while self.token.upper in ("UNIQUE", "CLUSTERED", "NONCLUSTERED", "HASH"):
             word = self.take().upper
             unique, clustered = unique or word == "UNIQUE", clustered or word == "CLUSTERED"
+        if self.token.is_op("(") or not columns:
+            columns = self.names()
+        if self.token.upper == "WITH":
+            self.take()
+            self.brackets()
         kind = "UNIQUE INDEX" if unique else "INDEX"
-        self.constraints.append(Key(name=name, kind=kind, columns=self.names(), clustered=clustered))
+        self.constraints.append(Key(name=name, kind=kind, columns=columns, clustered=clustered))

@@ -20,6 +20,13 @@ TOKEN_WORK: Final = 15
 """Work of reading one token of it, by sqlglot or the grammar. Measured: 6 to 25 microseconds."""
 
 
+SESSION_CHANGES: Final = {
+    "ON SERVER STATE =": ("START", "STOP"),
+    "ON SERVER WITH ( STARTUP_STATE =": ("ON", "OFF"),
+}
+"""What may be changed of an event session, and to which values."""
+
+
 class Definitions(Reader):
     """The part of the compiler that reads definitions."""
 
@@ -71,6 +78,7 @@ class Definitions(Reader):
         first = self.place
         columns = self.bracketed()
         planner.check_columns(columns, self.tokens[first].line)
+        behind = self.place
         while self.word("ON", "TEXTIMAGE_ON") or (self.word("WITH") and self.ahead().is_op("(")):
             self.take()
             if self.token.is_op("("):
@@ -79,6 +87,9 @@ class Definitions(Reader):
                 self.take()
         if self.word("WITH") and self.begins_cte():
             raise SyntaxProblem(self.token.line, 319)
+        if self.version >= ages.IN_MEMORY and self.has_word(behind, "MEMORY_OPTIMIZED"):
+            self.do(line, s.NotSimulated("CREATE TABLE … WITH (MEMORY_OPTIMIZED = ON)"))
+            return
         self.do(line, s.CreateTable(name, columns))
 
     def create_index(self) -> None:
@@ -139,6 +150,8 @@ class Definitions(Reader):
         first = self.skim() if self.token.kind != "end" else self.place
         text = self.text_between(first, self.place)
         inside = self.tokens[first : self.place]
+        if not inside:
+            raise near(self.tokens[first - 1])
         word = self.tokens[first].upper
         default = next((at for at, token in enumerate(inside) if token.upper == "DEFAULT"), None)
         if action == "ADD" and default in (0, 2) and len(inside) > 3 and inside[-2].upper == "FOR":
@@ -153,10 +166,17 @@ class Definitions(Reader):
             self.do(line, s.AlterTable(name, dropped=names))
         elif action == "DROP" and word == "CONSTRAINT" and len(inside) == 2:
             self.do(line, s.AlterTable(name, constraint=name_of(inside[1])))
-        elif action == "ALTER" and word == "COLUMN" and inside[2].upper not in ("ADD", "DROP"):
+        elif (
+            action == "ALTER"
+            and word == "COLUMN"
+            and len(inside) > 2
+            and inside[2].upper not in ("ADD", "DROP")
+        ):
             column = self.text_between(first + 1, self.place)
             planner.check_columns(f"({column})", line)
             self.do(line, s.AlterTable(name, altered=f"({column})"))
+        elif action == "ALTER" and word == "COLUMN" and len(inside) < 3:
+            raise near(self.tokens[self.place - 1])
         else:
             self.do(line, s.NotSimulated(f"ALTER TABLE … {action} {word}".rstrip()))
 
@@ -200,13 +220,30 @@ class Definitions(Reader):
             return
         if self.token.upper == "CREATE" and words[0] == "TABLE":
             self.create_table()
+        elif "COLUMNSTORE" in words[:2] and self.version >= ages.COLUMNSTORE:
+            self.not_simulated(words.index("COLUMNSTORE") + 3)
         elif self.token.upper == "CREATE" and words[0] in ("INDEX", "UNIQUE", "CLUSTERED", "NONCLUSTERED"):
             self.create_index()
         elif self.token.upper == "ALTER" and words[0] == "TABLE":
             self.alter_table()
+        elif self.token.upper == "ALTER" and words[:2] == ["EVENT", "SESSION"]:
+            self.alter_event_session()
         else:
             self.not_simulated(3 if words[0] in ("EVENT", "SERVER", "DATABASE") else 2)
         yield self.work()
+
+    def alter_event_session(self) -> None:
+        """ALTER EVENT SESSION name ON SERVER with a state or a start-up state; anything else is not simulated."""
+        line, rest = self.token.line, [self.ahead(count) for count in range(3, 13)]
+        shown = [token.upper or token.text for token in rest[1:]]
+        for begin, values in SESSION_CHANGES.items():
+            words = begin.split()
+            if shown[: len(words)] == words and shown[len(words)] in values:
+                self.skim()
+                option, value = words[-2], shown[len(words)]
+                self.do(line, s.AlterEventSession(name_of(rest[0]), option, value))
+                return
+        self.not_simulated(3)
 
     def rest_of_batch(self, kind: str) -> Steps:
         """CREATE or ALTER of a module, which takes the whole batch."""
@@ -258,7 +295,10 @@ class Definitions(Reader):
                 break
         if bracketed and not self.take_if(")"):
             raise self.problem()
+        first = self.place
         self.up_to_as()
+        if self.version >= ages.IN_MEMORY and self.has_word(first, "NATIVE_COMPILATION"):
+            return s.NotSimulated("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
         body = self.body()
         compiled = yield from self.compiled(body, frozenset(item.name for item in parameters))
         return s.CreateProcedure(name, tuple(parameters), body, alter, compiled)

@@ -96,7 +96,7 @@ def _flat(children: Children) -> str:
 
 
 def _number(c: Children) -> int | float:
-    raw = str(c[-1])
+    raw = str(c[-1]).lstrip("$ ")
     value = int(raw) if raw.isdigit() else float(raw)
     return -value if c[0] == "-" else value
 
@@ -423,7 +423,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "securable": lambda c: {"kind": _upper(c[0]) if len(c) > 1 else "OBJECT", "name": c[-1]},
     "permission_tail": lambda c: None,
     "permission": _permission,
-    "authorization": lambda c: s.AlterAuthorization(_upper(c[0]) if len(c) == 3 else "OBJECT", c[-2], c[-1]),
+    "authorization": lambda c: s.AlterAuthorization(" ".join(map(_upper, c[:-2])) or "OBJECT", c[-2], c[-1]),
     # backup, restore, databases
     "device": lambda c: c[1],
     "logical_device": lambda c: c[0] if isinstance(c[0], s.Variable) else s.LogicalDevice(c[0]),
@@ -444,6 +444,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "create_other": _create_words,
     "any_in_create": lambda c: c[0] if c else ",",
     "create_database": _create_database,
+    "create_key": lambda c: s.CreateEncryptionKey(_upper(c[-2]), c[-1]),
     # the instance
     "shutdown": lambda c: s.Shutdown(bool(c)),
     "use": lambda c: s.Use(c[0]),
@@ -460,7 +461,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "save": lambda c: s.Transaction("SAVE", c[0]),
     "waitfor": lambda c: s.Waitfor(_upper(c[0]), c[1]),
     "raiserror": _raiserror,
-    "raiserror_old": lambda c: s.Raiserror(c[1], 16, 1),
+    "raiserror_old": lambda c: s.Raiserror(c[1], 16, 1, number=c[0]),
     "throw": lambda c: s.Throw(*c),
     # procedures and cursors
     "returns": lambda c: {"returns": str(c[0]).lower()},

@@ -26,10 +26,14 @@ def only_reads(item: Input) -> bool:
     """Whether an input is T-SQL made of SELECTs alone; a batch that might be more counts as more."""
     if item.verb == "sql":
         return _only_reads(item.args[1])
-    if item.verb != "batch":
-        return False
+    return item.verb == "batch" and _batch_only_reads(item.args[1])
+
+
+@lru_cache(256)
+def _batch_only_reads(written: str) -> bool:
+    """*written*: a batch as a JSON string."""
     try:
-        text = str(json.loads(item.args[1]))
+        text = str(json.loads(written))
     except ValueError:
         return False
     call = _CALL.fullmatch(text)

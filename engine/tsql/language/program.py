@@ -72,6 +72,8 @@ class _Compiler(Definitions):
         self.loops: list[_Loop] = []
         self.labels: dict[str, int] = {}
         self.gotos: list[tuple[int, Token]] = []
+        self.unended = False
+        """The statement before had no semicolon."""
 
     def compiled(self, body: str, parameters: frozenset[str]) -> Generator[int, None, Program]:
         return (yield from _compile(body, self.version, parameters))
@@ -118,6 +120,10 @@ class _Compiler(Definitions):
         word = self.token.upper
         if NEW_STATEMENTS.get(word, 0) > self.version:
             raise SyntaxProblem(self.token.line, 102, self.token.text)
+        alone = self.tokens[self.place - 1].upper in _BEFORE_BLOCKS if self.place else True
+        if word == "THROW" and self.unended and not alone and self.version >= NEW_STATEMENTS["THROW"]:
+            raise self.problem()  # the statement before it needs its semicolon [DOC: THROW]
+        self.unended = False
         label = self.token.kind == "word" and self.ahead().is_op(":")
         if word in _BLOCKS and not label:
             yield from _BLOCKS[word](self)
@@ -128,6 +134,7 @@ class _Compiler(Definitions):
             yield self.work() - counted
         self.depth -= 1
         yield from self.skip_semicolons()
+        self.unended = not self.tokens[self.place - 1].is_op(";")
 
     def simple_statement(self, word: str) -> Generator[int, None, int]:
         """A statement that has no others in it. Returns the work that has been yielded already."""
@@ -165,6 +172,8 @@ class _Compiler(Definitions):
             self.do(line, s.Execute(self.tokens[first].text))  # for an older server a procedure of that name
             return
         statement = planner.parse_command(self.text, self.tokens[first : self.place], self.token)
+        if isinstance(statement, s.Raiserror) and statement.number is not None and self.version >= 2012:
+            raise near(self.tokens[first + 1])  # [DOC: discontinued Database Engine functionality]
         if isinstance(statement, s.Permission):
             permissions.check(statement.permissions, line)
         self.check_variables(first, isinstance(statement, s.Execute))
@@ -173,14 +182,16 @@ class _Compiler(Definitions):
     def check_variables(self, first: int, execute: bool = False) -> None:
         """Every variable from token number *first* on has been declared; 137 or 1087 if not. Nothing is too young.
 
-        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value.
+        In EXEC a name before `=` is a parameter of the procedure, unless it takes the return value: directly behind
+        the word EXEC.
         """
+        behind = first + (self.tokens[first].upper in ("EXEC", "EXECUTE"))
         ages.check(self.tokens[first : self.place], self.version)
         for place in range(first, self.place):
             token = self.tokens[place]
             if token.kind != "variable" or token.text.startswith("@@") or token.text.lower() in self.declared:
                 continue
-            if execute and place > first + 1 and self.tokens[place + 1].is_op("="):
+            if execute and place > behind and self.tokens[place + 1].is_op("="):
                 continue
             table = self.tokens[place - 1].upper in ("FROM", "INTO", "JOIN", "UPDATE", "INSERT", "DELETE")
             raise SyntaxProblem(token.line, 1087 if table and place else 137, token.text)
@@ -427,7 +438,7 @@ class _Compiler(Definitions):
         if switch is not None:  # DELETE behind ON is a statement here
             self.place = first + switch + 1
             tokens = tokens[: switch + 1]
-        elif tokens[0].upper in SWITCHES:
+        elif tokens[0].upper in SWITCHES or tokens[0].upper == "IDENTITY_INSERT":
             raise near(tokens[-1])
         words = " ".join(token.upper for token in tokens)
         if (
@@ -574,6 +585,9 @@ _NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 _QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_else, "WHILE": _Compiler.while_loop}
 """Statements with others in them."""
+
+_BEFORE_BLOCKS: Final = frozenset({"ELSE", "BEGIN", "TRY", "CATCH"})
+"""Words that one statement follows by itself."""
 
 _STRUCTURE: Final = {
     "BREAK": _Compiler.break_loop,

@@ -137,6 +137,8 @@ class Reader:
             return False
         if self.token.kind == "word" and self.ahead().is_op(":"):
             return True  # a label
+        if word == "THROW" and self.in_condition:
+            return True  # elsewhere it may be a name
         if word not in STATEMENT_WORDS:
             return False
         before = self.tokens[self.place - 1]

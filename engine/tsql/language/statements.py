@@ -248,6 +248,15 @@ class AlterUser(UserStatement):
 
 
 @dataclass(frozen=True, slots=True)
+class AlterEventSession(Statement):
+    """ALTER EVENT SESSION name ON SERVER STATE = START or STOP, or WITH (STARTUP_STATE = ON or OFF)."""
+
+    name: str
+    option: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Permission(Statement):
     """GRANT, REVOKE or DENY; *kind* and *name* are what stands before and after `::` (or SERVER)."""
 
@@ -311,6 +320,14 @@ class CreateDatabase(Statement):
     attach: bool = False
     files: tuple[tuple[str, str], ...] = ()
     """(logical name, path) of each file that is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateEncryptionKey(Statement):
+    """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE, in the database that it is for."""
+
+    algorithm: str
+    certificate: str
 
 
 # --- the instance ---------------------------------------------------------------------------------------
@@ -533,6 +550,8 @@ class Raiserror(Statement):
     state: Value
     arguments: tuple[Value, ...] = ()
     options: tuple[str, ...] = ()
+    number: Value = None
+    """Of the old form without brackets."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from engine.tsql import catalog
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Declared
 from engine.tsql.batches.machine import Machine
+from engine.tsql.catalog.view import SYSTEM_PROCEDURES
 from engine.tsql.clients import linked
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import quote
@@ -56,6 +57,8 @@ def execute(machine: Machine, statement: s.Execute) -> None:
                 return
             raise Unsimulated(f"procedure {name}") if plain in KNOWN else SqlError(2812, name)
         database = parts[0] if len(parts) > 1 and parts[0].lower() not in ("sys", "dbo", "") else ""
+        if SYSTEM_PROCEDURES[plain] == "msdb" != (database or machine.session.database).lower():
+            raise SqlError(2812, name)
         if database:
             machine.context.open_database(database)
         arguments = bound(machine, plain, found, statement.arguments)
@@ -103,6 +106,8 @@ def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Exec
         value = given[item.name] if item.name in given else machine.evaluate(item.default)
         variables[item.name] = Declared(item.type, _parameter(value, item.type))
         argument = named.get(item.name)
+        if argument is not None and argument.output and not item.output:
+            raise SqlError(8162, item.name, state=2)
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((item.name, argument.value.name))
     machine.enter(
@@ -235,46 +240,47 @@ PROCEDURES: Final[Procedures] = {
 """Every procedure by its name in small letters."""
 
 _KNOWN: Final = """
-sp_mssetalertinfo
-sysmail_add_profileaccount_sp sysmail_add_principalprofile_sp sysmail_configure_sp
+sp_mssetalertinfo sysmail_add_profileaccount_sp sysmail_add_principalprofile_sp sysmail_configure_sp
 sysmail_delete_account_sp sysmail_delete_profile_sp sysmail_delete_profileaccount_sp
-sysmail_delete_principalprofile_sp sysmail_delete_mailitems_sp sysmail_delete_log_sp
-sysmail_help_account_sp sysmail_help_configure_sp sysmail_help_profile_sp sysmail_help_profileaccount_sp
-sysmail_help_principalprofile_sp sysmail_help_queue_sp sysmail_help_status_sp sysmail_start_sp
-sysmail_stop_sp sysmail_update_account_sp sysmail_update_profile_sp sysmail_update_profileaccount_sp
-sysmail_update_principalprofile_sp sp_delete_operator sp_update_operator sp_delete_category
-sp_delete_notification sp_update_notification sp_delete_jobstep sp_delete_jobserver sp_delete_schedule
-sp_detach_schedule sp_update_schedule sp_help_schedule sp_help_jobschedule sp_help_category
-sp_help_notification sp_help_jobserver sp_update_jobschedule sp_delete_jobschedule sp_notify_operator
-sp_delete_database_backuphistory sp_testlinkedserver sp_droplinkedsrvlogin sp_helplinkedsrvlogin
-sp_catalogs sp_tables_ex sp_cycle_agent_errorlog sp_dbcmptlevel sp_droprolemember sp_addrole
-sp_denylogin sp_defaultdb sp_dropsrvrolemember sp_helpsrvrole sp_helpfilegroup sp_set_sqlagent_properties
-xp_sqlagent_enum_jobs sp_addumpdevice sp_dropdevice sp_helpdevice sp_autostats sp_replicationdboption
-sp_dbfixedrolepermission sp_manage_jobs_by_login xp_availablemedia xp_enumgroups xp_sscanf
-sp_msloginmappings sp_setapprole sp_settriggerorder sp_fulltext_database sp_fulltext_service
-sp_control_dbmasterkey_password
-sp_add_log_shipping_primary_database sp_add_log_shipping_secondary_database sp_add_proxy
-sp_addextendedproperty sp_addmessage sp_addtype sp_altermessage sp_attach_db
-sp_attach_single_file_db sp_bindrule sp_certify_removable
-sp_control_plan_guide sp_createstats sp_cursoropen sp_cycle_errorlog sp_delete_backuphistory
-sp_depends sp_dropmessage sp_dropuser sp_estimate_data_compression_savings sp_execute
-sp_get_distributor sp_getapplock sp_help_alert sp_help_jobactivity sp_help_jobhistory
-sp_help_jobstep sp_help_log_shipping_monitor sp_help_operator sp_helpconstraint sp_helpextendedproc
-sp_helpindex sp_helprole sp_helprolemember sp_helprotect sp_helpsort sp_helpsrvrolemember
-sp_helptrigger sp_helpuser sp_indexes sp_monitor sp_msforeachtable sp_oacreate sp_oadestroy
-sp_oageterrorinfo sp_oagetproperty sp_oamethod sp_password sp_prepare sp_procoption
-sp_purge_jobhistory sp_recompile sp_refreshview sp_releaseapplock
-sp_resetstatus sp_send_dbmail sp_server_info sp_set_session_context sp_setnetname sp_spaceused
-sp_sproc_columns sp_trace_create sp_trace_setevent sp_trace_setfilter
-sp_trace_setstatus sp_unprepare sp_updatestats sp_validatelogins sp_xml_preparedocument
-sp_xml_removedocument sysmail_add_account_sp sysmail_add_profile_sp xp_cmdshell xp_create_subdir
-xp_delete_file xp_dirtree xp_fileexist xp_getnetname xp_instance_regread
-xp_instance_regwrite xp_logevent xp_loginconfig xp_logininfo xp_regread xp_regwrite
-xp_servicecontrol xp_sprintf xp_sqlmaint xp_subdirs
+sysmail_delete_principalprofile_sp sysmail_delete_mailitems_sp sysmail_delete_log_sp sysmail_help_account_sp
+sysmail_help_configure_sp sysmail_help_profile_sp sysmail_help_profileaccount_sp sysmail_help_principalprofile_sp
+sysmail_help_queue_sp sysmail_help_status_sp sysmail_start_sp sysmail_stop_sp sysmail_update_account_sp
+sysmail_update_profile_sp sysmail_update_profileaccount_sp sysmail_update_principalprofile_sp sp_delete_operator
+sp_update_operator sp_delete_category sp_delete_notification sp_update_notification sp_delete_jobstep
+sp_delete_jobserver sp_delete_schedule sp_detach_schedule sp_update_schedule sp_help_schedule sp_help_jobschedule
+sp_help_category sp_help_notification sp_help_jobserver sp_update_jobschedule sp_delete_jobschedule sp_notify_operator
+sp_delete_database_backuphistory sp_testlinkedserver sp_droplinkedsrvlogin sp_helplinkedsrvlogin sp_catalogs
+sp_tables_ex sp_cycle_agent_errorlog sp_dbcmptlevel sp_droprolemember sp_addrole sp_denylogin sp_defaultdb
+sp_dropsrvrolemember sp_helpsrvrole sp_helpfilegroup sp_set_sqlagent_properties xp_sqlagent_enum_jobs sp_addumpdevice
+sp_dropdevice sp_helpdevice sp_autostats sp_replicationdboption sp_dbfixedrolepermission sp_manage_jobs_by_login
+xp_availablemedia xp_enumgroups xp_sscanf sp_msloginmappings sp_setapprole sp_settriggerorder sp_fulltext_database
+sp_fulltext_service sp_control_dbmasterkey_password sp_add_log_shipping_primary_database
+sp_add_log_shipping_secondary_database sp_add_proxy sp_addextendedproperty sp_addmessage sp_addtype sp_altermessage
+sp_attach_db sp_attach_single_file_db sp_bindrule sp_certify_removable sp_control_plan_guide sp_createstats
+sp_cursoropen sp_cycle_errorlog sp_delete_backuphistory sp_depends sp_dropmessage sp_dropuser
+sp_estimate_data_compression_savings sp_execute sp_get_distributor sp_getapplock sp_help_alert sp_help_jobactivity
+sp_help_jobhistory sp_help_jobstep sp_help_log_shipping_monitor sp_help_operator sp_helpextendedproc sp_helprole
+sp_helprolemember sp_helprotect sp_helpsort sp_helpsrvrolemember sp_helptrigger sp_helpuser sp_indexes sp_monitor
+sp_msforeachtable sp_oacreate sp_oadestroy sp_oageterrorinfo sp_oagetproperty sp_oamethod sp_password sp_prepare
+sp_procoption sp_purge_jobhistory sp_recompile sp_refreshview sp_releaseapplock sp_resetstatus sp_send_dbmail
+sp_set_session_context sp_setnetname sp_spaceused sp_trace_create sp_trace_setevent sp_trace_setfilter
+sp_trace_setstatus sp_unprepare sp_updatestats sp_validatelogins sp_xml_preparedocument sp_xml_removedocument
+sysmail_add_account_sp sysmail_add_profile_sp xp_cmdshell xp_create_subdir xp_delete_file xp_dirtree xp_fileexist
+xp_getnetname xp_instance_regread xp_instance_regwrite xp_logevent xp_loginconfig xp_logininfo xp_regread xp_regwrite
+sp_describe_first_result_set sp_describe_undeclared_parameters sp_describe_parameter_encryption sp_cursorunprepare
+sp_cursorprepare sp_cursorprepexec sp_cursorexecute sp_cursorfetch sp_cursorclose sp_cursoroption sp_cursor
+sp_cursor_list sp_describe_cursor sp_prepexec sp_prepexecrpc sp_reset_connection sp_helplanguage sp_helpdbfixedrole
+sp_srvrolepermission sp_helpntgroup sp_helpstats sp_helpremotelogin sp_assemblies_rowset sp_columns_rowset
+sp_tables_rowset sp_tables_info_rowset sp_catalogs_rowset sp_schemata_rowset sp_indexes_rowset sp_oledb_ro_usrname
+sp_oledb_database sp_oledb_defdb sp_ms_marksystemobject sp_refreshsqlmodule sp_sequence_get_range
+sp_updateextendedproperty sp_dropextendedproperty sp_create_plan_guide sp_migrate_user_to_contained
+sp_syspolicy_purge_history sp_maintplan_delete_log sp_get_query_template sp_invalidate_textptr sp_dropextendedproc
+sp_addextendedproc sp_table_validation sp_redirect_publisher sp_delete_proxy sp_help_proxy sp_enum_login_for_proxy
+sp_clean_db_free_space sp_clean_db_file_free_space sp_cleanmergelogfiles sp_configure_peerconflictdetection
+sp_xp_cmdshell_proxy_account sp_special_columns_rowset sp_statistics_rowset sp_helpdistributor
+sp_helpreplicationdboption xp_servicecontrol xp_sprintf xp_sqlmaint xp_subdirs
 """
 KNOWN: Final = frozenset(_KNOWN.split())
-catalog.SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))
-catalog.SYSTEM_PROCEDURES.update(
-    dict.fromkeys((*jobs.PROCEDURES, *alerts.PROCEDURES, *mail.PROCEDURES), "msdb")
-)
+SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))
+SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *alerts.PROCEDURES, *mail.PROCEDURES), "msdb"))
 """Procedures that the product has and that do nothing here. Documented [DOC: system stored procedures]."""

@@ -1,4 +1,5 @@
-"""sp_help: what an object is and which columns it has, in the grids of the product [DOC: sp_help]."""
+"""sp_help, sp_helpindex, sp_helpconstraint: an object in the grids of the product [DOC: sp_help; sp_helpindex;
+sp_helpconstraint]; the words of their grids as seen in public listings."""
 
 from __future__ import annotations
 
@@ -9,7 +10,8 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
-from engine.tsql.catalog.view import View
+from engine.tsql.catalog.view import Record, View
+from engine.tsql.language.columns import Check, ForeignKey, Key
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import Scalar, parse_type, to_text
@@ -105,21 +107,125 @@ def _head(call: Call, name: str, owner: str, kind: str, created: Scalar) -> None
 
 def _describe(call: Call, name: str, made: objects.UserObject) -> None:
     match made:
-        case Table(columns=columns, constraints=rules):
+        case Table(columns=columns):
             _show_columns(call, [(c.name, c.type, c.nullable) for c in columns])
             numbered = next(((c.name, *c.identity, 0) for c in columns if c.identity is not None), None)
             _show_identity(call, numbered)
             call.machine.add_result(("Data_located_on_filegroup",), [("PRIMARY",)])
-            if rules:
-                call.machine.not_simulated("keys, indexes and constraints in sp_help")
-            else:
-                for number in (15472, 15469, 15470, 15647):
-                    call.machine.say_number(number, name)
+            _show_indexes(call, name, made)
+            _show_constraints(call, name, made)
+            call.machine.say_number(15647, name)
         case objects.Procedure(parameters=parameters):
             if parameters:
                 _show_parameters(call, [(item.name, item.type) for item in parameters])
         case objects.View():
             call.machine.not_simulated("the columns of a view that a script has made, in sp_help")
+
+
+# --- indexes and constraints of a table --------------------------------------------------------------------
+
+
+def _table(call: Call) -> tuple[str, Table]:
+    """The table that @objname names, as it was written. Raises 15009 for none, 15250 for one of another database."""
+    name = call.text("@objname")
+    parts = tuple(part.strip('[]"') for part in name.split("."))
+    if len(parts) > 2 and parts[-3] and parts[-3].lower() != call.database.lower():
+        raise SqlError(15250)
+    made = objects.find(call.machine.context, parts) if name else None
+    if not isinstance(made, Table):
+        raise SqlError(15009, name, call.database)
+    return name, made
+
+
+def _help_index(call: Call) -> None:
+    _show_indexes(call, *_table(call))
+
+
+def _show_indexes(call: Call, name: str, table: Table) -> None:
+    """sp_helpindex: the grid, or 15472 for a table without indexes."""
+    kinds = {
+        "PRIMARY KEY": ", unique, primary key",
+        "UNIQUE": ", unique, unique key",
+        "UNIQUE INDEX": ", unique",
+    }
+    rows = [
+        (
+            key.name,
+            f"{'clustered' if key.clustered else 'nonclustered'}"
+            f"{', ignore duplicate keys' if key.ignore_duplicates else ''}"
+            f"{kinds.get(key.kind, '')} located on PRIMARY",
+            ", ".join(key.columns),
+        )
+        for key in table.constraints
+        if isinstance(key, Key)
+    ]
+    if not rows:
+        call.machine.say_number(15472, name)
+        return
+    rows.sort(key=lambda row: row[0].lower())
+    call.machine.add_result(("index_name", "index_description", "index_keys"), rows)
+
+
+def _help_constraint(call: Call) -> None:
+    name, table = _table(call)
+    if call.text("@nomsg").lower() != "nomsg":
+        call.machine.add_result(("Object Name",), [(name,)])
+    _show_constraints(call, name, table)
+
+
+NOT_APPLICABLE: Final = ("(n/a)",)
+
+
+def _show_constraints(call: Call, name: str, table: Table) -> None:
+    """sp_helpconstraint: the grid, or 15469; then what refers to the table, or 15470."""
+    rows: list[Row] = []
+    database, own = call.database, _name_of(call, tuple(part.strip('[]"') for part in name.split(".")))
+    for item in table.constraints:
+        match item:
+            case Check(columns=columns, text=text):
+                where = f"on column {columns[0]}" if columns else "Table Level "
+                state = ("Enabled", "Is_For_Replication")
+                rows.append((f"CHECK {where}", item.name, *NOT_APPLICABLE * 2, *state, f"({text})"))
+            case ForeignKey(columns=columns, table=parent, references=others):
+                acts = ("No Action", "No Action", "Enabled", "Is_For_Replication")
+                rows.append(("FOREIGN KEY", item.name, *acts, ", ".join(columns)))
+                told = f"REFERENCES {database}.{objects.whole(parent)} ({', '.join(others)})"
+                rows.append((*(" ",) * 6, told))
+            case Key(kind="PRIMARY KEY" | "UNIQUE", columns=columns):
+                told = f"{item.kind} ({'clustered' if item.clustered else 'non-clustered'})"
+                rows.append((told, item.name, *NOT_APPLICABLE * 4, ", ".join(columns)))
+    for row in catalog.rows_of(call.machine.context, "sys.default_constraints"):
+        column = table.columns[int(str(row["parent_column_id"])) - 1] if _is_of(call, row, name) else None
+        if column is not None:
+            told = f"DEFAULT on column {column.name}"
+            rows.append((told, row["name"], *NOT_APPLICABLE * 4, row["definition"]))
+    if rows:
+        columns_shown = (
+            "constraint_type", "constraint_name", "delete_action", "update_action", "status_enabled",
+            "status_for_replication", "constraint_keys",
+        )  # fmt: skip
+        call.machine.add_result(columns_shown, rows)
+    else:
+        call.machine.say_number(15469, name)
+    known = {row["object_id"]: row for row in catalog.rows_of(call.machine.context, "sys.tables")}
+    referring = [
+        f"{database}.dbo.{to_text(known[row['parent_object_id']]['name'])}: {to_text(row['name'])}"
+        for row in catalog.rows_of(call.machine.context, "sys.foreign_keys")
+        if to_text(known.get(row["referenced_object_id"], {}).get("name")).lower() == own.lower()
+    ]
+    if referring:
+        call.machine.add_result(
+            ("Table is referenced by foreign key",), [(line,) for line in sorted(referring)]
+        )
+    else:
+        call.machine.say_number(15470, name)
+
+
+def _is_of(call: Call, row: Record, name: str) -> bool:
+    return row["parent_object_id"] == catalog.object_id(call.machine.context, name)
+
+
+# --- columns -----------------------------------------------------------------------------------------------
 
 
 def _show_columns(call: Call, columns: Iterable[tuple[str, str, bool | None]]) -> None:
@@ -200,4 +306,8 @@ def _list(call: Call) -> None:
     call.machine.not_simulated("other system objects in the list of sp_help")
 
 
-PROCEDURES: Final[Procedures] = {"sp_help": procedure(_help, "@objname?")}
+PROCEDURES: Final[Procedures] = {
+    "sp_help": procedure(_help, "@objname?"),
+    "sp_helpindex": procedure(_help_index, "@objname"),
+    "sp_helpconstraint": procedure(_help_constraint, "@objname @nomsg?"),
+}

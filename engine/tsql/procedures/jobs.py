@@ -46,6 +46,7 @@ def _add_job(call: Call) -> None:
         start_step_id=call.number("@start_step_id", 1),
         notify_level_eventlog=call.number("@notify_level_eventlog", 2),
         notify_level_email=call.number("@notify_level_email"),
+        targeted=0,
         date_created=call.machine.context.now(),
         date_modified=call.machine.context.now(),
     )
@@ -101,6 +102,8 @@ def _help_job(call: Call) -> None:
 
 def _start_job(call: Call) -> None:
     name = job_named(call)
+    if not _is_targeted(call, name):
+        raise SqlError(14256, name, unique_id("job", call.server, name))
     job_ledger.start(call.world, call.server, name)
     call.machine.tell(f"Job '{name}' started successfully.")
 
@@ -153,8 +156,20 @@ def _add_step(call: Call) -> None:
     _put_step(call, name, number, values)
 
 
+def _check_step(call: Call, job: str, number: int, values: dict[str, Scalar]) -> None:
+    """14261 for a name that another step has, 14266 for an action from 1 to 4 that there is not."""
+    name = to_text(values.get("step_name", "")).lower()
+    for other in job_ledger.steps_of(call.world, call.server, job):
+        if other["step_id"] != number and to_text(other["step_name"]).lower() == name:
+            raise SqlError(14261, "@step_name", to_text(values["step_name"]))
+    for column in ("on_success_action", "on_fail_action"):
+        if values[column] not in (1, 2, 3, 4):
+            raise SqlError(14266, f"@{column}", "1, 2, 3, 4")
+
+
 def _put_step(call: Call, job: str, number: int, values: dict[str, Scalar]) -> None:
     values["subsystem"] = to_text(values["subsystem"]).strip()
+    _check_step(call, job, number, values)
     ledger.add(call.world, call.server, "sysjobsteps", **_of_job(job), step_id=number, **values)
     if to_text(values["subsystem"]).upper() != "TSQL":
         call.machine.not_simulated(
@@ -253,8 +268,22 @@ def _delete_schedule(call: Call) -> None:
 
 
 def _add_server(call: Call) -> None:
-    """Every job here is local: there is nothing to write down but that the job exists."""
-    job_named(call)
+    """The job is for the server itself. 14269 for one that is already."""
+    name = job_named(call)
+    if _is_targeted(call, name):
+        raise SqlError(14269, "Job", name, call.server)
+    ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=1)
+
+
+def _remove_server(call: Call) -> None:
+    name = job_named(call)
+    ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, targeted=0)
+
+
+def _is_targeted(call: Call, job: str) -> bool:
+    """A job that a script has made needs sp_add_jobserver; those of a scenario have theirs."""
+    row = ledger.find(call.world, call.server, "sysjobs", "job", job)
+    return row is None or bool(row.get("targeted", 1))
 
 
 _WHICH: Final = "@job_id? @job_name?"
@@ -310,5 +339,5 @@ PROCEDURES: Final[Procedures] = {
     ),
     "sp_delete_jobschedule": procedure(_delete_schedule, f"{_WHICH} @name? @keep_schedule? @automatic_post?"),
     "sp_add_jobserver": procedure(_add_server, f"{_WHICH} @server_name? @automatic_post?"),
-    "sp_delete_jobserver": procedure(_add_server, f"{_WHICH} @server_name?"),
+    "sp_delete_jobserver": procedure(_remove_server, f"{_WHICH} @server_name?"),
 }

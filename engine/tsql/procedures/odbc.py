@@ -7,9 +7,12 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
+from functools import partial
 from typing import Final
 
+from engine.constants import PRODUCT
 from engine.tsql import catalog
+from engine.tsql.catalog.schema import TYPE_IDS
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.scalars.like import like
 from engine.tsql.scalars.values import Scalar, comparable, to_text
@@ -116,10 +119,12 @@ def _tables(call: Call) -> None:
 
 def _columns(call: Call) -> None:
     """sp_columns."""
+    added = () if call.name == "sp_columns" else UDT_AND_XML
+    sparse = SPARSE if call.name == "sp_columns_100" else ()
     names = (
         "TABLE_QUALIFIER", "TABLE_OWNER", "TABLE_NAME", "COLUMN_NAME", "DATA_TYPE", "TYPE_NAME", "PRECISION", "LENGTH",
         "SCALE", "RADIX", "NULLABLE", "REMARKS", "COLUMN_DEF", "SQL_DATA_TYPE", "SQL_DATETIME_SUB",
-        "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", "SS_DATA_TYPE",
+        "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", *sparse, *added, "SS_DATA_TYPE",
     )  # fmt: skip
     tables, types = _objects(call), _type_names(call)
     defaults = {
@@ -139,12 +144,22 @@ def _columns(call: Call) -> None:
         null = bool(row["is_nullable"])
         default = defaults.get((row["object_id"], row["column_id"]))
         code, sub, precision, length, scale, radix, octets, tds = _measures(types, row)
-        own = "int identity" if row["is_identity"] else types.get(row["user_type_id"])
+        own = f"{types.get(row['user_type_id'])}{' identity' if row['is_identity'] else ''}"
+        kinds = (0, 0, row["is_computed"], row["is_identity"])
         rows.append(
             (_database(call), schema, table, row["name"], code, own, precision, length, scale, radix, int(null), None,
-             default, 9 if sub else code, sub, octets, place, "YES" if null else "NO", tds)
+             default, 9 if sub else code, sub, octets, place, "YES" if null else "NO",
+             *(kinds if sparse else ()), *(None for _ in added), tds)
         )  # fmt: skip
     call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[16])))))
+
+
+SPARSE: Final = ("SS_IS_SPARSE", "SS_IS_COLUMN_SET", "SS_IS_COMPUTED", "SS_IS_IDENTITY")
+UDT_AND_XML: Final = (
+    "SS_UDT_CATALOG_NAME", "SS_UDT_SCHEMA_NAME", "SS_UDT_ASSEMBLY_TYPE_NAME", "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
+    "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME", "SS_XML_SCHEMACOLLECTION_NAME",
+)  # fmt: skip
+"""Columns of the forms that end in _90 and _100, before the last; NULL without such types."""
 
 
 def _type_names(call: Call) -> dict[Scalar, str]:
@@ -301,6 +316,110 @@ def _procedures(call: Call) -> None:
     call.show(names, rows)
 
 
+def _procedure_columns(call: Call) -> None:
+    """sp_sproc_columns: the return value of each procedure, then its parameters."""
+    added = () if call.name == "sp_sproc_columns" else UDT_AND_XML
+    typed = ("SS_TYPE_CATALOG_NAME", "SS_TYPE_SCHEMA_NAME") if call.name == "sp_sproc_columns_100" else ()
+    names = (
+        "PROCEDURE_QUALIFIER", "PROCEDURE_OWNER", "PROCEDURE_NAME", "COLUMN_NAME", "COLUMN_TYPE", "DATA_TYPE",
+        "TYPE_NAME", "PRECISION", "LENGTH", "SCALE", "RADIX", "NULLABLE", "REMARKS", "COLUMN_DEF", "SQL_DATA_TYPE",
+        "SQL_DATETIME_SUB", "CHAR_OCTET_LENGTH", "ORDINAL_POSITION", "IS_NULLABLE", *typed, *added, "SS_DATA_TYPE",
+    )  # fmt: skip
+    types, found = _type_names(call), _objects(call, ("P",))
+    returned: Record = {
+        "name": "@RETURN_VALUE",
+        "user_type_id": TYPE_IDS["int"],
+        "max_length": 4,
+        "parameter_id": 0,
+    }
+    parameters: dict[Scalar, list[Record]] = defaultdict(list)
+    for row in _rows(call, "sys.parameters"):
+        parameters[row["object_id"]].append(row)
+    rows: list[tuple[Scalar, ...]] = []
+    for number, (schema, name, _) in found.items():
+        if not (
+            _matches(call.arguments.get("@procedure_name"), name)
+            and _matches(call.arguments.get("@procedure_owner"), schema)
+        ):
+            continue
+        for row in (returned, *parameters[number]):
+            if not _matches(call.arguments.get("@column_name"), row["name"]):
+                continue
+            code, sub, precision, length, scale, radix, octets, tds = _measures(types, row)
+            place = int(str(row["parameter_id"]))
+            way = 5 if not place else 2 if row["is_output"] else 1
+            rows.append(
+                (_database(call), schema, f"{to_text(name)};1", row["name"], way, code, types.get(row["user_type_id"]),
+                 precision, length, scale, radix, int(place > 0), None, None, 9 if sub else code, sub, octets, place,
+                 "YES" if place else "NO", *(None for _ in (*typed, *added)), tds)
+            )  # fmt: skip
+    call.show(names, sorted(rows, key=lambda row: (to_text(row[1]), to_text(row[2]), int(str(row[17])))))
+
+
+def _privileges(call: Call, of_columns: bool) -> None:
+    """sp_table_privileges, sp_column_privileges: what dbo, who owns everything here, may do with a table."""
+    what = ("INSERT", "REFERENCES", "SELECT", "UPDATE")
+    column = ("COLUMN_NAME",) if of_columns else ()
+    names = (
+        "TABLE_QUALIFIER",
+        "TABLE_OWNER",
+        "TABLE_NAME",
+        *column,
+        "GRANTOR",
+        "GRANTEE",
+        "PRIVILEGE",
+        "IS_GRANTABLE",
+    )
+    tables, rows = _objects(call), []
+    for number, (schema, table, _) in tables.items():
+        wanted, owner = call.arguments.get("@table_name"), call.arguments.get("@table_owner")
+        if not _matches(owner, schema) or not (_is(wanted, table) if of_columns else _matches(wanted, table)):
+            continue
+        parts = [(row["name"],) for row in _rows(call, "sys.columns") if row["object_id"] == number]
+        asked = call.arguments.get("@column_name")
+        for part in [part for part in parts if _matches(asked, part[0])] if of_columns else [()]:
+            rows += [
+                (_database(call), schema, table, *part, "dbo", "dbo", deed, "YES")
+                for deed in (what if of_columns else ("DELETE", *what))
+            ]
+    call.show(names, sorted(rows, key=lambda row: [to_text(value) for value in row]))
+
+
+def _server_info(call: Call) -> None:
+    """sp_server_info: the attributes as its page lists them; collation and version are those of the instance."""
+    version, wanted = call.machine.context.version, call.arguments.get("@attribute_id")
+    number = PRODUCT[version][0]
+    major, minor, build = (int(part) for part in number.split(".")[:3])
+    own: tuple[tuple[int, str, str], ...] = (
+        (1, "DBMS_NAME", "Microsoft SQL Server"),
+        (2, "DBMS_VER", f"Microsoft SQL Server {version} - {number}"),
+        (10, "OWNER_TERM", "owner"),
+        (11, "TABLE_TERM", "table"),
+        *((place, name, "128") for place, name in zip(range(12, 16), _LENGTHS, strict=True)),
+        (16, "IDENTIFIER_CASE", "MIXED"),
+        (17, "TX_ISOLATION", "2"),
+        (18, "COLLATION_SEQ", "charset=iso_1 sort_order=nocase_iso charset_num=1 sort_order_num=52"),
+        *((place, name, "Y") for place, name in ((19, "SAVEPOINT_SUPPORT"), (20, "MULTI_RESULT_SETS"))),
+        (22, "ACCESSIBLE_TABLES", "Y"),
+        (100, "USERID_LENGTH", "128"),
+        (101, "QUALIFIER_TERM", "database"),
+        *((place, name, "Y") for place, name in zip(range(102, 105), _CALLS, strict=True)),
+        (105, "MAX_INDEX_COLS", "16"),
+        *((place, name, "Y") for place, name in zip(range(106, 114), _CHANGES, strict=True)),
+        (500, "SYS_SPROC_VERSION", f"{major}.{minor:02}.{build}"),
+    )
+    rows = [row for row in own if wanted is None or row[0] == call.number("@attribute_id")]
+    call.show(("ATTRIBUTE_ID", "ATTRIBUTE_NAME", "ATTRIBUTE_VALUE"), rows)
+
+
+_LENGTHS: Final = ("MAX_OWNER_NAME_LENGTH", "TABLE_LENGTH", "MAX_QUAL_LENGTH", "COLUMN_LENGTH")
+_CALLS: Final = ("NAMED_TRANSACTIONS", "SPROC_AS_LANGUAGE", "ACCESSIBLE_SPROC")
+_CHANGES: Final = (
+    "RENAME_TABLE", "RENAME_COLUMN", "DROP_COLUMN", "INCREASE_COLUMN_LENGTH", "DDL_IN_TRANSACTION",
+    "DESCENDING_INDEXES", "SP_RENAME", "REMOTE_SPROC",
+)  # fmt: skip
+
+
 def _special_columns(call: Call) -> None:
     """sp_special_columns: the columns by which a row is told from the others: those of a unique index."""
     names = (
@@ -338,12 +457,25 @@ _SPECIAL = procedure(
     _special_columns, "@table_name @table_owner? @qualifier? @col_type? @scope? @nullable? @odbcver?"
 )
 
+_PARAMETERS = procedure(
+    _procedure_columns,
+    "@procedure_name? @procedure_owner? @procedure_qualifier? @column_name? @odbcver? @fusepattern?",
+)
+
 PROCEDURES: Final[Procedures] = {
     "sp_tables": _TABLES,
     **dict.fromkeys(("sp_columns", "sp_columns_90", "sp_columns_100"), _COLUMNS),
     **dict.fromkeys(("sp_datatype_info", "sp_datatype_info_90", "sp_datatype_info_100"), _TYPES),
     **dict.fromkeys(("sp_statistics", "sp_statistics_100"), _STATISTICS),
     **dict.fromkeys(("sp_special_columns", "sp_special_columns_90", "sp_special_columns_100"), _SPECIAL),
+    **dict.fromkeys(("sp_sproc_columns", "sp_sproc_columns_90", "sp_sproc_columns_100"), _PARAMETERS),
+    "sp_server_info": procedure(_server_info, "@attribute_id?"),
+    "sp_table_privileges": procedure(
+        partial(_privileges, of_columns=False), "@table_name @table_owner? @table_qualifier? @fusepattern?"
+    ),
+    "sp_column_privileges": procedure(
+        partial(_privileges, of_columns=True), "@table_name @table_owner? @table_qualifier? @column_name?"
+    ),
     "sp_pkeys": procedure(_primary_key, "@table_name @table_owner? @table_qualifier?"),
     "sp_fkeys": procedure(
         _foreign_keys,

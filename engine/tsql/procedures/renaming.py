@@ -22,6 +22,8 @@ def _rename(call: Call) -> None:
     column = parts[-1] if kind == "COLUMN" else ""
     owner = parts[:-1] if column else parts
     _, found = objects.kept(context, owner) if owner else (None, None)
+    if column and (found is None or isinstance(found.item, objects.Schema)):
+        raise SqlError(15248, kind)
     if found is None or isinstance(found.item, objects.Schema):
         raise SqlError(15225, old, context.session.database, kind or "(null)")
     if column:
@@ -38,7 +40,7 @@ def _rename_column(
 ) -> None:
     columns = item.columns if isinstance(item, Table) else ()
     if not isinstance(item, Table) or column.lower() not in (one.name.lower() for one in columns):
-        raise SqlError(15225, old, call.machine.context.session.database, "COLUMN")
+        raise SqlError(15248, "COLUMN")
     if new.lower() in (one.name.lower() for one in columns):
         raise SqlError(15335, new, "COLUMN")
     if item.constraints or any(one.computed for one in columns):

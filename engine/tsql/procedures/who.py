@@ -8,7 +8,7 @@ from engine.messages import SqlError
 from engine.tsql import catalog
 from engine.tsql.catalog.view import Record
 from engine.tsql.procedures.call import Call, Procedures, procedure
-from engine.tsql.scalars.values import Scalar, comparable, to_text
+from engine.tsql.scalars.values import Scalar, comparable, shown, to_text
 
 IDLE: Final = "AWAITING COMMAND"
 
@@ -71,7 +71,7 @@ def _who2(call: Call) -> None:
     for row in chosen:
         spid = str(row["spid"]).ljust(5)
         status = _plain(row, "status")
-        at = to_text(row.get("last_batch") or row.get("login_time"))
+        at = to_text(shown(row.get("last_batch") or row.get("login_time")))
         rows.append(
             (
                 spid, status.ljust(30) if status == "sleeping" else status.upper().ljust(30), _plain(row, "loginame"),

@@ -10,16 +10,18 @@ from engine.messages import SqlError
 from engine.tsql.query.conversions import Binder, Kind, Rule
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import returns
-from engine.tsql.scalars.types import BIGINT, FLOAT, INT
+from engine.tsql.scalars.types import BIGINT, FLOAT, INT, NULL
 
 
 def _count(binder: Binder, node: exp.Expr) -> Kind:
     inner = node.this
     if isinstance(inner, exp.Distinct):
-        for value in inner.expressions:
-            binder.expr(value)
-    elif isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star):
-        binder.expr(inner)
+        kinds = [binder.expr(value) for value in inner.expressions]
+    else:
+        plain = isinstance(inner, exp.Expr) and not isinstance(inner, exp.Star)
+        kinds = [binder.expr(inner)] if plain else []
+    if NULL in kinds:
+        raise SqlError(8117, "NULL", "count")
     return BIGINT if node.args.get("big_int") else INT
 
 
@@ -44,9 +46,16 @@ def _sum(binder: Binder, node: exp.Expr) -> Kind:
 
 
 _ORDERED: Final = frozenset(
-    {"row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value"}
-)
+    {
+        "row_number", "rank", "dense_rank", "ntile", "lag", "lead", "first_value", "last_value", "percent_rank",
+        "cume_dist",
+    }
+)  # fmt: skip
 """Functions that need ORDER BY in OVER. Documented [DOC: OVER]."""
+
+
+_FRAMED: Final = frozenset({"first_value", "last_value"})
+"""Those among them that take ROWS or RANGE."""
 
 
 def _check_window(node: exp.Expr) -> None:
@@ -58,10 +67,30 @@ def _check_window(node: exp.Expr) -> None:
     name = str(function.this) if anonymous else function.sql_name()
     if order is None and name.lower() in _ORDERED:
         raise SqlError(4112, name.upper())
+    framed = node.args.get("spec") is not None
+    if framed and name.lower() in _ORDERED - _FRAMED:
+        raise SqlError(10752, name.lower())
+    if framed and order is None:
+        raise SqlError(10756)
+    given = list(function.args.values())[:2] if not anonymous else function.expressions[:2]
+    if name.lower() == "ntile" and given and _sign(given[0]) in (-1, 0):
+        raise SqlError(4116)
+    if name.lower() in ("lag", "lead") and _sign(function.args.get("offset")) == -1:
+        raise SqlError(8730)
     if order is not None and any(isinstance(one.this, exp.Literal) for one in order.expressions):
         raise SqlError(5309 if any(one.this.is_string for one in order.expressions) else 5308)
     if isinstance(function.this, exp.Distinct):
         raise SqlError(10759)
+
+
+def _sign(node: object) -> int | None:
+    """-1, 0 or 1 of a number as it is written; None of anything else."""
+    node = node.unnest() if isinstance(node, exp.Expr) else node
+    if isinstance(node, exp.Neg):
+        return -1
+    if isinstance(node, exp.Literal) and not node.is_string:
+        return int(float(node.name) > 0)
+    return None
 
 
 def _window(binder: Binder, node: exp.Expr) -> Kind:

@@ -7,6 +7,7 @@ aggregates (8120, 147, 130 …), ORDER BY (145, 1033), derived tables (8155, 815
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import Final
 
 from sqlglot import exp
 
@@ -14,7 +15,8 @@ from engine.messages import SqlError
 from engine.tsql.query import forms, infer
 from engine.tsql.query.conversions import Kind, convert_to, text, wrapped
 from engine.tsql.query.grouping import Grouping, check_aggregates, has_aggregate, value_of
-from engine.tsql.query.names import NOTHING, Column, Columns, Names, Source, Space
+from engine.tsql.query.groupings import AGAIN
+from engine.tsql.query.names import NOTHING, Column, Columns, Names, Source, Space, resolve
 from engine.tsql.query.plans import UNNAMED, TableRef
 from engine.tsql.scalars.types import DECIMALS, MAX, NULL, SqlType, common, digits_of, nvarchar
 
@@ -203,7 +205,7 @@ class Binder(Grouping):
         order = tree.args.get("order")
         known = {name.lower() for name, _ in columns}
         for ordered in order.expressions if order is not None else ():
-            node = ordered.this
+            node = ordered.this.this if isinstance(ordered.this, exp.Collate) else ordered.this
             if isinstance(node, exp.Column):
                 if node.name.lower() not in known:
                     self.problems += [SqlError(207, node.name), SqlError(104, "UNION")]
@@ -239,6 +241,7 @@ class Binder(Grouping):
     def _select(self, select: exp.Select) -> Columns | None:
         space = self.space
         assert space is not None
+        told = len(self.problems)
         source = select.args.get("from_")
         joins = list(select.args.get("joins") or ())
         if source is not None:
@@ -263,8 +266,21 @@ class Binder(Grouping):
         columns = self._projections(select)
         self._order(select, columns)
         self._limit(select)
+        if select.meta.get(AGAIN):
+            del self.problems[told:]
         clause = select.args.get("for_")
-        return _xml(clause) if clause is not None and clause.args.get("kind") == "XML" else columns
+        if clause is None or clause.args.get("kind") != "XML":
+            return columns
+        self._write_as_xml(select, columns)
+        return _xml(clause)
+
+    def _write_as_xml(self, select: exp.Select, columns: Columns | None) -> None:
+        """Have moments and floats converted as XML writes them (styles 126 and 2 of CONVERT)."""
+        for projection, (_, kind) in zip(list(select.expressions), columns or (), strict=False):
+            if kind is None or projection.is_star or kind.name not in XML_STYLES:
+                continue
+            style = exp.Literal.number(XML_STYLES[kind.name])
+            wrapped(value_of(projection), "convert", text("varchar(40)"), after=(style, text(kind)))
 
     def _source(self, node: exp.Expr) -> None:
         space = self.space
@@ -301,6 +317,8 @@ class Binder(Grouping):
                 self.clause([join.args["on"]])
         if node.args.get("pivots"):
             pivot = node.args["pivots"][0]
+            if pivot.args.get("unpivot"):
+                _check_unpivoted(pivot, space.sources[-1])
             space.sources[-1] = Source(str(pivot.alias or name), None)
 
     def _table(self, node: exp.Table, name: str, named: list[str]) -> Source:
@@ -383,8 +401,11 @@ class Binder(Grouping):
         aliases = {name.lower() for name, _ in columns or ()} | {
             str(p.alias_or_name).lower() for p in select.expressions
         }
+        shown = [self._shown(projection) for projection in select.expressions] if order is not None else []
+        seen: set[str] = set()
         for ordered in order.expressions if order is not None else ():
             node = ordered.this
+            self._check_place(node, shown, seen)
             if isinstance(node, exp.Column) and not node.table and node.name.lower() in aliases:
                 continue
             if isinstance(node, exp.Literal) and not node.is_string:
@@ -395,8 +416,47 @@ class Binder(Grouping):
                 self.problems.append(SqlError(408, 1))
             self.clause([node])
 
+    def _shown(self, projection: exp.Expr) -> tuple[str, str]:
+        """The name of a column of the result and what stands for it; nothing where it may be more than one."""
+        if projection.is_star:
+            return "", ""
+        value = value_of(projection)
+        return str(projection.alias_or_name).lower(), self._identity(value) or value.sql(dialect="tsql")
+
+    def _identity(self, node: exp.Expr) -> str:
+        """A column with its table, however it is written; empty for anything else."""
+        if not isinstance(node, exp.Column) or node.is_star:
+            return ""
+        try:
+            parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]
+            found = resolve(self.space, [part for part in parts if part], node.name)
+        except SqlError:
+            return ""
+        return "" if found.source is None else f"{found.source.name}.{node.name}".lower()
+
+    def _check_place(self, node: exp.Expr, shown: list[tuple[str, str]], seen: set[str]) -> None:
+        """Finds 169 for what ORDER BY names twice, 209 for the name of two different columns of the result."""
+        starred = ("", "") in shown
+        meant = ""
+        if isinstance(node, exp.Literal) and not node.is_string and not starred:
+            place = int(float(node.name))
+            meant = shown[place - 1][1] if 1 <= place <= len(shown) else ""
+        elif isinstance(node, exp.Column):
+            meant = self._identity(node)
+            found = {value for name, value in shown if name == node.name.lower()} if not node.table else set()
+            if len(found) > 1:
+                self.problems.append(SqlError(209, node.name))
+            meant = next(iter(found), meant)
+        if meant and meant in seen:
+            self.problems.append(SqlError(169))
+        seen.add(meant)
+
     def _limit(self, select: exp.Select) -> None:
-        limit = select.args.get("limit")
+        limit, offset = select.args.get("limit"), select.args.get("offset")
+        if isinstance(offset, exp.Offset) and isinstance(offset.expression.unnest(), exp.Neg):
+            raise SqlError(10742)
+        if isinstance(limit, exp.Fetch) and str(limit.args["count"].name) == "0":
+            raise SqlError(10744)
         if limit is None or not isinstance(limit, exp.Limit):
             return
         value = limit.expression
@@ -405,10 +465,17 @@ class Binder(Grouping):
         options = limit.args.get("limit_options")
         number = value.unnest() if isinstance(value, exp.Expr) else None
         percent = options is not None and options.args.get("percent")
-        if isinstance(number, exp.Literal) and "." in number.name and not percent:
+        if isinstance(number, exp.Literal) and (number.is_string or ("." in number.name and not percent)):
             raise SqlError(1060)
         if options is not None and options.args.get("with_ties") and select.args.get("order") is None:
             raise SqlError(1062)
+
+
+XML_STYLES: Final = {
+    **dict.fromkeys(("datetime", "smalldatetime", "datetime2", "date", "datetimeoffset"), 126),
+    **dict.fromkeys(("float", "money", "smallmoney"), 2),
+}
+"""Types and the styles of CONVERT in which FOR XML writes them."""
 
 
 # --- shapes ----------------------------------------------------------------------------------------------
@@ -436,6 +503,16 @@ def _check_recursion(anchor: Columns | None, rest: Columns | None, name: str) ->
         digits = [digits_of(kind) if kind.name in DECIMALS else () for kind in (first, second)]
         if (first.name, first.length, digits[0]) != (second.name, second.length, digits[1]):
             raise SqlError(240, column, name)
+
+
+def _check_unpivoted(pivot: exp.Expr, source: Source) -> None:
+    """Raises 8167 for a column of another type than the first of the list."""
+    fields = pivot.args.get("fields") or []
+    names = [str(column.name) for column in fields[0].expressions] if len(fields) == 1 else []
+    kinds = [kind for name in names for kind in source.find(name)[:1]]
+    for name, kind in zip(names, kinds, strict=False):
+        if len(kinds) == len(names) and None not in (kind, kinds[0]) and str(kind) != str(kinds[0]):
+            raise SqlError(8167, name)
 
 
 def _column_name(projection: exp.Expr) -> str:

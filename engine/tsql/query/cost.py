@@ -14,6 +14,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from engine.tsql.scalars.like import like
 from engine.tsql.scalars.values import Scalar, comparable
 
 CALL_WORK: Final = 2
@@ -30,6 +31,10 @@ MOST: Final = 10**12
 """More than any query may cost."""
 
 
+Bound = tuple[str, str, float | str]
+"""Column; `>`, `>=`, `<` or `like`; number or pattern."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """One thing that a query reads: a table by its name in SQLite, or a query."""
@@ -40,6 +45,8 @@ class Source:
     """Columns that are equal to something of the sources before it."""
     fixed: tuple[str, ...] = ()
     """Columns that are equal to a constant, a variable or something of a query around."""
+    bounds: tuple[Bound, ...] = ()
+    """Columns that are compared with a number or, by LIKE, with a text."""
     outer: bool = False
     """LEFT JOIN: at least one row."""
 
@@ -53,6 +60,10 @@ class Query:
     """UNION and its like, instead of sources."""
     calls: int = 0
     """Of functions for each row that comes out."""
+    group_calls: int = 0
+    """Of functions for each group, outside its totals."""
+    grouped_by: tuple[int, ...] | None = None
+    """Numbers of the sources whose columns make the groups; None where the rows are not known to be in groups."""
     filters: int = 0
     """Of functions and comparisons for each row that is looked at."""
     inner: tuple[tuple[Query, bool], ...] = ()
@@ -78,7 +89,7 @@ class Sizes:
     def __init__(self) -> None:
         self._columns: dict[str, tuple[str, ...]] = {}
         self._rows: dict[str, Sequence[Sequence[Scalar]]] = {}
-        self._commonest: dict[tuple[str, str], int] = {}
+        self._commonest: dict[tuple[str, str, tuple[Bound, ...]], int] = {}
 
     def add(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
         self._columns[table] = tuple(name.lower() for name in columns)
@@ -87,11 +98,17 @@ class Sizes:
     def rows(self, table: str) -> int:
         return len(self._rows.get(table, ()))
 
-    def commonest(self, table: str, column: str) -> int:
-        """Rows that have the commonest value of the column; all where there is no such column."""
-        key = table, column
+    def within(self, table: str, bounds: Sequence[Bound]) -> list[Sequence[Scalar]]:
+        """Rows whose columns keep within *bounds*."""
+        names, rows = self._columns.get(table, ()), self._rows.get(table, ())
+        tests = [(names.index(column), sign, bound) for column, sign, bound in bounds if column in names]
+        return [row for row in rows if all(_keeps(row[place], sign, bound) for place, sign, bound in tests)]
+
+    def commonest(self, table: str, column: str, bounds: tuple[Bound, ...] = ()) -> int:
+        """Rows within *bounds* that have the commonest value of the column; all where there is no such column."""
+        key = table, column, bounds
         if key not in self._commonest:
-            names, rows = self._columns.get(table, ()), self._rows.get(table, ())
+            names, rows = self._columns.get(table, ()), self.within(table, bounds)
             found = len(rows)
             if column in names:
                 place = names.index(column)
@@ -104,6 +121,14 @@ class Sizes:
                 found = max(counted.values(), default=0)
             self._commonest[key] = found
         return self._commonest[key]
+
+
+def _keeps(value: Scalar, sign: str, bound: float | str) -> bool:
+    if isinstance(bound, str):
+        return bool(like(bound, value))
+    if value is None or not isinstance(value, int | float):
+        return value is not None
+    return value > bound if sign == ">" else value >= bound if sign == ">=" else value < bound
 
 
 def work_of(query: Query, sizes: Sizes) -> int:
@@ -128,20 +153,29 @@ def _of_parts(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -
 
 def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
     rows, looked_at, work = 1, 0, 0
+    sizes_there = []
     for source in query.sources:
         there = sizes.rows(source.table)
         if source.query is not None:
             there, inside = _cost(source.query, sizes, known)
             work += inside
+        sizes_there.append(max(there, 1))
         found = min((_commonest(source, column, there, sizes) for column in source.equal), default=there)
         looked_at += rows * found + (there if source.equal else 0)  # SQLite makes an index of its own
         found = min((_commonest(source, column, there, sizes) for column in source.fixed), default=found)
+        if source.bounds:
+            columns = (*source.equal, *source.fixed)
+            kept = (sizes.commonest(source.table, column, source.bounds) for column in columns)
+            found = min(found, *kept, len(sizes.within(source.table, source.bounds)))
         rows = min(rows * max(found, int(source.outer)), MOST)
     looked_at = max(looked_at, 1)
     for inner, again in query.inner:
         work += _cost(inner, sizes, known)[1] * (max(rows, 1) if again else 1)
     work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
     work += query.sorts * _sorting(rows)
+    if query.grouped_by is not None:
+        rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
+    work += rows * query.group_calls * CALL_WORK
     return min(1 if query.one_row else rows, query.most), min(work, MOST)
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Final
+from typing import Final, TypeGuard
 
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.cost import MOST, Query, Source
+from engine.tsql.query.cost import MOST, Bound, Query, Source
 
 QUERIES_MAX: Final = 3_000
 """Queries in a query, each common table expression as often as it is named, before message 8623. Assumed: SQLite
@@ -85,11 +85,16 @@ class _Reader:
         inner: list[tuple[Query, bool]] = []
         filters = self._expressions(filtering, own, inner)
         calls = self._expressions(showing, own, inner)
+        grouped_by = _grouped_by(select, own)
+        totals = [node for value in showing for node in _totals(value)] if grouped_by is not None else []
+        group_calls = calls - self._expressions(totals, own, []) if grouped_by is not None else 0
         grouped = select.args.get("group") is not None
         ordered = sum(int(select.args.get(key) is not None) for key in ("order", "group", "distinct"))
         return Query(
             sources=sources,
-            calls=calls,
+            calls=calls - group_calls,
+            group_calls=group_calls,
+            grouped_by=grouped_by,
             filters=filters,
             inner=tuple(inner),
             sorts=ordered + sum(1 for e in select.expressions for _ in e.find_all(exp.Window)),
@@ -119,9 +124,11 @@ class _Reader:
             table = "" if query is not None else node.name
         elif isinstance(node, exp.Subquery):
             query = self.query(node.this)
-        return Source(table, query, tuple(equal), tuple(fixed), outer)
+        kept = [*tests, *common] if outer else tests  # WHERE turns away the rows that nothing was joined to
+        bounds = tuple(_bounds(kept, own[len(before) - 1], len(own) == 1)) if table else ()
+        return Source(table, query, tuple(equal), tuple(fixed), bounds, outer)
 
-    def _expressions(self, nodes: list[object], own: list[str], inner: list[tuple[Query, bool]]) -> int:
+    def _expressions(self, nodes: Sequence[object], own: list[str], inner: list[tuple[Query, bool]]) -> int:
         """Calls in the expressions; the queries in them go to *inner*."""
         calls = 0
         left = [part for node in nodes for part in (node if isinstance(node, list) else [node])]
@@ -135,6 +142,36 @@ class _Reader:
             calls += int(isinstance(node, exp.Anonymous | exp.AggFunc | exp.Like))
             left += node.iter_expressions()
         return calls
+
+
+def _grouped_by(select: exp.Expr, own: list[str]) -> tuple[int, ...] | None:
+    """Numbers of the sources whose columns make the groups; None if that cannot be told."""
+    group = select.args.get("group")
+    if group is None or not group.expressions:
+        return None
+    tables = {column.table.lower() for node in group.expressions for column in node.find_all(exp.Column)}
+    if len(own) == 1:
+        return (0,)
+    return tuple(own.index(name) for name in sorted(tables)) if tables <= set(own) else None
+
+
+def _totals(value: object) -> Iterator[exp.Expr]:
+    """The aggregates in an expression or a list of them, which look at every row; those OVER a window are not."""
+    left = [value]
+    while left:
+        node = left.pop()
+        if isinstance(node, list):
+            left += node
+        elif _is_total(node):
+            yield node
+        elif isinstance(node, exp.Expr) and not isinstance(node, exp.Query | exp.Window):
+            left += node.iter_expressions()
+
+
+def _is_total(node: object) -> TypeGuard[exp.Expr]:
+    return isinstance(node, exp.AggFunc) or (
+        isinstance(node, exp.Anonymous) and node.name.lower() in AGGREGATES
+    )
 
 
 def _handed_on(select: exp.Select, sources: tuple[Source, ...]) -> tuple[tuple[str, str, str], ...]:
@@ -193,6 +230,22 @@ def _equalities(test: exp.Expr) -> Iterator[tuple[exp.Column, exp.Expr]]:
             yield column, other
 
 
+_SIGNS: Final[dict[type[exp.Expr], str]] = {exp.GT: ">", exp.GTE: ">=", exp.LT: "<", exp.Like: "like"}
+
+
+def _bounds(tests: list[exp.Expr], source: str, only: bool) -> Iterator[Bound]:
+    """What the columns of *source* are compared with, where it is a number or the pattern of LIKE."""
+    for test in tests:
+        sign = _SIGNS.get(type(test))
+        column, other = (_bare(test.this), _bare(test.expression)) if sign else (None, None)
+        if not isinstance(column, exp.Column) or not isinstance(other, exp.Literal):
+            continue
+        if other.is_string != (sign == "like"):
+            continue
+        if sign and (column.table.lower() == source or (only and not column.table)):
+            yield column.name.lower(), sign, other.name if other.is_string else float(other.name)
+
+
 def _bare(node: exp.Expr) -> exp.Expr:
     while isinstance(node, exp.Paren | exp.Collate):
         node = node.this
@@ -210,14 +263,12 @@ def _aggregates(select: exp.Select) -> bool:
     """One row comes out: it has a total of everything."""
     for projection in select.expressions:
         for node in projection.walk(prune=lambda node: isinstance(node, exp.Query | exp.Window)):
-            if isinstance(node, exp.AggFunc) or (
-                isinstance(node, exp.Anonymous) and node.name.lower() in AGGREGATES
-            ):
+            if _is_total(node):
                 return True
     return False
 
 
-AGGREGATES: Final = frozenset({"t_sum", "t_avg", "t_stdev", "group_concat"})
+AGGREGATES: Final = frozenset({"t_sum", "t_avg", "t_stdev", "t_stdevp", "t_var", "t_varp", "group_concat"})
 """Functions of many rows that sqlglot does not know as such."""
 
 

@@ -1,18 +1,25 @@
-"""FOR XML PATH and RAW: the rows of a query as one text of XML. Rules from [DOC: FOR XML, PATH mode]."""
+"""FOR XML PATH, RAW and, of one table, AUTO: the rows of a query as one text of XML. Rules from [DOC: FOR XML,
+PATH mode] and its sisters for RAW and AUTO."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
 from sqlglot import exp
 
+from engine.messages import SqlError
+
 COLUMN: Final = "XML_F52E2B61-18A1-11d1-B105-00805F49916B"
 """Name of the only column of a FOR XML query that is not inside another one."""
 
 MARK: Final = "xml"
 """Key in the metadata of a node whose value is XML already (TYPE): it is not escaped again."""
+
+SHOWN: Final = "shown"
+"""Key in the metadata of a table: the name of its elements in AUTO."""
 
 _CONTENT: Final = frozenset({"", "*", "text()", "node()", "data()"})
 """Column names that make content without an element of their own."""
@@ -36,35 +43,56 @@ def rewritten(select: exp.Select, clause: exp.Expr, unnamed: str) -> exp.Select 
     """
     options = dict(_option(option.this) for option in clause.expressions)
     mode = next(iter(options), "")
-    if mode not in ("PATH", "RAW") or set(options) - {mode, "ROOT", "TYPE", "ELEMENTS", "ELEMENTS XSINIL"}:
+    if mode not in ("PATH", "RAW", "AUTO") or set(options) - {
+        mode,
+        "ROOT",
+        "TYPE",
+        "ELEMENTS",
+        "ELEMENTS XSINIL",
+    }:
         return None
     if any(projection.is_star for projection in select.expressions):
         return None
     names = [_name_of(projection, unnamed) for projection in select.expressions]
     values = [_value_of(projection) for projection in select.expressions]
-    attributes = mode == "RAW" and not any(word.startswith("ELEMENTS") for word in options)
+    tag = options[mode] if options[mode] is not None else "row"
+    if mode == "AUTO":
+        if select.args.get("from_") is None:
+            raise SqlError(6800)
+        if select.args.get("joins") or not isinstance(select.args["from_"].this, exp.Table):
+            return None
+        source = select.args["from_"].this
+        tag = str(source.meta.get(SHOWN) or source.alias_or_name)
+    attributes = mode != "PATH" and not any(word.startswith("ELEMENTS") for word in options)
+    if attributes and "" in names:
+        raise SqlError(6809)
+    _check_attributes(names)
+    nil = "ELEMENTS XSINIL" in options
     items = []
     for place, (name, value) in enumerate(zip(names, values, strict=True)):
         column = exp.column(f"x{place}")
         content = _call("xml_join", column) if _is_xml(value) else _call("xml_escape", column)
-        items.append(_Item(_path(f"@{name}" if attributes else name), content))
+        items.append(_Item(_path(f"@{name}" if attributes else name, mode == "PATH"), content))
     _order_by_values(select, names, values)
     select.set(
         "expressions", [exp.alias_(value, f"x{place}", quoted=True) for place, value in enumerate(values)]
     )
-    tag = options[mode] if options[mode] is not None else "row"
+    space = exp.Literal.string(_XSI) if nil else exp.Null()
+    own = _attributes(items)
+    if nil and "ROOT" not in options:
+        own = _call("xml_join", space.copy(), own)
     joined: exp.Expr = exp.Anonymous(
         this="group_concat",
         expressions=[
-            _call("xml_row", exp.Literal.string(tag), _attributes(items), _content(items)),
+            _call("xml_row", exp.Literal.string(encoded(tag or "")), own, _content(items, nil)),
             exp.Literal.string(" " if names == ["data()"] else ""),
         ],
     )
     if "ROOT" in options:
         root = exp.Literal.string(options["ROOT"] or "root")
-        joined = _call("xml_row", root, exp.Null(), joined)
-    source = exp.Subquery(this=select.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
-    outer = exp.Select(expressions=[exp.alias_(joined, COLUMN, quoted=True)], from_=exp.From(this=source))
+        joined = _call("xml_row", root, space, joined)
+    rows = exp.Subquery(this=select.copy(), alias=exp.TableAlias(this=exp.to_identifier("s")))
+    outer = exp.Select(expressions=[exp.alias_(joined, COLUMN, quoted=True)], from_=exp.From(this=rows))
     outer.meta[MARK] = "TYPE" in options
     return outer
 
@@ -101,9 +129,33 @@ def _is_xml(value: exp.Expr) -> bool:
     return bool(isinstance(inner, exp.Expr) and inner.meta.get(MARK))
 
 
-def _path(name: str) -> tuple[str, ...]:
-    parts = tuple(name.split("/"))
-    return parts[:-1] if parts[-1].lower() in _CONTENT else parts
+_XSI: Final = ' xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"'
+
+_MARKS: Final = re.compile(r"(comment|processing-instruction)\((.*)\)")
+"""Column names that make a comment or an instruction."""
+
+
+def _check_attributes(names: list[str]) -> None:
+    """Raises 6852 for an attribute behind an element on the same level."""
+    elements: set[tuple[str, ...]] = set()
+    for name in names:
+        *above, last = name.split("/")
+        if last.startswith("@") and tuple(above) in elements:
+            raise SqlError(6852, name)
+        for depth in range(len(above) + 1):
+            if depth < len(above) or not last.startswith("@"):
+                elements.add(tuple(above[:depth]))
+
+
+def encoded(name: str) -> str:
+    """A name as XML takes it: _x0020_ for a blank."""
+    shown = re.sub(r"[^\w.:\-]", lambda match: f"_x{ord(match[0]):04X}_", name)
+    return re.sub(r"^[\d.\-]", lambda match: f"_x{ord(match[0]):04X}_", shown)
+
+
+def _path(name: str, divided: bool = True) -> tuple[str, ...]:
+    parts = tuple(name.split("/")) if divided else (name,)
+    return parts[:-1] if divided and parts[-1].lower() in _CONTENT else parts
 
 
 def _order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr]) -> None:
@@ -118,19 +170,24 @@ def _order_by_values(select: exp.Select, names: list[str], values: list[exp.Expr
 
 def _attributes(items: list[_Item]) -> exp.Expr:
     found = [item for item in items if len(item.path) == 1 and item.path[0].startswith("@")]
-    parts = [_call("xml_attribute", exp.Literal.string(i.path[0][1:]), i.content) for i in found]
+    parts = [_call("xml_attribute", exp.Literal.string(encoded(i.path[0][1:])), i.content) for i in found]
     return _call("xml_join", *parts) if parts else exp.Null()
 
 
-def _content(items: list[_Item]) -> exp.Expr:
+def _content(items: list[_Item], nil: bool) -> exp.Expr:
     """Columns that follow one another with the same first name share one element."""
     parts: list[exp.Expr] = []
     inner = [item for item in items if not (item.path and item.path[0].startswith("@"))]
     for name, group in groupby(inner, key=lambda item: item.path[0] if item.path else ""):
         together = [item.inside() if name else item for item in group]
-        if name:
-            tag = exp.Literal.string(name)
-            parts.append(_call("xml_element", tag, _attributes(together), _content(together)))
+        mark = _MARKS.fullmatch(name)
+        if mark is not None:
+            kind, of = exp.Literal.string(mark[1]), exp.Literal.string(mark[2])
+            parts += [_call("xml_mark", kind, of, item.content) for item in together]
+        elif name:
+            tag = exp.Literal.string(encoded(name))
+            make = "xml_nil" if nil and not any(item.path for item in together) else "xml_element"
+            parts.append(_call(make, tag, _attributes(together), _content(together, nil)))
         else:
             parts += [item.content for item in together]
     return _call("xml_join", *parts) if parts else exp.Null()

@@ -40,8 +40,6 @@ class Grouping:
         """Raises 8120, 8121 or 8127 for columns that are neither grouped nor in an aggregate; 164, 144."""
         group, having = select.args.get("group"), select.args.get("having")
         grouped: set[str] = set()
-        if group is not None and group.find(exp.Rollup, exp.Cube, exp.GroupingSets) is not None:
-            return
         self.grouped_kinds = {type(node) for node in group.expressions} if group is not None else set()
         for node in group.expressions if group is not None else ():
             if node.find(exp.Select) is not None or _own_aggregate(node):
@@ -83,7 +81,7 @@ class Grouping:
             return node.name.lower()
         if isinstance(node, exp.Paren):
             return self._canonical(node.this)
-        return node.transform(_bare_column).sql(dialect="tsql").lower()
+        return node.transform(bare_column).sql(dialect="tsql").lower()
 
     def _ungrouped(self, node: exp.Expr, grouped: set[str], number: int) -> list[SqlError]:
         """What of an expression is neither grouped nor in an aggregate."""
@@ -149,7 +147,7 @@ def value_of(projection: exp.Expr) -> exp.Expr:
     return value
 
 
-def _bare_column(node: exp.Expr) -> exp.Expr:
+def bare_column(node: exp.Expr) -> exp.Expr:
     return exp.column(node.name) if isinstance(node, exp.Column) and not node.is_star else node
 
 

@@ -6,6 +6,8 @@ says so, and returns the type of the whole; None for a type that is not known, w
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Final
 
 from sqlglot import exp
@@ -23,6 +25,7 @@ from engine.tsql.query.conversions import (
     wrapped,
 )
 from engine.tsql.query.names import ROW_NUMBER, resolve
+from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import returns
 from engine.tsql.scalars.types import (
     BIT,
@@ -34,6 +37,7 @@ from engine.tsql.scalars.types import (
     PRECISION_MAX,
     SqlType,
     arithmetic,
+    check_written,
     checked_conversion,
     common,
     numeric,
@@ -50,6 +54,8 @@ def _literal(binder: Binder, node: exp.Expr) -> Kind:
     if node.args.get("is_string"):
         return varchar(len(name)) if len(name) <= 8000 else varchar(MAX)
     if "e" in name.lower():
+        if math.isinf(float(name)):
+            raise SqlError(168, name, 8)
         return FLOAT
     whole, _, part = name.partition(".")
     digits = whole.lstrip("0") + part
@@ -187,6 +193,7 @@ def _comparison(binder: Binder, node: exp.Expr) -> Kind:
         return BIT
     if isinstance(left, exp.Tuple) or isinstance(right, exp.Tuple):
         return binder.parts(node)
+    _check_collations(left, right, _COMPARED.get(type(node), "equal to"))
     a, b = binder.expr(left), binder.expr(right)
     left, right = node.this, node.args["expression"]
     target = common(a, b)
@@ -285,6 +292,7 @@ def _convert(binder: Binder, node: exp.Expr) -> Kind:
     wanted, value = (node.this, node.args.get("expression")) if is_convert else (node.args["to"], node.this)
     if not isinstance(value, exp.Expr) or not isinstance(wanted, exp.Expr):
         return None
+    check_written(wanted.sql(dialect="tsql"), "convert specification")
     target = written_type(wanted)
     source = binder.expr(value)
     style = node.args.get("style")
@@ -362,6 +370,8 @@ def _call(binder: Binder, node: exp.Expr) -> Kind:
             as_text(binder, node.expressions[place], kind)
     if name == "datalength" and kinds and kinds[0] not in (None, NULL):
         node.append("expressions", text(kinds[0]))
+    if name == "sql_variant_property" and len(kinds) == 2:
+        _variant_property(node, kinds[0])
     if name == "dateadd" and len(kinds) == 3 and result is not None:
         node.append("expressions", text(result))
     if name == "replicate" and result is not None and len(kinds) == 2:
@@ -371,6 +381,16 @@ def _call(binder: Binder, node: exp.Expr) -> Kind:
             raise SqlError(8116, kinds[0].name, 1, name)
         binder.fit(node, result, source=FLOAT if name == "power" else None)
     return result
+
+
+def _variant_property(node: exp.Expr, kind: Kind) -> None:
+    """SQL_VARIANT_PROPERTY is told the type. Raises Unsimulated for what keeps no type of its own here."""
+    if kind is not None and kind.name == "sql_variant":
+        raise Unsimulated("the type of a value in a sql_variant")
+    if node.expressions[1].name.lower() == "totalbytes":
+        raise Unsimulated("SQL_VARIANT_PROPERTY of TotalBytes")
+    if kind not in (None, NULL):
+        node.append("expressions", text(kind))
 
 
 def _parse(binder: Binder, node: exp.Expr) -> Kind:
@@ -438,7 +458,28 @@ def _dot(binder: Binder, node: exp.Expr) -> Kind:
 
 
 def _collate(binder: Binder, node: exp.Expr) -> Kind:
+    name = str(node.expression.name)
+    if name.upper() not in _OWN_COLLATIONS and _COLLATION.fullmatch(name) is None:
+        raise SqlError(448, name)
     return binder.expr(node.this)
+
+
+_OWN_COLLATIONS: Final = frozenset({"DATABASE_DEFAULT", "CATALOG_DEFAULT"})
+_COLLATION: Final = re.compile(
+    r"\w{2,60}_(?:BIN2?|C[IS]_A[IS](?:_KS)?(?:_WS)?(?:_SC)?(?:_VSS)?(?:_UTF8)?)", re.IGNORECASE
+)
+"""Names of collations as they are made up. Documented [DOC: Windows collation name]."""
+
+
+def _check_collations(left: object, right: object, operation: str) -> None:
+    """Raises 468 for two texts with different collations of their own."""
+    names = [
+        str(side.expression.name)
+        for side in (left, right)
+        if isinstance(side, exp.Collate) and side.expression.name.upper() not in _OWN_COLLATIONS
+    ]
+    if len(names) == 2 and names[0].lower() != names[1].lower():
+        raise SqlError(468, *names, operation)
 
 
 def _exists(binder: Binder, node: exp.Expr) -> Kind:

@@ -16,6 +16,12 @@ from engine.tsql.query.plans import Plan, References
 # asks nothing need not spend them.
 
 
+def load() -> None:
+    """Spend it now: who asks first does not wait for it."""
+    from engine.tsql.language import parse  # noqa: F401
+    from engine.tsql.query import translate  # noqa: F401
+
+
 def parse_command(text: str, tokens: Sequence[Token], following: Token) -> s.Statement:
     """The command that *tokens* of *text* are; *following* is behind it. Raises SyntaxProblem 102 or 156."""
     from engine.tsql.language import parse

@@ -393,13 +393,21 @@ def _unpivot_or_pivot(source: exp.Expr) -> None:
     kind(source, pivots[0])
 
 
+def _names_of(source: exp.Expr, verb: str) -> list[str]:
+    """The columns of a derived table, which the first SELECT of a UNION names."""
+    first = source.this if isinstance(source, exp.Subquery) else None
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select):
+        raise Unsimulated(f"{verb} of anything but a derived table with named columns")
+    if any(projection.is_star for projection in first.expressions):
+        raise Unsimulated(f"{verb} of SELECT *")
+    return [_named(projection) for projection in first.expressions]
+
+
 def _pivot(source: exp.Expr, pivot: exp.Expr) -> None:
     """(SELECT g, k, v …) s PIVOT (SUM(v) FOR k IN ([a], [b])) p: SELECT g, SUM(CASE k WHEN 'a' THEN v END) …"""
-    if not isinstance(source, exp.Subquery) or not isinstance(source.this, exp.Select):
-        raise Unsimulated("PIVOT of anything but a derived table with named columns")
-    if any(projection.is_star for projection in source.this.expressions):
-        raise Unsimulated("PIVOT of SELECT *")
-    names = [_named(projection) for projection in source.this.expressions]
+    names = _names_of(source, "PIVOT")
     fields = pivot.args.get("fields") or []
     aggregates = pivot.expressions
     if len(fields) != 1 or len(aggregates) != 1:
@@ -461,12 +469,10 @@ def _replace_source(source: exp.Expr, pivot: exp.Expr, shown: list[exp.Expr], gr
 
 def _unpivot(source: exp.Expr, pivot: exp.Expr) -> None:
     """(…) s UNPIVOT (v FOR k IN (a, b)) u: one SELECT for each column, together, without the rows that are NULL."""
-    if not isinstance(source, exp.Subquery) or not isinstance(source.this, exp.Select):
-        raise Unsimulated("UNPIVOT of anything but a derived table with named columns")
     fields = pivot.args.get("fields") or []
     if len(fields) != 1 or len(pivot.expressions) != 1:
         raise Unsimulated("UNPIVOT of more than one column")
-    names = [_named(projection) for projection in source.this.expressions]
+    names = _names_of(source, "UNPIVOT")
     taken = [column.name for column in fields[0].expressions]
     _check_size(source, taken, copies=len(taken))
     value, key = pivot.expressions[0].name, fields[0].this.name

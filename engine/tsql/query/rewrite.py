@@ -10,7 +10,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query import forms, forxml
+from engine.tsql.query import forms, forxml, groupings
 from engine.tsql.query.bind import bound
 from engine.tsql.query.cost import NO_QUERY, Query
 from engine.tsql.query.cost_tree import cost_of
@@ -63,6 +63,8 @@ def rewriting(tree: exp.Expr, names: Names) -> Generator[int, None, tuple[str, R
     yield len(nodes) * BIND_WORK
     if _has(nodes, forms.BEFORE):
         forms.write_out(tree)
+    if _has(nodes, groupings.SEVERAL) or any(map(groupings.asked, nodes)):
+        tree = groupings.spread(tree)
     columns = bound(tree, names)
     query.outputs = tuple(name for name, _ in columns or ())
     query.kinds = tuple(kind for _, kind in columns or ())
@@ -184,7 +186,9 @@ def _rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
     query.tables.setdefault(ref.key, ref)
     alias = table.args.get("alias") or exp.TableAlias(this=exp.to_identifier(ref.parts[-1], quoted=True))
     joins = table.args.get("joins")
-    return exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
+    made = exp.Table(this=exp.to_identifier(ref.key, quoted=True), alias=alias, joins=joins)
+    made.meta[forxml.SHOWN] = table.alias or ".".join(ref.parts)
+    return made
 
 
 def _rewrite_column(column: exp.Expr, query: Rewritten) -> exp.Expr:
@@ -244,6 +248,9 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if name == "avg" and "average" in node.meta:
         return node if isinstance(node.parent, exp.Window) else _averaged(node, node.meta["average"])
     arguments = list(node.expressions)
+    if name in ("percent_rank", "cume_dist") and isinstance(node.parent, exp.Window):
+        query.calls.add((written, len(arguments)))
+        return node  # SQLite has it
     if (
         name == "rand" and not arguments and not isinstance(node.parent, exp.Subquery)
     ):  # one number for all rows
@@ -507,7 +514,7 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
         raise Unsimulated(f"FOR {clause.args.get('kind')}")
     xml = forxml.rewritten(node, clause, UNNAMED) if isinstance(node, exp.Select) else None
     if xml is None:
-        raise Unsimulated("FOR XML other than PATH and RAW of one SELECT")
+        raise Unsimulated("FOR XML EXPLICIT, and AUTO or UNION of several tables")
     return xml
 
 

@@ -17,6 +17,7 @@ from engine.tsql.language.reader import STATEMENT_TOKENS_MAX
 from engine.tsql.query import forms
 from engine.tsql.query.bind import refuse_order
 from engine.tsql.query.dialect import Unreadable, read
+from engine.tsql.query.grouping import has_aggregate
 from engine.tsql.query.names import NOTHING, ROW_NUMBER, Names
 from engine.tsql.query.plans import ROW_ID, UNNAMED, Plan, References, TableRef, Unsimulated
 from engine.tsql.query.rewrite import Rewritten, rewriting, table_ref, variable_name
@@ -63,6 +64,8 @@ def check_expression(text: str, line: int) -> None:
         raise _below(problem, line) from None
     if not isinstance(tree, exp.Select) or len(tree.expressions) != 1 or tree.args.get("from_"):
         raise SyntaxProblem(line, 102, tokens_of(text)[-2].text)
+    if isinstance(tree.expressions[0], exp.Alias):
+        raise SyntaxProblem(line, 102, tree.expressions[0].alias)
 
 
 TREES_KEPT: Final = 200_000
@@ -74,6 +77,9 @@ PLANS_KEPT: Final = 400_000
 def _parsed(text: str) -> exp.Expr:
     tree = read(_readable(text))
     forms.check(tree)
+    for exists in tree.find_all(exp.Exists):  # what it would show is never looked at
+        if isinstance(exists.this, exp.Select) and [*map(type, exists.this.expressions)] == [exp.Star]:
+            exists.this.set("expressions", [exp.Literal.number(1)])
     return tree
 
 
@@ -148,18 +154,19 @@ def _readable(text: str, depth: int = 0) -> str:
 
 def _top(tokens: Sequence[Token]) -> tuple[int, int]:
     """Numbers of the first token of TOP (n) behind INSERT, UPDATE or DELETE and of the one behind it; 0 if none."""
-    first = tokens[0].upper
-    if first not in ("INSERT", "UPDATE", "DELETE") or tokens[1].upper != "TOP":
+    place = forms.verb_place(tokens) + 1
+    if tokens[place - 1].upper not in ("INSERT", "UPDATE", "DELETE") or tokens[place].upper != "TOP":
         return 0, 0
-    return 1, forms.behind_brackets(tokens, 2) if tokens[2].is_op("(") else 3
+    return place, forms.behind_brackets(tokens, place + 1) if tokens[place + 1].is_op("(") else place + 2
 
 
 def _left_out(tokens: Sequence[Token]) -> frozenset[int]:
     """Numbers of tokens that sqlglot cannot read and that are seen to elsewhere: TOP of a change, hints of INSERT."""
     first, behind = _top(tokens)
     found = set(range(first, behind))
-    if tokens[0].upper == "INSERT":
-        place = max(1, behind)
+    verb = forms.verb_place(tokens)
+    if tokens[verb].upper == "INSERT":
+        place = max(verb + 1, behind)
         while tokens[place].kind in ("word", "quoted", "variable") or tokens[place].is_op("."):
             if tokens[place].upper == "WITH" and tokens[place + 1].is_op("("):
                 found |= set(range(place, forms.behind_brackets(tokens, place + 1)))
@@ -432,7 +439,7 @@ def _plan_update(tree: exp.Expr, names: Names) -> Planning:
     for _, at in defaulted:
         pairs[at - 1].set("expression", exp.Null())
     values = [pair.expression for pair in (*pairs, *variables)]
-    columns = tuple(pair.this.name for pair in pairs)
+    columns = tuple(_base_column(tree, pair.this.name) for pair in pairs)
     sql, query, target = yield from _row_numbers(tree, values, names)
     assigns = tuple(variable_name(pair.this) for pair in variables)
     made = _plan("update", sql, query, target=target, columns=columns, assigns=assigns)
@@ -475,11 +482,14 @@ def _row_numbers(
     named = (tree.args.get("tables") or [None])[0] or tree.this
     source = tree.args.get("from_")
     table = source.this if source is not None else tree.this or named
-    if not isinstance(named, exp.Table) or not isinstance(table, exp.Table):
+    if not isinstance(named, exp.Table) or not isinstance(table, exp.Table | exp.Subquery):
         raise Unsimulated("this form of UPDATE or DELETE")
-    with_ = tree.args.get("with_")
-    if with_ is not None and named.name.lower() in (cte.alias.lower() for cte in with_.expressions):
-        raise Unsimulated("UPDATE or DELETE through a common table expression")
+    through = _expression_named(tree, table, named)
+    if through is not None:
+        number, target = _row_through(*through)
+        return (yield from _rows_of(tree, table, [number, *values], names, target))
+    if not isinstance(table, exp.Table):
+        raise Unsimulated("this form of UPDATE or DELETE")
     target, alias = table_ref(named), named.alias_or_name
     for candidate in table.find_all(exp.Table):
         if len(target.parts) == 1 and candidate.alias.lower() == target.parts[0].lower():
@@ -487,14 +497,80 @@ def _row_numbers(
             break
         if table_ref(candidate).key == target.key:
             alias = candidate.alias or table_ref(candidate).parts[-1]
-    number = _row_number(alias)
-    select = exp.Select(
-        expressions=[number, *values], from_=exp.From(this=table), where=tree.args.get("where")
-    )
+    return (yield from _rows_of(tree, table, [_row_number(alias), *values], names, target))
+
+
+def _rows_of(
+    tree: exp.Expr, table: exp.Expr, shown: list[exp.Expr], names: Names, target: TableRef
+) -> Generator[int, None, tuple[str, Rewritten, TableRef]]:
+    """SELECT *shown* FROM *table* with the WHERE and WITH of an UPDATE or DELETE of *target*."""
+    select = exp.Select(expressions=shown, from_=exp.From(this=table), where=tree.args.get("where"))
     if tree.args.get("with_") is not None:
         select.set("with_", tree.args["with_"])
     sql, query = yield from rewriting(select, names)
     return sql, query, target
+
+
+# --- UPDATE and DELETE through a common table expression or a derived table
+
+
+_ROW_OF_BASE: Final = "row of the base table"
+
+
+def _expression_named(tree: exp.Expr, table: exp.Expr, named: exp.Table) -> tuple[str, exp.Expr] | None:
+    """(alias, query) of the table expression that an UPDATE or DELETE names; None where it names a table."""
+    found = {cte.alias.lower(): cte.this for cte in getattr(tree.args.get("with_"), "expressions", ())}
+    sources = [table, *(join.this for join in table.args.get("joins") or ())]
+    for source in sources:
+        if source.alias_or_name.lower() != named.name.lower() or named.db:
+            continue
+        if isinstance(source, exp.Subquery):
+            return source.alias, source.this
+        if isinstance(source, exp.Table) and not source.db and source.name.lower() in found:
+            return source.alias_or_name, found[source.name.lower()]
+    return None
+
+
+def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
+    """The column in which the query gives the number of its base table's row, and that table. Raises 4403, or 4418
+    for a derived table."""
+    if not isinstance(query, exp.Select):
+        raise Unsimulated("UPDATE or DELETE through a UNION")
+    if any(query.args.get(part) for part in ("group", "having", "distinct")) or has_aggregate(
+        query.expressions
+    ):
+        raise SqlError(4418 if isinstance(query.parent, exp.Subquery) else 4403, alias)
+    source = query.args.get("from_")
+    base = source.this if source is not None else None
+    if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
+        raise Unsimulated("UPDATE or DELETE through a query of more than one table")
+    with_ = query.parent.parent if query.parent is not None else None
+    if isinstance(with_, exp.With) and base.name.lower() in (c.alias.lower() for c in with_.expressions):
+        raise Unsimulated("UPDATE or DELETE through two common table expressions")
+    number = _row_number(base.alias or table_ref(base).parts[-1])
+    query.append("expressions", exp.alias_(number, _ROW_OF_BASE, quoted=True))
+    shown = exp.column(
+        exp.to_identifier(_ROW_OF_BASE, quoted=True), table=exp.to_identifier(alias, quoted=True)
+    )
+    return shown, table_ref(base)
+
+
+def _base_column(tree: exp.Expr, name: str) -> str:
+    """The column of the base table that an UPDATE means with *name*. Raises 4406, or 4421 for one that is computed."""
+    named = (tree.args.get("tables") or [None])[0] or tree.this
+    source = tree.args.get("from_")
+    table = source.this if source is not None else tree.this or named
+    through = _expression_named(tree, table, named) if isinstance(named, exp.Table) else None
+    if through is None:
+        return name
+    alias, query = through
+    for projection in query.expressions if isinstance(query, exp.Select) else ():
+        if projection.alias_or_name.lower() == name.lower():
+            value = projection.unalias()
+            if not isinstance(value, exp.Column):
+                raise SqlError(4421 if isinstance(query.parent, exp.Subquery) else 4406, alias)
+            return str(value.name)
+    return name
 
 
 def _plan_merge(tree: exp.Expr, names: Names) -> Planning:

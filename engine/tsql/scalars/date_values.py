@@ -363,6 +363,8 @@ def text_of(moment: Moment, kind: SqlType, style: int | None = None, culture: Cu
         day_form = ""
     if kind.name == "date":
         clock_form = ""
+    if style == 127 and kind.name == "datetimeoffset":
+        moment = of_total(moment.utc, moment.offset)  # Z says that it is UTC
     known = _pieces(moment, kind, culture, long)
     if style in (126, 127) and kind.name in OLD_MOMENTS and not moment.ticks % TICKS_PER_S:
         clock_form = "{hh}:{mi}:{ss}"

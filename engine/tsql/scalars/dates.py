@@ -132,7 +132,7 @@ def datediff_big(culture: Culture, name: Scalar, start: Scalar, end: Scalar) -> 
     if part == "nanosecond":
         return (second.utc - first.utc) * 100
     if part not in _STEP:
-        raise SqlError(9810, part, "datediff", "datetime")
+        raise SqlError(9806, part, "datediff", state=0)
     return second.utc // _STEP[part] - first.utc // _STEP[part]
 
 
@@ -214,7 +214,7 @@ def isdate(culture: Culture, value: Scalar) -> Scalar:
     if is_moment(value):
         return int(date_values.kind_of(str(value)).name in (*OLD_MOMENTS, "date"))
     if not isinstance(value, str):
-        return int(isinstance(value, int) and 1753 <= value <= 9999)
+        value = str(value) if isinstance(value, int) else ""
     try:
         date_values.read(value, DATETIME, culture)
     except SqlError:

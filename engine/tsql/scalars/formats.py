@@ -133,9 +133,16 @@ def _soundex(value: Scalar) -> Scalar:
     return (text[0] + "".join(kept) + "000")[:4]
 
 
+@strict
+def _difference(a: Scalar, b: Scalar) -> Scalar:
+    """How many of the four signs of their SOUNDEX agree. Documented [DOC: DIFFERENCE]."""
+    return sum(x == y for x, y in zip(str(_soundex(a)), str(_soundex(b)), strict=True))
+
+
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "format": _format,
     "hashbytes": _hash,
     "soundex": _soundex,
+    "difference": _difference,
 }
 """Functions of their arguments alone."""

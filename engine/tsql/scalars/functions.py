@@ -14,11 +14,12 @@ from engine.messages import SqlError
 from engine.tsql.scalars import date_values, dates, formats, mathematics, operators, parsing, xmltext
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.like import patindex
-from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, SCALED, WIDE, type_of
+from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, nvarchar, type_of
 from engine.tsql.scalars.values import (
     MARK,
     TEXT_LIMIT,
     Scalar,
+    code_page,
     comparable,
     convert,
     decimal_text,
@@ -172,8 +173,11 @@ def _isnumeric(value: Scalar) -> Scalar:
     """1 for what can be made a number of any type; a sign or $ alone can, as money. Documented [DOC: ISNUMERIC]."""
     if value is None or is_moment(value) or isinstance(value, bytes):
         return 0
-    text = to_text(value).strip(" \t\r\n")
-    return int(len(text) <= 400 and bool(text) and _NUMERIC.fullmatch(text) is not None)
+    text = to_text(value)
+    if not text.strip(" "):
+        return 0
+    text = text.strip(" \t\n\v\f\r\xa0")  # tabs and ends of lines alone count as numbers
+    return int(len(text) <= 400 and (not text or _NUMERIC.fullmatch(text) is not None))
 
 
 _NUMERIC: Final = re.compile(
@@ -208,6 +212,39 @@ def _text(culture: Culture, value: Scalar, source: Scalar = None) -> Scalar:
     return None if value is None else text_as(value, source=known, culture=culture)
 
 
+_PRECISIONS: Final = {
+    "bigint": (19, 0), "int": (10, 0), "smallint": (5, 0), "tinyint": (3, 0), "bit": (1, 0), "float": (53, 0),
+    "real": (24, 0), "money": (19, 4), "smallmoney": (10, 4), "datetime": (23, 3), "smalldatetime": (16, 0),
+    "date": (10, 0),
+}  # fmt: skip
+_BYTES: Final = {
+    "bigint": 8, "int": 4, "smallint": 2, "tinyint": 1, "bit": 1, "float": 8, "real": 4, "money": 8, "smallmoney": 4,
+    "datetime": 8, "smalldatetime": 4, "date": 3, "uniqueidentifier": 16,
+}  # fmt: skip
+
+
+def _variant_property(value: Scalar, wanted: Scalar, source: Scalar = None) -> Scalar:
+    """Of a value whose type is known; without one it is text or a whole number [DOC: SQL_VARIANT_PROPERTY]."""
+    if value is None:
+        return None
+    kind = type_of(str(source)) if source else nvarchar(len(value)) if isinstance(value, str) else INT
+    if kind is None:
+        return None
+    decimal = kind.name in ("decimal", "numeric")
+    precision, scale = (kind.precision, kind.scale) if decimal else _PRECISIONS.get(kind.name, (0, 0))
+    length = kind.length * (2 if kind.name in ("nchar", "nvarchar") else 1) if kind.is_text else None
+    steps = 5 if precision < 10 else 9 if precision < 20 else 13 if precision < 29 else 17
+    size = steps if decimal else _BYTES.get(kind.name, kind.length)
+    known: dict[str, Scalar] = {
+        "basetype": kind.name,
+        "precision": precision,
+        "scale": scale,
+        "maxlength": size if length is None else length,
+        "collation": "SQL_Latin1_General_CP1_CI_AS" if kind.is_text else None,
+    }
+    return known.get(to_text(wanted).lower())
+
+
 def _isnull(value: Scalar, other: Scalar) -> Scalar:
     return other if value is None else value
 
@@ -238,8 +275,13 @@ def format_message(text: str, values: tuple[Scalar, ...]) -> str:
             shown = to_text(value)
             shown = shown[: int(cut[:9])] if cut.isdecimal() else shown
         elif isinstance(value, int):
-            shown = {"x": f"{value:x}", "X": f"{value:X}", "o": f"{value:o}"}.get(match["kind"], str(value))
+            kind, flags = match["kind"], match["flags"]
+            shown = {"x": f"{value:x}", "X": f"{value:X}", "o": f"{value:o}"}.get(kind, str(value))
             shown = shown.rjust(min(int(cut[:9]), 2000), "0") if cut.isdecimal() else shown
+            if "#" in flags and value:
+                shown = {"x": "0x", "X": "0X", "o": "0"}.get(kind, "") + shown
+            if kind in "di" and value >= 0:
+                shown = ("+" if "+" in flags else " " if " " in flags else "") + shown
         else:
             raise SqlError(2786, len(values) - len(left))
         size = int(width[:9]) if width.isdecimal() else 0
@@ -293,10 +335,11 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "str": _str,
     "char": strict(lambda number: chr(whole(number)) if 0 <= whole(number) < 256 else None),
     "nchar": strict(lambda number: chr(whole(number)) if 0 < whole(number) < 0xD800 else None),
-    "ascii": strict(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
+    "ascii": strict(lambda value: code_page(to_text(value)[0])[0] if to_text(value) else None),
     "unicode": strict(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
     "parsename": _parsename,
     "isnumeric": _isnumeric,
+    "sql_variant_property": _variant_property,
     "checksum": _checksum,
     "binary_checksum": _checksum,
     "fn_varbintohexstr": strict(lambda value: to_text(value).lower()),
@@ -317,13 +360,13 @@ CULTURED: Final[dict[str, Callable[..., Scalar]]] = {
 _KNOWN: Final = """
 applock_mode applock_test collationproperty crypt_gen_random
 object_definition cert_id certencoded certprivatekey context_info
-current_request_id current_timezone decryptbycert decryptbykey difference encryptbycert encryptbykey
+current_request_id current_timezone decryptbycert decryptbykey encryptbycert encryptbykey
 encryptbypassphrase filegroup_id filegroupproperty fulltextcatalogproperty fulltextserviceproperty
 getansinull index_col indexkey_property indexproperty is_objectsigned
 key_guid key_id min_active_rowversion openxml permissions publishingservername pwdcompare pwdencrypt
-rowcount_big sql_variant_property stats_date switchoffset textptr textvalid todatetimeoffset
-try_cast typeproperty var varp stdevp grouping grouping_id checksum_agg
-cume_dist percent_rank percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
+rowcount_big stats_date switchoffset textptr textvalid todatetimeoffset
+try_cast typeproperty grouping grouping_id checksum_agg
+percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
 compress decompress datediff_big isjson json_modify json_query json_value session_context string_escape concat_ws
 string_agg translate approx_count_distinct date_bucket datetrunc greatest least fn_hadr_distributed_ag_replica
 """
@@ -365,6 +408,8 @@ SINCE: Final = {
     "lead": 2012,
     "first_value": 2012,
     "last_value": 2012,
+    "percent_rank": 2012,
+    "cume_dist": 2012,
     **dict.fromkeys(
         ("compress", "decompress", "datediff_big", "isjson", "json_modify", "json_query", "json_value",
          "session_context", "string_escape", "fn_hadr_distributed_ag_replica"), 2016

@@ -23,6 +23,10 @@ class Language:
     days: tuple[str, ...]
     """From Monday on."""
 
+    def __hash__(self) -> int:
+        """Plans are looked up by what they were made for: to hash forty names each time would take longer."""
+        return self.number
+
 
 def _language(head: str, months: str, short_months: str, days: str) -> Language:
     number, name, alias, dateformat, datefirst = head.split("|")

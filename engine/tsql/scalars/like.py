@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from functools import lru_cache
 from typing import Final
 
@@ -96,11 +97,32 @@ def _pieces(pattern: str, escape: str) -> tuple[re.Pattern[str], ...]:
 def _character_class(inside: str) -> str:
     negated = "^" if inside.startswith("^") else ""
     body = re.sub(r"([\\\[\]&|~^])", r"\\\1", inside.removeprefix("^"))
+    between = "".join(_ACCENTED.get(first, "") for first in _letters_in(inside))
+    body += between
     try:
         re.compile(f"[{negated}{body}]")
     except re.error:
         return re.escape(inside[:1])
     return f"[{negated}{body}]"
+
+
+def _letters_in(inside: str) -> str:
+    """The plain letters of all ranges in a class, but the last of each."""
+    ranges = re.findall(r"([a-z])-([a-z])", inside.lower())
+    return "".join(chr(code) for first, last in ranges for code in range(ord(first), ord(last)))
+
+
+def _by_letter() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for char in map(chr, range(0xC0, 0x180)):
+        plain = unicodedata.normalize("NFD", char)[0].lower()
+        if plain.isascii():
+            found[plain] = found.get(plain, "") + char
+    return found
+
+
+_ACCENTED: Final = _by_letter()
+"""Letter -> what stands behind it in the order of the collation: é is between e and f [DOC: LIKE]."""
 
 
 @strict

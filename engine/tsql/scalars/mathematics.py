@@ -51,7 +51,9 @@ def _power(base: Scalar, exponent: Scalar) -> Scalar:
     try:
         result = arithmetic.power(float(number), float(to_number(exponent, "float")))
         return type(number)(result) if abs(result) < 2**53 else result
-    except (OverflowError, ZeroDivisionError, ValueError):
+    except (ZeroDivisionError, ValueError):
+        raise SqlError(3623) from None
+    except OverflowError:
         raise SqlError(8115, "expression", "float") from None
 
 

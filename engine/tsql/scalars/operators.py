@@ -17,6 +17,7 @@ from engine.tsql.scalars.date_values import DAY, EPOCH
 from engine.tsql.scalars.types import DECIMALS, INT_RANGES, MAX, MONEYS, WIDE, SqlType, type_of
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
+    DIGITS_HELD,
     TEXT_LIMIT,
     Scalar,
     convert,
@@ -88,7 +89,8 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
-    """Quotients are cut off behind their last digit, products rounded to it."""
+    """Quotients are cut off behind their last digit, products rounded to it. What has come of a quotient beyond the
+    digits that are held is as near as that one was; a query that shows it says so."""
     left, right = _decimal(a, kind), _decimal(b, kind)
     if sign in "/%" and not right:
         raise SqlError(8134)
@@ -98,7 +100,9 @@ def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
         result = _EXACT[sign](left, right)
     if kind.name in MONEYS:
         return held_decimal(result, 19, 4, "expression", cut=sign == "/")
-    return held_decimal(result, kind.precision, kind.scale, "expression", cut=sign == "/")
+    rounded = [one for one, value in ((left, a), (right, b)) if isinstance(value, float)]
+    near = sign == "/" or any(len(one.as_tuple().digits) > DIGITS_HELD for one in rounded)
+    return held_decimal(result, kind.precision, kind.scale, "expression", cut=near)
 
 
 def _decimal(value: Scalar, kind: SqlType) -> Decimal:

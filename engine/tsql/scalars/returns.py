@@ -38,10 +38,12 @@ _FIXED: Final = {
         @@trancount @@rowcount @@error @@fetch_status @@cursor_rows @@lock_timeout @@max_connections @@nestlevel
         @@options @@procid @@textsize @@microsoftversion @@cpu_busy @@idle @@io_busy @@timeticks @@total_errors
         @@connections cursor_status""",
+    "varbinary(128)": "context_info",
     "smallint": "@@langid",
     "tinyint": "@@datefirst @@max_precision",
     "bigint": "datediff_big count_big rowcount_big",
-    "float": """sqrt square log log10 exp sin cos tan asin acos atan atn2 cot pi rand stdev stdevp var varp""",
+    "float": """sqrt square log log10 exp sin cos tan asin acos atan atn2 cot pi rand stdev stdevp var varp percent_rank
+        cume_dist""",
     "datetime": "getdate getutcdate current_timestamp agent_datetime datetimefromparts",
     "datetime2(7)": "sysdatetime sysutcdatetime",
     "datetimeoffset(7)": "sysdatetimeoffset",

@@ -62,6 +62,22 @@ def _culture(language: str, dateformat: str, datefirst: str) -> Culture:
     return Culture(chosen, dateformat or chosen.dateformat, first)
 
 
+CONTEXT_BYTES: Final = 128
+"""Of CONTEXT_INFO; a shorter value is filled up with zeros (seen) [DOC: SET CONTEXT_INFO]."""
+
+
+def context_info(options: Options) -> bytes | None:
+    """What SET CONTEXT_INFO has left on a connection; None if it never ran."""
+    kept = dict(options).get("CONTEXT_INFO")
+    return None if kept is None else bytes.fromhex(kept)
+
+
+def deadlock_priority(said: str) -> int:
+    """LOW, NORMAL, HIGH or a number, as a number [DOC: SET DEADLOCK_PRIORITY]."""
+    named = {"LOW": -5, "NORMAL": 0, "HIGH": 5}
+    return named[said] if said in named else int(said) if said.lstrip("-").isdigit() else 0
+
+
 class NotKnown(Exception):
     """A value that the product has and that is not simulated."""
 
@@ -107,7 +123,7 @@ WITHOUT_EFFECT: Final = {
 }  # fmt: skip
 """Options that change nothing here, and the value that says what is so anyway: any other one is "not simulated"."""
 
-IGNORED: Final = frozenset({"TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT", "CONTEXT_INFO", "DISABLE_DEF_CNST_CHK"})
+IGNORED: Final = frozenset({"TEXTSIZE", "QUERY_GOVERNOR_COST_LIMIT", "DISABLE_DEF_CNST_CHK"})
 """Options that change nothing here, whatever their value."""
 
 PARTLY: Final = {

@@ -159,7 +159,7 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     written = match[1] if match else text
     name = _ALIASES.get(written, written)
     if match is None or name not in NAMES:
-        raise SqlError(2715, 1, text.strip("[] "))
+        raise SqlError(2715, 1, text.replace("[", "").replace("]", "").strip())
     size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])
     # More than nine digits are too many for any type, and thousands of them for int().
     digits = None if match[3] is None else int(match[3][:9])
@@ -178,6 +178,41 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     if name in TEXTS or name in ("binary", "varbinary"):
         return SqlType(name, default_length if size is None else size)
     return SqlType("timestamp" if name == "rowversion" else name)
+
+
+_WIDTHS: Final = {
+    **dict.fromkeys(("char", "varchar", "binary", "varbinary"), 8000),
+    **dict.fromkeys(("nchar", "nvarchar"), 4000),
+}
+"""Longest length that may be written. Documented [DOC: data types]."""
+_SIZED: Final = _WIDTHS.keys() | DECIMALS | SCALED | {"float"}
+
+
+def check_written(text: str, what: str, name: str = "", number: int = 1) -> None:
+    """Raises 1001, 131, 2717, 2716, 2750, 183 or 192 for a length or precision that the type may not have.
+
+    *what* and *name* are what messages call it: a column and its name, or a type and its own.
+    """
+    match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
+    if match is None or match[2] in (None, "max"):
+        return
+    kind, size, scale = _ALIASES.get(match[1], match[1]), int(match[2][:9]), int((match[3] or "0")[:9])
+    if kind not in _SIZED:
+        if kind in NAMES:
+            raise SqlError(2716, number, kind)
+        return
+    if not size and kind not in SCALED:
+        raise SqlError(1001, 1, 0)
+    most = _WIDTHS.get(kind, size)
+    if size > most:
+        wide = size <= 8000
+        called = "parameter" if wide and what == "type" else what
+        raise SqlError(2717 if wide else 131, size, called, name or kind, most if wide else 8000)
+    precision = PRECISION_MAX if kind in DECIMALS else 53 if kind == "float" else size
+    if size > precision:
+        raise SqlError(2750, number, size, precision)
+    if kind in DECIMALS and scale > size:
+        raise SqlError(183, scale, name, 0, size) if what == "column" else SqlError(192)
 
 
 # --- what two types give ---------------------------------------------------------------------------------
@@ -324,7 +359,7 @@ def checked_conversion(source: SqlType | None, target: SqlType, explicit: bool =
         return
     pair = (_kind(source), _kind(target))
     if pair in _NEVER or (not explicit and pair in _ONLY_EXPLICIT):
-        raise SqlError(529 if explicit else 206, source.name, target.name)
+        raise SqlError(529 if explicit else 206 if pair in _NEVER else 257, source.name, target.name)
 
 
 def _kind(kind: SqlType) -> str:

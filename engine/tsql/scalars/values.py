@@ -98,6 +98,8 @@ def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
     if isinstance(value, str) and not value.startswith(MARK):
         stripped = value.strip(" \t\r\n")
         if not _WHOLE.fullmatch(stripped):
+            if name == "bigint":
+                raise SqlError(8114, name_of(value, source), name)
             raise SqlError(245, name_of(value, source), value, name)
         return _ranged_text(value, stripped, name, source)
     number = to_number(value, name)
@@ -111,10 +113,9 @@ def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
         return whole
     if source is not None and source.name in FLOATS:
         raise SqlError(232, name, f"{number:f}")
-    if name in ("int", "bigint"):
-        raise SqlError(
-            8115, "numeric" if source is not None and source.name in DECIMALS else "expression", name
-        )
+    exactly = source is not None and source.name in DECIMALS
+    if exactly or name in ("int", "bigint"):
+        raise SqlError(8115, "numeric" if exactly else "expression", name)
     raise SqlError(220, name, whole)
 
 
@@ -377,7 +378,12 @@ def to_moment(
 ) -> str:
     """A date or time value of the type *kind*."""
     target = type_of(kind) if isinstance(kind, str) else kind
-    return hold(date_values.fitted(moment_of(value, target, culture, style), target), target)
+    try:
+        return hold(date_values.fitted(moment_of(value, target, culture, style), target), target)
+    except SqlError as problem:
+        if problem.number == 241 and target.name == "smalldatetime":
+            raise SqlError(295) from None
+        raise
 
 
 def is_moment(value: Scalar) -> bool:

@@ -20,12 +20,31 @@ def _join(*values: Scalar) -> Scalar:
 
 
 def _attribute(name: Scalar, value: Scalar) -> Scalar:
-    return None if value is None else f' {to_text(name)}="{to_text(value)}"'.replace("\n", "&#x0A;")
+    return None if value is None else f' {to_text(name)}="{_quoted(to_text(value))}"'
+
+
+def _quoted(value: str) -> str:
+    return value.replace('"', "&quot;").replace("\n", "&#x0A;")
 
 
 def _element(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
     """NULL makes no element."""
     return None if attributes is None and content is None else _row(tag, attributes, content)
+
+
+def _nil(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
+    """ELEMENTS XSINIL: NULL makes an element that says so."""
+    if content is None:
+        attributes = _join(attributes, ' xsi:nil="true"')
+    return _row(tag, attributes, content)
+
+
+def _mark(kind: Scalar, name: Scalar, value: Scalar) -> Scalar:
+    """A comment or an instruction of that name."""
+    if value is None:
+        return None
+    inside = to_text(value)
+    return f"<!--{inside}-->" if kind == "comment" else f"<?{to_text(name)} {inside}?>"
 
 
 def _row(tag: Scalar, attributes: Scalar, content: Scalar) -> Scalar:
@@ -47,6 +66,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "xml_join": _join,
     "xml_attribute": _attribute,
     "xml_element": _element,
+    "xml_nil": _nil,
+    "xml_mark": _mark,
     "xml_row": _row,
     "xml_text": _text_of,
 }

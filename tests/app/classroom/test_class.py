@@ -160,12 +160,66 @@ def test_instructions_reach_one_or_all_and_are_sent_again_until_they_are_answere
         assert "act 2 is not the inject that it answers" in one.turned_away(forged)
 
 
+def test_hands_queue_and_a_seat_is_looked_at_only_as_long_as_it_allows_it(
+    host: HostProcess, folder: Path
+) -> None:
+    def at(**other: object) -> dict[str, Any]:
+        return {"kind": "at", "tick": 0, "frozen": False, **other}
+
+    async def look(number: int, seat: Stranger) -> list[dict[str, Any]]:
+        """What the console hears, and after the first and the last of it the seat."""
+        async with console.dialled(the_class(folder)) as socket:
+
+            async def hears(kind: str) -> dict[str, Any]:
+                while (said := json.loads(await asyncio.wait_for(socket.recv(), 30)))["kind"] != kind:
+                    pass
+                return dict(said)
+
+            await socket.send(console.request(f"look {number}").model_dump_json())
+            heard = [await hears("seen"), await asyncio.to_thread(seat.hears, "attention")]
+            await asyncio.to_thread(seat.asks, acts(act(2, 200, "note two")), "acknowledged")
+            while not (more := await hears("seen_more"))["acts"]:
+                pass  # one without acts says only how far the seat is, as after the host has judged it
+            heard.append(more)
+            await asyncio.to_thread(seat.says, at(consent=False))
+            heard.append(await hears("unseen"))
+            return [*heard, await asyncio.to_thread(seat.hears, "attention")]
+
+    with Stranger(host.invited) as first, Stranger(host.invited) as other:
+        number = first.asks(join(host.invited, "Hal", "2" * 31 + "a"), "welcome")["seat"]
+        later = other.asks(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")["seat"]
+        first.asks(acts(act(1, 100, "note one")), "acknowledged")
+        assert "has not allowed" in steer(folder, f"look {number}")[-1]["text"]
+        assert "no seat 999" in steer(folder, "take 999")[-1]["text"]
+        other.says(at(hand="Which server?"))
+        other.asks(acts(act(1, 0)), "acknowledged")
+        first.says(at(hand="", consent=True))
+        first.asks(acts(act(1, 100, "note one")), "acknowledged")
+        tiles = board(folder)
+        assert [(tiles[name]["hand"], tiles[name]["hand_place"]) for name in ("Ida", "Hal")] == [
+            ("Which server?", 1),
+            ("", 2),
+        ]
+        seen, told, more, unseen, told_then = asyncio.run(look(number, first))
+        assert [entry[2] for entry in seen["acts"]] == ["note one"]
+        assert [entry[2] for entry in more["acts"]] == ["note two"]
+        assert "has not allowed" in unseen["text"]
+        assert (told["looked_at"], told_then["looked_at"]) == (True, False)
+        steer(folder, f"take {later}", f"lower {later}")
+        assert other.hears("attention")["held"]
+        assert other.hears("lowered")
+        other.says(at(held=True))
+        other.asks(acts(act(1, 0)), "acknowledged")
+        assert (board(folder)["Ida"]["held"], board(folder)["Hal"]["hand_place"]) == (True, None)
+
+
 def test_freeze_is_acknowledged_and_the_board_names_who_is_not_frozen(
     host: HostProcess, folder: Path
 ) -> None:
     with Stranger(host.invited) as quick, Stranger(host.invited) as slow:
         quick.asks(join(host.invited, "Quick", "q" * 32), "welcome")
         slow.asks(join(host.invited, "Slow", "s" * 32), "welcome")
+        assert [each.hears("state")["state"] for each in (quick, slow)] == ["running", "running"]
         assert steer(folder, "freeze")[-1] == {"kind": "done", "of": "freeze"}
         assert quick.hears("state")["state"] == "frozen"
         assert slow.hears("state")["state"] == "frozen"
@@ -175,6 +229,62 @@ def test_freeze_is_acknowledged_and_the_board_names_who_is_not_frozen(
         assert "Slow" in steered[0]["not_frozen"]
         assert "Quick" not in steered[0]["not_frozen"]
         assert quick.hears("state")["state"] == "running"
+
+
+def test_groups_limits_breaks_and_the_class_clock(host: HostProcess, folder: Path) -> None:
+    with Stranger(host.invited) as one, Stranger(host.invited) as other:
+        number = one.asks(join(host.invited, "Kim", "k" * 32), "welcome")["seat"]
+        other.asks(join(host.invited, "Lea", "l" * 32), "welcome")
+        assert [each.hears("state")["until"] for each in (one, other)] == [None, None]
+        said = steer(folder, f"group {number} Blue", "freeze @Blue", "freeze @Red", "extend all 60")
+        assert "no group Red" in said[-2]["text"]
+        assert "no limit to extend" in said[-1]["text"]
+        states = [one.hears("state")["state"] for _ in range(2)]
+        assert states == ["running", "frozen"]
+        steer(folder, "message @Blue hello", "go @Blue", f"freeze {number} at 2:00", f"extend {number} 30")
+        assert one.hears("instruction")["text"] == "hello"
+        assert one.hears("state")["state"] == "running"
+        assert [one.hears("state")["until"] for _ in range(2)] == [12_000, 15_000]
+        one.says({"kind": "at", "tick": 15_000, "frozen": False})
+        one.asks(acts(act(1, 15_000)), "acknowledged")
+        tiles = board(folder)
+        assert (tiles["Kim"]["stopped"], tiles["Kim"]["until_s"], tiles["Kim"]["group"]) == (
+            True,
+            150.0,
+            "Blue",
+        )
+        assert not tiles["Lea"]["stopped"]
+        steer(folder, "clock 2", "break 0.01")
+        assert one.hears("state")["clock"]["tick"] >= 15_000
+        assert one.hears("state")["break_s"] > 0.0
+        again = one.hears("state")
+        assert (again["state"], again["break_s"]) == ("running", None), "it goes on by itself after the break"
+        steer(folder, "clock own", "go all")
+        assert not board(folder)["Kim"]["stopped"], "who may go on has no limit any more"
+
+
+def test_a_seat_is_sent_back_and_nothing_of_its_log_is_lost(host: HostProcess, folder: Path) -> None:
+    with Stranger(host.invited) as seat:
+        number = seat.asks(join(host.invited, "Mia", "m" * 32), "welcome")["seat"]
+        seat.says({"kind": "at", "tick": 300, "frozen": False})
+        entries = [act(1, 100, "note one"), act(2, 200, "note two")]
+        seat.asks(acts(*entries), "acknowledged")
+        steered = steer(folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}")
+        assert "not come so far" in steered[-2]["text"]
+        back = seat.hears("instruction")
+        assert (back["what"], back["tick"], back["text"]) == ("back", 150, "try again")
+        entries += [act(3, 150, "sent-back", "", back["number"]), act(4, 160, "note three")]
+        seat.asks(acts(*entries), "acknowledged")
+    record = Record(str(folder / "class.sqlite"), new=False)
+    assert [list(one) for one in record.acts(number)] == entries
+    (kept,) = [one for one in record.seats() if one.id == number]
+    assert (kept.tick, kept.taken) == (160, True), "a host that is killed knows whom the instructor has"
+    record.close()
+    with Stranger(host.invited) as seat:
+        assert seat.asks({"kind": "resume", "seat": number, "token": "m" * 32}, "welcome")["tick"] == 160
+        assert seat.hears("attention")["held"]
+        forged = acts(act(5, 10, "sent-back", "", 1))
+        assert "act 5 " in seat.turned_away(forged)
 
 
 def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostProcess, folder: Path) -> None:

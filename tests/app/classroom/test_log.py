@@ -6,8 +6,20 @@ from pathlib import Path
 
 import pytest
 
-from app.classroom.acts import ACTS_MAX, TICK_MAX, Act, BadLog, act, new_of
+from app.classroom.acts import (
+    ACTS_MAX,
+    SENT_BACK,
+    TICK_MAX,
+    Act,
+    BadLog,
+    act,
+    answered,
+    effective,
+    new_of,
+)
 from app.classroom.kept import Given, Kept, NoLog, parse
+from app.classroom.verdict import Rerun, verdict
+from app.files import scenario_files
 
 KEPT = [Act(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
 
@@ -89,3 +101,27 @@ def test_a_log_with_a_gap_is_none(tmp_path: Path) -> None:
         parse(b"".join([*lines[:2], lines[3]]), "Ann.seat")
     with pytest.raises(NoLog, match="does not begin with"):
         parse(b"".join(lines[1:]), "Ann.seat")
+
+
+def test_a_run_that_was_sent_back_is_as_if_the_rest_had_never_been() -> None:
+    scenario = scenario_files.find("lab").load()
+    before = [Act(1, 100, "note one", "", 0), Act(2, 3000, "power-off SERVER_A", "", 4)]
+    taken_back = [Act(3, 4000, "note wrong", "", 0)]
+    after = [Act(4, 3500, SENT_BACK, "", 7), Act(5, 3600, "power-on SERVER_A", "", 0)]
+    log = [*before, *taken_back, *after]
+    assert [one.number for one in effective(log)] == [1, 2, 4, 5]
+    assert answered(log) == {4, 7}
+    assert answered([*log, Act(6, 100, SENT_BACK, "", 9)]) == {7, 9}, "what it answered may happen again"
+    found = verdict(scenario, scenario.seed, "lab", log)
+    straight = verdict(scenario, scenario.seed, "lab", [*before, *effective(after)])
+    assert (found["sent_back"], found["state_hash"], found["done"]) == (1, straight["state_hash"], 2)
+    run = Rerun(scenario, scenario.seed, "lab")
+    run.play(log[:3])
+    twin = run.fork()
+    run.play(log[3:])
+    assert run.verdict() == found
+    twin.play(log[3:])
+    assert twin.verdict() == found
+    assert new_of(log, 0, 0, lambda first, last: ()) == log
+    with pytest.raises(BadLog, match="earlier"):
+        new_of([*taken_back, after[0]._replace(instruction=0)], 2, 3000, lambda first, last: ())

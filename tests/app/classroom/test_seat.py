@@ -24,6 +24,8 @@ class NoLink:
     def __init__(self) -> None:
         self.incoming: SimpleQueue[dict[str, Any]] = SimpleQueue()
         self.tick, self.frozen, self.over = 0, False, False
+        self.hand: str | None = None
+        self.held = False
 
     def wake(self) -> None:
         pass
@@ -91,6 +93,26 @@ def test_an_inject_happens_at_its_time_once_and_a_message_is_shown(kept: Kept, l
     link.incoming.put(instruction(1, "inject", "power-off SERVER_A", 777))
     again.advance_to(1100)
     assert len(lines(kept)) == 3
+
+
+def test_a_seat_is_told_what_the_instructor_does_with_it(kept: Kept, link: NoLink) -> None:
+    shown: list[str] = []
+    run = run_of(kept, link, shown)
+    assert run.raise_hand("hand Which server?")
+    assert link.hand == "Which server?"
+    link.incoming.put({"kind": "attention", "looked_at": True, "held": True})
+    link.incoming.put({"kind": "lowered"})
+    link.incoming.put(instruction(1, "inject", "power-off SERVER_A"))
+    run.advance_to(100)
+    assert link.hand is None
+    assert link.held is True
+    assert shown == ["The instructor is looking at your seat.", "The instructor has taken over your seat."]
+    with pytest.raises(InputProblem, match="taken over"):
+        run.do("power-on SERVER_A")
+    link.incoming.put({"kind": "attention", "looked_at": True, "held": False})
+    run.advance_to(200)
+    run.do("power-on SERVER_A")
+    assert lines(kept) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], "who did what"
 
 
 def test_the_end_of_the_class_ends_the_run(kept: Kept, link: NoLink) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import json
 import zipfile
@@ -225,3 +226,22 @@ def test_what_was_prepared_is_kept_with_the_class(tmp_path: Path, scenario: Scen
 def test_a_database_that_cannot_be_used_is_said_so(place: str) -> None:
     with pytest.raises(NoRecord):
         Record(place, new=False)
+
+
+def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> None:
+    asked = scenario_files.find("automatic-failover").load()
+    drill = Drill(asked)
+    while not drill.open_questions():
+        drill.advance_to(drill.tick + 100)
+    question = drill.open_questions()[0].name
+    drill.do(f"answer {question} 1 sure_percent=70")
+    kept = Record(str(tmp_path / "class.sqlite"))
+    kept.begin(new_class(asked, Plan(scenario=asked.name, mode="practice"), ""))
+    ann = Seat(name="Ann", token_hash="a")
+    kept.keep([ann], {})
+    kept.keep([], {ann.id: [Act(1, drill.tick, drill.journal[-1].words, drill.state_hash(), 0)]})
+    with zipfile.ZipFile(io.BytesIO(handed_in.archive(kept))) as archive:
+        rows = list(csv.DictReader(io.StringIO(archive.read("answers.csv").decode())))
+    kept.close()
+    (row,) = [row for row in rows if row["name"] == question]
+    assert (row["person"], row["choice"], row["sure_percent"], row["correct"]) == ("Ann", "1", "70.0", "")

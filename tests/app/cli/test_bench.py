@@ -25,6 +25,7 @@ print(perf_counter() - start)
 @pytest.fixture
 def _little_work(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bench, "DATABASES", (1, 10, 20, 30))
+    monkeypatch.setattr(bench, "GROUPS", ((1, 1), (5, 2)))
     monkeypatch.setattr(bench, "PYTHON_DATABASES", (1,))
     monkeypatch.setattr(bench, "COPIED_DATABASES", (1,))
     monkeypatch.setattr(bench, "ROW_STEPS", 3000)
@@ -60,6 +61,7 @@ def test_every_figure_is_a_ratio_against_something_named(
     text = " ".join(names)
     for part in (
         "engine, 1 databases",
+        "engine, 10 databases in 5 groups",
         "plain Python",
         "SimPy",
         "cost of a database",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -21,7 +22,7 @@ def _call(*arguments: str) -> int:
 @pytest.mark.slow
 def test_the_same_table_with_one_worker_and_with_two() -> None:
     jobs = sweep.jobs_of([texts.small()], ["reference", "idle"], range(1, 4))
-    one, two = (sweep.on_this_computer(jobs, workers) for workers in (1, 2))
+    one, two = (sweep.outcomes_of(jobs, workers=workers) for workers in (1, 2))
     assert one == two
     assert [(each.player, each.seed) for each in one] == [job[2:] for job in jobs]
 
@@ -34,6 +35,22 @@ def test_rows_and_runs_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     found = json.loads(file.read_text())
     assert [(row["player"], row["runs"]) for row in found["rows"]] == [("idle", 2), ("worst", 2)]
     assert [run["seed"] for run in found["runs"]] == [3, 4, 3, 4]
+
+
+def test_how_often_a_failover_is_quick_enough_with_its_picture(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    small, file = tmp_path / "small.toml", tmp_path / "sweep.svg"
+    small.write_text(texts.SMALL)
+    given = ("--seeds", "3-5", "--within", "failover_s=10", "--plot", str(file))
+    assert _call(str(small), *given) == AS_ASKED
+    assert (
+        "small, reference: failover_s at most 10 in 3 of 3 runs that have it (100.0 %; 95 % sure: 43.9 % to 100.0 %)"
+        in (capsys.readouterr().out)
+    )
+    drawn = ElementTree.fromstring(file.read_text())
+    assert "small, reference (3)" in [each.text for each in drawn.iter("{http://www.w3.org/2000/svg}text")]
 
 
 @pytest.mark.parametrize(("text", "found"), [("7", range(7, 8)), ("1-50", range(1, 51))])
@@ -52,6 +69,9 @@ def test_seeds_that_are_none(text: str) -> None:
     [
         (("--players", "nobody"), "there is no player 'nobody'"),
         (("--on", "moon"), "neither local nor dask"),
+        (("--within", "speed=3"), "there is no measure 'speed'"),
+        (("--within", "failover_s=soon"), "is not MEASURE=NUMBER"),
+        (("--measure", "speed"), "there is no measure 'speed'"),
     ],
 )
 def test_what_cannot_be_used_is_told(

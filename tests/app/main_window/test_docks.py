@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pkgutil import resolve_name
 from types import SimpleNamespace
@@ -13,7 +14,7 @@ from PySide6.QtCore import QSize, Signal
 from PySide6.QtWidgets import QLabel, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.main_window.desk import PLACES, Desk
+from app.main_window.desk import PLACES, TURNS_DATABASES, Desk
 from app.views.help import text_of
 from app.widgets import keys
 from app.widgets.docks import DOCKS, MIDDLE, NAMES, PROFILES, Dock
@@ -112,3 +113,44 @@ def test_a_run_has_the_panels_of_its_technology(qtbot: QtBot) -> None:
     with qtbot.captureExceptions() as raised:
         shiboken6.delete(desk)
     assert raised == []
+
+
+class Shown(Label):
+    """Counts what it is told to show; a view of three parts if it is asked for parts."""
+
+    def __init__(self, title: str) -> None:
+        super().__init__(title)
+        self.worlds: list[object] = []
+
+    def show_world(self, world: object) -> None:
+        self.worlds.append(world)
+
+
+class ShownInParts(Shown):
+    def show_parts(self, world: object) -> Iterator[None]:
+        for _ in range(3):
+            self.worlds.append(world)
+            yield
+
+
+def test_in_a_fast_large_world_one_view_or_part_of_it_is_shown_a_frame(qtbot: QtBot) -> None:
+    desk = Desk()
+    qtbot.addWidget(desk)
+    views = {place.name: (ShownInParts if place.name == "charts" else Shown)(place.title) for place in DOCKS}
+    for place in DOCKS:
+        desk.put(place, views[place.name])
+    desk.arrange("learner")
+    desk.show()
+    seen = [view for view in views.values() if view.isVisible()]
+    assert views["charts"] in seen
+    large: Any = SimpleNamespace(databases=lambda: range(TURNS_DATABASES), availability={})
+    frames = len(seen) + 2  # the charts take three
+    desk.show_pace(running=True, fast=True)
+    for frame in range(frames):
+        desk.show_world(large)
+        assert sum(len(view.worlds) for view in seen) == frame + 1
+    assert {len(view.worlds) for view in seen if view is not views["charts"]} == {1}
+    assert len(views["charts"].worlds) == 3
+    desk.show_pace(running=False, fast=True)  # paused: all are at that moment, at once
+    assert {len(view.worlds) for view in seen if view is not views["charts"]} == {2}
+    assert len(views["charts"].worlds) == 4

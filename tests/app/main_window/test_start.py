@@ -196,6 +196,8 @@ def test_plots_t_sql_and_network_come_with_their_first_use() -> None:
         "app.serve",
         "app.classroom",
         "cryptography",
+        "sqlalchemy",
+        "asyncio",
     )
     command = [sys.executable, "-c", WHOLE_WINDOW, *late]
     said = subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()

@@ -19,7 +19,7 @@ from app.storage import Profile
 from app.views.help import PAGES, text_of
 from app.views.transport import SPEEDS, next_speed, slider_of, speed_of
 from app.widgets import keys, theme
-from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER
+from app.widgets.docks import INSTRUCTOR, LEARNER, PRESENTER, InParts
 from app.widgets.room import Pages
 from engine.model import World
 from tests.app.main_window.conftest import Hands, shown
@@ -386,6 +386,8 @@ def test_the_views_of_a_large_world_take_turns_while_time_goes_fast(
     shown: list[str] = []
     for name, view in window.desk.views.items():
         monkeypatch.setattr(view, "show_world", lambda _, name=name: shown.append(name))
+        if isinstance(view, InParts):
+            monkeypatch.setattr(view, "show_parts", lambda _, name=name: iter([shown.append(name)]))
     window.session.on_frame(16.0)
     assert set(shown) == seen, "at the usual speed all of them are up to date"
     shown.clear()

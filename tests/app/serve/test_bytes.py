@@ -6,9 +6,10 @@ import struct
 
 import pytest
 
+from app.serve.answers import answer
 from app.serve.login import TDS_7_1, TDS_7_2, TDS_7_3, TDS_7_4, negotiated, read_prelogin
 from app.serve.packets import Assembler, Kind, Malformed, Reader, packets
-from app.serve.requests import Prepared, read_batch, read_calls
+from app.serve.requests import Asked, Prepared, read_batch, read_calls
 from app.serve.types import column, read_typed
 from engine.tsql.scalars.values import Scalar
 
@@ -73,6 +74,24 @@ def test_values_are_written_as_their_types_have_them(written: str, value: Scalar
     assert column(written, [value], TDS_7_4).value(value) == expected
 
 
+@pytest.mark.parametrize(
+    ("written", "value", "kind", "raw"),
+    [
+        ("nvarchar(max)", "Ω" * 9000, 0x63, "Ω".encode("utf-16-le") * 9000),
+        ("varchar(max)", "x" * 9000, 0x23, b"x" * 9000),
+        ("varbinary(max)", "0x" + "01" * 9000, 0x22, b"\1" * 9000),
+    ],
+)
+def test_before_tds_7_2_great_values_go_as_texts_and_images_and_are_whole(
+    written: str, value: str, kind: int, raw: bytes
+) -> None:
+    old = column(written, [value, None], TDS_7_1)
+    assert old.info[0] == kind
+    assert old.value(value).endswith(struct.pack("<I", len(raw)) + raw)
+    assert old.value(None) == b"\0"
+    assert column(written, [value], TDS_7_2).info[0] != kind
+
+
 def test_a_value_that_is_not_of_its_type_goes_as_it_is_shown() -> None:
     assert column("int", ["many"], TDS_7_4).kind.name == "nvarchar"
 
@@ -98,3 +117,32 @@ def test_a_call_is_the_text_that_a_trace_shows() -> None:
     assert (
         read_calls(body, TDS_7_4, Prepared())[0].text == "EXEC sp_executesql N'SELECT @p', N'@p int', @p = 7"
     )
+
+
+@pytest.mark.parametrize(
+    ("procedure", "before"), [(10, ("SELECT @p", "@p int OUTPUT")), (13, (0, "@p int OUTPUT", "SELECT @p"))]
+)
+def test_an_output_has_the_place_of_its_parameter_in_the_whole_call(
+    procedure: int, before: tuple[int | str, ...]
+) -> None:
+    """sp_executesql has two parameters of its own before it, sp_prepexec three: JDBC gives up otherwise."""
+
+    def parameter(given: int | str) -> bytes:
+        if isinstance(given, int):
+            return b"\0\1\x26\x04\0"
+        raw = given.encode("utf-16-le")
+        return b"\0\0\xe7\x40\x1f" + bytes(5) + struct.pack("<H", len(raw)) + raw
+
+    body = b"\x04\0\0\0\xff\xff" + struct.pack("<HH", procedure, 0) + b"".join(map(parameter, before))
+    body += b"\x02" + "@p".encode("utf-16-le") + b"\1\x26\x04\x04\x07\0\0\0"
+    (asked,) = read_calls(body, TDS_7_4, Prepared())
+    assert asked.outputs == ((len(before), "@p", "int"),)
+
+
+def test_a_count_is_that_of_a_change_unless_rows_stand_before_it() -> None:
+    """JDBC takes the count behind a SELECT for none of an update."""
+    counted = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(1 row affected)", "rows": 1}
+    grid = {"columns": ["a"], "types": ["int"], "rows": [[1]], "after_messages": 1}
+    out = answer(Asked(""), [counted, counted], [grid], "SERVER_A", TDS_7_4)
+    assert out.startswith(struct.pack("<BHHQ", 0xFD, 0x11, 0xC3, 1))
+    assert struct.pack("<BHHQ", 0xFD, 0x11, 0xC1, 1) in out

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import sys
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from typing import Any
@@ -97,12 +98,28 @@ def test_a_listener_without_a_home_is_silent_until_it_has_one() -> None:
         async with served("ag-lab") as site:
             assert site.host.do("power-off NODE_1")
             await site.run_on(2)
-            assert state(site.listener.world, "AGL1") is State.SILENT
+            assert state(site.listener.world, "AGL1") is State.DARK
             waiting = asyncio.ensure_future(site.connect("AGL1"))
             await site.run_on(2)
             assert not waiting.done()
             await site.run_on(30)
             assert shown("NODE_2") in await (await waiting).ask("SELECT @@SERVERNAME")
+
+    run(test())
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux drops what a full queue does not take")
+def test_a_computer_without_power_takes_no_connection_and_refuses_none() -> None:
+    async def test() -> None:
+        async with served("lab") as site:
+            assert site.host.do("power-off SERVER_A")
+            await site.listener.follow()
+            port = site.listener.ports["SERVER_A"]
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(asyncio.open_connection("127.0.0.1", port), 0.2)
+            assert site.host.do("power-on SERVER_A")
+            await site.run_on(80)
+            assert shown("SERVER_A") in await (await site.connect("SERVER_A", "")).ask("SELECT @@SERVERNAME")
 
     run(test())
 

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy.exc import NoResultFound
 
 from app.storage import Profile, RunId, open_profile, results
 from tests.app.storage.conftest import begin
@@ -58,7 +57,7 @@ def test_history_keeps_its_order_when_the_clock_was_set_back(
     profile: Profile, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = play(profile, "lab", 50)
-    monkeypatch.setattr(results, "utc_now", lambda: datetime(1999, 12, 31))
+    monkeypatch.setattr(results, "now", lambda: "1999-12-31 00:00:00.000000")
     second = play(profile, "lab", 60)
     assert [row.run_id for row in profile.results()] == [second, first]
 
@@ -81,7 +80,7 @@ def test_there_is_no_best_without_a_score(profile: Profile) -> None:
 
 
 def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> None:
-    with pytest.raises(NoResultFound):
+    with pytest.raises(LookupError):
         profile.report(run_id)
 
 

@@ -34,3 +34,17 @@ def test_a_node_without_quorum_knows_itself_alone() -> None:
     assert lines == ["stop-cluster NODE_2", "start-cluster NODE_2", "force-quorum NODE_2"]
     there = {row.name: row.state for row in cluster_manager.rows(world, "NODE_1") if row.kind == "node"}
     assert there == {"NODE_1": "Up", "NODE_2": "Down", "NODE_3": "Up"}
+
+
+def test_a_lost_witness_has_failed_and_votes_are_counted_in_words() -> None:
+    world = ag_lab()
+    until(world, 5.0)
+    assert cluster_manager.title(world, "NODE_1") == "CLU1: 3 votes, File Share Witness (FSW)"
+    do(world, "power-off FSW")
+    until(world, 6.0)
+    assert (
+        next(row.state for row in cluster_manager.rows(world, "NODE_1") if row.kind == "witness") == "Failed"
+    )
+    do(world, "set-weight NODE_2 0", "set-weight NODE_3 0")
+    until(world, 30.0)
+    assert cluster_manager.title(world, "NODE_1").startswith("CLU1: 1 vote, ")

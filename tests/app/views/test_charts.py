@@ -74,13 +74,30 @@ def test_the_four_that_matter_are_shown_and_grow(charts: Charts, run: Any) -> No
 def test_nothing_is_drawn_while_nothing_has_moved(charts: Charts, run: Any, monkeypatch: Any) -> None:
     drawn: list[float] = []
     charts.show_world(run.world)
-    monkeypatch.setattr(charts, "_draw", drawn.append)
+    monkeypatch.setattr(charts, "_draw_lanes", drawn.append)
     for _ in range(50):
         charts.show_world(run.world)
     assert drawn == []
     sample(run, 1)
     charts.show_world(run.world)
     assert len(drawn) == 1
+
+
+def test_half_of_the_plots_are_shown_in_a_frame_and_none_is_left_behind(charts: Charts, run: Any) -> None:
+    def ends_s() -> list[float]:
+        return [float(panel.curve.getData()[0][-1]) for panel in charts.panels]
+
+    sample(run, 5, send_queue_kb=7.0)
+    parts = charts.show_parts(run.world)
+    next(parts)
+    assert ends_s() == [65.0, 65.0, 60.0, 60.0]
+    charts.show_world(
+        run.world
+    )  # all of them, as when the run is paused before the other parts had their turn
+    assert ends_s() == [65.0] * 4
+    assert [len(list(charts.show_parts(run.world))) for _ in range(2)] == [0, 0]
+    sample(run, 5, send_queue_kb=7.0)
+    assert len(list(charts.show_parts(run.world))) == 3
 
 
 def test_the_last_two_minutes_move_with_time(qtbot: Any, charts: Charts, run: Any) -> None:

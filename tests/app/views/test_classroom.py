@@ -20,19 +20,30 @@ LAB = scenario_files.find("lab").load()
 def tile(number: int, name: str, **other: Any) -> Tile:
     played: Any = {**verdict(LAB, LAB.seed, "lab", []), **other.pop("verdict", {})}
     usual: Any = {
+        "group": "",
+        "stopped": False,
+        "until_s": None,
+        "ends_in_s": None,
         "connected": True,
         "frozen": False,
         "over": False,
         "at_s": 83.0,
         "acknowledged": 0,
         "unanswered": [],
+        "hand": None,
+        "hand_place": None,
+        "consent": False,
+        "held": False,
     }
     made: Any = {"seat": number, "name": name, **usual, "verdict": played, **other}
     return made
 
 
 def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> Board:
-    return {"kind": "board", "state": state, "not_frozen": list(not_frozen), "tiles": list(tiles)}
+    return {
+        "kind": "board", "state": state, "not_frozen": list(not_frozen), "tiles": list(tiles),
+        "ends_in_s": None, "break_s": None, "clock_s": None,
+    }  # fmt: skip
 
 
 @pytest.fixture
@@ -52,8 +63,8 @@ def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
     board.show_board(board_of(tile(2, "Bob"), tile(1, "Ann")))
     done = {"last_act": "power-on SERVER_A", "score": 87.4, "goals": {"a": 3.0, "b": None}}
     board.show_board(board_of(tile(1, "Ann", verdict=done)))
-    assert cells(board, 0) == ["1", "Ann", "✓ at work", "1:23", "1/2", "87", "power-on SERVER_A"]
-    assert cells(board, 1)[:3] == ["2", "Bob", "✓ at work"]
+    assert cells(board, 0) == ["1", "Ann", "", "✓ at work", "1:23", "1/2", "87", "", "power-on SERVER_A"]
+    assert cells(board, 1)[:3] == ["2", "Bob", ""]
     assert board.tiles.table.rowCount() == 2
 
 
@@ -72,7 +83,29 @@ def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
 )
 def test_what_needs_attention_is_said(board: ClassBoard, other: dict[str, Any], said: str) -> None:
     board.show_board(board_of(tile(1, "Ann", **other)))
-    assert cells(board, 0)[2] == said
+    assert cells(board, 0)[3] == said
+
+
+def test_seats_are_sorted_and_a_line_is_about_the_seat_that_is_selected(
+    board: ClassBoard, qtbot: QtBot
+) -> None:
+    said: list[str] = []
+    board.said.connect(said.append)
+    asks = tile(3, "Cem", hand="Which server?", hand_place=1)
+    board.show_board(board_of(tile(1, "Bob"), tile(2, "Ann", verdict={"stuck_since_s": 9.0}), asks))
+    board.tiles.selectRow(1)
+    board.order.setCurrentText("by need of help")
+    assert [cells(board, row)[1] for row in range(3)] == ["Cem", "Ann", "Bob"]
+    assert cells(board, 0)[7] == "1. Which server?"
+    qtbot.mouseClick(board.of_seat["take"], Qt.MouseButton.LeftButton)
+    board.order.setCurrentText("by name")
+    qtbot.mouseClick(board.of_seat["look"], Qt.MouseButton.LeftButton)
+    assert said == ["take 2", "look 2"], "the seat stays selected wherever its row goes"
+    assert [getattr(request(line), "seat", None) for line in said] == [2, 2]
+    board.nameless.setChecked(True)
+    board.show_board(board_of(asks, state="frozen", not_frozen=("Cem",)))
+    assert "Cem" not in board.state.text() + "".join(cells(board, row)[1] for row in range(3))
+    assert [board.who.itemText(place) for place in range(board.who.count())][-1] == "to Seat 3"
 
 
 def test_who_is_not_frozen_is_named(board: ClassBoard) -> None:
@@ -97,3 +130,26 @@ def test_what_it_says_is_what_the_console_understands(board: ClassBoard, qtbot: 
     assert said == ["freeze", "message all look at the mirror", "inject 7 power-off SERVER_A"]
     assert [getattr(request(line), "seat", None) for line in said] == [None, None, 7]
     assert board.text.text() == ""
+
+
+def test_all_that_can_be_sent_is_understood_and_groups_can_be_meant(board: ClassBoard, qtbot: QtBot) -> None:
+    said: list[str] = []
+    board.said.connect(said.append)
+    board.show_board(
+        {**board_of(tile(7, "Ann", group="Blue", stopped=True)), "break_s": 60.0, "ends_in_s": 600.0}
+    )
+    assert "break until" in board.state.text()
+    assert board.go.isEnabled(), "one that is stopped on its own can go on"
+    board.who.setCurrentIndex(board.who.findData("@Blue"))
+    board.tiles.selectRow(0)
+    texts = {"Put the selected seat into group": "Red", "Break": "5", "Class clock": "own", "Start over": ""}
+    for place in range(board.what.count()):
+        board.what.setCurrentIndex(place)
+        board.text.setText(texts.get(board.what.currentData(), "2:30"))
+        qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
+    assert len(said) == board.what.count()
+    meant = [(getattr(request(line), "seat", None), getattr(request(line), "group", None)) for line in said]
+    assert meant[:8] == [(None, "Blue")] * 8
+    assert [request(line).kind for line in said[2:]] == [
+        "freeze", "go", "freeze", "extend", "back", "back", "group", "break", "clock",
+    ]  # fmt: skip

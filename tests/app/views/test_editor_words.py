@@ -18,8 +18,15 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.conditions import ConditionProblem, parse
 from engine.drill.authoring.facts import Names
 
-NAMES = {"server": ["SERVER_A", "SERVER_B"], "database": ["Sales", "Order Desk"], "client": ["APP"]}
-KNOWN = Names(servers=("SERVER_A", "SERVER_B"), databases=("Sales", "Order Desk"), clients=("APP",))
+NAMES = {
+    "server": ["SERVER_A", "SERVER_B"],
+    "database": ["Sales", "Order Desk"],
+    "client": ["APP"],
+    "program": ["pay"],
+}
+KNOWN = Names(
+    servers=("SERVER_A", "SERVER_B"), databases=("Sales", "Order Desk"), clients=("APP",), programs=("pay",)
+)
 
 TEXT = """
 [[server]]
@@ -104,7 +111,8 @@ def test_no_word_is_offered_that_the_grammar_refuses() -> None:
             made = before + word
             assert right_so_far(made), made
             seen.add(word)
-            before = made if word.endswith("(") else f"{made}{')' if before.endswith('(') else ''} "
+            closed = ")" if before.endswith("(") and word != ")" else ""
+            before = made if word.endswith("(") else f"{made}{closed} "
     assert len(seen) > 30
     assert set(condition_words("Sales is ", named)) == {*facts.DATABASE_WORDS, "not"}
 

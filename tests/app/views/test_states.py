@@ -1,10 +1,12 @@
-"""The lanes of mirroring states begin with what was recorded, not with what is now."""
+"""The lanes of states begin with what was recorded, not with what is now."""
 
 from __future__ import annotations
 
 from app.views.charts.states import States
+from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
+from tests.engine.availability.worlds import SCENARIOS
 from tests.engine.drill.texts import drill, run
 
 
@@ -31,3 +33,17 @@ def test_a_copy_that_was_not_mirrored_begins_without_a_session() -> None:
     load = 'workload = "Workload1"\n'
     alone = drill((session, ""), (load, f'{load}server = "SERVER_A"\n'))
     assert first(run(alone, 5)) == {"SERVER_A": "no session"}
+
+
+def test_a_clustered_instance_is_online_failing_over_or_offline() -> None:
+    taken = Drill(load_scenario((SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8"), "fci-lab"))
+    server, node = next((one.name, one.computer) for one in taken.world.instances.values() if one.clustered)
+    database = next(copy.database for copy in taken.world.copies.values() if copy.server == server)
+    states = States(database)
+    run(taken, 30)
+    taken.do(f"power-off {node}")
+    run(taken, 120)
+    states.start(taken.states_before, taken.world, taken.events)
+    spans = states.lanes(taken.world.t_s)[server]
+    assert [span.what for span in spans] == ["online", "failing over", "online"]
+    assert 35 < spans[1].from_s < 40 < spans[2].from_s < 60

@@ -17,6 +17,7 @@ from app.views.topology.canvas import READABLE_ZOOM, WORTH_IT
 from app.views.topology.links import LinkItem
 from app.views.topology.view import MOVING_SPEED_MAX
 from app.widgets import theme
+from app.words import language
 from engine.drill.running.modes import TERMS, Mode, Terms
 from engine.model import World
 from tests.engine.worlds import M, P, W, do, lab
@@ -283,6 +284,22 @@ def test_narrow_cards_and_words_on_links_lie_beside_one_another(view: Topology) 
     assert words
     assert not [(a, b) for a in cards for b in cards if a is not b and a.intersects(b)]
     assert not [(a, b) for a in cards for b in words if a.intersects(b)]
+
+
+def test_no_mark_of_a_broken_link_hides_what_another_link_says(view: Topology) -> None:
+    view.resize(620, 345)
+    world = lab()
+    do(world, f"power-off {P}", then_s=0.2)  # not noticed yet
+    language.use(language.GERMAN)
+    try:
+        view.show_world(world)
+        broken = [link for link in view._scene.links.values() if link.face.status.tone == "bad"]
+        words = {link: link._label_box() for link in broken if any(link._label())}
+        marks = [link._line.center() for link in broken]
+        assert len(marks) > len(words) > 1
+        assert not [(box, mark) for box in words.values() for mark in marks if box.contains(mark)]
+    finally:
+        language.use(language.ENGLISH)
 
 
 def description(view: Topology) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from PySide6.QtGui import QFont, QResizeEvent
 from pytestqt.qtbot import QtBot
 
 from app.views.console.editor import SqlEditor
@@ -31,3 +32,37 @@ def test_a_text_becomes_another_in_one_step_that_can_be_undone(qtbot: QtBot, bef
     assert edit.toPlainText() == after
     edit.undo()
     assert edit.toPlainText() == before
+
+
+class Counted(SqlEditor):
+    """Counts how deep its resizeEvents are in one another."""
+
+    nested = 0
+    deepest = 0
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        self.nested += 1
+        self.deepest = max(self.deepest, self.nested)
+        if self.nested < 20:
+            super().resizeEvent(event)
+        self.nested -= 1
+
+
+QUERY = """SELECT DB_NAME(database_id) AS name, mirroring_role_desc, mirroring_state_desc,
+       mirroring_witness_state_desc
+FROM sys.database_mirroring
+WHERE mirroring_guid IS NOT NULL
+"""
+
+
+def test_scroll_bars_that_come_and_go_do_not_resize_it_for_ever(qtbot: QtBot) -> None:
+    """In a low and narrow editor the bars made room for each other again and again, until the program crashed."""
+    edit = Counted(lambda *_: ())
+    qtbot.addWidget(edit)
+    edit.setFont(QFont("monospace", 8))
+    edit.setPlainText(QUERY)
+    edit.show()
+    for height in range(50, 120):
+        for change in (0, 1, -3, 14, -20):
+            edit.resize(473, height + change)
+    assert 0 < edit.deepest < 10

@@ -48,6 +48,25 @@ def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
     assert primaries(world) == ["NODE_2"]
 
 
+@pytest.mark.parametrize(("better_s", "server", "ends_s"), [(20, "NODE_1", 58), (90, "NODE_2", 60)])
+def test_a_primary_that_stands_still_is_tried_again_on_its_node_first(
+    better_s: float, server: str, ends_s: float
+) -> None:
+    """The login of its resource fails after 15 seconds. [DOC: automatic failover problems]"""
+    world = ag_lab()
+    until(world, 30)
+    do(world, "slow-cpu NODE_1 factor=200")
+    until(world, 30 + better_s)
+    do(world, "slow-cpu NODE_1 factor=1")
+    told = until(world, 120)
+    online = [event for event in told if event.kind == "cluster" and event.get("what") == "online"]
+    assert primaries(world) == [server]
+    if server == "NODE_1":
+        assert [round(event.t_s) for event in online] == [ends_s]
+    else:
+        assert online == []  # it is online before the processors are back
+
+
 def _closed(world: World, database: str) -> SyncState:
     """The log disk of a database of the primary fails; its state on NODE_2 after ten seconds."""
     until(world, 30)
@@ -195,3 +214,29 @@ def test_a_copy_that_is_dropped_while_it_is_recovered_is_not_there_any_more() ->
     do(world, "sql NODE_3#2 DROP DATABASE Sales")
     until(world, 4)
     assert ("NODE_3", "Sales") not in world.copies
+
+
+def test_commits_wait_while_fewer_secondaries_are_in_step_than_required() -> None:
+    world = ag_lab(version=2017)
+    option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
+    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 1)", "power-off NODE_2")
+    until(world, 40)
+    assert _commits(world, 5.0) == 0
+    do(world, "power-on NODE_2")
+    until(world, 160)
+    assert _commits(world, 5.0) > 0
+    do(world, "power-off NODE_2")
+    until(world, 180)
+    assert _commits(world, 5.0) == 0
+    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET ({option} = 0)")
+    until(world, 185)
+    assert _commits(world, 5.0) > 0
+
+
+def _commits(world: World, seconds: float) -> float:
+    """How many transactions of Sales end on NODE_1 in the next seconds."""
+    source = world.copies["NODE_1", "Sales"].source
+    assert source is not None
+    before = world.flow.positions(source).transactions
+    until(world, world.tick / 100 + seconds)
+    return world.flow.positions(source).transactions - before

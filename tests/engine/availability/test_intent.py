@@ -184,3 +184,29 @@ def test_servers_of_an_inner_routing_list_share_the_readers() -> None:
         until(world, world.tick / 100 + 1)
         reached.append(world.clients[name].connected_to)
     assert reached.count("NODE_2") == reached.count("NODE_3") == 2
+
+
+@pytest.mark.parametrize(
+    ("version", "fault", "error"),
+    [
+        # the primary's service stops and no replica takes over, or quorum is lost [DOC: readable secondaries]
+        (2012, "stop-service NODE_1", 983),
+        (2014, "stop-service NODE_1", 0),
+        (2012, "power-off NODE_1;power-off NODE_2;power-off FSW", 988),
+        (2014, "power-off NODE_1;power-off NODE_2;power-off FSW", 0),
+    ],
+)
+def test_a_readable_secondary_without_its_primary(version: int, fault: str, error: int) -> None:
+    world = ag_lab(version=version)
+    for server in ("NODE_1", "NODE_2"):
+        modify(world, server, "FAILOVER_MODE = MANUAL")
+    window = "NODE_3#2"
+    do(world, f"change-connection {window} Server=NODE_3;Database=Sales;ApplicationIntent=ReadOnly")
+    assert sql(world, window, "SELECT 1") == []
+    do(world, *fault.split(";"))
+    until(world, 60)
+    assert world.copies["NODE_3", "Sales"].availability.role is ReplicaRole.RESOLVING
+    assert sql(world, window, "SELECT 1") == (
+        [error, 4060, 18456] if error else []
+    )  # its connection was cut, or stays
+    assert sql(world, "NODE_3#4", "USE Sales") == ([error] if error else [])

@@ -8,6 +8,7 @@ import pytest
 
 from engine import tsql
 from engine.model import DbState, ReplicaWord, SyncState, World
+from tests.engine.availability.test_intent import done, sql
 from tests.engine.availability.worlds import ag_lab, do, primaries, until
 from tests.engine.tsql.console import Answer, run_on
 
@@ -324,3 +325,83 @@ def test_a_script_as_the_wizard_writes_it() -> None:
     assert primaries(world) == ["NODE_1"]
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
     assert world.listeners["AGL"] == "NODE_1"
+
+
+# --- rights of NT AUTHORITY\SYSTEM, event sessions ---------------------------------------------------------
+
+
+def test_a_target_that_lets_the_cluster_not_in_declines_until_it_is_granted() -> None:
+    world = ag_lab(version=2017)
+    system = "NT AUTHORITY\\SYSTEM"
+    assert sql(world, "NODE_2#1", f"REVOKE VIEW SERVER STATE FROM [{system}]") == []
+    asked = (
+        "SELECT COUNT(*) FROM sys.server_permissions s JOIN sys.server_principals p "
+        f"ON p.principal_id = s.grantee_principal_id WHERE p.name = '{system}'"
+    )
+    assert done(world, "NODE_2#1", asked)["results"][0]["rows"] == [[2]]
+    assert done(world, "NODE_1#1", asked)["results"][0]["rows"] == [[3]]
+    do(world, "power-off NODE_1")
+    until(world, 60)
+    assert primaries(world) == []
+    assert "[hadrag] Failed to run diagnostics command" in str(world.clusterlog["NODE_2"])
+    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    until(world, 80)
+    assert primaries(world) == []
+    assert sql(world, "NODE_2#1", f"GRANT VIEW SERVER STATE TO [{system}]") == []
+    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    until(world, 110)
+    assert primaries(world) == ["NODE_2"]
+
+
+def test_a_planned_failover_to_such_a_target_comes_back() -> None:
+    world = ag_lab(version=2017)
+    assert sql(world, "NODE_2#1", "DENY CONNECT SQL TO [NT AUTHORITY\\SYSTEM]") == []
+    assert sql(world, "NODE_2#1", "ALTER AVAILABILITY GROUP AG1 FAILOVER") == []
+    until(world, 40)
+    assert primaries(world) == ["NODE_1"]
+    assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+
+
+def test_event_sessions_stop_start_and_start_with_the_service() -> None:
+    world = ag_lab(version=2017)
+    session = "ALTER EVENT SESSION [AlwaysOn_health] ON SERVER"
+    running = "SELECT COUNT(*) FROM sys.dm_xe_sessions WHERE name = 'AlwaysOn_health'"
+
+    def runs() -> bool:
+        return bool(done(world, "NODE_3#1", running)["results"][0]["rows"] == [[1]])
+
+    assert runs()
+    assert sql(world, "NODE_3#1", f"{session} STATE = START") == [25705]
+    assert sql(world, "NODE_3#1", f"{session} STATE=STOP") == []
+    assert sql(world, "NODE_3#1", f"{session} STATE = STOP;") == [25704]
+    assert not runs()
+    do(world, "restart-service NODE_3")
+    until(world, 60)
+    assert runs()
+    assert sql(world, "NODE_3#1", f"{session} WITH (STARTUP_STATE = OFF)") == []
+    do(world, "restart-service NODE_3")
+    until(world, 120)
+    assert not runs()
+    assert sql(world, "NODE_3#1", "ALTER EVENT SESSION nothing ON SERVER STATE = START") == [15151]
+    told = done(world, "NODE_3#1", f"{session} DROP EVENT sqlserver.error_reported")["messages"]
+    assert told[0]["text"].startswith("Not simulated")
+
+
+def test_alwayson_health_starts_by_hand_where_there_is_no_replica() -> None:
+    world = ag_lab(version=2016)
+    assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1", 20.0) == []
+    session = "ALTER EVENT SESSION AlwaysOn_health ON SERVER STATE ="
+    assert sql(world, "NODE_1", f"{session} STOP") == [25704]
+    assert sql(world, "NODE_1", f"{session} START") == []
+    assert sql(world, "NODE_1", f"{session} START") == [25705]
+    assert sql(world, "NODE_1", f"{session} STOP") == []
+
+
+def test_the_endpoint_has_the_name_that_public_scripts_expect() -> None:
+    world = ag_lab()
+    script = "IF NOT EXISTS (SELECT * FROM sys.endpoints WHERE name = 'Hadr_endpoint') CREATE ENDPOINT Hadr_endpoint"
+    script += " STATE = STARTED AS TCP (LISTENER_PORT = 5022) FOR DATABASE_MIRRORING (ROLE = ALL)"
+    assert sql(world, "NODE_1", script) == []
+    assert sql(world, "NODE_2", "ALTER ENDPOINT Hadr_endpoint STATE = STOPPED") == []
+    told = done(world, "NODE_1", "ALTER AUTHORIZATION ON AVAILABILITY GROUP::AG1 TO sa")["messages"]
+    assert told[0]["text"].startswith("Not simulated")

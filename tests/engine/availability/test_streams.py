@@ -5,7 +5,9 @@ from __future__ import annotations
 import pytest
 
 from engine.flow import StreamSetup
+from engine.flow.places import group_threads, mirroring_threads
 from engine.model import World
+from engine.published.clusters import group_world
 from tests.engine.availability.worlds import ag_lab, do, until
 
 
@@ -43,3 +45,19 @@ def test_redo_is_parallel_from_2016_on(version: int, threads: int) -> None:
     world = _lab(version)
     assert world.computers["NODE_2"].cores == 8
     assert _setup(world, "NODE_2").redo_threads == threads
+
+
+@pytest.mark.parametrize(
+    ("version", "databases", "primary", "secondary"),
+    [
+        (2014, 10, 30, 10),  # each: one captures, two send; one redoes
+        (2016, 10, 30, 50),  # a manager and four workers on eight cores
+        (2016, 30, 90, 130),  # 25 databases have 100 workers, the other five a redo thread alone
+    ],
+)
+def test_worker_threads_of_groups(version: int, databases: int, primary: int, secondary: int) -> None:
+    """[DOC: thread usage of groups]"""
+    world = group_world(("auto", "auto", "async"), version=version, databases=databases, cores=8)
+    threads = group_threads(world.flow.source_setups, world.flow.stream_setups)
+    assert threads == {0: primary, 1: secondary, 2: secondary}
+    assert mirroring_threads(world.flow.source_setups, world.flow.stream_setups) == {}

@@ -344,3 +344,27 @@ def test_alwayson_health_runs_where_there_is_a_replica() -> None:
     assert done(world, "NODE_1", events)["results"][0]["rows"] == [["availability_group_lease_expired"]]
     assert sql(world, "NODE_1", "DROP AVAILABILITY GROUP AG1") == []
     assert done(world, "NODE_1", asked)["results"][0]["rows"] == [["AlwaysOn_health", 0, None], both[1]]
+
+
+@pytest.mark.parametrize(
+    ("fault", "at_s", "number", "ago_s"),
+    [
+        ("", 30, None, None),
+        ("stop-service NODE_2", 12, 10061, 0),  # nothing listens there
+        ("power-off NODE_2", 30, 10060, 0),  # nothing answers
+        ("hang NODE_2", 13, 35206, 2),  # the session timeout
+    ],
+)
+def test_why_a_secondary_was_lost_or_cannot_be_reached(
+    fault: str, at_s: float, number: int | None, ago_s: int | None
+) -> None:
+    world = _start().fork()
+    do(world, *([fault] if fault else []))
+    until(world, 10 + at_s)
+    text = """SELECT last_connect_error_number, DATEDIFF(SECOND, last_connect_error_timestamp, GETDATE()),
+        CHARINDEX('NODE_2', last_connect_error_description) FROM sys.dm_hadr_availability_replica_states AS s
+        JOIN sys.availability_replicas AS r ON r.replica_id = s.replica_id WHERE replica_server_name = 'NODE_2'"""
+    [[found, seconds, place]] = ask(world, "NODE_1", text, then_s=0.1).grids[0]
+    assert found == number
+    assert seconds is None or abs(seconds - (ago_s or 0)) <= 1
+    assert (place or 0) > 0 if number == 35206 else not place

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from engine import simulator
-from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.build import build_world
 from engine.events import Event
 from engine.model import World
@@ -19,6 +19,29 @@ def ag_lab(seed: int = 1, version: int = 2014) -> World:
     """The lab: NODE_1 primary, NODE_2 synchronous with automatic failover, NODE_3 asynchronous, share on FSW."""
     text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
     return build_world(load_scenario(text.replace("version = 2014", f"version = {version}"), "ag-lab"), seed)
+
+
+def many_of(groups: int, databases: int) -> Scenario:
+    """The lab with so many groups of as many databases each, and no application."""
+    text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
+    head, tail = text[: text.index("[[database]]")], text[text.index("[fidelity]") :]
+    lines = [head]
+    for group in range(1, groups + 1):
+        names = [f"Sales{group}{number:02}" for number in range(1, databases + 1)]
+        for name in names:
+            scale = 1 / groups / databases
+            lines.append(f'[[database]]\nname = "{name}"\nworkload = "Workload1"\nscale = {scale}')
+        quoted = ", ".join(f'"{name}"' for name in names)
+        lines.append(
+            f'[[availability_group]]\nname = "AG{group}"\ndatabases = [{quoted}]\nprimary = "NODE_1"'
+        )
+        for number, mode in (
+            (1, 'failover = "AUTOMATIC"'),
+            (2, 'failover = "AUTOMATIC"'),
+            (3, 'mode = "ASYNCHRONOUS_COMMIT"'),
+        ):
+            lines.append(f'[[availability_group.replica]]\nserver = "NODE_{number}"\n{mode}')
+    return load_scenario("\n".join([*lines, tail]), "ag-lab")
 
 
 def do(world: World, *lines: str) -> None:

@@ -93,3 +93,67 @@ def test_the_folder_of_tempdb_is_made_where_it_is_missing() -> None:
     until(world, 60)
     assert role(world, "FCI").owner == "N2"
     assert world.instances["FCI"].answering
+
+
+CHOSEN = [
+    ("(Get-ClusterGroup -Name AG1).OwnerNode.Name", "NODE_1"),
+    ("(Get-ClusterNode | Where-Object {$_.Name -eq 'node_3'}).NodeWeight", "1"),
+    ("(Get-ClusterNode).Count", "3"),
+    ("Get-ClusterGroup | Where-Object {$_.State -ne 'Online'}", ""),
+    ("(Get-ClusterGroup | Where State -eq Online).Name", "AG1"),
+    ("(Get-ClusterGroup | ? { $_.OwnerNode -like 'NODE*' -and $_.State -eq 'Online' }).Name", "AG1"),
+    (
+        "Get-ClusterNode | Sort-Object Name -Descending | Select-Object -ExpandProperty Name",
+        "NODE_3\nNODE_2\nNODE_1",
+    ),
+    ("(Get-ClusterResource | Where-Object {$_.ResourceType -eq 'Network Name'}).Name", "AG1_AGL1"),
+    ("(Get-ClusterResource AG1).RestartThreshold", "1"),
+    ("(Get-ClusterGroup AG1).FailoverThreshold", "2"),
+    ("Get-ClusterNode | Measure-Object", "Count : 3"),
+    ("(Get-ClusterNode).NodeName", "NODE_1\nNODE_2\nNODE_3"),
+    ("(Get-ClusterNetwork).Name", "Cluster Network 1"),
+    ("(Get-ClusterNetworkInterface | Where Node -eq NODE_2).State", "Up"),
+    (
+        "(Get-Service MSSQLSERVER, SQLSERVERAGENT | Where Status -eq Running).Name",
+        "MSSQLSERVER\nSQLSERVERAGENT",
+    ),
+    ("hostname", "NODE_1"),
+    ("Import-Module FailoverClusters", ""),
+    ("Test-Connection NODE_2 -Quiet", "True"),
+    ("ping NODE_2", "Reply from 10.0.0.12: bytes=32 time<1ms TTL=128"),
+    (
+        "Get-ClusterNode | Where-Object { $_.Name.StartsWith('N') }",
+        "Where-Object with this condition is not simulated.",
+    ),
+    ("(Get-ClusterGroup AG1).Nothing", "(Get-ClusterGroup AG1).Nothing is not simulated."),
+    ("Import-Module SqlServer", "Import-Module SqlServer is not simulated."),
+]
+
+
+@pytest.mark.parametrize(("line", "answer"), CHOSEN)
+def test_lines_of_public_scripts(line: str, answer: str) -> None:
+    assert ask(ag_lab(), line) == answer
+
+
+def test_a_list_shows_the_properties_that_a_pattern_names() -> None:
+    shown = ask(ag_lab(), "Get-Cluster | fl *Subnet*").splitlines()
+    assert [line.split()[0] for line in shown] == [
+        "SameSubnetDelay", "SameSubnetThreshold", "CrossSubnetDelay", "CrossSubnetThreshold",
+    ]  # fmt: skip
+
+
+def test_services_are_stopped_and_started_by_net_and_by_cmdlet() -> None:
+    world = ag_lab()
+    ask(world, "net stop clussvc", "NODE_3")
+    until(world, 10)
+    assert not world.nodes["NODE_3"].partition
+    assert "was not" not in ask(world, "net start clussvc", "NODE_3")
+    until(world, 40)
+    assert world.nodes["NODE_3"].partition
+    ask(world, "Stop-Service MSSQLSERVER -Force", "NODE_3")
+    until(world, 50)
+    assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Stopped"
+    ask(world, "Start-Service MSSQLSERVER", "NODE_3")
+    until(world, 80)
+    assert ask(world, "(Get-Service MSSQLSERVER).Status", "NODE_3") == "Running"
+    assert "not simulated" in ask(world, "net start clussvc /x", "NODE_3")

@@ -141,3 +141,14 @@ def test_who_goes_on_after_each_order_of_losses(windows: str) -> None:
 @pytest.mark.parametrize(("nodes", "witness"), SIZES)
 def test_every_order_of_losses(nodes: int, witness: bool, windows: str) -> None:
     check(nodes, witness, windows, 1)
+
+
+def test_the_loss_of_a_witness_ends_nobodys_patience() -> None:
+    """Nodes that went with it are missed when their heartbeats have been missing for five seconds, not before."""
+    world = cluster(3, True, "2012 R2")
+    until(world, 1)
+    do(world, "power-off W", "power-off N2", "power-off N3")
+    until(world, 5)
+    assert world.nodes["N1"].partition
+    until(world, 9)
+    assert not world.nodes["N1"].partition

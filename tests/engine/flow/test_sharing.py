@@ -9,7 +9,7 @@ import pytest
 
 from engine.flow import Flow, Mode, Workload, add_pair, redo_threads, run, worker_threads
 from engine.flow import kernel as k
-from engine.flow.places import mirroring_threads
+from engine.flow.places import group_threads, mirroring_threads
 from engine.flow.sites import NEC
 from tests.engine.flow.pairs import W1, W2, change, means, reading, run_s, setup, totals
 
@@ -32,6 +32,7 @@ def total_tps(flow: Flow, seconds: float = 20.0) -> float:
 def test_threads_are_counted_as_documented() -> None:
     twenty = many(20, W1, Mode.FULL)
     assert mirroring_threads(twenty.source_setups, twenty.stream_setups) == {0: 41, 1: 101}
+    assert group_threads(twenty.source_setups, twenty.stream_setups) == {}
     assert redo_threads(8) == 2
     assert redo_threads(8, enterprise=False) == 1
     assert worker_threads(8) == 576

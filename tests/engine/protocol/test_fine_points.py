@@ -9,8 +9,7 @@ import pytest
 
 from engine.constants import RECOVER_RESTORED_S, TICKS_PER_S
 from engine.messages import Message, SqlError
-from engine.mirroring import commands, monitor, preconditions, quorum
-from engine.model import Client, DbState, Job, MirrorState, RecoveryModel, World
+from engine.model import Client, DbState, Job, RecoveryModel, World
 from engine.protocol import (
     accounts,
     availability,
@@ -20,6 +19,7 @@ from engine.protocol import (
     connections,
     databases,
     disks,
+    endpoints,
     jobs,
     logspace,
     options,
@@ -32,7 +32,6 @@ from engine.protocol.restore import Ending
 from tests.engine.protocol.setups import (
     DB,
     FULL,
-    MIRROR,
     PRINCIPAL,
     TRN,
     M,
@@ -43,6 +42,7 @@ from tests.engine.protocol.setups import (
     full,
     log,
     refusal,
+    restore_log,
 )
 from tests.engine.worlds import W, do, lab
 from tests.there import there
@@ -257,84 +257,86 @@ def test_one_connection_is_load() -> None:
     assert not streams.under_load(replace(copy, scale=0.9 * one))
 
 
-# --- mirroring ----------------------------------------------------------------------------------------------
+# --- endpoints, files, jobs ----------------------------------------------------------------------------------
 
 
-def test_a_mirror_that_receives_nothing_and_has_redone_all_has_nothing_unrestored() -> None:
+def test_an_endpoint_listens_on_all_addresses_its_own_and_loopback() -> None:
+    lines = {}
+    for ip in ("ALL", "127.0.0.1", "203.0.113.9"):
+        world = lab(witness=False)
+        endpoints.drop(world, P, "Mirroring")
+        endpoints.create(world, P, "Mirroring", port=5022, role="PARTNER", state="STARTED", ip=ip)
+        lines[ip] = world.errorlog[P][-1][1]
+    assert lines == {"ALL": 9690, "127.0.0.1": 9690, "203.0.113.9": 26024}
+
+
+def test_the_files_of_another_database_are_not_overwritten() -> None:
+    world = with_backup()
+    with pytest.raises(SqlError) as problem:
+        restore.restore_database(world, P, "Copy", FULL)
+    assert [one.number for one in problem.value.problems] == [1834, 3156] * 2
+    assert problem.value.parameters[1] == DB
+    finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
+    assert refusal(restore.restore_database, world, M, DB.lower(), FULL, replace_existing=True) == 0
+
+
+def test_log_is_restored_to_a_time_from_the_beginning_of_its_backup_to_its_end() -> None:
+    world = alone()
+    full(world)
+    log(world)
+    for path in (FULL, TRN):
+        carry(world, path)
+    finish(world, M, restore.restore_database(world, M, DB, FULL, recovery=False))
+    (taken,) = restore.sets_in(world, M, TRN)
+    for tick, reached in ((taken.started_tick, True), (taken.started_tick + 1, False)):
+        trial = world.fork()
+        ending = Ending(stop_tick=tick)
+        said = finish(trial, M, restore.restore_log(trial, M, DB, TRN, ending=ending))
+        assert (restore.NOT_REACHED not in [one.text for one in said]) is reached
+    log(world)
+    carry(world, TRN)
+    (first, second) = restore.sets_in(world, M, TRN)
+    assert second.from_tick == first.started_tick
+    restore_log(world)
+    for tick, number in ((second.from_tick - 1, 4335), (second.from_tick, 0)):
+        ending = Ending(stop_tick=tick)
+        assert refusal(restore.restore_log, world, M, DB, TRN, ending=ending, file=2) == number
+
+
+def test_a_mirror_is_not_backed_up() -> None:
     world = lab()
-    copy = replace(world.copies[MIRROR], stream=None)
-    world.copies[MIRROR] = replace(copy, redone_kb=copy.end_of_log_kb)
-    assert monitor.record(world, world.copies[MIRROR]).unrestored_kb == 0.0
+    numbers = {}
+    for version in (2008, 2012, 2014):
+        world.update_instance(M, version=version)
+        numbers[version] = refusal(backup.backup_database, world, M, DB, FULL)
+    assert numbers == {2008: 954, 2012: 3059, 2014: 3059}
 
 
-def test_thresholds_of_other_alerts_are_no_retention() -> None:
-    world = lab()
-    monitor.add_monitoring(world, P)
-    monitor.change_alert(world, P, DB, 1, 0)
-    do(world, then_s=150.0)
-    assert len(monitor.rows_of(world, PRINCIPAL)) > 1
+def test_the_log_backup_job_runs_where_the_database_is_open_and_logged() -> None:
+    def backed_up(**changes: object) -> bool:
+        world = with_backup()
+        world.update_copy(PRINCIPAL, log_backup_every_s=60.0, **changes)
+        before = set(world.files)
+        jobs.back_up_log(world, P, DB)
+        return set(world.files) != before
+
+    assert backed_up()
+    assert not backed_up(source=None)
+    assert not backed_up(recovering=True)
+    assert not backed_up(db_state=DbState.RECOVERING)
+    assert not backed_up(full_backup=False)
+    assert not backed_up(recovery_model=RecoveryModel.SIMPLE)
 
 
-def test_the_loss_of_the_principal_is_a_precondition_with_two_parts() -> None:
-    world = lab()
-    told = [one.about for one in preconditions.preconditions(world, DB)]
-    assert told[-2:] == ["beginning", "loss"]
+def test_a_log_backup_job_without_interval_or_database_does_not_come_again() -> None:
+    world = with_backup()
+    timers = len(world.timers)
+    jobs.back_up_log(world, P, DB)
+    jobs.back_up_log(world, P, "Gone")
+    assert len(world.timers) == timers
 
 
-def test_raising_safety_of_a_pair_that_is_in_step_leaves_it_so() -> None:
-    world = lab(witness=False, workload="none")
-    commands.partner_safety(world, P, DB, "OFF")
-    do(world, then_s=1.0)
-    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
-    commands.partner_safety(world, P, DB, "FULL")
-    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
-
-
-def test_a_failover_whose_mirror_goes_down_says_which_server() -> None:
-    world = lab()
-    do(world, f"power-off {P}", then_s=1.0)
-    for _ in range(200):
-        if world.failovers and world.failovers[-1].decided_tick is not None:
-            break
-        do(world, then_s=0.05)
-    world.update_instance(M, hung=False)
-    world.copies[MIRROR] = replace(world.copies[MIRROR], stream=None)
-    events = do(world, then_s=30.0)
-    assert f"{M} went down" in str([event.text for event in events] + [str(f) for f in world.failovers])
-
-
-def test_after_a_failover_the_witness_knows_who_is_who() -> None:
-    world = lab()
-    do(world, f"power-off {P}", then_s=30.0)
-    (record,) = world.witnesses.values()
-    assert (record.principal, record.mirror) == (M, P)
-
-
-def test_a_newer_witness_is_as_good_as_one_of_the_same_version() -> None:
-    world = lab()
-    copy = world.copies[PRINCIPAL]
-    fits = []
-    for version in (2005, 2008, 2012):
-        world.update_instance(W, version=version)
-        world.update_instance(P, version=2008)
-        fits.append(quorum.witness_fits(world, copy))
-    assert fits == [False, True, True]
-
-
-def test_where_a_mirror_may_not_remove_the_witness_it_is_told_1470() -> None:
-    world = lab()
-    world.settings = replace(world.settings, witness_off_on_mirror=False)
-    assert refusal(commands.witness_off, world, M, DB) == 1470
-    assert refusal(commands.witness_off, world, P, DB) == 0
-
-
-def test_a_copy_that_has_left_its_session_keeps_nothing_of_it() -> None:
-    world = lab()
-    commands.partner_off(world, P, DB)
-    do(world, then_s=1.0)
-    for key in (PRINCIPAL, MIRROR):
-        left = world.copies[key].mirroring
-        assert (left.guid, left.role, left.partner, left.redo_failed, left.armed, left.trace) == (
-            None, None, None, False, False, 0,
-        )  # fmt: skip
-    assert world.copies[MIRROR].db_state is DbState.RESTORING
+def test_a_database_in_standby_is_not_backed_up() -> None:
+    world = with_backup()
+    finish(world, M, restore.restore_database(world, M, DB, FULL, ending=Ending(False, standby=True)))
+    assert refusal(backup.backup_database, world, M, DB, "D:\\Backup\\New.bak") == 3036

@@ -8,7 +8,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from engine.model import World
+from engine.model import MirrorState, World
 from tests.engine.protocol.invariants import check
 from tests.engine.worlds import DB, M, P, W, do, lab
 
@@ -98,6 +98,21 @@ def small_lab(witness: bool) -> World:
     for key in world.copies:
         world.update_copy(key, size_kb=100_000.0)
     return world
+
+
+def test_a_partner_may_go_between_connecting_and_meeting() -> None:
+    """A server is back and connected while its database still recovers; the other one loses its power just then."""
+    world = small_lab(witness=True)
+    do(world, f"restart-service {P}", then_s=0.0)
+    (guid,) = (number for number, group in world.groups.items() if DB in group.databases)
+    while world.contacts[guid, P, M].connected:
+        do(world, then_s=0.01)
+    while not world.contacts[guid, P, M].connected:
+        do(world, then_s=0.01)
+    assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED, "they have not met"
+    do(world, f"power-off {M}", then_s=30.0)
+    check(world, witness_kept=False, nothing_risky=False)
+    assert world.copies[P, DB].mirroring.state is MirrorState.DISCONNECTED
 
 
 @settings(max_examples=80, deadline=None)

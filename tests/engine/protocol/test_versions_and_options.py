@@ -34,7 +34,15 @@ def sql(world: World, server: str, text: str, seconds: float = 30.0) -> Answer:
 
 @pytest.mark.parametrize("option", OPTIONS)
 def test_options_of_a_mirrored_database(option: str) -> None:
-    assert sql(lab(), P, f"ALTER DATABASE {DB} SET {option}").numbers == OPTIONS[option]
+    world = lab()
+    world.update_instance(P, version=2008)
+    assert sql(world, P, f"ALTER DATABASE {DB} SET {option}").numbers == OPTIONS[option]
+
+
+@pytest.mark.parametrize("option", ["TRUSTWORTHY ON", "RECOVERY FULL", "AUTO_SHRINK ON"])
+def test_the_mirror_takes_no_option(option: str) -> None:
+    """It is set after a failover [DOC: set up a mirror database to use the TRUSTWORTHY property]."""
+    assert sql(lab(), M, f"ALTER DATABASE {DB} SET {option}").numbers == [954, 5069]
 
 
 def test_trustworthy_is_set_on_each_server_for_itself() -> None:

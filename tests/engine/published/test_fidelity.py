@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 import engine.published
-from engine.published import whitepaper_failover
+from engine.cluster import quorum
+from engine.published import cluster_rules, whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
 from engine.published.rows import Class, Row, explain, number, statement
 from engine.published.table6 import FAILOVER_S
@@ -45,7 +46,7 @@ def off(rows: list[Row]) -> set[str]:
 
 
 def test_all_sections_are_there_with_rows_enough(rows: list[Row]) -> None:
-    assert len(rows) >= 130
+    assert len(rows) >= 290
     assert {row.section for row in rows} == set(SECTIONS)
     assert len({row.id for row in rows}) == len(rows)
 
@@ -129,3 +130,18 @@ def test_a_listed_reason_does_not_hide_in_a_row_that_passes() -> None:
 def test_the_package_gives_the_same_rows(rows: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.published.fidelity.fidelity_rows", lambda: rows[:3])
     assert engine.published.fidelity_rows() == rows[:3]
+
+
+def test_rules_of_clusters_are_played_and_not_copied(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another threshold and another majority in the engine, and their rows fail."""
+    monkeypatch.setattr(quorum, "THRESHOLDS_SINCE_2016", (8, 20))
+    monkeypatch.setattr(
+        quorum, "majority", lambda config, side, with_witness: len(side) * 2 >= len(config.weights)
+    )
+    for made in (cluster_rules._survives, cluster_rules._removed):
+        made.cache_clear()
+    failed = {row.id for row in cluster_rules.rows() if row.verdict == "fail"}
+    for made in (cluster_rules._survives, cluster_rules._removed):
+        made.cache_clear()
+    assert {"CLU.heartbeat.2016.same", "CLU.heartbeat.2022.same", "CLU.half", "CLU.4.both"} <= failed
+    assert "CLU.heartbeat.2012R2.same" not in failed

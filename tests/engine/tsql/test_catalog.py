@@ -39,7 +39,9 @@ def test_every_view_answers_with_its_columns(busy: World, names: list[str]) -> N
     world = busy.fork()
     for server in (P, M, W):
         for name in names:
-            answer = ask(world, f"{server}#views", f"SELECT * FROM {name}", then_s=1.0)
+            many = name in ("sys.all_columns", "sys.system_columns")  # more values than a result may have
+            first = "TOP 100 " if many else ""
+            answer = ask(world, f"{server}#views", f"SELECT {first}* FROM {name}", then_s=1.0)
             if name == "msdb.dbo.dbm_monitor_data" and server != P:  # nothing has updated the monitor there
                 assert answer.numbers == [208]
                 continue

@@ -40,3 +40,13 @@ def test_tables_columns_and_keys_are_as_documented() -> None:
     assert [row[0] for row in rows("sp_datatype_info @data_type = -5")] == ["bigint"]
     schemas = ask(world, P, f"USE {DB} SELECT * FROM INFORMATION_SCHEMA.SCHEMATA").grids[-1]
     assert "dbo" in [row[1] for row in schemas]
+
+
+def test_without_exec_the_first_parameter_may_be_named_too() -> None:
+    """As JDBC asks for the types."""
+    world = lab()
+    assert (
+        ask(world, P, "sp_datatype_info_100 @ODBCVer=3").grids
+        == ask(world, P, "EXEC sp_datatype_info_100").grids
+    )
+    assert [message["number"] for message in ask(world, P, "EXEC @r = sp_who").event.get("messages")] == [137]

@@ -84,6 +84,7 @@ def test_sp_who2_has_its_thirteen_columns_and_sp_who_its_nine() -> None:
          "ProgramName", "SPID", "REQUESTID"]
     ]  # fmt: skip
     assert len(shown.grids[0]) > 1000
+    assert {row[9][:9] for row in shown.grids[0]} == {"10/22 12:"}
     columns = ["spid", "ecid", "status", "loginame", "hostname", "blk", "dbname", "cmd", "request_id"]
     assert sql(world, P, "EXEC sp_who").columns == [columns]
 

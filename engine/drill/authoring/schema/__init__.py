@@ -7,6 +7,7 @@ Durations are seconds (30) or a number with its unit ("30s", "2min", "1h").
 from engine.drill.authoring.schema.cluster import AvailabilityGroup, Cluster, ClusterInstance, Replica
 from engine.drill.authoring.schema.rubric import (
     AnyRule,
+    CallsRule,
     ConditionRule,
     ConductRule,
     DiagnosisRule,
@@ -18,6 +19,7 @@ from engine.drill.authoring.schema.rubric import (
     PredictionRule,
     Price,
     Rule,
+    StatusRule,
 )
 from engine.drill.authoring.schema.story import (
     Fidelity,
@@ -31,6 +33,7 @@ from engine.drill.authoring.schema.story import (
     Prediction,
     Question,
     Role,
+    Sight,
     Step,
 )
 from engine.drill.authoring.schema.values import (
@@ -70,6 +73,7 @@ __all__ = [
     "PACE_MIN_S",
     "AnyRule",
     "AvailabilityGroup",
+    "CallsRule",
     "Client",
     "Cluster",
     "ClusterInstance",
@@ -112,9 +116,11 @@ __all__ = [
     "Server",
     "Session",
     "Settings",
+    "Sight",
     "SizeMb",
     "Slug",
     "Source",
+    "StatusRule",
     "Step",
     "Text",
     "TraceFlag",

@@ -89,6 +89,22 @@ class PredictionRule(Rule):
     kind: Literal["prediction"]
 
 
+class CallsRule(Rule):
+    """Points for the share of orders that were read back correctly and confirmed before they were carried out."""
+
+    kind: Literal["calls"]
+    least: int = Field(default=1, ge=1, le=100)
+    """Orders that the drill needs; fewer count as if the others had not been read back."""
+
+
+class StatusRule(Rule):
+    """Points for the share of questions for the state that were answered in time by what was so at that moment."""
+
+    kind: Literal["status"]
+    within: Duration
+    """Time for an answer."""
+
+
 class Price(Part):
     """[[rubric.price]]: an act that costs points of conduct, once."""
 
@@ -124,6 +140,8 @@ AnyRule = Annotated[
     | ForbiddenRule
     | DiagnosisRule
     | PredictionRule
+    | CallsRule
+    | StatusRule
     | ConductRule,
     Field(discriminator="kind"),
 ]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from engine.drill.authoring.schema.values import Condition, Duration, Line, Points, Slug, Text
+from engine.drill.authoring.schema.values import Condition, Duration, Line, Name, Points, Slug, Text
 from engine.drill.authoring.schema.world import Part
 
 
@@ -162,13 +162,25 @@ class Prediction(Part):
         return tuple(choice.text for choice in self.choices)
 
 
+Sight = Literal["power", "databases", "errorlog", "links", "clients", "queues", "goals", "acts", "calls"]
+"""What a role of a team may see, beside its own acts, their answers, and what is said to it."""
+
+
 class Role(Part):
-    """[[role]]: a person of the story and what this person knows."""
+    """[[role]]: a person of the story and what this person knows; with a key, one that a member of a team plays."""
 
     name: Line
     """Name or office of the person."""
     text: Text
     """What this person knows and wants."""
+    key: Slug | None = None
+    """Short name of the role in input lines: `@dba power-off SERVER_A`. None: nobody plays it."""
+    servers: Annotated[tuple[Name, ...], Field(strict=False, max_length=50)] = ()
+    """Servers that the role sees."""
+    sees: Annotated[tuple[Sight, ...], Field(strict=False, max_length=20)] = ()
+    """Of these servers: power, databases, errorlog, links, queues; and clients, goals, acts and calls of the others."""
+    does: Annotated[tuple[Line, ...], Field(strict=False, max_length=100)] = ()
+    """First words of the input lines that the role may do: `plug-cable`, or `sql SERVER_A`."""
 
 
 class Hint(Part):

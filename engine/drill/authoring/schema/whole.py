@@ -24,7 +24,7 @@ from engine.drill.authoring.schema.story import (
     Role,
     Step,
 )
-from engine.drill.authoring.schema.values import Duration, Line, Pools, Slug, Text
+from engine.drill.authoring.schema.values import Duration, Line, Name, Pools, Slug, Text
 from engine.drill.authoring.schema.world import (
     Client,
     Database,
@@ -81,6 +81,8 @@ class Scenario(Part):
         tuple[AvailabilityGroup, ...], Field(strict=False, alias="availability_group", max_length=50)
     ] = ()
     clients: Annotated[tuple[Client, ...], Field(strict=False, alias="client", max_length=100)] = ()
+    programs: Annotated[tuple[Name, ...], Field(strict=False, max_length=20)] = ()
+    """Programs outside of the simulation, by the names in their logins, of which conditions may ask what they met."""
     before: Annotated[tuple[Preparation, ...], Field(strict=False, max_length=200)] = ()
     timeline: Annotated[tuple[Inject, ...], Field(strict=False, max_length=500)] = ()
     locked: Annotated[tuple[Lock, ...], Field(strict=False, max_length=50)] = ()
@@ -109,6 +111,11 @@ class Scenario(Part):
     def server_names(self) -> tuple[str, ...]:
         """Instances of SQL Server, those of a failover cluster among them."""
         return (*(s.name for s in self.servers if s.sql), *(i.name for i in self.instances))
+
+    @property
+    def team(self) -> tuple[Role, ...]:
+        """The roles that members of a team play; empty: a drill for one."""
+        return tuple(role for role in self.roles if role.key)
 
     @property
     def scored(self) -> bool:

@@ -187,7 +187,16 @@ class Client(Part):
     login_timeout_s: float = Field(default=15.0, ge=1, le=3600)
     """Connect Timeout of its connection string."""
     driver: Literal[
-        "", "sqlclient", "odbc-18", "jdbc-old", "jdbc", "go-mssqldb", "python-tds", "tedious", "freetds"
+        "",
+        "sqlclient",
+        "odbc-18",
+        "mssql-python",
+        "jdbc-old",
+        "jdbc",
+        "go-mssqldb",
+        "python-tds",
+        "tedious",
+        "freetds",
     ] = ""
     """Its driver, as measured (engine/protocol/drivers.py). Empty: as the documentation of mirroring says."""
     command_timeout_s: float | None = Field(default=None, ge=0, le=3600)

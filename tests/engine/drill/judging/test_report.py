@@ -135,6 +135,22 @@ def test_sql_with_its_messages() -> None:
     assert batch["results"] == []
 
 
+def test_the_batch_of_a_program_has_the_number_of_its_rows() -> None:
+    login = 'connect SERVER_A#tds1 {"login": "sa", "password": "right"}'
+    made = report(login, 'batch SERVER_A#tds1 "SELECT 1 AS n UNION ALL SELECT 2"')
+    (done,) = [event for event in made["events"] if event["kind"] == "sql_done"]
+    for told in (made["sql"][0], done):
+        assert [(one["columns"], one["rows"]) for one in told["results"]] == [(["n"], 2)]
+
+
+def test_a_long_run_of_many_databases_has_fewer_readings(monkeypatch: pytest.MonkeyPatch) -> None:
+    every = report()["readings"]
+    monkeypatch.setattr("engine.drill.judging.report.READINGS_MAX", len(COUNTERS) * 30)
+    fewer = report()["readings"]
+    assert fewer["t_s"] == every["t_s"][::3]
+    assert fewer["log_used_kb"] == every["log_used_kb"][::3]
+
+
 def test_a_select_has_columns_and_rows() -> None:
     made = report("sql SERVER_A SELECT name FROM sys.databases WHERE name = 'Sales'")["sql"]
     (result,) = made[0]["results"]

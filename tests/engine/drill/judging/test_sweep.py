@@ -4,7 +4,16 @@ from __future__ import annotations
 
 import pytest
 
-from engine.drill.judging.sweep import Outcome, as_json, outcome, percentile, summaries, table
+from engine.drill.judging.sweep import (
+    Outcome,
+    as_json,
+    confident,
+    outcome,
+    percentile,
+    summaries,
+    table,
+    within,
+)
 from tests.engine.drill import texts
 
 RUNS = [Outcome("small", "reference", seed, float(seed), seed > 2, 4.0, None, 0.0) for seed in range(1, 6)]
@@ -50,3 +59,13 @@ def test_mean_percentiles_and_failures() -> None:
 )
 def test_the_nearest_rank(percent: int, found: float) -> None:
     assert percentile([1.0, 2.0, 3.0, 4.0], percent) == found
+
+
+def test_the_share_of_runs_within_a_limit_and_how_sure_it_is() -> None:
+    """Wilson's interval of 8 of 10, as in statistics' tables: 49.0 to 94.3 %."""
+    assert [round(share, 3) for share in confident(8, 10)] == [0.49, 0.943]
+    assert confident(0, 0) == (0.0, 1.0)
+    (row,) = within(RUNS, "points", 3.0)
+    assert (row.runs, row.within) == (5, 3)
+    (none,) = within(RUNS, "failover_s", 3.0)
+    assert (none.runs, none.within) == (0, 0)

@@ -53,7 +53,12 @@ def _of(drill: Drill) -> Iterator[object]:
 
 @pytest.mark.parametrize(
     ("files", "seeds"),
-    [(FEW, (0, 1)), pytest.param([file.stem for file in SHIPPED], (0, 1, 2), marks=pytest.mark.slow)],
+    [
+        (FEW, (0, 1)),
+        pytest.param(
+            [file.stem for file in SHIPPED], (0, 1, 2), marks=(pytest.mark.slow, pytest.mark.timeout(3600))
+        ),
+    ],
     ids=("few", "all"),
 )
 def test_a_lean_drill_is_the_whole_one(files: tuple[str, ...], seeds: tuple[int, ...]) -> None:

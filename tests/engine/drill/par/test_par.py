@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-
 import pytest
 
 from engine.drill.authoring.scenario import Scenario
@@ -69,7 +67,23 @@ def test_par_is_at_least_the_reference_and_plays_again(small: Scenario) -> None:
     drill = replay(small, small.seed, "practice", found["par"]["plan"])
     drill.advance_to(default_end(drill, drill.tick))
     assert drill.score().total == found["par"]["score"]
+    assert 0.0 < found["safest"]["least"] <= found["par"]["score"]
     assert drill.state_hash() == found["hashes"]["par"]
+
+
+def test_a_certificate_tells_traps_and_the_plan_that_forgives_delay(small: Scenario) -> None:
+    off = Input(ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
+    late = Input(ticks(205.0), "power-on", ("SERVER_A",))
+    work = Certifying(small, small.seed)
+    work.clairvoyant = Search(small, small.seed, fair=False).run(2)
+    work.fair = Search(small, small.seed, offered=()).run(4, [[off], [late]])
+    found = work.certificate()
+    plans = {plan.acts: plan for plan in work.fair.plans}
+    assert plans[(late,)].score == found["par"]["score"], "still in time, but no second to spare"
+    assert work._least(plans[(late,)]) < found["safest"]["least"] == found["par"]["score"]
+    assert found["safest"]["plan"] == found["par"]["plan"]
+    (trap,) = found["traps"]
+    assert (trap["text"], trap["best"]) == ("The session was removed.", plans[(off,)].score)
 
 
 def test_no_fair_plan_acts_before_the_first_symptom(small: Scenario, fair: Search) -> None:
@@ -115,39 +129,6 @@ def test_what_the_brief_tells_is_known_and_a_fault_is_hidden(
     drill.advance_to(ticks(25.0))
     moments = (ticks(5.0), ticks(10.5), ticks(20.5))
     assert [blind(scenario, drill.story_ticks, (), moment) for moment in moments] == is_blind
-
-
-def test_the_search_finds_what_trying_everything_finds(small: Scenario) -> None:
-    """Two acts at most, of two lines, at few moments: all plans are counted out by hand."""
-    lines = ("power-on SERVER_A", "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF")
-    search = Search(small, small.seed, fair=False, deeds_max=2, points_max=2, offered=lines)
-    for _ in search.steps():
-        pass
-    assert search.complete
-    assert search.best is not None
-    moments = sorted({point for plan in search.plans for point in plan.points})
-    scores = [_score(small, ())]
-    for count in (1, 2):
-        for times in product(moments, repeat=count):
-            if list(times) == sorted(times):
-                scores += [
-                    _score(small, tuple(zip(times, chosen, strict=True)))
-                    for chosen in product(lines, repeat=count)
-                ]
-    assert search.best.score >= max(scores)
-    assert search.best.score == max([*scores, search.reference.score if search.reference else 0.0])
-
-
-def _score(scenario: Scenario, deeds: tuple[tuple[int, str], ...]) -> float:
-    drill = Drill(scenario)
-    for tick, line in deeds:
-        drill.advance_to(tick)
-        try:
-            drill.do(line)
-        except InputProblem:
-            continue
-    drill.advance_to(default_end(drill, drill.tick))
-    return drill.score().total
 
 
 def test_the_value_of_waiting_never_rises(fair: Search) -> None:

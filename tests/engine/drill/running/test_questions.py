@@ -7,7 +7,8 @@ import json
 import pytest
 
 from engine.drill.authoring.problems import ScenarioProblems
-from engine.drill.running.drill import Drill, Mode
+from engine.drill.judging.calibration import calibration
+from engine.drill.running.drill import Drill, Mode, replay
 from engine.inputs import InputProblem
 from tests.engine.drill.texts import drill, run, small
 
@@ -101,6 +102,30 @@ def test_right_answers_have_their_points_when_the_drill_is_over() -> None:
     assert (loss.points, loss.tick) == (5.0, 6000)
     assert "“SERVER_B”" in loss.why
     assert "It took over." in loss.why
+
+
+def test_how_sure_an_answer_was_is_told_beside_whether_it_was_right() -> None:
+    taken = run(asking(), 21)
+    taken.do("answer next 1 sure_percent=90")
+    run(taken, 60)
+    taken.do("answer cause 2")
+    with pytest.raises(InputProblem, match="sure_percent"):
+        taken.do("answer role 1 sure_percent=101")
+    taken.do("answer role 1 sure_percent=60")
+    assert calibration(taken.report()["questions"]) is None  # nothing is told before the end
+    taken.do("power-on SERVER_A")
+    run(taken, 300)
+    assert taken.finished
+    found = calibration(taken.report()["questions"])
+    assert found is not None
+    assert found["answers"] == 2  # of "cause" it was not said
+    assert found["brier"] == pytest.approx((0.1**2 + 0.6**2) / 2)
+    assert [(point["sure_percent"], point["right_percent"]) for point in found["curve"]] == [
+        (60, 0),
+        (90, 100),
+    ]
+    again = replay(taken.scenario, taken.seed, taken.mode, [item.line for item in taken.journal], taken.tick)
+    assert calibration(again.report()["questions"]) == found
 
 
 def test_no_answer_no_points() -> None:

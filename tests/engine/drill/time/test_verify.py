@@ -52,6 +52,21 @@ def test_a_report_names_the_first_event(taken: Drill) -> None:
     )
 
 
+def test_a_run_with_a_program_is_the_same_and_an_answer_that_was_changed_is_named() -> None:
+    """Of what a program was answered the report has the number of rows alone."""
+    told = '{"login": "sa", "password": "right", "program": "desk"}'
+    served = drill()
+    for line in (f"connect SERVER_A#tds1 {told}", 'batch SERVER_A#tds1 "SELECT 1"'):
+        served.do(line)
+    served.advance_to(100)
+    report = json.loads(json.dumps(served.report()))
+    assert divergence(served, report) is None
+    (done,) = (event for event in report["events"] if event["kind"] == "sql_done")
+    done["results"][0]["rows"] = 2
+    found = str(divergence(served, report))
+    assert found.startswith("the states are the same, but what is recorded of them is not. First differing")
+
+
 def test_one_wrong_hash_is_found(taken: Drill) -> None:
     for place in range(len(taken.hashes)):
         hashes = taken.hashes.copy()

@@ -9,7 +9,7 @@ import pytest
 from engine import simulator
 from engine.events import Event
 from engine.inputs import InputProblem
-from engine.model import World, ticks
+from engine.model import Program, World, ticks
 from engine.verbs.lines import parse_line
 from tests.engine.tsql.console import ask
 from tests.engine.worlds import DB, M, P, lab
@@ -179,3 +179,67 @@ def test_what_programs_ask_is_answered_at_once_and_takes_no_turn_of_others() -> 
     assert world.sql_work == before
     act(world, 'batch SERVER_A#c1 "DECLARE @i int; SET @i = 0; WHILE @i < 5000 SET @i = @i + 1"')
     assert world.sql_work > before  # one that is not over at once takes its turns as all others do
+
+
+def test_what_a_program_meets_is_counted_where_the_scenario_asks() -> None:
+    world = lab()
+    world.programs["orders"] = Program()
+    connect(world, password="wrong", program="ORDERS")
+    connect(world, program="orders")
+    batch(world, "SELECT 1")
+    act(world, f"batch {P}#c1 " + json.dumps("WAITFOR DELAY '00:00:03'"), 5)
+    assert batch(world, "SELECT 1/0").get("program") == "orders"
+    act(world, f"stop-service {P}", 10)
+    met = world.programs["orders"]
+    assert (met.refused, met.logins, met.answers, met.errors, met.lost) == (1, 1, 2, 1, 1)
+    assert 300 < met.longest_ticks < 450
+    assert (met.server, met.moves) == (P, 0)
+
+
+def test_of_a_query_that_ends_its_transaction_note_is_taken() -> None:
+    """The world settles after it, though it only reads; after one that leaves nothing behind it does not."""
+    world = lab()
+    connect(world, database=DB)
+    batch(world, "SET XACT_ABORT ON")
+    batch(world, "BEGIN TRAN")
+    assert world.copies[P, DB].window_transactions
+    before = world.settlings
+    simulator.perform(world, parse_line(f'batch {P}#c1 "SELECT 1/0"', world.tick))
+    assert world.settlings > before
+    assert not world.copies[P, DB].window_transactions
+    before = world.settlings
+    simulator.perform(world, parse_line(f'batch {P}#c1 "SELECT 1"', world.tick))
+    assert world.settlings == before
+
+
+def test_what_is_known_of_a_text_changes_neither_answer_nor_world() -> None:
+    asked = [
+        "SELECT 1",
+        "SELECT 1 AS a, NULL, 'x' WHERE 1 = 0",
+        "SELECT 'x' UNION SELECT 'y'",
+        "SELECT nothing",
+    ]
+    played = []
+    for _ in range(2):  # the second time all of it is known
+        world = lab()
+        connect(world, database=DB)
+        told = [[batch(world, text).get(part) for part in ("messages", "results")] for text in asked * 2]
+        played.append((told, world.state_hash()))
+    assert played[0] == played[1]
+    (told, _), _ = played
+    assert told[:4] == told[4:]
+    assert [told[0][1][0]["rows"], told[1][1][0]["rows"], told[2][1][0]["rows"]] == [
+        [[1]],
+        [],
+        [["x"], ["y"]],
+    ]
+
+
+def test_the_rows_of_output_come_before_their_count() -> None:
+    """ODBC takes what comes first for the result."""
+    world = lab()
+    connect(world, database=DB)
+    batch(world, "CREATE TABLE t (a int)")
+    answer = batch(world, "INSERT t OUTPUT inserted.a SELECT 1 UNION ALL SELECT 2")
+    assert [result["after_messages"] for result in answer.get("results")] == [0]
+    assert [message["rows"] for message in answer.get("messages")] == [2]

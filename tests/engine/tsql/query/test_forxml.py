@@ -67,7 +67,7 @@ def test_text_is_escaped_and_what_is_xml_already_is_not() -> None:
 
 def test_modes_that_are_not_simulated_say_so() -> None:
     assert (
-        ask(lab(), P, "SELECT name FROM sys.databases FOR XML AUTO")
+        ask(lab(), P, "SELECT 1 AS Tag, NULL AS Parent, 1 AS [e!1!a] FOR XML EXPLICIT")
         .texts[0]
         .startswith("Not simulated: FOR XML")
     )

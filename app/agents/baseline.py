@@ -1,0 +1,82 @@
+"""Players to compare with: `python -m app.agents.baseline NAME --player random|greedy --games 10`.
+
+`random` does any line of the scenario's vocabulary, or waits, with equal chance. `greedy` tries each line on a fork of
+the game, looks LOOK_AHEAD_S ahead and takes what is worth the most then; it may look into the simulator, which no seat
+can, and sees no further than that. Its lines are as good as a player without a plan can be.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from typing import Final
+
+from app.agents.environment import WAIT, DrillEnv
+from engine.chance import Chance
+from engine.inputs import InputProblem
+from engine.model import ticks
+
+LOOK_AHEAD_S: Final = 60.0
+"""Assumed: as long as a server takes to boot."""
+
+ACTS: Final = 8
+"""Steps of a game, evenly spread, in which the random player does something. Assumed."""
+
+Player = Callable[[DrillEnv, int], str]
+"""What to do now in a game with this seed."""
+
+
+def at_random(env: DrillEnv, seed: int) -> str:
+    """Any line, in some steps: the more seldom, the longer the drill."""
+    chance = Chance.from_seed(seed ^ env.drill.tick)
+    steps = max(1, (env.drill.end_tick or ticks(600.0)) // ticks(10.0))
+    if chance.uniform() > ACTS / steps:
+        return WAIT
+    lines = env.lines()
+    return lines[chance.integer(0, len(lines) - 1)]
+
+
+def greedy(env: DrillEnv, _: int) -> str:
+    """The first of the best lines; to wait, where nothing is better."""
+    worth = {line: _worth(env, line) for line in env.lines()}
+    return max(worth, key=worth.__getitem__)
+
+
+def _worth(env: DrillEnv, line: str) -> float:
+    run = env.drill.fork()
+    if line != WAIT:
+        try:
+            run.do(line)
+        except InputProblem:
+            return -1.0
+    run.advance_to(run.tick + ticks(LOOK_AHEAD_S))
+    return run.score().total
+
+
+PLAYERS: Final[dict[str, Player]] = {"random": at_random, "greedy": greedy}
+
+
+def game(env: DrillEnv, player: Player, seed: int) -> float:
+    """The total of one game."""
+    _, info = env.reset(seed=seed)
+    over = False
+    while not over:
+        _, _, over, _, info = env.step(player(env, seed))
+    return float(info["total"])
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("scenario", metavar="NAME|FILE")
+    parser.add_argument("--player", choices=sorted(PLAYERS), default="random")
+    parser.add_argument("--games", type=int, default=10)
+    options = parser.parse_args()
+    env = DrillEnv(options.scenario)
+    totals = [game(env, PLAYERS[options.player], seed) for seed in range(1, options.games + 1)]
+    print(f"{options.scenario}, {options.player}: mean {sum(totals) / len(totals):.1f} of {totals}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,181 @@
+"""How far and how fast seats go: freezes, limits, breaks, the class clock, and when a class will have ended. No Qt."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from typing import Final, Protocol
+
+from app.classroom import wire
+from app.classroom.acts import TICK_MAX
+from app.classroom.models import FROZEN, OVER, RUNNING, Class
+from app.classroom.shapes import ClassClock, State
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import default_end
+
+Columns = dict[str, str | int | float | bool | None]
+SMOOTHING: Final = 0.2
+"""Weight of the last span of time in a seat's pace. Assumed."""
+SPAN_S: Final = (1.0, 30.0)
+"""Wall time between two words of a seat from which its pace is taken; longer ones are breaks of the network."""
+
+
+class Progress:
+    """How fast a seat goes, as it tells how far it is."""
+
+    def __init__(self) -> None:
+        self.speed: float | None = None
+        """Simulated seconds a second."""
+        self._before: tuple[float, int] | None = None
+
+    def note(self, tick: int, still: bool) -> None:
+        now = time.monotonic()
+        if still:
+            self._before = None
+        elif self._before is None:
+            self._before = (now, tick)
+        elif (span_s := now - self._before[0]) >= SPAN_S[0]:
+            if span_s <= SPAN_S[1]:
+                speed = (tick - self._before[1]) / TICKS_PER_S / span_s
+                self.speed = speed if self.speed is None else self.speed + SMOOTHING * (speed - self.speed)
+            self._before = (now, tick)
+
+
+class Paced(Protocol):
+    """A seat, as far as it matters here."""
+
+    number: int
+    tick: int
+    group: str
+    stopped: bool
+    until: int | None
+    over: bool
+    progress: Progress
+
+
+class Pace:
+    """What the record says of time in a class; it is changed by the host alone."""
+
+    def __init__(self, the_class: Class, scenario: Scenario) -> None:
+        self._class = the_class
+        self._end = default_end(Drill(scenario, the_class.seed, the_class.mode))
+
+    # --- what is so
+
+    def clock_tick(self) -> float | None:
+        """The class clock; None: there is none."""
+        the_class = self._class
+        if the_class.clock_speed is None:
+            return None
+        gone_s = time.time() - the_class.clock_at if the_class.state == RUNNING else 0.0
+        return the_class.clock_tick + max(0.0, gone_s) * the_class.clock_speed * TICKS_PER_S
+
+    def clock_s(self) -> float | None:
+        tick = self.clock_tick()
+        return None if tick is None else tick / TICKS_PER_S
+
+    def break_s(self) -> float | None:
+        left = self._class.break_until
+        return None if left is None else max(0.0, left - time.time())
+
+    def break_is_over(self) -> bool:
+        return self._class.break_until is not None and time.time() >= self._class.break_until
+
+    def until(self, line: Paced) -> int | None:
+        """The tick at which a seat stops."""
+        return self._class.until if line.until is None else line.until
+
+    def until_s(self, line: Paced) -> float | None:
+        until = self.until(line)
+        return None if until is None or until >= TICK_MAX else until / TICKS_PER_S
+
+    def stops(self, line: Paced) -> bool:
+        """It should be frozen."""
+        until = self.until(line)
+        return self._class.state == FROZEN or line.stopped or (until is not None and line.tick >= until)
+
+    def ends_in_s(self, line: Paced) -> float | None:
+        speed = line.progress.speed
+        if line.over or not speed or speed <= 0.0:
+            return None
+        return max(0.0, self._end - line.tick) / TICKS_PER_S / speed
+
+    def class_ends_in_s(self, lines: Iterable[Paced]) -> float | None:
+        """Of the seats that are connected and not over, the last."""
+        ends = [end for line in lines if (end := self.ends_in_s(line)) is not None]
+        return max(ends) + (self.break_s() or 0.0) if ends else None
+
+    def said_to(self, line: Paced) -> State:
+        """What a seat is told."""
+        the_class = self._class
+        state = FROZEN if the_class.state == RUNNING and line.stopped else the_class.state
+        clock: ClassClock | None = None
+        if (tick := self.clock_tick()) is not None:
+            speed = the_class.clock_speed if the_class.state == RUNNING else 0.0
+            clock = ClassClock(tick=int(tick), speed=speed or 0.0)
+        return State(kind="state", state=state, until=self.until(line), clock=clock, break_s=self.break_s())
+
+    # --- what is to be so
+
+    def asked(
+        self, said: wire.OfPace, lines: Sequence[Paced]
+    ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
+        """New columns of the class, and of some of *lines*. Raises ValueError for what cannot be; the text says why."""
+        if self._class.state == OVER:
+            raise ValueError(tr("the class is over"))
+        some, to_all = list(lines), isinstance(said, wire.Target) and said.seat is None and said.group is None
+        match said:
+            case wire.Finish():
+                return self._turned(OVER), []
+            case wire.Break():
+                return self._turned(FROZEN, time.time() + 60.0 * said.minutes), []
+            case wire.Clock():
+                tick = self.clock_tick()
+                begun = max([line.tick for line in some], default=0) if tick is None else tick
+                return {"clock_speed": said.speed, "clock_tick": int(begun), "clock_at": time.time()}, []
+            case wire.Move():
+                return {}, [({"group_name": said.name}, some)]
+            case wire.Freeze(tick=None):
+                return (self._turned(FROZEN), []) if to_all else ({}, [({"stopped": True}, some)])
+            case wire.Freeze():
+                return (
+                    ({"until": said.tick}, [({"until": None}, some)])
+                    if to_all
+                    else ({}, [({"until": said.tick}, some)])
+                )
+            case wire.Go():
+                return self._gone_on(some, to_all)
+            case wire.Extend():
+                return self._extended(some, said.ticks, to_all)
+            case _:
+                raise ValueError(said.kind)
+
+    def _turned(self, state: str, break_until: float | None = None) -> Columns:
+        tick = self.clock_tick()
+        clock: Columns = {} if tick is None else {"clock_tick": int(tick), "clock_at": time.time()}
+        return {"state": state, "break_until": break_until, **clock}
+
+    def _gone_on(self, some: list[Paced], to_all: bool) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
+        """Whose limit is reached has none any more; all together go on where the class was frozen."""
+        there = [line for line in some if (until := self.until(line)) is not None and line.tick >= until]
+        seats: list[tuple[Columns, list[Paced]]] = [({"until": TICK_MAX}, there)] if there else []
+        seats.append(({"stopped": False}, some))
+        return (self._turned(RUNNING) if to_all else {}), seats
+
+    def _extended(
+        self, some: list[Paced], ticks: int, to_all: bool
+    ) -> tuple[Columns, list[tuple[Columns, list[Paced]]]]:
+        of_class: Columns = {}
+        if to_all and self._class.until is not None:
+            of_class["until"] = min(TICK_MAX, self._class.until + ticks)
+        limits = [
+            (line, until)
+            for line in some
+            if (until := line.until if to_all else self.until(line)) is not None
+        ]
+        if not of_class and not limits:
+            raise ValueError(tr("there is no limit to extend"))
+        return of_class, [({"until": min(TICK_MAX, until + ticks)}, [line]) for line, until in limits]

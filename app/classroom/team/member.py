@@ -1,0 +1,221 @@
+"""A member of a team, with or without a window: has a role in the world that another computer holds. No Qt."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import random
+import threading
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from queue import Empty, SimpleQueue
+from typing import Final, TextIO
+
+from websockets.asyncio.client import ClientConnection
+from websockets.exceptions import ConnectionClosed, WebSocketException
+
+from app.classroom import certificate
+from app.classroom.code import Invitation
+from app.classroom.join import NotJoined
+from app.classroom.kept import folder_of, token_of
+from app.classroom.link import AGAIN_S, dialling
+from app.classroom.shapes import Verdict
+from app.classroom.team.shapes import Seat, ToMember
+from app.classroom.team.wire import Ask, Do, Take
+from app.classroom.wire import REFUSED
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.team.view import Row
+from engine.inputs import Input
+
+ANSWER_S: Final = 30.0
+"""Wall time in which the computer that holds the world has to answer at first."""
+
+
+class Member(threading.Thread):
+    """A connection that dials again after every break; each line is done once, in the order in which it was said."""
+
+    def __init__(self, invitation: Invitation, name: str, role: str) -> None:
+        """Without a *role* the roles are asked for, and that is all."""
+        super().__init__(daemon=True)
+        self.incoming: SimpleQueue[ToMember] = SimpleQueue()
+        self.role = role
+        self._invitation, self._person = invitation, name
+        folder = folder_of(invitation.fingerprint)
+        folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        self._token = token_of(folder / f"member-{name.encode().hex()}.token")
+        self._lines: deque[str] = deque()
+        """Not done yet; the first one is on its way."""
+        self._sent = 0
+        """Number under which the first one was sent; 0: it was not."""
+        self._done = 0
+        self._question: Ask | None = None
+        self._loop = asyncio.new_event_loop()
+        self._news = asyncio.Event()
+        self._ended = False
+
+    def do(self, line: str) -> None:
+        self._lines.append(line)
+        self._wake()
+
+    def ask(self, question: str | None) -> None:
+        """Raise a hand for the team; None lowers it."""
+        self._question = Ask(question=question)
+        self._wake()
+
+    def end(self) -> None:
+        self._ended = True
+        self._wake()
+        self.join(5.0)
+
+    def _wake(self) -> None:
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._news.set)
+
+    def run(self) -> None:
+        with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
+            runner.run(self._keep())
+
+    async def _keep(self) -> None:
+        wait_s = AGAIN_S[0]
+        while not self._ended:
+            try:
+                async with dialling(self._invitation) as socket:
+                    if not certificate.matches(
+                        socket.transport.get_extra_info("ssl_object"), self._invitation
+                    ):
+                        self._refuse(tr("the host at this address does not belong to the join code"))
+                        return
+                    await self._talk(socket)
+                    wait_s = AGAIN_S[0]
+            except ConnectionClosed as end:
+                if end.rcvd is not None and end.rcvd.code == REFUSED:
+                    self._refuse(end.rcvd.reason)
+                    return
+            except (OSError, TimeoutError, WebSocketException):
+                pass
+            if not self._ended:
+                await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))
+                wait_s = min(2.0 * wait_s, AGAIN_S[1])
+
+    def _refuse(self, why: str) -> None:
+        self._ended = True
+        self.incoming.put({"kind": "refused", "text": why})
+
+    async def _talk(self, socket: ClientConnection) -> None:
+        invited = self._invitation
+        first = Take(secret=invited.secret, name=self._person, token=self._token, role=self.role)
+        await socket.send(first.model_dump_json())
+        sending: asyncio.Task[None] | None = None
+        try:
+            async for raw in socket:
+                said: ToMember = json.loads(raw)
+                if said["kind"] == "welcome":
+                    if self._sent and said["done"] >= self._sent:  # it was done, and the answer got lost
+                        self._lines.popleft()
+                    self._sent, self._done = 0, said["done"]
+                    sending = asyncio.create_task(self._send(socket))
+                elif said["kind"] == "done" or said["kind"] == "not_done":
+                    self._answered(said["number"], said["kind"] == "done")
+                elif said["kind"] == "view" and not self._sent:
+                    self._done = said["done"]
+                self.incoming.put(said)
+                if said["kind"] in ("roles", "over"):
+                    self._ended = True
+                if self._ended:
+                    return
+        finally:
+            if sending is not None:
+                sending.cancel()
+                await asyncio.gather(sending, return_exceptions=True)
+
+    def _answered(self, number: int, done: bool) -> None:
+        if number == self._sent:
+            self._lines.popleft()
+            self._sent = 0
+            self._done = number if done else self._done
+            self._news.set()
+
+    async def _send(self, socket: ClientConnection) -> None:
+        while not self._ended:
+            self._news.clear()
+            if self._lines and not self._sent:
+                self._sent = self._done + 1
+                await socket.send(Do(number=self._sent, line=self._lines[0]).model_dump_json())
+            if self._question is not None:
+                question, self._question = self._question, None
+                await socket.send(question.model_dump_json())
+            await self._news.wait()
+        await socket.close()
+
+
+def roles(invitation: Invitation, name: str) -> list[Seat]:
+    """The roles of the team, and who has them. Raises NotJoined."""
+    member = Member(invitation, name, "")
+    member.start()
+    try:
+        said = member.incoming.get(timeout=ANSWER_S)
+    except Empty:
+        raise NotJoined(tr("no answer from this address")) from None
+    finally:
+        member.end()
+    if said["kind"] != "roles":
+        raise NotJoined(said["text"] if said["kind"] == "refused" else tr("no answer from this address"))
+    return said["roles"]
+
+
+def play_role(
+    member: Member, lines: Sequence[Input] | TextIO, show: Callable[[str], object]
+) -> tuple[list[Row], Verdict | None]:
+    """Say *lines*, each at its time or as it is typed, until the drill is over; *show* gets what is noticed.
+
+    Returns all that was noticed, and what the run has come to. Raises NotJoined.
+    """
+    script = deque(lines) if isinstance(lines, Sequence) else deque()
+    if not isinstance(lines, Sequence):
+        threading.Thread(target=_typed, args=(member, lines), daemon=True).start()
+    noticed: list[Row] = []
+    for said in _heard(member):
+        match said["kind"]:
+            case "welcome":
+                show(f"{said['role_name']}: {said['role_text']}")
+            case "view":
+                while script and script[0].tick <= said["view"]["t_s"] * TICKS_PER_S and not said["frozen"]:
+                    member.do(script.popleft().words)
+                noticed += said["view"]["news"]
+                for row in said["view"]["news"]:
+                    show(f"{row['t_s']:g} {row['text']}")
+            case "not_done":
+                show(said["text"])
+            case "message":
+                show(tr("Instructor: {text}").format(text=said["text"]))
+            case "over":
+                return noticed, said["verdict"]
+    return noticed, None
+
+
+def _heard(member: Member) -> Iterator[ToMember]:
+    """What comes, as long as the member is connected. Raises NotJoined."""
+    first = time.monotonic() + ANSWER_S
+    begun = False
+    while True:
+        try:
+            said = member.incoming.get(timeout=0.2)
+        except Empty:
+            if not begun and time.monotonic() > first:
+                raise NotJoined(tr("no answer from this address")) from None
+            continue
+        if said["kind"] == "refused":
+            raise NotJoined(said["text"])
+        begun = True
+        yield said
+
+
+def _typed(member: Member, lines: TextIO) -> None:
+    for line in lines:
+        word, _, question = line.strip().partition(" ")
+        if word.lower() == "hand":
+            member.ask(None if question.lower() == "down" else question)
+        elif word:
+            member.do(line.strip())

@@ -1,0 +1,82 @@
+"""What the computer that holds the world of a team says to its members, as JSON."""
+
+from __future__ import annotations
+
+from typing import Literal, TypedDict
+
+from app.classroom.shapes import Verdict
+from engine.drill.team.view import View
+
+
+class Seat(TypedDict):
+    """A role of the team, and who has it."""
+
+    key: str
+    name: str
+    taken_by: str | None
+    """Name of the member; None: the scenario plays it."""
+
+
+class Roles(TypedDict):
+    kind: Literal["roles"]
+    title: str
+    roles: list[Seat]
+
+
+class Welcome(TypedDict):
+    """What the member plays, and what is known of the drill."""
+
+    kind: Literal["welcome"]
+    role: str
+    role_name: str
+    role_text: str
+    does: list[str]
+    title: str
+    brief: str
+    roles: list[Seat]
+    done: int
+    """Lines of the role that were done so far."""
+
+
+class Seen(TypedDict):
+    """One moment of the world as the member's role sees it."""
+
+    kind: Literal["view"]
+    frozen: bool
+    done: int
+    view: View
+
+
+class Done(TypedDict):
+    kind: Literal["done"]
+    number: int
+
+
+class NotDone(TypedDict):
+    kind: Literal["not_done"]
+    number: int
+    text: str
+
+
+class Message(TypedDict):
+    """Of the instructor."""
+
+    kind: Literal["message"]
+    text: str
+
+
+class Over(TypedDict):
+    """The drill has ended; None: nothing was computed."""
+
+    kind: Literal["over"]
+    verdict: Verdict | None
+
+
+class Refused(TypedDict):
+    """The connection makes no sense; only within a member's own program."""
+
+    kind: Literal["refused"]
+    text: str
+
+
+ToMember = Roles | Welcome | Seen | Done | NotDone | Message | Over | Refused

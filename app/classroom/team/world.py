@@ -1,0 +1,245 @@
+"""The one world of a team: held on one computer, which decides what each role may see and do. No Qt.
+
+To its class a team is a seat like any other: its log is kept, judged, shown on the board and frozen as such.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from queue import Empty, SimpleQueue
+from typing import Final
+
+from app.classroom.code import Invitation
+from app.classroom.join import Attended, NotJoined, report_of, take_part
+from app.classroom.kept import Given, Kept
+from app.classroom.link import Link
+from app.classroom.seat import ClassOver, SeatRun
+from app.classroom.shapes import Instruction
+from app.classroom.team.shapes import Seat, Seen, ToMember, Welcome
+from app.classroom.verdict import verdict
+from app.files import whole_file
+from app.words.language import tr
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
+from engine.drill.team.played import due
+from engine.drill.team.rights import role_of
+from engine.drill.team.view import view
+from engine.inputs import InputProblem
+from engine.verbs.lines import parse_line
+
+SHOW_S: Final = 0.5
+"""Wall time between two views of a world in which nothing is done."""
+LOOK_TICKS: Final = TICKS_PER_S // 10
+"""Between two looks at what the members want."""
+
+
+class NotDone(Exception):
+    """A member's line changes nothing; the text says why."""
+
+
+class Table:
+    """Who has which role; on disk, as members come back after a restart."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._taken: dict[str, list[str]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
+        """Role -> the member's name and the SHA-256 of its token."""
+
+    def take(self, role: str, name: str, token: str) -> None:
+        """Raises NotDone where another member has the role. Raises OSError."""
+        mine = hashlib.sha256(token.encode()).hexdigest()
+        there = self._taken.get(role)
+        if there is not None and there[1] != mine:
+            raise NotDone(tr("{name} has this role already").format(name=there[0]))
+        if there is None:
+            self._taken[role] = [name, mine]
+            whole_file.write(self._file, json.dumps(self._taken, ensure_ascii=False))
+
+    def name_of(self, role: str) -> str | None:
+        return self._taken[role][0] if role in self._taken else None
+
+    def __bool__(self) -> bool:
+        return bool(self._taken)
+
+
+@dataclass(eq=False, slots=True)
+class Viewer:
+    """A connection of a member, which is told what its role sees."""
+
+    role: str
+    tell: Callable[[ToMember], object]
+    since: int = 0
+    """Events of the run that it has been shown, or that were not for it."""
+
+
+class TeamWorld:
+    """Plays a seat for a team: what members want is done in the order in which it comes."""
+
+    def __init__(self, table: Table) -> None:
+        self.table = table
+        self.viewers: set[Viewer] = set()
+        self._run: SeatRun | None = None
+        self._wishes: SimpleQueue[tuple[str, int, str, Future[None]]] = SimpleQueue()
+        self._vain: set[str] = set()
+        """Lines of played roles that cannot be done."""
+        self._shown_at = 0.0
+
+    # --- from any thread
+
+    @property
+    def scenario(self) -> Scenario | None:
+        """What is played; None before the world is there."""
+        return self._run.drill.scenario if self._run is not None else None
+
+    def do(self, role: str, number: int, line: str) -> Future[None]:
+        """Done, and in the log, when the future has come; it raises NotDone."""
+        answer: Future[None] = Future()
+        if self._run is not None and self._run.frozen:
+            answer.set_exception(NotDone(tr("the class is frozen")))
+        else:
+            self._wishes.put((role, number, line, answer))
+        return answer
+
+    def ask(self, name: str, question: str | None) -> None:
+        """A hand is raised for the whole team; None lowers it."""
+        if self._run is not None:
+            self._run.raise_hand("hand down" if question is None else f"hand {name}: {question}")
+
+    def roles(self) -> list[Seat]:
+        return [
+            {"key": str(role.key), "name": role.name, "taken_by": self.table.name_of(str(role.key))}
+            for role in self._playing.drill.scenario.team
+        ]
+
+    def welcome(self, key: str) -> Welcome:
+        """Raises InputProblem for a role that is not there."""
+        scenario = self._playing.drill.scenario
+        role = role_of(scenario.team, key)
+        return {
+            "kind": "welcome", "role": key, "role_name": role.name, "role_text": role.text,
+            "does": list(role.does), "title": scenario.title, "brief": scenario.brief, "roles": self.roles(),
+            "done": self._done_by(key),
+        }  # fmt: skip
+
+    def tell(self, said: ToMember) -> None:
+        """To all members."""
+        for viewer in list(self.viewers):
+            viewer.tell(said)
+
+    # --- in the thread of the world
+
+    def play(self, run: SeatRun, done: int) -> None:
+        """A player, as app/classroom/join.py has them. The world begins with the first member. Raises NotJoined."""
+        if not run.drill.scenario.team:
+            raise NotJoined(tr("this drill has no team"))
+        self._run = run
+        try:
+            while not run.drill.finished:
+                run.obey()
+                if not self.table:
+                    run.rest()
+                elif not (self._granted(run) or self._played(run)):
+                    run.advance_to(run.drill.tick + LOOK_TICKS)
+                    if time.monotonic() - self._shown_at >= SHOW_S:
+                        self._show(run)
+        finally:
+            self._show(run)
+
+    def _granted(self, run: SeatRun) -> bool:
+        """One wish of a member is done or refused; whether there was one."""
+        try:
+            role, number, line, answer = self._wishes.get_nowait()
+        except Empty:
+            return False
+        done = self._done_by(role)
+        try:
+            if number == done + 1:
+                run.do(f"@{role} {_plain(line)}")
+            elif number != done:  # what comes twice was done
+                raise InputProblem(
+                    tr("line {number} does not follow line {done}").format(number=number, done=done)
+                )
+        except InputProblem as problem:
+            answer.set_exception(NotDone(str(problem)))
+        else:
+            answer.set_result(None)
+            self._show(run)
+        return True
+
+    def _played(self, run: SeatRun) -> bool:
+        """A line of a role that no member has; whether there was one."""
+        free = {seat["key"] for seat in self.roles() if seat["taken_by"] is None}
+        line = due(run.drill, free, self._vain)
+        if line is None:
+            return False
+        try:
+            run.do(line)
+        except InputProblem:
+            self._vain.add(line)
+        self._show(run)
+        return True
+
+    def _done_by(self, role: str) -> int:
+        return sum(item.by == role for item in self._playing.drill.journal)
+
+    @property
+    def _playing(self) -> SeatRun:
+        assert self._run is not None, "members are let in once the world is there"
+        return self._run
+
+    def _show(self, run: SeatRun) -> None:
+        """To each member what its role sees now."""
+        self._shown_at, drill = time.monotonic(), run.drill
+        for viewer in list(self.viewers):
+            seen = view(drill, role_of(drill.scenario.team, viewer.role), viewer.since)
+            viewer.since = len(drill.events)
+            told: Seen = {
+                "kind": "view",
+                "frozen": run.frozen,
+                "done": self._done_by(viewer.role),
+                "view": seen,
+            }
+            viewer.tell(told)
+
+
+def _plain(line: str) -> str:
+    """*line* without a role: a member speaks as its own. Raises InputProblem."""
+    if parse_line(line).by:
+        raise InputProblem(tr("you speak as your own role: leave out @ and what follows"))
+    return line
+
+
+class _NoLink(Link):
+    """Of a team that is in no class."""
+
+    def wake(self) -> None:
+        pass
+
+
+def in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Attended:
+    """The team is a seat of a class. Raises NotJoined, NoLog."""
+    return take_part(invitation, name, world.play, speed, partial(_passed_on, world))
+
+
+def by_itself(kept: Kept, given: Given, world: TeamWorld, speed: float) -> Attended:
+    """The team plays without a class; its log can be verified all the same. Raises NotJoined."""
+    if kept.given is None:
+        kept.begin(given)
+    run = SeatRun(kept, _NoLink(Invitation("", "", "", 0), kept), speed, partial(_passed_on, world))
+    with suppress(ClassOver):
+        world.play(run, 0)
+    run.end()
+    found = verdict(run.drill.scenario, run.drill.seed, run.drill.mode, kept.acts)
+    return Attended(report_of(run, kept, found), 0, "", str(kept.file))
+
+
+def _passed_on(world: TeamWorld, message: Instruction) -> None:
+    world.tell({"kind": "message", "text": message["text"]})

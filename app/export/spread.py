@@ -1,0 +1,90 @@
+"""How a measure is spread over the runs of a sweep, as a picture: of each value, the share of runs up to it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+from typing import Final
+
+from engine.drill.judging.sweep import Outcome
+
+WIDTH: Final = 760
+HEIGHT: Final = 420
+LEFT: Final = 56
+TOP: Final = 24
+BOTTOM: Final = 48
+RIGHT: Final = 240
+"""Pixels; the names stand at the right."""
+
+COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
+"""Told apart by the colour-blind too (Okabe and Ito); with more lines they come again, dashed."""
+
+TICKS: Final = 6
+"""Marks of the lower axis at most."""
+
+
+def picture(outcomes: Sequence[Outcome], measure: str, limit: float | None = None) -> str:
+    """An SVG: a line for each scenario and player, and one across where *limit* is."""
+    lines: dict[str, list[float]] = {}
+    for each in outcomes:
+        value = getattr(each, measure)
+        lines.setdefault(f"{each.scenario}, {each.player}", []).extend([] if value is None else [value])
+    known = [value for values in lines.values() for value in values] + ([] if limit is None else [limit])
+    most = max(known, default=1.0) or 1.0
+    parts = [*_axes(measure, most), *_limit(limit, most)]
+    for number, (name, values) in enumerate(lines.items()):
+        parts += _line(number, name, sorted(values), most)
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
+        f'font-size="13"><rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>{"".join(parts)}</svg>\n'
+    )
+
+
+def _x(value: float, most: float) -> str:
+    return f"{LEFT + (WIDTH - LEFT - RIGHT) * value / most:.1f}"
+
+
+def _y(share: float) -> str:
+    return f"{HEIGHT - BOTTOM - (HEIGHT - TOP - BOTTOM) * share:.1f}"
+
+
+def _axes(measure: str, most: float) -> Iterator[str]:
+    for percent in range(0, 101, 25):
+        y = _y(percent / 100)
+        yield f'<path d="M{LEFT} {y}H{WIDTH - RIGHT}" stroke="#ddd"/>'
+        yield f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent} %</text>'
+    step = _step(most)
+    for mark in range(int(most / step) + 1):
+        at, below = mark * step, HEIGHT - BOTTOM + 18
+        yield f'<text x="{_x(at, most)}" y="{below}" text-anchor="middle">{at:g}</text>'
+    name = f"{measure}: share of runs up to each value"
+    yield f'<text x="{LEFT}" y="{HEIGHT - 8}">{escape(name)}</text>'
+
+
+def _step(most: float) -> float:
+    """1, 2 or 5 of a power of ten, so that there are TICKS marks at most."""
+    power = 10.0 ** math.floor(math.log10(most / TICKS))
+    return next(factor * power for factor in (1.0, 2.0, 5.0, 10.0) if most / (factor * power) <= TICKS)
+
+
+def _limit(limit: float | None, most: float) -> Iterator[str]:
+    if limit is not None:
+        x = _x(limit, most)
+        yield f'<path d="M{x} {TOP}V{HEIGHT - BOTTOM}" stroke="#555" stroke-dasharray="2 3"/>'
+        yield f'<text x="{x}" y="{TOP - 8}" text-anchor="middle">{limit:g}</text>'
+
+
+def _line(number: int, name: str, values: Sequence[float], most: float) -> Iterator[str]:
+    color = COLORS[number % len(COLORS)]
+    dash = ' stroke-dasharray="6 3"' if number >= len(COLORS) else ""
+    path = f"M{_x(0.0, most)} {_y(0.0)}"
+    for place, value in enumerate(values, 1):
+        path += f"H{_x(value, most)}V{_y(place / len(values))}"
+    if values:
+        yield f'<path d="{path}H{WIDTH - RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
+    y = TOP + 18 * number
+    x = WIDTH - RIGHT + 16
+    yield f'<path d="M{x} {y}h18" stroke="{color}" stroke-width="2"{dash}/>'
+    text = f"{name} ({len(values)})"
+    yield f'<text x="{x + 24}" y="{y}" dy="4">{escape(text)}</text>'

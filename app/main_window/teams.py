@@ -1,0 +1,174 @@
+"""Class: hold the world of a team in a process of its own, and take a role in one."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from queue import Empty
+from typing import Final
+
+from PySide6.QtCore import QObject, QProcess, QTimer
+from PySide6.QtWidgets import QWidget
+
+from app.classroom.code import NoCode, invitation
+from app.classroom.team.member import Member
+from app.classroom.team.shapes import ToMember
+from app.main_window import signature
+from app.main_window.library import Library
+from app.settings import WindowSettings
+from app.views.team import HoldTeam, TakeRole, TeamSeat
+from app.widgets.notice import Notice
+from app.words.language import tr
+
+LISTEN_MS: Final = 100
+"""Interval at which a member looks what has come."""
+END_MS: Final = 4_000
+"""How long the process of a team may take to end."""
+
+
+class Teams(QObject):
+    """The team that this window holds, and the role that it has in one."""
+
+    def __init__(self, library: Library, notice: Notice, store: WindowSettings, parent: QWidget) -> None:
+        super().__init__(parent)
+        self._library, self._notice, self._store, self._parent = library, notice, store, parent
+        self._process: QProcess | None = None
+        self._asking: tuple[Member, TakeRole] | None = None
+        self._member: Member | None = None
+        self.seat: TeamSeat | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(LISTEN_MS)
+        self._timer.timeout.connect(self._look)
+
+    # --- holding one
+
+    def ask_to_hold(self) -> HoldTeam:
+        drills = [
+            (one.name, one.title) for one in self._library.summaries.values() if one.name.startswith("team-")
+        ]
+        dialog = HoldTeam(sorted(drills, key=lambda drill: drill[1]), self._parent)
+        dialog.wanted.connect(self.hold)
+        dialog.open()
+        return dialog
+
+    def hold(self, what: str, name: str) -> None:
+        """The world of a team in a process; its code comes some seconds later, and with it the choice of a role."""
+        self._stop_process()
+        process = self._process = QProcess(self)
+        process.setWorkingDirectory(str(Path(__file__).parents[2]))
+        process.readyReadStandardOutput.connect(lambda: self._hear(process))
+        process.finished.connect(lambda *_: self._ended(process))
+        words = ["--name", name] if "@" in what else []  # without a class each start is another run
+        process.start(sys.executable, ["-m", "app", "class", "team", what, *words])
+        self._notice.tell(tr("The team is being started…"))
+
+    def _hear(self, process: QProcess) -> None:
+        text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace").strip()
+        if "@" in text.partition("\n")[0]:
+            self._notice.tell(tr("Code of the team: {code}").format(code=text))
+            self.ask_for_role(text)
+        elif text:
+            self._notice.tell(text)
+
+    def _ended(self, process: QProcess) -> None:
+        said = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
+        if said:
+            self._notice.warn(said)
+
+    # --- taking a role
+
+    def ask_for_role(self, code: str = "") -> TakeRole:
+        dialog = TakeRole(signature.player(self._store), self._parent, code)
+        dialog.roles_wanted.connect(lambda code, name: self._ask(dialog, code, name))
+        dialog.wanted.connect(self.take)
+        dialog.open()
+        if code:
+            self._ask(dialog, code, dialog.name.text())
+        return dialog
+
+    def _ask(self, dialog: TakeRole, code: str, name: str) -> None:
+        """Which roles there are."""
+        try:
+            member = Member(invitation(code), name or "?", "")
+        except NoCode as problem:
+            dialog.show_problem(str(problem))
+            return
+        self._asking = member, dialog
+        member.start()
+        self._timer.start()
+
+    def take(self, code: str, name: str, role: str) -> None:
+        """Have *role* in the team; its window comes once the other side has answered."""
+        self._leave()
+        self._member = Member(invitation(code), name, role)
+        self._member.start()
+        self._timer.start()
+
+    def _look(self) -> None:
+        """What has come."""
+        if self._asking is not None:
+            member, dialog = self._asking
+            for said in _heard(member):
+                if said["kind"] == "roles":
+                    dialog.show_roles(said["roles"])
+                elif said["kind"] == "refused":
+                    dialog.show_problem(said["text"])
+                self._asking = None
+        if self._member is not None:
+            for said in _heard(self._member):
+                self._take_in(said)
+
+    def _take_in(self, said: ToMember) -> None:
+        match said["kind"]:
+            case "welcome":
+                if self.seat is None and self._member is not None:
+                    self.seat = seat = TeamSeat(said, self._parent)
+                    seat.said.connect(self._member.do)
+                    seat.asked.connect(self._member.ask)
+                    seat.left.connect(self._leave)
+                    seat.show()
+            case "view":
+                if self.seat is not None:
+                    self.seat.show_view(said)
+            case "not_done" | "message":
+                if self.seat is not None:
+                    self.seat.tell(said["text"])
+            case "over":
+                verdict = said["verdict"]
+                if self.seat is not None and verdict is not None and verdict["score"] is not None:
+                    self.seat.tell(tr("Over: {score} of 100 points.").format(score=f"{verdict['score']:g}"))
+            case "refused":
+                self._notice.warn(said["text"])
+
+    def _leave(self) -> None:
+        if self._member is not None:
+            self._timer.stop()
+            self._member.end()
+            self._member = None
+        if self.seat is not None:
+            self.seat.deleteLater()
+            self.seat = None
+
+    def _stop_process(self) -> None:
+        if self._process is not None:
+            self._process.blockSignals(True)
+            self._process.terminate()
+            if not self._process.waitForFinished(END_MS):
+                self._process.kill()
+                self._process.waitForFinished(END_MS)
+            self._process = None
+
+    def stop(self) -> None:
+        """The window goes; what was done is on disk."""
+        self._leave()
+        self._stop_process()
+
+
+def _heard(member: Member) -> list[ToMember]:
+    """All that has come."""
+    found: list[ToMember] = []
+    while True:
+        try:
+            found.append(member.incoming.get_nowait())
+        except Empty:
+            return found

@@ -1,0 +1,105 @@
+"""The bytes of one connection as they come and go: what asyncio's streams do, in half of their time."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import struct
+from collections.abc import Callable
+from typing import Final, cast
+
+HELD_MAX: Final = 262_144
+"""Bytes that wait to be read before the client's system has to wait as well. Assumed: four full windows of TCP."""
+
+
+class Pipe(asyncio.Protocol):
+    """Read by one task at a time."""
+
+    def __init__(self, accepted: Callable[[Pipe], object]) -> None:
+        """*accepted* is called once the connection is there."""
+        self._accepted = accepted
+        self._transport: asyncio.Transport | None = None
+        self._come = bytearray()
+        self._over = False
+        """Nothing more will come."""
+        self._reading: asyncio.Future[None] | None = None
+        self._room: asyncio.Future[None] | None = None
+        """There while the client takes less than is sent to it."""
+
+    # --- as asyncio calls it
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast(asyncio.Transport, transport)
+        self._accepted(self)
+
+    def data_received(self, data: bytes) -> None:
+        self._come += data
+        if len(self._come) > HELD_MAX:
+            self.transport.pause_reading()
+        self._wake()
+
+    def eof_received(self) -> bool:
+        self.end()
+        return True  # a client that has said its last may still wait for the answer
+
+    def connection_lost(self, problem: Exception | None) -> None:
+        self.end()
+        self.resume_writing()
+
+    def pause_writing(self) -> None:
+        self._room = asyncio.get_running_loop().create_future()
+
+    def resume_writing(self) -> None:
+        room, self._room = self._room, None
+        if room is not None and not room.done():
+            room.set_result(None)
+
+    # --- as a connection uses it
+
+    @property
+    def transport(self) -> asyncio.Transport:
+        assert self._transport is not None
+        return self._transport
+
+    async def read(self) -> bytes:
+        """What has come; nothing at the end of the connection."""
+        while not self._come:
+            if self._over:
+                return b""
+            self._reading = asyncio.get_running_loop().create_future()
+            try:
+                await self._reading
+            finally:
+                self._reading = None
+        data = bytes(self._come)
+        self._come.clear()
+        if len(data) > HELD_MAX and not self.transport.is_closing():
+            self.transport.resume_reading()
+        return data
+
+    async def write(self, data: bytes) -> None:
+        """Raises ConnectionResetError if the client is gone."""
+        if self.transport.is_closing():
+            raise ConnectionResetError
+        self.transport.write(data)
+        if self._room is not None:
+            await self._room
+
+    def end(self) -> None:
+        """The reader need not wait any longer."""
+        self._over = True
+        self._wake()
+
+    def close(self) -> None:
+        self.transport.close()
+
+    def reset(self) -> None:
+        """Break the connection so that the client is told by its own system."""
+        wire = self.transport.get_extra_info("socket")
+        if wire is not None and not self.transport.is_closing():
+            wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
+
+    def _wake(self) -> None:
+        if self._reading is not None and not self._reading.done():
+            self._reading.set_result(None)

@@ -1,0 +1,69 @@
+"""The tables of a profile, as the newest migration makes them. Change them only together with a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Final
+
+RUNNING, FINISHED, ABANDONED = "running", "finished", "abandoned"
+
+TABLES: Final[Mapping[str, Mapping[str, type]]] = {
+    # A drill that is or was played. With its lines it is all that is needed to play it again.
+    "run": {
+        "id": int,  # never used twice, so ids are also the order in time
+        "scenario_name": str,
+        "scenario_text": str,  # the whole file: a resume needs no file
+        "scenario_hash": str,
+        "seed": int,
+        "engine_version": str,
+        "mode": str,
+        "status": str,
+        "started_at": datetime,  # for people only: clocks get changed, order is by id
+        "tick": int,  # the last one known to be reached
+        "line_count": int,
+        "line_chain": int,  # CRC over all lines: SQLite itself checks no page contents
+    },
+    # One input line of a run's journal, numbered from 1.
+    "line": {"run_id": int, "number": int, "tick": int, "text": str},
+    # The hash that the world had at a tick: a resumed run must come by with the same one.
+    "checkpoint": {"run_id": int, "tick": int, "state_hash": str},
+    # Where a run left another one whose past it shares. The first run of a tree has no parent.
+    "branch": {
+        "run_id": int,
+        "tree_id": int,  # the first run of its tree
+        "parent_id": int,
+        "name": str,
+        "tick": int,
+        "inputs": int,  # lines of the parent's journal that it shares
+    },
+    # How a run ended. The totals are copied from the report so that the history page need not parse it.
+    "result": {
+        "run_id": int,
+        "finished_at": datetime,
+        "state_hash": str,
+        "score": float,  # 0-100; NULL where nothing is scored
+        "downtime_s": float,
+        "lost_transactions": int,
+        "retried": bool,  # went back in time, or began at a moment of an earlier run: never the best
+        "hints": int,  # layers that were opened
+        "report_json": str,
+    },
+    # Unsaved text of one window.
+    "draft": {"key": str, "text": str},
+    "setting": {"key": str, "value_json": str},
+}
+"""Table -> its columns in order, with the type of their values."""
+NULLABLE: Final = frozenset({("branch", "parent_id"), ("result", "score")})
+LONG: Final = frozenset({"line", "checkpoint"})
+"""Tables with many rows of each run."""
+
+
+def now() -> str:
+    """The time as it is stored: UTC, without a zone."""
+    return datetime.now(UTC).replace(tzinfo=None).isoformat(" ", "microseconds")
+
+
+def time_of(stored: str) -> datetime:
+    """A stored time, with its zone. ValueError where it is none."""
+    return datetime.fromisoformat(stored).replace(tzinfo=UTC)

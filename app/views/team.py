@@ -1,0 +1,380 @@
+"""A role in a team: what it sees, what was said, and the lines that it may do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtWidgets import (
+    QComboBox,
+    QDialog,
+    QDialogButtonBox,
+    QFormLayout,
+    QHBoxLayout,
+    QHeaderView,
+    QLabel,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QSplitter,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.classroom.team.shapes import Seat, Seen, Welcome
+from app.widgets import theme
+from app.widgets.room import fit_on_screen
+from app.widgets.tables import Column, TableModel, TableView
+from app.words import formatting
+from app.words.language import mark, tr
+
+Row = Mapping[str, Any]
+LINES_MAX: Final = 2_000
+"""Of what has happened. Assumed: a drill of an hour has fewer."""
+
+
+class HoldTeam(QDialog):
+    """Which drill a team plays, or of which class it is a seat."""
+
+    wanted = Signal(str, str)
+    """Name of the drill or code of the class, and the team's name."""
+
+    def __init__(self, drills: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
+        """*drills*: name and title of each that has a team."""
+        super().__init__(parent)
+        self.setWindowTitle(tr("Start a team"))
+        self.drill, self.code, self.name = QComboBox(), QLineEdit(), QLineEdit(tr("Team"))
+        for name, title in drills:
+            self.drill.addItem(title, name)
+        self.code.setPlaceholderText(tr("Without a class: leave empty"))
+        self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
+        self.code.textChanged.connect(lambda text: self.drill.setEnabled(not text.strip()))
+        form = QFormLayout(self)
+        form.addRow(tr("&Drill:"), self.drill)
+        form.addRow(tr("&Code of the class:"), self.code)
+        form.addRow(tr("&Name of the team:"), self.name)
+        form.addRow(_buttons(self, tr("&Start the team")))
+        self.accepted.connect(
+            lambda: self.wanted.emit(
+                self.code.text().strip() or self.drill.currentData(), self.name.text().strip()
+            )
+        )
+
+
+class TakeRole(QDialog):
+    """Code, name and role; the roles come once the code is there."""
+
+    roles_wanted = Signal(str, str)
+    """Code of the team, and the person's name."""
+    wanted = Signal(str, str, str)
+    """Code, name and role."""
+
+    def __init__(self, name: str, parent: QWidget | None = None, code: str = "") -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Take a role in a team"))
+        self.code, self.name, self.role = QLineEdit(code), QLineEdit(name), QComboBox()
+        self.code.setPlaceholderText("XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:40123")
+        self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
+        self.problem = QLabel()
+        self.problem.setWordWrap(True)
+        self.ask = QPushButton(tr("&Show the roles"))
+        self.ask.clicked.connect(
+            lambda: self.roles_wanted.emit(self.code.text().strip(), self.name.text().strip())
+        )
+        buttons = _buttons(self, tr("&Take the role"))
+        self.take = buttons.buttons()[-1]
+        self.take.setEnabled(False)
+        form = QFormLayout(self)
+        form.addRow(tr("&Code of the team:"), self.code)
+        form.addRow(tr("Your &name:"), self.name)
+        form.addRow(self.ask)
+        form.addRow(tr("&Role:"), self.role)
+        form.addRow(self.problem)
+        form.addRow(buttons)
+        self.accepted.connect(
+            lambda: self.wanted.emit(
+                self.code.text().strip(), self.name.text().strip(), self.role.currentData()
+            )
+        )
+
+    def show_roles(self, roles: Iterable[Seat]) -> None:
+        """All roles; those that are free first."""
+        self.role.clear()
+        self.problem.clear()
+        for seat in sorted(roles, key=lambda seat: seat["taken_by"] is not None):
+            by = seat["taken_by"]
+            self.role.addItem(seat["name"] if by is None else f"{seat['name']} ({by})", seat["key"])
+        self.take.setEnabled(self.role.count() > 0)
+        self.role.setFocus()
+
+    def show_problem(self, text: str) -> None:
+        self.problem.setText(text)
+
+
+# --- what a role sees ---------------------------------------------------------------------------------------
+
+
+def _computers(row: Row) -> tuple[str, str, str]:
+    power = tr("on") if row["powered"] else tr("off")
+    cable = tr("cable plugged in") if row["cable"] else tr("no link: cable or network adapter")
+    return tr("Computer"), row["server"], f"{power}, {cable}"
+
+
+def _databases(row: Row) -> tuple[str, str, str]:
+    if row["state"] is None:
+        return tr("Server"), row["server"], tr("does not answer")
+    state = ", ".join(str(word) for word in (row["role"], row["state"]) if word)
+    return tr("Database"), f"{row['database']} @ {row['server']}", state
+
+
+def _links(row: Row) -> tuple[str, str, str]:
+    return (
+        tr("Link"),
+        " – ".join(row["ends"]),
+        tr("passes") if row["up"] and row["passing"] else tr("does not pass"),
+    )
+
+
+def _clients(row: Row) -> tuple[str, str, str]:
+    to = row["connected_to"]
+    return tr("Client"), row["client"], tr("on {server}").format(server=to) if to else tr("not connected")
+
+
+def _queues(row: Row) -> tuple[str, str, str]:
+    said = tr("send queue {send}, redo queue {redo}, log {percent} %").format(
+        send=formatting.kb(row["send_queue_kb"]),
+        redo=formatting.kb(row["redo_queue_kb"]),
+        percent=row["log_used_percent"],
+    )
+    return tr("Queues"), row["database"], said
+
+
+def _goals(row: Row) -> tuple[str, str, str]:
+    return tr("Goal"), row["text"], {True: tr("reached"), False: tr("open"), None: ""}[row["met"]]
+
+
+def _questions(row: Row) -> tuple[str, str, str]:
+    choices = "; ".join(f"{number} {text}" for number, text in enumerate(row["choices"], 1))
+    return tr("Question"), f"{row['name']}: {row['text']}", choices
+
+
+SHOWN: Final[Mapping[str, Callable[[Row], tuple[str, str, str]]]] = {
+    "databases": _databases,
+    "computers": _computers,
+    "links": _links,
+    "clients": _clients,
+    "queues": _queues,
+    "questions": _questions,
+    "goals": _goals,
+}
+"""Part of a view -> its rows as kind, name and state."""
+
+SEEN: Final = (
+    Column(title=mark("What"), text=lambda row: row[0], sample="Computer"),
+    Column(
+        title=mark("Name"),
+        text=lambda row: row[1],
+        sample="PAY1 is the mirror of Payments, synchronized",
+        tip=lambda row: row[1],
+    ),
+    Column(
+        title=mark("State"), text=lambda row: row[2], sample="PRINCIPAL, SYNCHRONIZED", tip=lambda row: row[2]
+    ),
+)
+
+
+def _text(call: Row) -> str:
+    return str(call["text"])
+
+
+def _stands(call: Row) -> str:
+    """How far an order or a question has come."""
+    if call["kind"] == "question":
+        return call["status"] or tr("waits for an answer")
+    if call["repeated"]:
+        return tr("given again")
+    if call["confirmed"]:
+        return tr("confirmed")
+    if call["read_back"]:
+        return tr("read back, waits for the confirmation: {text}").format(text=call["read_back"])
+    return tr("waits to be read back")
+
+
+CALLS: Final = (
+    Column(
+        title=mark("Time"), text=lambda call: formatting.run_time(call["t_s"]), sample="10:00", right=True
+    ),
+    Column(title=mark("From"), text=lambda call: call["by_name"], sample="Computer room"),
+    Column(title=mark("To"), text=lambda call: call["to_name"], sample="Computer room"),
+    Column(title=mark("Order or question"), text=_text, tip=_text, sample="plug in the cable of SERVER_A"),
+    Column(
+        title=mark("Stands"), text=_stands, tip=_stands, tone=lambda call: "warn" if call["waits"] else None
+    ),
+)
+
+
+class TeamSeat(QDialog):
+    """What the role sees and hears, and a line for what it does; it stays open beside the desk."""
+
+    said = Signal(str)
+    """An input line, without the role."""
+    asked = Signal(object)
+    """The question of a raised hand; None: it is lowered."""
+    left = Signal()
+
+    def __init__(self, welcome: Welcome, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(f"{welcome['role_name']} – {welcome['title']}")
+        self._role = welcome["role"]
+        self.state = QLabel(f"{welcome['role_name']}: {welcome['role_text']}")
+        self.state.setWordWrap(True)
+        self.now = QLabel()
+        self.brief = QPlainTextEdit(welcome["brief"])
+        self.seen = TableView(TableModel(SEEN), tr("What your role sees"))
+        self.calls = TableView(TableModel(CALLS), tr("Orders and questions"))
+        for table, columns in ((self.seen, SEEN), (self.calls, CALLS)):
+            table.horizontalHeader().setSectionResizeMode(len(columns) - 1, QHeaderView.ResizeMode.Stretch)
+        self.news = QPlainTextEdit()
+        self.news.setMaximumBlockCount(LINES_MAX)
+        self.news.setFont(theme.fixed_font())
+        for text, name in ((self.brief, tr("Briefing")), (self.news, tr("What has happened"))):
+            text.setReadOnly(True)
+            text.setAccessibleName(name)
+        self.line, self.begin = QLineEdit(), QComboBox()
+        self.line.setPlaceholderText(
+            tr("A line of your role, such as call room plug in the cable of SERVER_A")
+        )
+        for beginning in _beginnings(welcome):
+            self.begin.addItem(beginning)
+        self.begin.setAccessibleName(tr("What your role may do"))
+        self.begin.activated.connect(self._begin)
+        self.send = QPushButton(tr("&Do"))
+        self.read_back, self.confirm = QPushButton(tr("&Read back")), QPushButton(tr("&Confirm"))
+        self.hand = QPushButton(tr("Raise or lower the &hand"))
+        self._raised = False
+        self.send.clicked.connect(self._send)
+        self.line.returnPressed.connect(self._send)
+        self.read_back.clicked.connect(self._read_back)
+        self.confirm.clicked.connect(self._confirm)
+        self.hand.clicked.connect(self._hand)
+        for button in (self.send, self.read_back, self.confirm, self.hand):
+            button.setAutoDefault(False)
+        self._lay_out()
+        self._show_calls([])
+
+    def _lay_out(self) -> None:
+        left, right = QSplitter(), QSplitter()
+        for splitter, parts in ((left, (self.seen, self.brief)), (right, (self.calls, self.news))):
+            for part in parts:
+                splitter.addWidget(part)
+            splitter.setStretchFactor(0, 1)
+            splitter.setStretchFactor(1, 1)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.state)
+        layout.addWidget(self.now)
+        layout.addWidget(left, 1)
+        layout.addWidget(right, 1)
+        row = QHBoxLayout()
+        row.addWidget(self.begin)
+        row.addWidget(self.line, 1)
+        for button in (self.send, self.read_back, self.confirm, self.hand):
+            row.addWidget(button)
+        layout.addLayout(row)
+        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 140, self.fontMetrics().height() * 34)
+        self.line.setFocus()
+
+    # --- what comes
+
+    def show_view(self, said: Seen) -> None:
+        """One moment of the world."""
+        view: Any = said["view"]
+        self.seen.table.replace([show(row) for part, show in SHOWN.items() for row in view[part]])
+        self._show_calls(view["calls"])
+        for row in view["news"]:
+            self.tell(f"{formatting.run_time(row['t_s'])}  {row['text']}")
+            for line in _answers(row):
+                self.tell(line)
+        how = tr("The class is frozen.") if said["frozen"] else tr("Over.") if view["over"] else ""
+        self.now.setText(f"{formatting.run_time(view['t_s'])}  {how}")
+
+    def tell(self, text: str) -> None:
+        """A line below all others."""
+        self.news.appendPlainText(text)
+
+    def _show_calls(self, calls: Sequence[Row]) -> None:
+        self.calls.table.replace(calls)
+        self.read_back.setEnabled(self._to_read_back is not None)
+        self.confirm.setEnabled(self._to_confirm is not None)
+
+    # --- what is done
+
+    @property
+    def _to_read_back(self) -> Row | None:
+        return self._first(lambda call: call["to"] == self._role and not call["read_back"])
+
+    @property
+    def _to_confirm(self) -> Row | None:
+        return self._first(lambda call: call["by"] == self._role and bool(call["read_back"]))
+
+    def _first(self, holds: Callable[[Row], bool]) -> Row | None:
+        orders = (call for call in self.calls.table.rows if call["kind"] == "order" and call["waits"])
+        return next((call for call in orders if holds(call)), None)
+
+    def _begin(self) -> None:
+        self.line.setText(f"{self.begin.currentText()} ")
+        self.line.setFocus()
+
+    def _send(self) -> None:
+        if self.line.text().strip():
+            self.said.emit(self.line.text().strip())
+            self.line.clear()
+
+    def _read_back(self) -> None:
+        """Begin the read-back: the words are the member's own, as on the telephone."""
+        if self._to_read_back is not None:
+            self.line.setText(f"read-back {self._to_read_back['by']} ")
+            self.line.setFocus()
+
+    def _confirm(self) -> None:
+        if self._to_confirm is not None:
+            self.said.emit(f"confirm {self._to_confirm['to']}")
+
+    def _hand(self) -> None:
+        """What is in the line is asked."""
+        self._raised = not self._raised
+        self.asked.emit(self.line.text().strip() if self._raised else None)
+        self.tell(
+            tr("Your hand is raised: the instructor sees it.") if self._raised else tr("Your hand is down.")
+        )
+
+    def reject(self) -> None:
+        """The window is closed; the role stays this person's, and can be taken up again with the same name."""
+        self.left.emit()
+        super().reject()
+
+
+def _beginnings(welcome: Welcome) -> Iterator[str]:
+    """How lines of the role begin."""
+    yield from welcome["does"]
+    others = [seat["key"] for seat in welcome["roles"] if seat["key"] != welcome["role"]]
+    for word in ("call", "read-back", "confirm", "ask-status", "status"):
+        for other in others:
+            yield f"{word} {other}"
+
+
+def _answers(row: Row) -> Iterator[str]:
+    """Results and messages of a batch."""
+    for result in row.get("results") or ():
+        cells = [["NULL" if cell is None else str(cell) for cell in line] for line in result["rows"]]
+        yield formatting.text_table(result["columns"], cells)
+    for message in row.get("messages") or ():
+        yield message["text"]
+
+
+def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
+    buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
+    buttons.accepted.connect(dialog.accept)
+    buttons.rejected.connect(dialog.reject)
+    return buttons

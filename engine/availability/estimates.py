@@ -1,0 +1,102 @@
+"""How long a failover to a secondary would take and what it would lose, by the published formulas.
+
+[DOC: performance of groups]
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from engine.availability import failover, replicas
+from engine.cluster import config
+from engine.flow.kernel import SMALL_KB
+from engine.flow.recovery import Cause
+from engine.model import DatabaseCopy, World
+from engine.protocol import causes
+
+OVERHEAD_S: Final = failover.ONLINE_S + failover.LISTENER_S
+"""Toverhead: the page says "usually short and constant"; here what a published trace took."""
+
+TIMEOUT_PARTS: Final = 3
+"""sp_server_diagnostics reports at a third of the health check timeout."""
+
+OF_THE_SERVICE: Final = frozenset({Cause.STOP_SERVICE, Cause.NOWAIT})
+"""The node stays: other losses of a server or a link are noticed by heartbeats."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What could be read off at a moment, for a failover to one secondary."""
+
+    database: str
+    server: str
+    detection_s: float
+    detected_by: str
+    """What notices such a loss, and its setting."""
+    redo_queue_kb: float
+    redo_rate_kb_per_s: float
+    send_queue_kb: float
+    log_rate_kb_per_s: float
+    """Log generation: Log Bytes Flushed/sec."""
+    overhead_s: float = OVERHEAD_S
+
+    @property
+    def redo_s(self) -> float | None:
+        """Tredo; None where nothing is being redone, so that the formula gives nothing."""
+        return _time_s(self.redo_queue_kb, self.redo_rate_kb_per_s)
+
+    @property
+    def failover_s(self) -> float | None:
+        """Tfailover = Tdetection + Toverhead + Tredo."""
+        return None if self.redo_s is None else self.detection_s + self.overhead_s + self.redo_s
+
+    @property
+    def data_loss_s(self) -> float | None:
+        """Tdata_loss: the send queue by the rate at which log is written, not by that at which it is sent."""
+        return _time_s(self.send_queue_kb, self.log_rate_kb_per_s)
+
+
+def _time_s(queue_kb: float, rate_kb_per_s: float) -> float | None:
+    if queue_kb < SMALL_KB:
+        return 0.0
+    return queue_kb / rate_kb_per_s if rate_kb_per_s > 0.0 else None
+
+
+def estimate(world: World, copy: DatabaseCopy, cause: str) -> Estimate | None:
+    """For the secondary *copy*, were its primary lost now by *cause*; None where it receives no log."""
+    if copy.stream is None or copy.availability.guid is None:
+        return None
+    source = world.flow.source_of(copy.stream)
+    own, at = world.flow.positions(source), world.flow.stream_positions(copy.stream)
+    detection_s, detected_by = _detection(world, copy, cause)
+    return Estimate(
+        copy.database,
+        copy.server,
+        detection_s,
+        detected_by,
+        max(0.0, at.hardened_kb - at.redone_kb),
+        world.flow.stream_reading(copy.stream).redo_kb_per_s,
+        max(0.0, own.flushed_kb - at.sent_kb),
+        world.flow.reading(source).log_generation_kb_per_s,
+    )
+
+
+def _detection(world: World, copy: DatabaseCopy, cause: str) -> tuple[float, str]:
+    """Tdetection is a setting of the cluster or of the group, by what is lost."""
+    group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
+    node = config.node_of(world, copy.server)
+    lead = config.node_of(world, group.primary) if group is not None else None
+    if group is None or node is None or lead is None or cause in ("manual", "forced", "move-role"):
+        return 0.0, ""
+    timeout_s = group.health_check_timeout_ms / 1000.0
+    if cause == "slow-cpu":
+        return group.lease_timeout_ms / 1000.0, "LeaseTimeout"
+    if cause == "hang":
+        return timeout_s, "HEALTH_CHECK_TIMEOUT"
+    if cause in causes.LOSES and causes.MECHANISM.get(cause) not in OF_THE_SERVICE:
+        cluster = world.clusters[node.cluster]
+        same = node.subnet == lead.subnet
+        missed = cluster.threshold if same else cluster.cross_threshold
+        return cluster.heartbeat_s * missed, "SameSubnetThreshold" if same else "CrossSubnetThreshold"
+    return timeout_s / TIMEOUT_PARTS, "sp_server_diagnostics"

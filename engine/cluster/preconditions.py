@@ -1,0 +1,110 @@
+"""Why a failover cluster instance moves to another node by itself or not. [DOC: failover policy of instances]"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.cluster import config, instances, roles
+from engine.model import ClusterRole, Node, ResourceState, World
+from engine.protocol.groups import Precondition
+from engine.words import say
+
+
+def of_database(world: World, database: str) -> list[Precondition]:
+    """Of the instance that has the database, if it is a failover cluster instance: its own, then of each other node."""
+    copy = next((c for c in world.copies_of(database) if world.instances[c.server].clustered), None)
+    found = roles.find(world, copy.server) if copy is not None else None
+    if found is None:
+        return []
+    node, role = found
+    instance = world.instances[copy.server] if copy is not None else None
+    others = [
+        name
+        for name in world.clusters[node.cluster].nodes
+        if name != role.owner
+        and (
+            any(name in one.owners for one in role.resources)
+            or (instance is not None and name in instance.installed)
+        )
+    ]
+    ranked = [*(name for name in role.preferred if name in others), *others]
+    return [
+        *_of_role(world, role),
+        *(row for name in dict.fromkeys(ranked) for row in _of_node(world, node, role, name)),
+        *_loss(world, node, role),
+    ]
+
+
+def _of_role(world: World, role: ClusterRole) -> Iterator[Precondition]:
+    used, most = roles.failures_used(world, role.name)
+    yield Precondition(
+        say("the role has failures left within six hours"),
+        used < most and role.way != roles.EXHAUSTED,
+        say("the cluster log: failoverCount, and Failover Cluster Manager: role {role}", role=role.name),
+        about="memory",
+        now=say("{used} of {most} used up", used=used, most=most),
+    )
+    broken = [one.name for one in role.resources if one.kind == "Physical Disk" and one.failed]
+    yield Precondition(
+        say("no disk of the instance has failed"), not broken, say("Get-ClusterResource: State")
+    )
+
+
+def _of_node(world: World, here: Node, role: ClusterRole, name: str) -> Iterator[Precondition]:
+    node, instance = world.nodes[name], world.instances[instances.instance_of(role)]
+    missing = [one.name for one in role.resources if name not in one.owners]
+    place = role.preferred.index(name) + 1 if name in role.preferred else 0
+    yield Precondition(
+        say("the node is a possible owner of every resource"),
+        not missing,
+        say("Get-ClusterResource | Get-ClusterOwnerNode"),
+        target=name,
+        now=say("not of {resources}", resources=", ".join(missing))
+        if missing
+        else say("preferred owner {place}", place=place)
+        if place
+        else say("no preferred owner"),
+    )
+    yield Precondition(
+        say("the node is in the cluster with quorum"),
+        bool(node.partition) and node.partition == here.partition and config.up(world, node),
+        say("Get-ClusterNode: State"),
+        target=name,
+    )
+    yield Precondition(
+        say("the node is not paused"), not node.paused, say("Get-ClusterNode: State"), target=name
+    )
+    yield Precondition(
+        say("the instance is installed on the node, and nothing is being installed"),
+        name in instance.installed and not node.setup,
+        say("Setup of SQL Server on {node}", node=name),
+        target=name,
+    )
+    yield Precondition(
+        say("the folder of tempdb is there on the node"),
+        name not in instance.no_tempdb_path,
+        say("ERRORLOG of {server}: 5123", server=instance.name),
+        target=name,
+    )
+
+
+def _loss(world: World, node: Node, role: ClusterRole) -> Iterator[Precondition]:
+    """LooksAlive watches the service, IsAlive what sp_server_diagnostics says within the health check timeout."""
+    there = world.nodes.get(role.owner)
+    member = there is not None and there.partition == node.partition and config.up(world, there)
+    noticed = bool(role.why) or role.state is not ResourceState.ONLINE or not member
+    yield Precondition(
+        say("LooksAlive, IsAlive or the heartbeat has noticed that the instance is lost"),
+        noticed,
+        say("the cluster log: resource {name}", name=f"SQL Server ({role.name})"),
+        about="beginning",
+        now=role.why,
+    )
+    tried = roles.restarts_used(world, role)
+    yield Precondition(
+        say("a restart on the same node has failed, or the node is gone"),
+        not member or (noticed and role.way != "restart" and tried >= roles.RESTARTS_MAX),
+        say("the cluster log: resource {name}", name=f"SQL Server ({role.name})"),
+        about="loss",
+        now=say("{used} of {most} used up", used=tried, most=roles.RESTARTS_MAX),
+    )

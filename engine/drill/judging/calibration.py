@@ -1,0 +1,35 @@
+"""How well answers are known to be right: Brier score and calibration curve of questions and predictions.
+
+Brier (Monthly Weather Review 78, 1950) in its form for one event: the mean of (stated chance - outcome) squared, from 0
+(always sure and right) over 0.25 (half as sure whatever is asked) to 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from engine import arithmetic
+from engine.drill.judging.shapes import Calibration, Point, Row
+
+
+def calibration(questions: Iterable[Row]) -> Calibration | None:
+    """Of rows of `questions` in reports of runs that are over, of one run or of many; None where none tells."""
+    said = [
+        (float(row["sure_percent"]), bool(row["correct"]))
+        for row in questions
+        if row.get("sure_percent") is not None and row.get("right")
+    ]
+    if not said:
+        return None
+    missed = [(percent / 100.0 - right) * (percent / 100.0 - right) for percent, right in said]
+    return {
+        "answers": len(said),
+        "brier": arithmetic.total(missed) / len(said),
+        "curve": [_point(percent, said) for percent in sorted({percent for percent, _ in said})],
+    }
+
+
+def _point(percent: float, said: Sequence[tuple[float, bool]]) -> Point:
+    outcomes = [right for stated, right in said if stated == percent]
+    right_percent = 100.0 * arithmetic.total(outcomes) / len(outcomes)
+    return {"sure_percent": percent, "right_percent": right_percent, "answers": len(outcomes)}

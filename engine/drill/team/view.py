@@ -1,0 +1,217 @@
+"""What a role of a team is shown, as plain data: decided here, so that nothing else need ever be sent to it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+from typing import Final, TypedDict
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring import facts
+from engine.drill.authoring.schema import Role
+from engine.drill.running.state import DrillState
+from engine.drill.team.calls import HEARS, Call
+from engine.drill.team.rights import shown
+from engine.events import Event
+from engine.model import World
+from engine.protocol import network
+
+Row = dict[str, object]
+
+LATEST: Final = 200
+"""Events of a role that are shown at most. Assumed."""
+
+
+class View(TypedDict):
+    """One moment of a run as one role sees it."""
+
+    role: str
+    """Its key."""
+    t_s: float
+    over: bool
+    computers: list[Row]
+    databases: list[Row]
+    links: list[Row]
+    clients: list[Row]
+    queues: list[Row]
+    goals: list[Row]
+    questions: list[Row]
+    calls: list[Row]
+    """What it has said and heard, oldest first."""
+    news: list[Row]
+    """Events that it has noticed, oldest first."""
+
+
+def view(drill: DrillState, role: Role, since: int = 0) -> View:
+    """What *role* sees of *drill* now; news from event number *since* on."""
+    world, sees = drill.world, role.sees
+    told = bool(drill.terms.progress or drill.finished)
+    return {
+        "role": str(role.key),
+        "t_s": world.t_s,
+        "over": drill.finished,
+        "computers": list(_computers(world, role)) if "power" in sees else [],
+        "databases": list(_databases(world, role)) if "databases" in sees else [],
+        "links": list(_links(world, role)) if "links" in sees else [],
+        "clients": [
+            {
+                "client": client.name,
+                "connected_to": client.connected_to,
+                "failed_logins": client.failed_logins,
+            }
+            for client in world.clients.values()
+        ]
+        if "clients" in sees
+        else [],
+        "queues": list(_queues(drill, role)) if "queues" in sees else [],
+        "goals": [
+            {"text": goal.text, "met": drill.goals[goal.name].met if told else None}
+            for goal in drill.scenario.goals
+        ]
+        if "goals" in sees
+        else [],
+        "questions": [
+            {"name": asked.name, "text": asked.text, "choices": list(asked.choices)}
+            for asked in drill.open_questions()
+        ],
+        "calls": [_call(drill, one) for one in drill.calls if hears(role, one)],
+        "news": [
+            _news(event)
+            for event in noticed(drill.events[since:], role)
+            if event.kind not in OF_SERVERS or event.server is None or _answers(world, event.server)
+        ][-LATEST:],
+    }
+
+
+def hears(role: Role, call: Call) -> bool:
+    """A role hears what is said by it or to it; what others say only where it `sees` calls."""
+    return role.key in (call.by, call.to) or "calls" in role.sees
+
+
+def noticed(events: Sequence[Event], role: Role) -> Iterator[Event]:
+    """The events that *role* notices."""
+    return (event for event in events if notices(role, event))
+
+
+def notices(role: Role, event: Event) -> bool:
+    """Its own acts and their answers; what is said to it; what the scenario shows it."""
+    by = event.get("by")
+    if event.kind in HEARS:
+        return role.key in (by, event.get("to")) or "calls" in role.sees
+    if by == role.key or event.kind == "question":
+        return True
+    if event.kind in ("sql_done", "sql", "powershell"):
+        return False  # an answer is for the role that asked
+    if by is not None:
+        return "acts" in role.sees
+    shown_by = SHOWN_BY.get(event.kind)
+    if shown_by is None or shown_by not in role.sees:
+        return False
+    return shown_by in WITHOUT_SERVER or event.server in role.servers
+
+
+SHOWN_BY: Final[dict[str, str]] = {
+    "errorlog": "errorlog",
+    "alert": "queues",
+    "state": "databases",
+    "role": "databases",
+    "witness": "databases",
+    "failover": "databases",
+    "client": "clients",
+    "goal": "goals",
+}
+"""Kind of an event -> what a role has to see to notice it; all other kinds are the drill's own."""
+OF_SERVERS: Final = frozenset({"errorlog", "alert", "state", "role", "witness"})
+"""What a server writes itself: nothing of it is read while the server does not answer."""
+WITHOUT_SERVER: Final = frozenset({"clients", "goals"})
+"""What is seen whatever server it is about."""
+
+
+def _news(event: Event) -> Row:
+    row: Row = {"t_s": event.t_s, "kind": event.kind, "server": event.server, "text": event.text}
+    if event.kind == "sql_done":
+        row |= {
+            "batch": event.get("batch"),
+            "messages": event.get("messages"),
+            "results": event.get("results"),
+        }
+    return row
+
+
+def _call(drill: DrillState, one: Call) -> Row:
+    team = drill.scenario.team
+    return {
+        "kind": one.kind,
+        "by": one.by,
+        "to": one.to,
+        "by_name": shown(team, one.by),
+        "to_name": shown(team, one.to),
+        "t_s": one.tick / TICKS_PER_S,
+        "text": one.text,
+        "read_back": one.read_back,
+        "confirmed": one.confirmed_tick is not None,
+        "repeated": one.repeated_tick is not None,
+        "status": one.status,
+        "waits": one.waits,
+    }
+
+
+# --- what there is to see -----------------------------------------------------------------------------------
+
+
+def _computers(world: World, role: Role) -> Iterator[Row]:
+    """What who stands before a computer sees: its lamps."""
+    for name in role.servers:
+        computer = world.computer_named(name)
+        yield {"server": name, "powered": computer.powered, "cable": computer.nic_up}
+
+
+def _answers(world: World, server: str) -> bool:
+    """Whether a query from a desk gets an answer."""
+    instance = world.instances.get(server)
+    return instance is not None and instance.answering and world.computer_of(server).nic_up
+
+
+def _databases(world: World, role: Role) -> Iterator[Row]:
+    """Each copy on the role's servers; of a server that does not answer only that."""
+    for server in role.servers:
+        if server not in world.instances:
+            continue
+        if not _answers(world, server):
+            yield {"server": server, "database": None, "role": None, "state": None}
+            continue
+        for copy in world.copies.values():
+            if copy.server != server:
+                continue
+            words: tuple[str | None, str]
+            if copy.availability.guid is not None:
+                words = copy.availability.role.name, copy.availability.state.name
+            else:
+                mirroring = copy.mirroring
+                words = (
+                    mirroring.role.name if mirroring.role is not None else None,
+                    mirroring.state.name if mirroring.state is not None else copy.db_state.name,
+                )
+            yield {"server": server, "database": copy.database, "role": words[0], "state": words[1]}
+
+
+def _links(world: World, role: Role) -> Iterator[Row]:
+    """Links between two of the role's servers; both directions are one."""
+    for one, other in combinations(role.servers, 2):
+        there, back = network.link(world, one, other), network.link(world, other, one)
+        yield {"ends": [one, other], "up": there.up and back.up, "passing": there.passing and back.passing}
+
+
+def _queues(drill: DrillState, role: Role) -> Iterator[Row]:
+    """What the monitor shows of databases that a server of the role serves."""
+    known = facts.Facts(drill.world, ())
+    for database in drill.world.databases():
+        copy = facts.principal(drill.world, database)
+        if copy is not None and copy.server in role.servers and _answers(drill.world, copy.server):
+            yield {"database": database} | {
+                name: round(facts.QUANTITIES[name].read(known, database), 1) for name in QUEUES
+            }
+
+
+QUEUES: Final = ("send_queue_kb", "redo_queue_kb", "log_used_percent")
+"""Numbers of the monitor that are shown."""

@@ -1,0 +1,88 @@
+"""Stretches that a flow has run, remembered for its forks: those that nothing has set apart run them only once.
+
+A state is known by what was done to the flow, in order, and for how many ticks it ran after that; the same deeds and
+ticks from the same beginning make the same state to the bit, whatever the slices in which it ran.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+
+from engine.flow.setup import Crossing
+
+Arrays = tuple[np.ndarray[Any, Any], ...]
+Held = list[tuple[int, Crossing]]
+
+BYTES_MAX: Final = 96 * 1024 * 1024
+"""What the remembered states may take; the one that was longest not asked for goes first. Assumed."""
+
+BYTES_EACH: Final = 1_200
+"""What a state takes beside its numbers: measured for six arrays."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reached:
+    """A state, and from which tick on (counted from its root) no armed crossing held before it."""
+
+    from_tick: int
+    arrays: Arrays
+    sources: Held
+    streams: Held
+    size: int
+    """Bytes."""
+
+
+class Memory:
+    """What forks of one flow have run. A root stands for all that was done up to the last deed."""
+
+    def __init__(self) -> None:
+        self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
+        self._reached: OrderedDict[tuple[int, int], Reached] = OrderedDict()
+        self._stops: dict[int, list[int]] = {}
+        """Root -> ticks after it at which an armed crossing held."""
+        self._digests: dict[tuple[int, int], bytes] = {}
+        self._size = 0
+
+    def digest(self, root: int, ran: int, of: Callable[[], bytes]) -> bytes:
+        """The digest of a state, taken once by *of*."""
+        known = self._digests.get((root, ran))
+        if known is None:
+            known = self._digests[(root, ran)] = of()
+        return known
+
+    def after(self, root: int, ran: int, deed: tuple[object, ...]) -> int:
+        """The root of a flow to which *deed* is done *ran* ticks after *root*."""
+        return self._roots.setdefault((root, ran, deed), len(self._roots) + 1)
+
+    def find(self, root: int, ran: int, ticks: int) -> tuple[int, Reached] | None:
+        """Where a run of at most *ticks* from *ran* on ends: its tick after *root*, and the state."""
+        until = ran + ticks
+        for stop in self._stops.get(root, ()):
+            if ran < stop <= until:
+                found = self._reached.get((root, stop))
+                if found is not None and found.from_tick <= ran:
+                    return stop, found
+        found = self._reached.get((root, until))
+        if found is None or found.from_tick > ran:
+            return None
+        self._reached.move_to_end((root, until))
+        return until, found
+
+    def keep(self, root: int, ran: int, until: int, arrays: Arrays, sources: Held, streams: Held) -> None:
+        """A run from *ran* ended at *until*, both counted from *root*."""
+        before = self._reached.pop((root, until), None)
+        size = BYTES_EACH
+        for array in arrays:
+            size += array.nbytes
+        self._reached[(root, until)] = Reached(ran, arrays, sources, streams, size)
+        self._size += size - (before.size if before is not None else 0)
+        stops = self._stops.setdefault(root, [])
+        if (sources or streams) and until not in stops:
+            stops.append(until)
+        while self._size > BYTES_MAX:
+            self._size -= self._reached.popitem(last=False)[1].size

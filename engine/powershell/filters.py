@@ -1,0 +1,111 @@
+"""What a pipeline does with the objects that come along it: choose, sort, count, show. [DOC: about pipelines]"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from typing import Final
+
+from engine.powershell.pipeline import Call, Row, ShellError, Table
+
+CONDITION: Final = re.compile(
+    r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-c?(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE
+)
+"""$_.State -eq 'Online', and the same with other comparisons."""
+
+COMPARISONS: Final[dict[str, Callable[[str, str], bool]]] = {
+    "eq": lambda value, wanted: value == wanted,
+    "ne": lambda value, wanted: value != wanted,
+    "like": fnmatchcase,
+    "notlike": lambda value, wanted: not fnmatchcase(value, wanted),
+    "match": lambda value, wanted: re.search(wanted, value) is not None,
+    "notmatch": lambda value, wanted: re.search(wanted, value) is None,
+    "gt": lambda value, wanted: _number(value) > _number(wanted),
+    "ge": lambda value, wanted: _number(value) >= _number(wanted),
+    "lt": lambda value, wanted: _number(value) < _number(wanted),
+    "le": lambda value, wanted: _number(value) <= _number(wanted),
+}
+"""Of texts in lower letters: PowerShell compares without regard to case."""
+
+
+def _number(text: str) -> float:
+    return float(text) if re.fullmatch(r"-?\d+(\.\d+)?", text) else 0.0
+
+
+def _value(row: Row, name: str) -> str:
+    return next((value for key, value in row.items() if key.lower() == name.lower()), "")
+
+
+def _keeps(call: Call, row: Row, name: str, comparison: str, wanted: str) -> bool:
+    holds = COMPARISONS.get(comparison.lower())
+    if holds is None:
+        raise ShellError(call.name, f"The comparison -{comparison} is not simulated.")
+    return holds(_value(row, name).lower(), wanted.lower())
+
+
+def _conditions(call: Call) -> list[tuple[str, str, str]]:
+    """(property, comparison, value) of which all have to hold."""
+    script = call.value("filterscript", 0)
+    if not script.startswith("{"):
+        found = [(key, values[0]) for key, values in call.named.items() if key in COMPARISONS and values]
+        name = call.value("property", 0)
+        return [(name, key, value) for key, value in found] if len(found) == 1 and name else []
+    parts = re.split(r"\s+-and\s+", script[1:-1].strip(), flags=re.IGNORECASE)
+    read = [CONDITION.fullmatch(part) for part in parts]
+    return [(one[1], one[2], one[3]) for one in read if one is not None] if all(read) else []
+
+
+def where(call: Call, piped: Table | None) -> Table:
+    conditions = _conditions(call)
+    if not conditions:
+        return Table("text", text=f"{call.name} with this condition is not simulated.")
+    table = piped or Table("nothing")
+    kept = tuple(row for row in table.rows if all(_keeps(call, row, *condition) for condition in conditions))
+    return replace(table, rows=kept)
+
+
+def sort(call: Call, piped: Table | None) -> Table:
+    table, names = piped or Table("nothing"), call.values("property", 0)
+    rows = sorted(
+        table.rows, key=lambda row: [_value(row, name).lower() for name in names or table.columns[:1]]
+    )
+    return replace(table, rows=tuple(reversed(rows) if call.has("descending") else rows))
+
+
+def measure(call: Call, piped: Table | None) -> Table:
+    return Table(
+        "measure", ("Count",), ({"Count": str(len(piped.rows) if piped is not None else 0)},), as_list=True
+    )
+
+
+def _spelled(table: Table, wanted: str) -> list[str]:
+    """The properties that a name means, which may have * in it."""
+    known = [key for key in table.rows[0] if fnmatchcase(key.lower(), wanted.lower())]
+    return known or [wanted]
+
+
+def shape(as_list: bool) -> Callable[[Call, Table | None], Table]:
+    def shaped(call: Call, piped: Table | None) -> Table:
+        if piped is None or not piped.rows:
+            return piped or Table("nothing")
+        expanded = call.value("expandproperty")
+        if expanded:
+            return Table("text", text="\n".join(_value(row, expanded) for row in piped.rows))
+        wanted = [name for names in call.plain for name in names] or list(call.values("property"))
+        columns = tuple(dict.fromkeys(key for name in wanted for key in _spelled(piped, name)))
+        rows = piped.rows[: int(call.value("first") or len(piped.rows))]
+        return Table(piped.kind, columns or piped.columns, rows, as_list)
+
+    return shaped
+
+
+FILTERS: Final[dict[str, Callable[[Call, Table | None], Table]]] = {
+    **dict.fromkeys(("where-object", "where", "?"), where),
+    **dict.fromkeys(("sort-object", "sort"), sort),
+    **dict.fromkeys(("measure-object", "measure"), measure),
+    **dict.fromkeys(("format-table", "ft", "select-object", "select"), shape(as_list=False)),
+    **dict.fromkeys(("format-list", "fl"), shape(as_list=True)),
+}
+"""By their names and short names, in lower letters."""

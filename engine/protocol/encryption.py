@@ -1,0 +1,65 @@
+"""Encryption of a whole database (TDE): its key, and the certificate without which no server opens it [DOC: TDE].
+
+The scan that encrypts takes no time here.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.constants import ENTERPRISE
+from engine.messages import Message, SqlError
+from engine.model import DatabaseCopy, Instance, World
+from engine.protocol import security, statements
+
+STANDARD_HAS_IT: Final = 2019
+"""Version from which on Standard edition encrypts, too [DOC: editions and supported features of 2019]."""
+
+
+def create_key(world: World, server: str, database: str, certificate: str) -> list[Message]:
+    """CREATE DATABASE ENCRYPTION KEY … BY SERVER CERTIFICATE. 15151, 33103, 33117."""
+    copy = statements.copy_on(world, server, database)
+    here = world.instances[server]
+    if here.edition not in ENTERPRISE and here.version < STANDARD_HAS_IT:
+        raise SqlError(33117)
+    if copy.group_kind:
+        raise SqlError(0, "Not simulated: an encryption key for a database that is mirrored or in a group")
+    if copy.encryption_key:
+        raise SqlError(33103)
+    found = security.certificate_of(here, certificate)
+    if found is None:
+        raise SqlError(15151, "find", "certificate", certificate)
+    world.update_copy(copy.key, encryption_key=found.thumbprint)
+    return []
+
+
+def set_encryption(world: World, key: tuple[str, str], word: str) -> None:
+    """ALTER DATABASE … SET ENCRYPTION ON|OFF. 33106, 33107, 33108."""
+    copy, on = world.copies[key], word == "ON"
+    if copy.group_kind:
+        raise SqlError(0, "Not simulated: SET ENCRYPTION of a database that is mirrored or in a group")
+    if not copy.encryption_key:
+        raise SqlError(33106, also=(5069,))
+    if copy.encrypted is on:
+        raise SqlError(33107 if on else 33108, also=(5069,))
+    world.update_copy(key, encrypted=on)
+
+
+def thumbprint(number: int) -> bytes:
+    """As sys.certificates shows it."""
+    return (number & (2**160 - 1)).to_bytes(20, "big")
+
+
+def need_certificate(here: Instance, image: DatabaseCopy, title: str) -> None:
+    """A backup with an encryption key, also of a database whose encryption is off, is read by nobody without the
+    certificate that protects it: 33111."""
+    number = image.encryption_key
+    if number and all(one.thumbprint != number or not one.has_private_key for one in here.certificates):
+        raise SqlError(
+            33111, "certificate", f"0x{thumbprint(number).hex().upper()}", also=(3013,), title=title, state=3
+        )
+
+
+def protects(world: World, server: str, number: int) -> bool:
+    """The certificate protects the key of a database on *server*."""
+    return any(copy.encryption_key == number for copy in world.copies.values() if copy.server == server)

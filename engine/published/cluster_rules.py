@@ -1,0 +1,231 @@
+"""Votes, heartbeats and forced quorum as the documentation of Windows Server words them, each played."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from itertools import combinations, permutations
+from typing import Final
+
+from engine.cluster.quorum import WINDOWS
+from engine.model import World
+from engine.published.clusters import CLUSTER, NODES, cluster_config, cluster_world, first_s, goes_on
+from engine.published.lab import play
+from engine.published.rows import Class, Row, number, statement
+
+QUORUM: Final = "[DOC: failover clustering quorum]"
+THRESHOLDS: Final = "[DOC: cluster network thresholds]"
+FORCED: Final = "[DOC: forced quorum]"
+
+SURVIVAL: Final = {
+    (2, False): ("50/50", "No", "No"),
+    (2, True): ("Yes", "No", "No"),
+    (3, False): ("Yes", "50/50", "No"),
+    (3, True): ("Yes", "Yes", "No"),
+    (4, False): ("Yes", "Yes", "50/50"),
+    (4, True): ("Yes", "Yes", "Yes"),
+    (5, False): ("Yes", "Yes", "Yes"),
+}
+"""(nodes, witness) -> whether the cluster survives the loss of one node, of one and then another, of two at once."""
+
+APART_S: Final = 60.0
+"""Between two losses that are not at once: long enough for the votes to be counted anew."""
+
+
+@cache
+def _survives(nodes: int, witness: bool, lost: tuple[str, ...], apart_s: float) -> bool:
+    world = cluster_world(NODES[:nodes], witness=witness)
+    lines = "".join(f"{5 + number * apart_s} power-off {name}\n" for number, name in enumerate(lost))
+    play(world, lines, 5.0 + apart_s * len(lost) + 30.0)
+    return goes_on(world)
+
+
+def _verdict(outcomes: set[bool]) -> str:
+    return "50/50" if len(outcomes) == 2 else "Yes" if outcomes == {True} else "No"
+
+
+def _survival() -> list[Row]:
+    """Every choice of nodes is played: all survive, none does, or it depends on which."""
+    found = []
+    for (nodes, witness), published in SURVIVAL.items():
+        names = NODES[:nodes]
+        cases: tuple[tuple[str, str, Sequence[tuple[str, ...]], float], ...] = (
+            ("one", "one node fails", [(name,) for name in names], 0.0),
+            ("then", "one node fails, then another", list(permutations(names, 2)), APART_S),
+            ("both", "two nodes fail at once", list(combinations(names, 2)), 0.0),
+        )
+        who = f"{nodes} nodes{' and a witness' if witness else ''}"
+        for (id, what, choices, apart_s), said in zip(cases, published, strict=True):
+            outcomes = [_survives(nodes, witness, lost, apart_s) for lost in choices]
+            found.append(
+                statement(
+                    f"CLU.{nodes}{'W' if witness else ''}.{id}",
+                    f"{QUORUM}, cluster quorum overview",
+                    f"{who}: {what}, the cluster goes on",
+                    said,
+                    _verdict(set(outcomes)) == said,
+                    f"in {outcomes.count(True)} of {len(outcomes)} ways",
+                )
+            )
+    return found
+
+
+@cache
+def _removed(windows: str, across: bool, outage_s: float) -> bool:
+    """NODE_3 is cut off for so long: has it been removed from the membership?"""
+    subnets = ("10.0.1", "10.0.1", "10.0.2" if across else "10.0.1")
+    world = cluster_world(NODES[:3], windows, subnets=subnets)
+    events = play(world, f"5 pull-cable NODE_3\n{5 + outage_s} plug-cable NODE_3\n", 60.0)
+    return first_s(events, "cluster", what="node removed", node="NODE_3") is not None
+
+
+REGROUP_MOST_S: Final = 2.5
+"""After the threshold the survivors need a moment to agree."""
+
+
+def _heartbeats() -> list[Row]:
+    found = []
+    for windows in WINDOWS:
+        since_2016 = WINDOWS.index(windows) >= WINDOWS.index("2016")
+        for across, missed in ((False, 10 if since_2016 else 5), (True, 20 if since_2016 else 5)):
+            short, long = missed - 0.5, missed + REGROUP_MOST_S
+            stays, goes = _removed(windows, across, short), _removed(windows, across, long)
+            found.append(
+                statement(
+                    f"CLU.heartbeat.{windows.replace(' ', '')}.{'cross' if across else 'same'}",
+                    THRESHOLDS,
+                    f"Windows Server {windows}, {'other' if across else 'same'} subnet: a node is removed after",
+                    f"{missed} missed heartbeats, one a second",
+                    not stays and goes,
+                    f"{'removed' if stays else 'kept'} after {short:g} s, {'removed' if goes else 'kept'} "
+                    f"after {long:g} s",
+                )
+            )
+    return found
+
+
+def _counted(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int, int]:
+    """(nodes, witness) whose votes are counted after *lines*."""
+    play(world, lines, until_s)
+    known = cluster_config(world)
+    return len(known.counted), int(known.witness_counts)
+
+
+def _votes() -> list[Row]:
+    """Dynamic quorum and dynamic witness."""
+    lose = "5 power-off NODE_2\n"
+    no_witness = f"5 fail-witness {CLUSTER}\n"
+    cases = (
+        ("witness.even", "2016", "an even number of nodes plus witness", "the witness votes", 4, True, "", (4, 1)),
+        ("witness.odd", "2016", "an odd number of nodes plus witness", "it does not vote", 3, True, "", (3, 0)),
+        ("even", "2016", "an even number of nodes, no witness", "one vote is zeroed", 4, False, "", (3, 0)),
+        ("odd", "2016", "an odd number of nodes, no witness", "all get votes", 3, False, "", (3, 0)),
+        ("witness.comes", "2016", "three nodes and a witness, one node fails", "nodes and witness vote", 3, True,
+         lose, (2, 1)),
+        ("witness.lost", "2016", "four nodes and a witness, the witness is lost", "total number is odd", 4, True,
+         no_witness, (3, 0)),
+        ("2012", "2012", "a witness in Windows Server 2012, three nodes", "it votes always", 3, True, "", (3, 1)),
+        ("2008R2", "2008 R2", "no dynamic quorum, five nodes, one fails", "all configured votes count", 5, False,
+         lose, (5, 0)),
+        ("dynamic", "2016", "dynamic quorum, five nodes, one fails", "majority of the survivors", 5, False, lose,
+         (3, 0)),
+    )  # fmt: skip
+    found = []
+    for id, windows, what, published, nodes, witness, lines, votes in cases:
+        got = _counted(cluster_world(NODES[:nodes], windows, witness=witness), lines)
+        ours = f"votes: {got[0]} of nodes, {got[1]} of the witness"
+        found.append(statement(f"CLU.votes.{id}", QUORUM, what, published, got == votes, ours))
+    return found
+
+
+def _last_nodes(windows: str, dynamic: bool = True) -> int:
+    """Five nodes fail one after the other, those without a counted vote first: how many are left at the end."""
+    world = cluster_world(NODES, windows, dynamic=dynamic)
+    left = list(NODES)
+    while len(left) > 1:
+        counted = cluster_config(world).counted
+        gone = next((name for name in left if name not in counted), left[-1])
+        at = world.tick / 100
+        play(world, f"{at + 1} power-off {gone}\n", at + APART_S)
+        if not goes_on(world):
+            break
+        left.remove(gone)
+    return len(left)
+
+
+def _special() -> list[Row]:
+    pinned = _config_of(cluster_world(NODES[:4], lower="NODE_2"))
+    weightless = _config_of(cluster_world(NODES[:3], without_vote=("NODE_3",)))
+    half = cluster_world(NODES[:4], "2008 R2")
+    play(half, "5 power-off NODE_3\n5 power-off NODE_4\n", 40.0)
+    graceful = []
+    for name in NODES[:2]:
+        world = cluster_world(NODES[:2])
+        play(world, f"5 stop-cluster {name}\n", 40.0)
+        graceful.append(goes_on(world))
+    return [
+        number("CLU.lastman", f"{QUORUM}, dynamic quorum behavior", "dynamic quorum: least nodes that go on alone",
+               "nodes", 1.0, _last_nodes("2016"), Class.INPUT),
+        number("CLU.static", "[DOC: WSFC quorum], node majority",
+               "five nodes, static majority: nodes that must be left", "nodes", 3.0, _last_nodes("2008 R2"),
+               Class.INPUT),
+        number("CLU.static.2016", "[DOC: WSFC quorum], node majority", "the same with dynamic quorum off in 2016",
+               "nodes", 3.0, _last_nodes("2016", dynamic=False), Class.INPUT),
+        statement("CLU.half", "[DOC: WSFC quorum], node majority", "four nodes, static majority, two fail",
+                  "half of the votes is no majority", not goes_on(half), "up" if goes_on(half) else "down"),
+        statement("CLU.lower", "[DOC: failover clustering quorum], tie breaker",
+                  "LowerQuorumPriorityNodeID names NODE_2 of four nodes", "its vote is taken first",
+                  pinned == {"NODE_1", "NODE_3", "NODE_4"}, f"votes: {', '.join(sorted(pinned))}"),
+        statement("CLU.weight", "[DOC: WSFC quorum], NodeWeight", "NodeWeight 0 on NODE_3 of three nodes",
+                  "it has no vote, whichever nodes are there", "NODE_3" not in weightless,
+                  f"votes: {', '.join(sorted(weightless))}"),
+        statement("CLU.graceful", f"{QUORUM}, two nodes without a witness",
+                  "two nodes without a witness, one is stopped in good order",
+                  "the vote is transferred, and the cluster survives", all(graceful),
+                  f"in {graceful.count(True)} of {len(graceful)} ways"),
+    ]  # fmt: skip
+
+
+def _config_of(world: World) -> set[str]:
+    play(world, "", 20.0)
+    return set(cluster_config(world).counted)
+
+
+def _forced() -> list[Row]:
+    lost = "5 power-off NODE_2\n5 power-off NODE_3\n"
+    world = cluster_world(NODES[:3])
+    play(world, lost, 40.0)
+    waits = not goes_on(world)
+    play(world, "40 stop-cluster NODE_1\n41 force-quorum NODE_1\n", 60.0)
+    alone = goes_on(world) and cluster_config(world).forced
+    play(world, "60 power-on NODE_2\n60 power-on NODE_3\n", 240.0)
+    normal = goes_on(world) and not cluster_config(world).forced
+
+    split = cluster_world(NODES[:3])
+    cut = "".join(f"5 black-hole NODE_1 {name}\n" for name in NODES[1:3])
+    play(split, cut + "30 stop-cluster NODE_1\n31 force-quorum NODE_1\n", 60.0)
+    islands = len({node.partition for node in split.nodes.values() if node.partition})
+
+    prevented = cluster_world(NODES[:3])
+    stop = "".join(f"5 stop-cluster {name}\n" for name in reversed(NODES[:3]))
+    play(prevented, stop + "".join(f"30 prevent-quorum {name}\n" for name in NODES[1:3]), 60.0)
+    held = not goes_on(prevented)
+    play(prevented, "60 force-quorum NODE_1\n", 90.0)
+    joined = len([node for node in prevented.nodes.values() if node.partition])
+    return [
+        statement("CLU.forced.waits", FORCED, "one of three nodes is left", "the cluster stays down until it is forced",
+                  waits, "it stays down" if waits else "it goes on"),
+        statement("CLU.forced.alone", FORCED, "the cluster service is started with forced quorum",
+                  "the node forms the cluster without a majority", alone, "FORCED_QUORUM" if alone else "no quorum"),
+        statement("CLU.forced.normal", FORCED, "a majority of nodes is back after forced quorum",
+                  "the cluster returns to normal quorum by itself", normal, "NORMAL_QUORUM" if normal else "forced"),
+        statement("CLU.forced.split", FORCED, "quorum forced on a node while the majority runs elsewhere unseen",
+                  "split brain: two clusters", islands == 2, f"{islands} sets of nodes with quorum"),
+        statement("CLU.prevent", "[DOC: Start-ClusterNode], PreventQuorum",
+                  "two of three nodes are started with PreventQuorum", "they form no cluster, and join a forced one",
+                  held and joined == 3, f"{'none' if held else 'one'} formed; {joined} nodes in the forced one"),
+    ]  # fmt: skip
+
+
+def rows() -> list[Row]:
+    return [*_survival(), *_heartbeats(), *_votes(), *_special(), *_forced()]

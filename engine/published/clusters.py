@@ -1,0 +1,318 @@
+"""Clusters, groups and instances as worlds: healthy at 0 s, on the hardware of the guide's test of groups."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+from engine import simulator
+from engine.availability import failover
+from engine.availability.role import role_of
+from engine.chance import Chance
+from engine.cluster import config, instances, quorum
+from engine.constants import TICKS_PER_S
+from engine.events import Event
+from engine.flow import Flow
+from engine.flow.sites import IDLE, SSD
+from engine.model import (
+    Availability,
+    AvailabilityGroup,
+    AvailabilityListener,
+    AvailabilityMembership,
+    Client,
+    Cluster,
+    ClusterConfig,
+    ClusterRole,
+    CommitMode,
+    Computer,
+    DatabaseCopy,
+    DbState,
+    FailoverMode,
+    Group,
+    Instance,
+    Link,
+    Node,
+    Replica,
+    ReplicaState,
+    ReplicaWord,
+    SyncState,
+    Witness,
+    World,
+)
+from engine.protocol import network, serving, streams
+from engine.published.lab import play
+from engine.published.measure import NO_LIMIT_KB
+
+MBPS: Final = 10_000.0
+"""Network of the guide's test. Assumed: the paper names none; it was no limit."""
+
+NODES: Final = ("NODE_1", "NODE_2", "NODE_3", "NODE_4", "NODE_5")
+CLUSTER: Final = "CLUSTER"
+GROUP: Final = "AG"
+DATABASE: Final = "Users"
+START_LOG_KB: Final = 1e6
+
+KINDS: Final = {
+    "auto": (CommitMode.SYNCHRONOUS_COMMIT, FailoverMode.AUTOMATIC),
+    "sync": (CommitMode.SYNCHRONOUS_COMMIT, FailoverMode.MANUAL),
+    "async": (CommitMode.ASYNCHRONOUS_COMMIT, FailoverMode.MANUAL),
+}
+"""Kinds of replicas: availability mode and failover mode."""
+
+
+def cluster_world(
+    nodes: Sequence[str],
+    windows: str = "2016",
+    *,
+    witness: bool = False,
+    without_vote: Collection[str] = (),
+    lower: str | None = None,
+    dynamic: bool = True,
+    subnets: Sequence[str] = (),
+    site: str = "ssd",
+    cores: int = SSD.cores,
+    seed: int = 1,
+) -> World:
+    """Nodes without an instance; *witness*: a disk that every node reaches."""
+    world = World(seed=seed, chance=Chance.from_seed(seed), flow=Flow.empty())
+    world.availability[DATABASE] = Availability(database=DATABASE)
+    threshold, cross = quorum.THRESHOLDS.get(windows, quorum.THRESHOLDS_SINCE_2016)
+    cluster = world.clusters[CLUSTER] = Cluster(
+        name=CLUSTER,
+        windows=windows,
+        nodes=tuple(nodes),
+        dynamic_quorum=dynamic,
+        threshold=threshold,
+        cross_threshold=cross,
+        lower_priority_node=lower,
+        witness_there=witness,
+    )
+    known = ClusterConfig(
+        weights=tuple((name, int(name not in without_vote)) for name in nodes),
+        witness=Witness(kind="Physical Disk", name="Quorum") if witness else None,
+    )
+    counted, with_witness = quorum.count(cluster, known, nodes, witness)
+    known = replace(known, counted=counted, witness_counts=with_witness)
+    partition = world.next_id()
+    for number, name in enumerate(nodes, 1):
+        world.computers[name] = Computer(name=name, site=site, cores=cores)
+        subnet = subnets[number - 1] if subnets else "10.0.0"
+        world.nodes[name] = Node(
+            name=name, cluster=CLUSTER, number=number, partition=partition, config=known, subnet=subnet
+        )
+    return world
+
+
+def start(world: World) -> World:
+    """The world at 0 s, its logs where they are after a long time."""
+    streams.warm_start(world)
+    simulator.start_timers(world)
+    simulator.advance(world, 0)
+    return world
+
+
+def add_instances(world: World, version: int) -> None:
+    """An instance of its own on every node."""
+    for host, name in enumerate(world.nodes):
+        world.instances[name] = Instance(name=name, computer=name, host=host, version=version)
+
+
+def group_world(
+    kinds: Sequence[str] = ("sync", "sync"),
+    workload: str = IDLE.name,
+    *,
+    windows: str = "2016",
+    version: int = 2017,
+    required: int = 0,
+    listener: AvailabilityListener | None = None,
+    client: dict[str, Any] | None = None,
+    groups: int = 1,
+    databases: int = 1,
+    **cluster: Any,
+) -> World:
+    """Groups of so many *databases* each: one replica a node, the first of them primary, each of a kind of KINDS.
+
+    *client*: fields of an application at the listener of the only group. *cluster*: as of `cluster_world`.
+    """
+    nodes = NODES[: len(kinds)]
+    world = cluster_world(nodes, windows, **cluster)
+    add_instances(world, version)
+    modes = dict(zip(nodes, (KINDS[kind] for kind in kinds), strict=True))
+    made = []
+    for number in range(groups):
+        names = [_numbered(DATABASE, number * databases + place) for place in range(databases)]
+        made.append(_group(world, _numbered(GROUP, number), tuple(names), modes, required, listener))
+    known = {group.name: role_of(group.name, listener, nodes, nodes[0]) for group in made}
+    config.update(world, nodes[0], groups=tuple(made), roles=tuple(known.values()))
+    for group in made:
+        _add_replicas(world, group, modes, version, workload)
+    for name in nodes[1:]:
+        world.links[nodes[0], name] = Link(bandwidth_mbps=MBPS)
+    if listener is not None:
+        failover.register(world, nodes[0], listener)
+        world.clients["APP"] = Client(
+            **{
+                "name": "APP",
+                "databases": (DATABASE,),
+                "data_source": listener.name,
+                "connected_to": nodes[0],
+            }
+            | (client or {})
+        )
+    return start(world)
+
+
+Modes = dict[str, tuple[CommitMode, FailoverMode]]
+"""By server, the primary's first."""
+
+
+def _numbered(name: str, number: int) -> str:
+    return f"{name}{number + 1}" if number else name
+
+
+def _in_step(modes: Modes) -> set[str]:
+    """Servers whose copies are as far as the primary's: all synchronous ones, if that is synchronous, too."""
+    lead, *_ = modes.values()
+    return {name for name, (mode, _) in modes.items() if mode is lead[0] is CommitMode.SYNCHRONOUS_COMMIT}
+
+
+def _group(
+    world: World,
+    name: str,
+    databases: tuple[str, ...],
+    modes: Modes,
+    required: int,
+    listener: AvailabilityListener | None,
+) -> AvailabilityGroup:
+    primary, guid = next(iter(modes)), world.next_id()
+    world.groups[guid] = Group(kind="availability", databases=databases)
+    return AvailabilityGroup(
+        name=name,
+        guid=guid,
+        primary=primary,
+        replicas=tuple(
+            Replica(server=server, endpoint_url=f"TCP://{server}:5022", mode=mode, failover=how)
+            for server, (mode, how) in modes.items()
+        ),
+        databases=databases,
+        joined=tuple((database, server) for database in databases for server in modes),
+        ready=tuple(
+            (database, one) for database in databases for one in modes if one in {*_in_step(modes), primary}
+        ),
+        required_synchronized=required,
+        listener=listener,
+    )
+
+
+def _add_replicas(world: World, group: AvailabilityGroup, modes: Modes, version: int, workload: str) -> None:
+    """Copies in their roles, connected to the primary, and the log that flows to them."""
+    (primary, *others), in_step, guid = modes, _in_step(modes), group.guid
+    states = {one: SyncState.SYNCHRONIZED if one in in_step else SyncState.SYNCHRONIZING for one in others}
+    for server in modes:
+        word = ReplicaWord.PRIMARY_NORMAL if server == primary else ReplicaWord.SECONDARY_NORMAL
+        world.replicas[server, guid] = ReplicaState(server=server, guid=guid, word=word, primary=primary)
+        for database in group.databases:
+            number = (
+                len(world.copies) + 1
+                if server == primary
+                else world.copies[primary, database].database_id - 4
+            )
+            mine = AvailabilityMembership(
+                guid=guid,
+                database_guid=number,
+                role=word.role,
+                state=states.get(server, SyncState.SYNCHRONIZED),
+                peers=tuple(states.items()) if server == primary else (),
+            )
+            world.copies[server, database] = _copy(
+                server, version, workload, database, number, availability=mine
+            )
+    for other in others:
+        network.open_contact(world, guid, primary, other)
+    for database in group.databases:
+        if database not in world.availability:
+            world.availability[database] = Availability(database=database)
+        source = streams.add_source(world, (primary, database), START_LOG_KB)
+        for other in others:
+            streams.attach(world, source, (other, database))
+
+
+def instance_world(
+    owners: Sequence[str] = NODES[:2], nodes: Sequence[str] = NODES[:2], seed: int = 1
+) -> World:
+    """A failover cluster instance with one database at rest, on the first of *owners*."""
+    world = cluster_world(nodes, "2012 R2", witness=True, seed=seed)
+    name = "FCI"
+    world.instances[name] = Instance(
+        name=name, computer=owners[0], host=0, version=2014, clustered=True, installed=tuple(owners)
+    )
+    role = instances.new_role(name, tuple(owners), 1)
+    config.update(world, owners[0], roles=(role,))
+    world.copies[name, DATABASE] = _copy(name, 2014, IDLE.name)
+    streams.add_source(world, (name, DATABASE), START_LOG_KB)
+    return start(world)
+
+
+def _copy(
+    server: str, version: int, workload: str, database: str = DATABASE, number: int = 1, **kind: Any
+) -> DatabaseCopy:
+    return DatabaseCopy(
+        server=server,
+        database=database,
+        database_id=4 + number,
+        family=number,
+        db_state=DbState.ONLINE,
+        end_of_log_kb=START_LOG_KB,
+        redone_kb=START_LOG_KB,
+        committed_kb=START_LOG_KB,
+        log_start_kb=START_LOG_KB,
+        last_log_backup_kb=START_LOG_KB,
+        log_size_kb=NO_LIMIT_KB,
+        log_max_kb=NO_LIMIT_KB,
+        workload=workload,
+        **kind,
+    )
+
+
+# --- what became of it ------------------------------------------------------------------------------------
+
+
+def goes_on(world: World) -> bool:
+    """Some part of the cluster has quorum and a node that is up."""
+    return any(config.writer(world, partition) for partition in config.partitions(world, CLUSTER))
+
+
+def cluster_config(world: World) -> ClusterConfig:
+    return config.current(world, CLUSTER)
+
+
+def role(world: World) -> ClusterRole:
+    """The only role of the cluster."""
+    return cluster_config(world).roles[0]
+
+
+def primary(world: World) -> str:
+    """Where clients can work in the database; "" where nowhere."""
+    found = serving.first(world, DATABASE)
+    return found[0] if found is not None else ""
+
+
+def first_s(events: Sequence[Event], kind: str, **data: object) -> float | None:
+    """When the first such event came, s."""
+    found = (
+        e for e in events if e.kind == kind and all(e.get(name) == value for name, value in data.items())
+    )
+    return next((event.tick / TICKS_PER_S for event in found), None)
+
+
+def errors(events: Sequence[Event]) -> list[int]:
+    """Numbers of the errors that T-SQL was answered with."""
+    answers: list[Any] = [event.as_json()["messages"] for event in events if event.kind == "sql_done"]
+    return [message["number"] for messages in answers for message in messages if message["number"]]
+
+
+def say_sql(world: World, server: str, text: str) -> list[int]:
+    """The statement in a window of its own; the errors that it ends with."""
+    at = world.tick / TICKS_PER_S
+    return errors(play(world, f"{at} sql {server}#{world.next_id()} {text}\n", at + 1.0))

@@ -1,0 +1,587 @@
+"""Rules of availability groups as the documentation words them, each played: time-outs, failover sets, limits, log."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+from typing import Any, Final
+
+from engine.constants import TICKS_PER_S, VERSIONS
+from engine.events import Event
+from engine.flow.sites import USERS, WORKLOAD1
+from engine.model import AvailabilityListener, ReplicaWord, World
+from engine.published.clusters import (
+    DATABASE,
+    GROUP,
+    NODES,
+    add_instances,
+    cluster_world,
+    first_s,
+    group_world,
+    primary,
+    role,
+    say_sql,
+    start,
+)
+from engine.published.lab import play
+from engine.published.rows import Class, Row, number, statement
+
+AUTO: Final = ("auto", "auto", "async")
+FIVE: Final = 5.0
+"""Each run does its first act at this second."""
+
+LEASE: Final = "[DOC: lease timeout]"
+ALTER: Final = "[DOC: ALTER AVAILABILITY GROUP]"
+MODES: Final = "[DOC: failover modes], failover sets"
+LIMITS: Final = "[DOC: prerequisites of availability groups]"
+RTO: Final = "[DOC: performance of groups], estimating failover time"
+GROUPS_SINCE: Final = tuple(version for version in VERSIONS if version >= 2012)
+
+
+def _set(option: str) -> str:
+    return f"1 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} SET ({option})\n"
+
+
+def _each(option: str, nodes: Sequence[str] = NODES[:3]) -> str:
+    """The option for each replica."""
+    alter = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON"
+    return "".join(
+        f"{1 + n / 10} sql NODE_1#{n} {alter} N'{name}' WITH ({option})\n" for n, name in enumerate(nodes)
+    )
+
+
+# --- what notices a failure, and when ---------------------------------------------------------------------
+
+
+@cache
+def _noticed_s(fault: str, before: str = "") -> float | None:
+    """From *fault* at the primary until the cluster knows that its role has failed; None if it does not in 120 s."""
+    world = group_world(AUTO, witness=True)
+    at = first_s(play(world, f"{before}5 {fault} NODE_1\n", 125.0), "cluster", what="role-failed")
+    return None if at is None else at - FIVE
+
+
+def _detection() -> list[Row]:
+    found = [
+        number("GRP.health", f"{ALTER}, HEALTH_CHECK_TIMEOUT", "SQL Server that answers nothing is noticed after", "s",
+               30.0, _noticed_s("hang") or 0.0, Class.INPUT),
+        number("GRP.health.60", f"{ALTER}, HEALTH_CHECK_TIMEOUT", "the same with HEALTH_CHECK_TIMEOUT = 60000", "s",
+               60.0, _noticed_s("hang", _set("HEALTH_CHECK_TIMEOUT = 60000")) or 0.0, Class.INPUT),
+        number("GRP.health.level1", f"{LEASE}, failure condition levels",
+               "FAILURE_CONDITION_LEVEL 1: no diagnostics in 5/3 of the health check timeout", "s",
+               50.0, _noticed_s("hang", _set("FAILURE_CONDITION_LEVEL = 1")) or 0.0, Class.INPUT),
+    ]  # fmt: skip
+    for level in (2, 3, 4, 5):
+        took_s = _noticed_s("hang", _set(f"FAILURE_CONDITION_LEVEL = {level}"))
+        found.append(
+            statement(f"GRP.level.{level}", f"{ALTER}, FAILURE_CONDITION_LEVEL",
+                      f"level {level}: no diagnostics within the health check timeout", "is a failure",
+                      took_s is not None and took_s <= 31.0, f"noticed after {took_s} s")
+        )  # fmt: skip
+    down_s = _noticed_s("stop-service", _set("FAILURE_CONDITION_LEVEL = 1"))
+    refused = [
+        (
+            "GRP.health.min",
+            "HEALTH_CHECK_TIMEOUT",
+            "HEALTH_CHECK_TIMEOUT = 14999",
+            35229,
+            "15,000 ms is the least",
+        ),
+        (
+            "GRP.level.most",
+            "FAILURE_CONDITION_LEVEL",
+            "FAILURE_CONDITION_LEVEL = 6",
+            35228,
+            "levels are 1 to 5",
+        ),
+    ]
+    found.append(
+        statement("GRP.level.1", f"{ALTER}, FAILURE_CONDITION_LEVEL", "level 1: the SQL Server service is down",
+                  "is a failure", down_s is not None, f"noticed after {down_s} s")
+    )  # fmt: skip
+    world = group_world(AUTO)
+    for id, place, option, error, published in refused:
+        told = say_sql(world, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option})")
+        found.append(statement(id, f"{ALTER}, {place}", option, published, error in told, f"errors {told}"))
+    return found
+
+
+@cache
+def _handover(windows: str) -> tuple[float, float]:
+    """The primary's network goes: (it is RESOLVING, the new one is PRIMARY_NORMAL), seconds after."""
+    world = group_world(AUTO, windows=windows, witness=True)
+    # the primary alone loses the way to all, and to the disk of the witness
+    events = play(world, "5 pull-cable NODE_1\n", 60.0)
+    return _became_s(events, ReplicaWord.RESOLVING_NORMAL, "NODE_1"), _became_s(
+        events, ReplicaWord.PRIMARY_NORMAL, "NODE_2"
+    )
+
+
+def _became_s(events: Sequence[Event], word: ReplicaWord, server: str) -> float:
+    found = (event.tick for event in events if event.kind == "replica" and event.server == server
+             and event.get("new") == word)  # fmt: skip
+    return next(found, 10**9) / TICKS_PER_S - FIVE
+
+
+@cache
+def _pause_s(timeout_s: int) -> float:
+    """How long commits wait for a synchronous secondary that has fallen silent, all replicas with that time-out."""
+    world = group_world(("sync", "sync"), USERS.name)
+    play(world, _each(f"SESSION_TIMEOUT = {timeout_s}", NODES[:2]) + "5 black-hole NODE_1 NODE_2\n", 5.5)
+    _waits_s(world, 60.0)
+    return world.tick / TICKS_PER_S - FIVE
+
+
+def _waits_s(world: World, most_s: float) -> float:
+    """Seconds from now until the primary commits again, at most *most_s*; the world stands there then."""
+    source = world.copies[NODES[0], DATABASE].source
+    assert source is not None
+    begin, stopped = world.tick, world.flow.positions(source).transactions
+    while (
+        world.flow.positions(source).transactions <= stopped + 1.0
+        and world.tick < begin + most_s * TICKS_PER_S
+    ):
+        play(world, "", (world.tick + 10) / TICKS_PER_S)
+    return (world.tick - begin) / TICKS_PER_S
+
+
+def _timeouts() -> list[Row]:
+    found = []
+    for timeout_s in (5, 10, 15):
+        pause_s = _pause_s(timeout_s)
+        found.append(
+            statement(f"GRP.session.{timeout_s}", f"{ALTER}, SESSION_TIMEOUT",
+                      f"silent synchronous secondary, SESSION_TIMEOUT = {timeout_s}",
+                      "commits wait so long, counted from the last ping", timeout_s - 1 <= pause_s <= timeout_s + 1,
+                      f"{pause_s:.1f} s")
+        )  # fmt: skip
+    modify = f"ALTER AVAILABILITY GROUP {GROUP} MODIFY REPLICA ON N'NODE_2' WITH (SESSION_TIMEOUT = 4)"
+    told = say_sql(group_world(AUTO), NODES[0], modify)
+    found.append(
+        statement("GRP.session.min", f"{ALTER}, SESSION_TIMEOUT", "SESSION_TIMEOUT = 4", "5 s is the least",
+                  35214 in told, f"errors {told}")
+    )  # fmt: skip
+    for windows in ("2012 R2", "2016"):
+        old_s, new_s = _handover(windows)
+        found.append(
+            statement(f"GRP.order.{windows.replace(' ', '')}", f"{LEASE}, cluster timeout and lease timeout",
+                      f"Windows Server {windows}: the primary's network is lost",
+                      "it is RESOLVING before another is primary", old_s < new_s,
+                      f"RESOLVING after {old_s:.1f} s, the new primary after {new_s:.1f} s")
+        )  # fmt: skip
+    return found
+
+
+# --- who takes over ---------------------------------------------------------------------------------------
+
+SETS: Final = {
+    "A": ("B", "BC"),
+    "B": ("A", "AC"),
+    "C": ("", "AB"),
+    "D": ("", ""),
+}
+"""Of replicas A and B (synchronous, automatic), C (synchronous, manual), D (asynchronous): by the current primary,
+automatic targets and planned ones."""
+
+KIND: Final = {"A": "auto", "B": "auto", "C": "sync", "D": "async"}
+
+
+@cache
+def _targets(lead: str) -> tuple[str, str]:
+    """(who takes over by itself, who after FAILOVER) with the replica *lead* as primary."""
+    letters = lead + "".join(sorted(set(KIND) - {lead}))
+    kinds, names = tuple(KIND[letter] for letter in letters), dict(zip(letters, NODES, strict=False))
+    world = group_world(kinds, witness=True)
+    play(world, "5 power-off NODE_1\n", 40.0)
+    alone = "".join(letter for letter, name in names.items() if name == primary(world))
+    planned = ""
+    for letter in letters[1:]:
+        world = group_world(kinds, witness=True)
+        play(world, f"5 sql {names[letter]} ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", 25.0)
+        planned += letter if primary(world) == names[letter] else ""
+    return alone, "".join(sorted(planned))
+
+
+def _failover_sets() -> list[Row]:
+    found = []
+    for lead, (automatic, planned) in SETS.items():
+        got = _targets(lead)
+        for id, what, published, ours in (
+            ("automatic", "takes over by itself", automatic, got[0]),
+            ("planned", "takes over after FAILOVER", planned, got[1]),
+        ):
+            found.append(
+                statement(f"GRP.set.{lead}.{id}", MODES, f"primary {lead} of A, B (automatic), C (manual), D (async): "
+                          f"who {what}", published or "none", ours == published, ours or "none")
+            )  # fmt: skip
+    world = group_world(("auto", "async"), witness=True)
+    play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS\n", 30.0)
+    found.append(
+        statement("GRP.set.forced", MODES, "asynchronous secondary, FORCE_FAILOVER_ALLOW_DATA_LOSS", "it takes over",
+                  primary(world) == "NODE_2", f"primary: {primary(world)}")
+    )  # fmt: skip
+    return found
+
+
+def _admission() -> list[Row]:
+    suspended = "2 sql NODE_2 ALTER DATABASE Users SET HADR SUSPEND\n"
+    world = group_world(AUTO, witness=True)
+    play(world, suspended + "5 power-off NODE_1\n", 40.0)
+    stays = not primary(world)
+    play(world, "40 power-on NODE_1\n", 160.0)
+    back = primary(world)
+    forced = group_world(AUTO)
+    play(
+        forced,
+        "5 power-off NODE_2\n5 power-off NODE_3\n40 stop-cluster NODE_1\n41 force-quorum NODE_1\n",
+        60.0,
+    )
+    waits = not primary(forced)
+    told = say_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FAILOVER")
+    say_sql(forced, NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS")
+    play(forced, "", 90.0)
+    again = primary(forced)
+    play(forced, "90 power-on NODE_2\n", 200.0)
+    kept = forced.copies["NODE_2", DATABASE].availability.suspended
+    return [
+        statement("GRP.ready.suspended", "[DOC: failover modes], conditions required for an automatic failover",
+                  "a database was suspended on the automatic target, the primary is lost", "no automatic failover",
+                  stays, "nothing is primary" if stays else "another took over"),
+        statement("GRP.ready.former", "[DOC: failover modes]", "the former primary comes back",
+                  "it is primary again without a command", back == "NODE_1", f"primary: {back}"),
+        statement("GRP.forced.waits", "[DOC: forced failover]", "forced quorum on the former primary's node",
+                  "no replica is primary until a failover is forced", waits, f"primary: {again} after it was forced"),
+        statement("GRP.forced.planned", "[DOC: Database Engine events and errors], 41125",
+                  "FAILOVER with forced quorum", "refused", 41125 in told, f"errors {told}"),
+        statement("GRP.forced.suspended", "[DOC: forced failover]", "other copies after a forced failover",
+                  "suspended until they are resumed", kept is not None,
+                  f"suspended from {kept.name}" if kept is not None else "not suspended"),
+    ]  # fmt: skip
+
+
+@cache
+def _moves(nodes: int) -> int:
+    """How often the role of a group moves, its resource failing again and again, before it stays failed."""
+    world = group_world(("auto", "auto", *("async",) * (nodes - 2)), witness=True)
+    moves, at_s = 0, 5.0
+    for _ in range(2 * nodes + 1):
+        before = role(world).owner
+        play(world, f"{at_s} fail-resource {GROUP}\n", at_s + 40.0)
+        moves += role(world).owner != before
+        at_s += 40.0
+        if role(world).state.value == "Failed":
+            break
+    return moves
+
+
+def _threshold() -> list[Row]:
+    source = "[DOC: WSFC and SQL Server], failover threshold"
+    return [
+        number(f"GRP.threshold.{nodes}", source,
+               f"{nodes} nodes: failures in six hours that are answered by a move", "moves", nodes - 1.0,
+               _moves(nodes), Class.INPUT)
+        for nodes in (2, 3, 4)
+    ]  # fmt: skip
+
+
+# --- limits by version ------------------------------------------------------------------------------------
+
+MOST: Final = {
+    2012: (5, 3, 2), 2014: (9, 3, 2), 2016: (9, 3, 3), 2017: (9, 3, 3), 2019: (9, 5, 5), 2022: (9, 5, 5)
+}  # fmt: skip
+"""Version -> most replicas, synchronous ones, ones with automatic failover; the primary among them."""
+
+WORDS: Final = {
+    "async": "ASYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL",
+    "sync": "SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL",
+    "auto": "SYNCHRONOUS_COMMIT, FAILOVER_MODE = AUTOMATIC",
+}
+
+
+@cache
+def _accepted(version: int, kind: str, most: int) -> int:
+    """Of *kind* the most replicas with which CREATE AVAILABILITY GROUP is accepted, trying up to *most* and one."""
+    names = tuple(f"NODE_{number}" for number in range(1, 11))
+    accepted = 0
+    for count in (most, most + 1):
+        world = cluster_world(names)
+        add_instances(world, version)
+        given = ", ".join(
+            f"N'{name}' WITH (ENDPOINT_URL = N'TCP://{name}:5022', AVAILABILITY_MODE = {WORDS[kind]})"
+            for name in names[:count]
+        )
+        told = say_sql(start(world), names[0], f"CREATE AVAILABILITY GROUP G FOR REPLICA ON {given}")
+        accepted = count if not told else accepted
+    return accepted
+
+
+def _limits() -> list[Row]:
+    return [
+        number(f"GRP.most.{kind}.{version}", LIMITS, f"SQL Server {version}: most {what}", "replicas",
+               float(most), _accepted(version, kind, most), Class.INPUT)
+        for version in GROUPS_SINCE
+        for kind, what, most in zip(
+            ("async", "sync", "auto"),
+            ("replicas of a group", "synchronous replicas", "replicas with automatic failover"),
+            MOST[version], strict=True)
+    ]  # fmt: skip
+
+
+# --- the log ----------------------------------------------------------------------------------------------
+
+
+@cache
+def _wire_share(version: int, kind: str, flag: int = 0) -> float:
+    """Bytes on the wire for a byte of log, by the flow's own messages, of a workload that compresses by half."""
+    world = group_world(("sync", kind), WORKLOAD1.name, version=version, site="nec")
+    play(world, f"1 sql NODE_1 DBCC TRACEON ({flag}, -1)\n" if flag else "", 2.0)
+    stream = world.copies[NODES[1], DATABASE].stream
+    assert stream is not None
+    return world.flow.stream_setup(stream).compression_ratio
+
+
+def _compression() -> list[Row]:
+    source = "[DOC: tune compression]"
+    cases = [(version, kind, 0, version < 2016 or kind == "async")
+             for version in GROUPS_SINCE for kind in ("sync", "async")]  # fmt: skip
+    cases += [(2017, "sync", 9592, True), (2017, "async", 1462, False)]
+    found = []
+    for version, kind, flag, compressed in cases:
+        share = _wire_share(version, kind, flag)
+        what = f"SQL Server {version}, log to {'a synchronous' if kind == 'sync' else 'an asynchronous'} secondary"
+        found.append(
+            statement(f"GRP.log.{version}.{kind}{f'.{flag}' if flag else ''}", source,
+                      f"{what}{f', trace flag {flag}' if flag else ''}",
+                      "compressed" if compressed else "not compressed", (share < 1.0) is compressed,
+                      f"{share:g} bytes a byte of log")
+        )  # fmt: skip
+    return found
+
+
+@cache
+def _redo_threads(version: int, cores: int, flag: int = 0) -> int:
+    world = group_world(("sync", "sync"), version=version, cores=cores)
+    if flag:
+        play(world, f"1 sql NODE_2 DBCC TRACEON ({flag}, -1)\n", 2.0)
+    stream = world.copies[NODES[1], DATABASE].stream
+    assert stream is not None
+    return world.flow.stream_setup(stream).redo_threads or 0
+
+
+def _redo() -> list[Row]:
+    source = "[DOC: thread usage of groups], parallel redo"
+    cases = (
+        (2014, 32, 0, 1, "one a database before 2016"),
+        (2016, 8, 0, 4, "half of the cores"),
+        (2019, 16, 0, 8, "half of the cores"),
+        (2017, 64, 0, 16, "sixteen at most"),
+        (2017, 64, 3459, 1, "one with trace flag 3459"),
+    )
+    return [
+        number(f"GRP.redo.{version}.{cores}{f'.{flag}' if flag else ''}", source,
+               f"SQL Server {version}, {cores} cores: redo threads of a database ({why})", "threads",
+               float(threads), _redo_threads(version, cores, flag), Class.INPUT)
+        for version, cores, flag, threads, why in cases
+    ]  # fmt: skip
+
+
+def _required() -> list[Row]:
+    source = f"{ALTER}, REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
+    option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
+    found = []
+    for required, secondaries, goes in ((0, 1, True), (1, 1, False), (1, 2, True), (2, 2, False)):
+        kinds = ("sync",) * (1 + secondaries)
+        world = group_world(kinds, WORKLOAD1.name, required=required, witness=True)
+        play(world, "5 power-off NODE_2\n", 40.0)
+        commits = _waits_s(world, 5.0) < 1.0
+        found.append(
+            statement(f"GRP.required.{required}of{len(kinds) - 1}", source,
+                      f"{option} = {required}, one of {len(kinds) - 1} synchronous secondaries is lost",
+                      "commits go on" if goes else "commits wait", commits is goes,
+                      "commits go on" if commits else "no commit in 5 s")
+        )  # fmt: skip
+    world = group_world(("sync", "sync"), WORKLOAD1.name, required=1, witness=True)
+    play(
+        world,
+        f"5 power-off NODE_2\n40 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 0)\n",
+        42.0,
+    )
+    told = say_sql(
+        group_world(("sync", "sync")), NODES[0], f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 2)"
+    )
+    old = say_sql(group_world(("sync", "sync"), version=2016), NODES[0],
+                  f"ALTER AVAILABILITY GROUP {GROUP} SET ({option} = 1)")  # fmt: skip
+    return [
+        *found,
+        statement("GRP.required.zero", source, "the option is set to 0 while commits wait", "they go on",
+                  _waits_s(world, 5.0) < 1.0, "commits go on" if _waits_s(world, 1.0) < 1.0 else "they wait"),
+        statement("GRP.required.most", source, "more than there are synchronous secondaries", "refused",
+                  35248 in told, f"errors {told}"),
+        statement("GRP.required.2016", source, "SQL Server 2016", "the option came with 2017", 102 in old,
+                  f"errors {old}"),
+    ]  # fmt: skip
+
+
+def _held(lines: str, until_s: float) -> str:
+    """log_reuse_wait_desc of the primary's database after a log backup at the end."""
+    world = group_world(("sync", "sync", "async"), WORKLOAD1.name, witness=True)
+    backup = rf"BACKUP LOG {DATABASE} TO DISK = 'D:\Backup\u.trn'"
+    look = f"SELECT log_reuse_wait_desc FROM sys.databases WHERE name = '{DATABASE}'"
+    events = play(world, f"{lines}{until_s} sql NODE_1#9 {backup}; {look}\n", until_s + 60.0)
+    answers: list[Any] = [event.as_json()["results"] for event in events if event.kind == "sql_done"]
+    return next(
+        (str(row[0]) for results in answers for result in results for row in result["rows"]), "nothing"
+    )
+
+
+def _log_holds() -> list[Row]:
+    source = "[DOC: ALTER DATABASE SET HADR], log truncation"
+    suspend = "30 sql NODE_3 ALTER DATABASE Users SET HADR SUSPEND\n"
+    cases = (
+        ("off", "a secondary is off", "AVAILABILITY_REPLICA", "30 power-off NODE_3\n"),
+        ("suspended", "a secondary is suspended", "AVAILABILITY_REPLICA", suspend),
+        ("removed", "the secondary that was off has been removed", "LOG_BACKUP",
+         f"30 power-off NODE_3\n60 sql NODE_1 ALTER AVAILABILITY GROUP {GROUP} REMOVE REPLICA ON N'NODE_3'\n"),
+        ("resumed", "the suspended secondary has been resumed", "LOG_BACKUP",
+         suspend + "60 sql NODE_3#2 ALTER DATABASE Users SET HADR RESUME\n"),
+    )  # fmt: skip
+    found = []
+    for id, what, published, lines in cases:
+        got = _held(lines, 120.0)
+        found.append(statement(f"GRP.hold.{id}", source, f"{what}: log_reuse_wait_desc after a log backup", published,
+                               got == published, got))  # fmt: skip
+    return found
+
+
+# --- listener ---------------------------------------------------------------------------------------------
+
+
+@cache
+def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
+    """The group moves to another subnet at 5 s: when the application works again, s after the start."""
+    addresses = ("10.0.1.50", "10.0.2.50")
+    listener = AvailabilityListener(
+        name="AGL", addresses=addresses, register_all=register_all, record_ttl_s=ttl_s
+    )
+    known = addresses if register_all else addresses[:1]
+    client = {"multi_subnet": multi_subnet, "kept_addresses": (known, ttl_s * TICKS_PER_S)}
+    subnets = ("10.0.1", "10.0.2")
+    world = group_world(("auto", "auto"), listener=listener, client=client, witness=True, subnets=subnets)
+    events = play(world, f"5 sql NODE_2 ALTER AVAILABILITY GROUP {GROUP} FAILOVER\n", ttl_s + 60.0)
+    return first_s(events, "client", what="connected") or 10**9
+
+
+def _listener() -> list[Row]:
+    source = "[DOC: availability group listeners]"
+    ours = AvailabilityListener(name="AGL").record_ttl_s
+    at_once = _reconnected_s(True, 300, True)
+    return [
+        number("GRP.listener.ttl", f"{source}, HostRecordTTL",
+               "RegisterAllProvidersIP 0, default TTL: a client of the other subnet comes back after at most", "s",
+               1200.0, _reconnected_s(False, ours, False), Class.PREDICTED),
+        number("GRP.listener.300", f"{source}, HostRecordTTL", "the same with HostRecordTTL 300", "s", 300.0,
+               _reconnected_s(False, 300, False), Class.PREDICTED),
+        statement("GRP.listener.all", f"{source}, MultiSubnetFailover",
+                  "RegisterAllProvidersIP 1 and MultiSubnetFailover=True", "clients come back at once",
+                  at_once < 20.0, f"{at_once - FIVE:.1f} s after FAILOVER"),
+    ]  # fmt: skip
+
+
+# --- arithmetic -------------------------------------------------------------------------------------------
+
+
+OVERHEAD_S: Final = (2.0, 7.0)
+"""A failover without detection and redo: "short and constant"; 7 s with the offline of a planned one in the lab's
+trace. Derived."""
+
+
+@cache
+def _redo_run() -> tuple[float, float]:
+    """(redo queue through redo rate as the view has it, redo time of the failover then), s."""
+    world = group_world(AUTO, USERS.name, windows="2012 R2", version=2014, witness=True)
+    play(world, "5 slow-cpu NODE_2 factor=8\n", 90.0)
+    stream = world.copies[NODES[1], DATABASE].stream
+    assert stream is not None
+    reading = world.flow.stream_reading(stream)
+    estimate_s = reading.redo_queue_kb / reading.redo_kb_per_s
+    play(world, "90 stop-service NODE_1\n", 91.0)
+    while not any(one.redo_done_tick for one in world.failovers) and world.tick < 3000 * TICKS_PER_S:
+        play(world, "", world.tick / TICKS_PER_S + 5.0)
+    failover = world.failovers[-1]
+    return estimate_s, ((failover.redo_done_tick or 0) - failover.detected_tick) / TICKS_PER_S
+
+
+@cache
+def _loss_run() -> tuple[float, float, int]:
+    """(log send queue through log generation rate, seconds of commits lost, commits lost in a synchronous failover)."""
+    world = group_world(("auto", "async"), WORKLOAD1.name, witness=True)
+    play(world, "5 degrade NODE_1 NODE_2 bandwidth_mbps=1\n", 300.0)
+    source, stream = world.copies[NODES[0], DATABASE].source, world.copies[NODES[1], DATABASE].stream
+    assert source is not None and stream is not None
+    before = world.flow.positions(source)
+    play(world, "", 310.0)
+    after = world.flow.positions(source)
+    rate = (after.generated_kb - before.generated_kb) / 10.0
+    commits_per_s = (after.transactions - before.transactions) / 10.0
+    queue_kb = world.flow.stream_reading(stream).send_queue_kb
+    force = f"ALTER AVAILABILITY GROUP {GROUP} FORCE_FAILOVER_ALLOW_DATA_LOSS"
+    play(world, f"310 power-off NODE_1\n325 sql NODE_2 {force}\n", 350.0)
+    lost = world.availability[DATABASE].lost_transactions
+    calm = group_world(AUTO, WORKLOAD1.name, witness=True)
+    play(calm, "30 power-off NODE_1\n", 70.0)
+    return queue_kb / rate, lost / commits_per_s, calm.availability[DATABASE].lost_transactions
+
+
+@cache
+def _unavailable_s(fault: str) -> float:
+    """From a failure of the primary until the database is open again."""
+    world = group_world(AUTO, windows="2016", witness=True)
+    play(world, f"5 {fault} NODE_1\n", 90.0)
+    found = [one for one in world.failovers if one.online_tick]
+    return (found[-1].online_tick or 0) / TICKS_PER_S - FIVE if found else 10**9
+
+
+def _arithmetic() -> list[Row]:
+    estimate_s, redo_s = _redo_run()
+    points_s, lost_s, synchronous = _loss_run()
+    bands = (
+        ("stop-service", 0.0, 0.5, "a service that ends"),
+        ("hang", 30.0, 30.0, "SQL Server that answers nothing"),
+        ("power-off", 10.0, 12.0, "a node without power, Windows Server 2016"),
+        ("pull-cable", 10.0, 12.0, "a node without a network, Windows Server 2016"),
+    )
+    found = [
+        number("GRP.rto", RTO, "time of redo at a failover = redo queue / redo rate", "s", round(estimate_s, 1), redo_s,
+               Class.PREDICTED),
+        number("GRP.rpo", "[DOC: performance of groups], estimating potential data loss",
+               "commits lost by a forced failover = log send queue / log generation rate", "s",
+               round(points_s, 1), lost_s, Class.PREDICTED),
+        statement("GRP.rpo.ready", "[DOC: performance of groups], estimating potential data loss",
+                  "is_failover_ready = 1, the primary is lost under load", "no data loss", synchronous == 0,
+                  f"{synchronous} commits lost"),
+    ]  # fmt: skip
+    for fault, least_s, most_s, what in bands:
+        took_s = _unavailable_s(fault)
+        least_s, most_s = least_s + OVERHEAD_S[0], most_s + OVERHEAD_S[1]
+        found.append(
+            statement(f"GRP.outage.{fault}", f"{RTO}: detection + overhead + redo", f"{what}, nothing to redo",
+                      f"{least_s:g} to {most_s:g} s", least_s <= took_s <= most_s, f"{took_s:.1f} s")
+        )  # fmt: skip
+    return found
+
+
+def rows() -> list[Row]:
+    return [
+        *_detection(),
+        *_timeouts(),
+        *_failover_sets(),
+        *_admission(),
+        *_threshold(),
+        *_limits(),
+        *_compression(),
+        *_redo(),
+        *_required(),
+        *_log_holds(),
+        *_listener(),
+        *_arithmetic(),
+    ]

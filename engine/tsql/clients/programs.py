@@ -1,0 +1,37 @@
+"""What programs of which the scenario asks have met by their connections, counted for its goals and its score."""
+
+from __future__ import annotations
+
+from engine.model import World
+from engine.replaced import replaced
+
+
+def name_of(world: World, said: str) -> str:
+    """The program that a login calls *said*, in any case, as the scenario spells it; empty if it does not ask."""
+    return next((name for name in world.programs if name.lower() == said.lower()), "")
+
+
+def count(world: World, program: str, what: str) -> None:
+    """*what*: a field of Program that counts. Nothing where the scenario does not ask of the program."""
+    name = name_of(world, program)
+    if name:
+        known = world.programs[name]
+        world.programs[name] = replaced(known, **{what: getattr(known, what) + 1})
+
+
+def answered(world: World, program: str, server: str, failed: bool) -> None:
+    """A batch has ended at *server*."""
+    name = name_of(world, program)
+    if not name or failed:
+        count(world, program, "errors")
+        return
+    known = world.programs[name]
+    since = world.tick if known.answered_tick is None else known.answered_tick
+    world.programs[name] = replaced(
+        known,
+        answers=known.answers + 1,
+        answered_tick=world.tick,
+        longest_ticks=max(known.longest_ticks, world.tick - since),
+        server=server,
+        moves=known.moves + (known.server not in ("", server)),
+    )

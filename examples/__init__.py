@@ -1,0 +1,1 @@
+"""Programs to play against `mirrordrill serve`."""

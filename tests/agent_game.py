@@ -1,0 +1,67 @@
+"""Long games of an agent: `python -m tests.agent_game --steps 100000 [NAME...]`.
+
+Prints the memory of the process every tenth of the steps, and plays every REPLAYED-th game again from its journal.
+Exits with 1 if a replay differs from its game, or if memory has grown by more than GROWN_MAX since the first tenth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+import itertools
+import resource
+import sys
+import time
+from pathlib import Path
+from typing import Final
+
+from app.agents.baseline import at_random
+from app.agents.environment import DrillEnv
+from engine.drill.running.drill import replay
+
+NAMES: Final = ("automatic-failover", "isolated-principal", "forced-service", "witness-lost")
+REPLAYED: Final = 5
+GROWN_MAX: Final = 0.10
+
+
+def resident_mb() -> float:
+    """Memory in use now; where the system does not tell it, the most so far."""
+    gc.collect()
+    try:
+        return int(Path("/proc/self/statm").read_text().split()[1]) * resource.getpagesize() / 1e6
+    except OSError:
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("names", nargs="*", default=NAMES)
+    parser.add_argument("--steps", type=int, default=100_000)
+    options = parser.parse_args()
+    envs = [DrillEnv(name) for name in options.names]
+    begun, steps, replayed, differ = time.monotonic(), 0, 0, 0
+    memory: list[float] = []
+    for number in itertools.count():
+        env, seed, over = envs[number % len(envs)], 1 + number // len(envs), False
+        _, info = env.reset(seed=seed)
+        while not over and steps < options.steps:
+            _, _, over, _, info = env.step(at_random(env, seed))
+            steps += 1
+            if steps % (options.steps // 10) == 0:
+                memory.append(resident_mb())
+                print(
+                    f"{steps} steps, {number} games, {time.monotonic() - begun:.0f} s: {memory[-1]:.1f} MB",
+                    flush=True,
+                )
+        if number % REPLAYED == 0:
+            again = replay(env.scenario, seed, "practice", info["journal"], env.drill.tick)
+            replayed += 1
+            differ += again.state_hash() != env.drill.state_hash() or again.score().total != info["total"]
+        if steps >= options.steps:
+            break
+    print(f"{replayed} games played again, {differ} differ")
+    return int(differ > 0 or memory[-1] > (1.0 + GROWN_MAX) * memory[0])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,59 @@
+"""A drill for agents: what Gymnasium asks for, what the seat sees and no more, and games that play again."""
+
+from __future__ import annotations
+
+import warnings
+
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+from app.agents.baseline import at_random, game, greedy
+from app.agents.environment import WAIT, DrillEnv
+from engine.drill.running.drill import replay
+from tests.engine.drill import texts
+
+
+@pytest.fixture
+def env() -> DrillEnv:
+    return DrillEnv(texts.small())
+
+
+def test_gymnasium_finds_nothing_against_it(env: DrillEnv) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # advice on boxes without a bound and on arrays
+        check_env(env, skip_render_check=True)
+
+
+def test_the_seat_sees_symptoms_and_not_the_fault(env: DrillEnv) -> None:
+    observation, _ = env.reset(seed=3)
+    assert observation["told"] == ()
+    env.step(WAIT)
+    seen, *_ = env.step(WAIT)
+    told, *_ = env.step(WAIT)
+    assert (seen["time_s"], told["time_s"]) == (20.0, 30.0)
+    assert not any("power-off" in text for text in (*seen["told"], *told["told"])), "the fault is the story's"
+    assert any("lost its connections" in text for text in told["told"])
+    assert env.render().splitlines() == list(told["told"])
+
+
+def test_rewards_add_up_to_the_total_and_a_wrong_line_is_told(env: DrillEnv) -> None:
+    env.reset(seed=3)
+    observation, _, over, cut, info = env.step("power-on SERVER_X")
+    assert observation["told"][0].startswith("power-on SERVER_X: there is no server 'SERVER_X'")
+    gained = 0.0
+    for line in [WAIT] * 4 + ["power-on SERVER_A"] + [WAIT] * 30:
+        _, reward, over, cut, info = env.step(line)
+        gained += reward
+        if over:
+            break
+    assert over
+    assert not cut
+    assert gained == pytest.approx(info["total"])
+    assert info["total"] > 90.0
+    drill = replay(env.scenario, 3, "practice", info["journal"])
+    drill.advance_to(env.drill.tick)
+    assert drill.state_hash() == env.drill.state_hash()
+
+
+def test_who_looks_ahead_plays_better_than_chance(env: DrillEnv) -> None:
+    assert game(env, greedy, 3) > game(env, at_random, 3)

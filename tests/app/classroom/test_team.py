@@ -1,0 +1,168 @@
+"""A team through its door: a class, the team's world as a seat of it, and members with roles, each over TLS."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from queue import Empty
+from typing import Any
+
+import pytest
+
+from app.classroom.code import Invitation, invitation
+from app.classroom.team import wire
+from app.classroom.team.member import Member, roles
+from app.classroom.team.world import NotDone, Table
+from app.classroom.wire import Garbage
+from tests.class_process import ROOT, WAIT_S, Stranger, command, hosted
+
+ORDER = "plug in the cable of PAY1"
+
+
+class TeamProcess:
+    """`mirrordrill class team`, started again after a kill."""
+
+    def __init__(self, *words: object) -> None:
+        self._words = ("team", *words, "--listen", "127.0.0.1:0")
+        self._profile = dict(os.environ)  # of the test that began it
+        self.start()
+
+    def start(self) -> None:
+        self._running = subprocess.Popen(
+            command(*self._words), cwd=ROOT, env=self._profile, stdout=subprocess.PIPE, text=True
+        )
+        assert self._running.stdout is not None
+        self.invited = invitation(self._running.stdout.readline().strip())
+
+    def kill(self) -> None:
+        self._running.kill()
+        self._running.communicate(timeout=WAIT_S)
+
+    def end(self) -> int:
+        self._running.communicate(timeout=WAIT_S)
+        return self._running.returncode
+
+
+class Person(Member):
+    """A member who remembers what it heard."""
+
+    def __init__(self, invited: Invitation, name: str, role: str) -> None:
+        super().__init__(invited, name, role)
+        self.heard: list[Any] = []
+        self.start()
+
+    def until(self, kind: str, holds: Any = lambda said: True) -> Any:
+        end = time.monotonic() + WAIT_S
+        while time.monotonic() < end:
+            try:
+                self.heard.append(said := self.incoming.get(timeout=1.0))
+            except Empty:
+                continue
+            if said["kind"] == kind and holds(said):
+                return said
+        last = [str(said)[:300] for said in self.heard if said["kind"] != "view"][-3:]
+        raise AssertionError(f"{self.role} did not hear {kind}; heard last {last}")
+
+    def says(self, line: str, kind: str = "done") -> Any:
+        self.do(line)
+        return self.until(kind)
+
+    @property
+    def news(self) -> list[str]:
+        return [row["text"] for said in self.heard if said["kind"] == "view" for row in said["view"]["news"]]
+
+
+@pytest.fixture(scope="module")
+def team(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, TeamProcess]]:
+    """A team in a class; its world begins with its first member."""
+    folder = tmp_path_factory.mktemp("team")
+    with hosted(folder / "class.sqlite", "team-cable") as host:
+        made = TeamProcess(host.code, "--name", "Night", "--speed", "60", "--json", folder / "team.json")
+        yield folder, made
+        made.kill()
+
+
+def test_a_stranger_is_turned_away(team: tuple[Path, TeamProcess]) -> None:
+    hello = {"kind": "take", "secret": "000000", "name": "Eve", "token": "x" * 32, "role": "dba"}
+    for said, why in (
+        (hello, "this is not the code of the team"),
+        ({**hello, "secret": team[1].invited.secret, "role": "cook"}, "there is no role 'cook'"),
+        ({"kind": "do", "number": 1, "line": "note x"}, "say first who you are"),
+        ("garbage", "Invalid JSON"),
+    ):
+        with Stranger(team[1].invited) as stranger:
+            assert why in stranger.turned_away(said)
+
+
+def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> None:
+    folder, process = team
+    assert {role["key"]: role["taken_by"] for role in roles(process.invited, "Nosy")} == {
+        "dba": None, "room": None, "manager": None,
+    }  # fmt: skip
+    dba, room = Person(process.invited, "Ann", "dba"), Person(process.invited, "Bob", "room")
+    welcome = dba.until("welcome")
+    assert welcome["role_name"] == "DBA"
+    assert not {"text", "solution"} & set(welcome)
+    room.until("welcome")
+    thief = Person(process.invited, "Eve", "dba")
+    assert "Ann has this role already" in thief.until("refused")["text"]
+
+    serving = dba.until("view", lambda said: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
+                                                 for row in said["view"]["databases"]))  # fmt: skip
+    assert not serving["view"]["computers"]
+    assert "DBA may not do this" in dba.says("plug-cable PAY1", "not_done")["text"]
+    assert "leave out @" in room.says("@dba note hello", "not_done")["text"]
+    dba.says(f"call room {ORDER}")
+    call = room.until("view", lambda said: said["view"]["calls"])["view"]["calls"][0]
+    assert (call["by_name"], call["text"]) == ("DBA", ORDER)
+
+    process.kill()  # what was said is on disk, and the code stays
+    process.start()
+    room.says(f"read-back dba {ORDER}")
+    dba.until("view", lambda said: any(row["read_back"] for row in said["view"]["calls"]))
+    dba.says("confirm room")
+    room.says("plug-cable PAY1")
+    dba.until("view", lambda said: any(row["database"] and row["state"] == "SYNCHRONIZED"
+                                       for row in said["view"]["databases"]))  # fmt: skip
+    dba.says("sql PAY2 SELECT mirroring_state_desc FROM sys.database_mirroring")
+
+    console = command("console", "--database", folder / "class.sqlite")
+    subprocess.run(
+        console, cwd=ROOT, input="finish", check=True, capture_output=True, text=True, timeout=WAIT_S
+    )
+    result = dba.until("over")["verdict"]
+    assert room.until("over")["verdict"] == result
+    assert process.end() == 0
+    told = json.loads((folder / "team.json").read_text())
+    journal = [line.split(" ", 1)[1] for line in told["inputs"]]
+    said = [line for line in journal if line.startswith(("@dba", "@room"))]
+    assert said[:4] == [f"@dba call room {ORDER}", f"@room read-back dba {ORDER}", "@dba confirm room",
+                        "@room plug-cable PAY1"]  # fmt: skip
+    assert [call["fault"] for call in told["team"] if call["kind"] == "order"] == [""]
+    assert told["state_hash"] == result["state_hash"]
+    assert result["parted_t_s"] is None
+    assert told["class"]["verdict"]["score"] == result["score"]
+    assert not any("SELECT" in text for text in room.news)
+    assert any(text.startswith("Computer room: plug-cable") for text in room.news)
+    for person in (dba, room):
+        person.end()
+
+
+def test_a_role_is_one_member_s_after_a_restart_too(tmp_path: Path) -> None:
+    table = Table(tmp_path / "roles.json")
+    table.take("dba", "Ann", "a" * 32)
+    again = Table(tmp_path / "roles.json")
+    again.take("dba", "Ann", "a" * 32)
+    with pytest.raises(NotDone, match="Ann has this role already"):
+        again.take("dba", "Ann", "b" * 32)
+    assert "a" * 32 not in (tmp_path / "roles.json").read_text()
+    assert again.name_of("room") is None
+
+
+def test_a_line_needs_a_number() -> None:
+    with pytest.raises(Garbage):
+        wire.read('{"kind": "do", "line": "note x"}')

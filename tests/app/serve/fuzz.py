@@ -1,0 +1,251 @@
+"""Coverage-guided fuzzing of what reads a client's bytes: `make fuzz SECONDS=60`.
+
+`python -m tests.app.serve.fuzz --seconds 60` lets atheris (libFuzzer) change inputs from tests/app/serve/corpus, and
+keeps what reaches new code in build/fuzz. `--keep` takes those of them into the corpus that pass from one line to
+another where none before did; test_fuzz.py plays it. An input that crashes stays in build under the name crash-….
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import resource
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from types import FrameType
+from typing import Any
+
+ROOT = Path(__file__).parents[3]
+CORPUS = Path(__file__).parent / "corpus"
+FOUND = ROOT / "build" / "fuzz"
+ATHERIS = ROOT / "build" / "atheris"
+INPUT_MAX = 4_096
+"""Bytes of an input: the largest packet of a login."""
+
+
+def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object], ...]:
+    """What takes an input, chosen by its first byte; connections live in *loop*.
+
+    Imported late, so that atheris sees the imports."""
+    from app.serve import browser, login, requests, types
+    from app.serve.packets import Kind, Malformed, Message, Reader, packets
+    from app.serve.pipe import Pipe
+    from app.serve.session import Gone, Session
+    from app.serve.wire import tls
+    from engine.events import Event
+    from engine.tsql.batches.data import Program, Window
+    from engine.tsql.batches.data import Session as SqlSession
+
+    refusals = (Malformed, requests.NotSimulated, types.Unread)
+    versions = (login.TDS_7_1, login.TDS_7_2, login.TDS_7_3, login.TDS_7_4)
+    own = tls("127.0.0.1")
+
+    def calls(data: bytes) -> None:
+        prepared = requests.Prepared()
+        prepared.keep("@p int", "SELECT @p")
+        requests.read_calls(data[1:], versions[data[0] % 4] if data else versions[0], prepared)
+
+    def transaction(data: bytes) -> None:
+        requests.read_transaction(data[1:], versions[data[0] % 4] if data else versions[0])
+
+    def value(data: bytes) -> None:
+        read = types.read_typed(Reader(data))
+        assert read.literal, read
+        read.literal.encode("utf-8", "surrogatepass")
+
+    class Bytes(Pipe):
+        """A client that sends its bytes in pieces and then waits for nothing more."""
+
+        def __init__(self, data: bytes) -> None:
+            super().__init__(lambda _: None)
+            self.left = [data[at : at + 97] for at in range(0, len(data), 97)]
+
+        async def read(self) -> bytes:
+            return self.left.pop(0) if self.left else b""
+
+        async def write(self, data: bytes) -> None:
+            pass
+
+        def end(self) -> None:
+            self.left = []
+
+        def close(self) -> None:
+            pass
+
+        def reset(self) -> None:
+            pass
+
+    class World:
+        """One instance; whoever connects has a session."""
+
+        class Instance:
+            version = 2014
+
+        def __init__(self) -> None:
+            self.instances = {"SERVER_A": self.Instance()}
+            self.sessions: dict[str, Window] = {}
+
+    class Door:
+        password = "secret"
+
+        def __init__(self) -> None:
+            self.world: Any = World()
+            self.tls = own
+
+        def ask(self, line: str) -> asyncio.Future[Any]:
+            from app.host import Answer
+
+            verb, window, *_ = line.split(" ")
+            told: tuple[tuple[str, object], ...] = ()
+            if verb == "connect":
+                session = SqlSession(server="SERVER_A", spid=51, login="sa", program=Program(name="fuzz"))
+                self.world.sessions[window] = Window(session=session)
+                told = (("what", "connected"),)
+            elif verb == "batch":
+                rows = {"columns": ["a"], "types": ["int"], "rows": [[1], [None]], "after_messages": 0}
+                said = {"number": 0, "severity": 0, "state": 0, "line": 0, "text": "(2 rows)", "rows": 2}
+                told = (("messages", [said]), ("results", [rows]))
+            done: asyncio.Future[Any] = asyncio.get_running_loop().create_future()
+            done.set_result(Answer(done=Event(0, verb, "SERVER_A", None, "", told)))
+            return done
+
+        async def answering(self, name: str) -> str:
+            return name
+
+        def address(self, server: str) -> tuple[str, int]:
+            return "127.0.0.1", 14331
+
+        def partner(self, server: str, database: str) -> str:
+            return "127.0.0.1,14332"
+
+    def connection(data: bytes) -> None:
+        loop.run_until_complete(Session(Door(), "SERVER_A", "tds1", Bytes(data)).run())
+
+    def after_login(data: bytes) -> None:
+        """Requests of a client that is in: the first byte of each piece says which, the second how long."""
+
+        async def serve() -> None:
+            door = Door()
+            session = Session(door, "SERVER_A", "tds1", Bytes(b""))
+            session.server = "SERVER_A"
+            await door.ask("connect SERVER_A#tds1 {}")
+            kinds = (Kind.BATCH, Kind.RPC, Kind.RPC, Kind.RPC, Kind.TRANSACTION, Kind.ATTENTION)
+            left = data
+            while len(left) >= 3:
+                kind, resets, size = kinds[left[0] % len(kinds)], bool(left[1] & 0x80), left[2]
+                body, left = left[3 : 3 + size], left[3 + size :]
+                try:
+                    await session._serve(Message(kind, b"\x04\0\0\0" + body, resets))
+                except (Gone, Malformed):  # which `run` takes for the end
+                    return
+
+        loop.run_until_complete(serve())
+
+    def refusing(target: Callable[[bytes], object]) -> Callable[[bytes], object]:
+        def one(data: bytes) -> None:
+            with suppress(*refusals):
+                target(data)
+
+        return one
+
+    return (
+        *map(refusing, (login.read_prelogin, login.read_login, calls, transaction, value)),
+        connection,
+        after_login,
+        lambda data: browser.answer(data, {"SERVER_A": (14331, "9.00.5000.00")}),
+        lambda data: packets(data, 512),
+    )
+
+
+def play(data: bytes, every: tuple[Callable[[bytes], object], ...]) -> None:
+    """Give one input to the target that it names. Raises what nobody expects."""
+    if data:
+        every[data[0] % len(every)](data[1:])
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m tests.app.serve.fuzz")
+    options.add_argument("--seconds", type=int, default=60, help="wall time")
+    options.add_argument("--keep", action="store_true", help="take what reaches new code into the corpus")
+    options.add_argument("--child", nargs="*", default=None, help=argparse.SUPPRESS)
+    given = options.parse_args()
+    if given.child is not None:
+        return _fuzz(given.child)
+    FOUND.mkdir(parents=True, exist_ok=True)
+    if given.keep:
+        return _keep()
+    bounds = [f"-max_len={INPUT_MAX}", f"-artifact_prefix={FOUND.parent}/", "-timeout=10"]
+    done = _child(f"-max_total_time={given.seconds}", *bounds, str(FOUND), str(CORPUS))
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(
+        f"{spent.ru_utime + spent.ru_stime:.0f} s of processor time, {len(list(FOUND.iterdir()))} inputs kept"
+    )
+    return done
+
+
+def _keep() -> int:
+    """The shortest inputs come first, so that they stand for the longer ones that pass the same ways."""
+    with asyncio.Runner() as runner:
+        every = targets(runner.get_loop())
+        gone: set[tuple[object, int, int]] = set()
+        for file in [
+            *sorted(CORPUS.iterdir()),
+            *sorted(FOUND.iterdir(), key=lambda file: file.stat().st_size),
+        ]:
+            ways = _ways(lambda file=file: play(file.read_bytes(), every))  # type: ignore[misc]
+            if file.parent == FOUND and not ways <= gone:
+                shutil.copy(file, CORPUS)
+                print(file.name)
+            gone |= ways
+    return 0
+
+
+def _ways(work: Callable[[], object]) -> set[tuple[object, int, int]]:
+    """From which line of app.serve to which *work* goes."""
+    found: set[tuple[object, int, int]] = set()
+
+    def trace(frame: FrameType, event: str, _: object) -> Any:
+        if f"app{os.sep}serve{os.sep}" not in frame.f_code.co_filename:
+            return None
+        last = frame.f_lineno
+
+        def line(frame: FrameType, event: str, _: object) -> Any:
+            nonlocal last
+            found.add((frame.f_code, last, frame.f_lineno))
+            last = frame.f_lineno
+            return line
+
+        return line
+
+    sys.settrace(trace)
+    try:
+        work()
+    finally:
+        sys.settrace(None)
+    return found
+
+
+def _child(*arguments: str) -> int:
+    """libFuzzer ends its process."""
+    command = [sys.executable, "-m", "tests.app.serve.fuzz", "--child", *(f"={one}" for one in arguments)]
+    return subprocess.run(command, cwd=ROOT).returncode
+
+
+def _fuzz(arguments: list[str]) -> int:
+    sys.path.append(str(ATHERIS))
+    import atheris
+
+    with atheris.instrument_imports(include=["app.serve"]):
+        every = targets(asyncio.new_event_loop())
+    atheris.Setup([sys.argv[0], *(one[1:] for one in arguments)], lambda data: play(data, every))
+    atheris.Fuzz()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

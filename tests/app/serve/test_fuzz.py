@@ -1,0 +1,16 @@
+"""Inputs that fuzzing has found (fuzz.py): each is read or refused, none is a defect."""
+
+from __future__ import annotations
+
+import asyncio
+
+from tests.app.serve.fuzz import CORPUS, play, targets
+
+
+def test_whatever_a_client_sends_is_read_or_refused() -> None:
+    inputs = [file.read_bytes() for file in sorted(CORPUS.iterdir())]
+    with asyncio.Runner() as runner:
+        every = targets(runner.get_loop())
+        assert {data[0] % len(every) for data in inputs if data} == set(range(len(every)))
+        for data in inputs:
+            play(data, every)

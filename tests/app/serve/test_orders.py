@@ -1,0 +1,137 @@
+"""The order desk, a program of its own, against its drill under `mirrordrill serve`: what it suffers is what counts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app.files.folders import FOLDER_VARIABLE
+
+ROOT = Path(__file__).parents[3]
+LATER = {
+    'between = ["60s", "70s"]': 'at = "40min"',
+    'at = "150s"': 'at = "40min"',
+    'until = "150s"': 'until = "1s"',
+    'at = "210s"': 'at = "40min"',
+    'length = "5min"': 'length = "40min"',
+    'within = "60s"': 'within = "30min"',
+    'within = "140s"': 'within = "30min"',
+    'within = "4min"': 'within = "30min"',
+}
+"""The same drill without its clock: the failures come when the program is so far, on however busy a machine."""
+
+
+class Play:
+    """The drill under way, as its lines tell of it."""
+
+    def __init__(self, running: subprocess.Popen[str]) -> None:
+        assert running.stdin is not None
+        assert running.stdout is not None
+        self._in, self._out = running.stdin, running.stdout
+        self.servers = json.loads(self._out.readline())["servers"]
+
+    def do(self, line: str) -> None:
+        self._in.write(line + "\n")
+        self._in.flush()
+
+    def wait(self, wanted: Callable[[Any], bool], times: int = 1) -> None:
+        """Until so many of the events that are *wanted* have come."""
+        while times:
+            line = self._out.readline()
+            assert line, "the run is over"
+            times -= wanted(json.loads(line))
+
+    def end(self) -> None:
+        self.do("finish")
+        self._out.read()
+
+
+def answered_by(server: str) -> Callable[[Any], bool]:
+    return lambda e: (
+        (e["kind"], e.get("program"), e.get("server"), e["text"]) == ("sql_done", "orders", server, "ok")
+    )
+
+
+def role(server: str, now: str) -> Callable[[Any], bool]:
+    return lambda e: e["kind"] == "role" and e["server"] == server and now in e["text"]
+
+
+def synchronized(event: Any) -> bool:
+    return event["kind"] == "state" and "SYNCHRONIZED" in event["text"]
+
+
+def played(folder: Path, switches: Sequence[str], story: Callable[[Play], None]) -> Any:
+    """The report of the drill with the order desk in it; replayed, it is the same run."""
+    drill, record = folder / "app-real-program.toml", folder / "run.json"
+    text = (ROOT / "scenarios/app-real-program.toml").read_text(encoding="utf-8")
+    for soon, late in LATER.items():
+        assert soon in text
+        text = text.replace(soon, late)
+    drill.write_text(text, encoding="utf-8")
+    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
+    serve = [sys.executable, "-m", "app", "serve", str(drill), "--port-base", "0", "--speed", "8"]
+    with subprocess.Popen(
+        [*serve, "--record", str(record)],
+        cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as running:  # fmt: skip
+        play = Play(running)
+        one, other = (f"127.0.0.1:{play.servers[name]['port']}" for name in ("TOY1", "TOY2"))
+        desk = [
+            sys.executable,
+            "-m",
+            "examples.orders",
+            "--server",
+            one,
+            "--partner",
+            other,
+            "--every",
+            "0.1",
+        ]
+        desk += ["--password", play.servers["TOY1"]["password"], *switches]
+        with subprocess.Popen(desk, cwd=ROOT, stdout=subprocess.DEVNULL) as orders:
+            story(play)
+            orders.terminate()
+        play.end()
+    again = [sys.executable, "-m", "app", "replay", str(record)]
+    assert subprocess.run(again, cwd=ROOT, env=environment, capture_output=True, timeout=60).returncode == 0
+    return json.loads(record.read_text(encoding="utf-8"))
+
+
+def met(report: Any) -> list[str]:
+    return [goal["name"] for goal in report["goals"] if goal["met"]]
+
+
+def test_with_a_retry_it_follows_both_failovers(tmp_path: Path) -> None:
+    def story(play: Play) -> None:
+        play.wait(answered_by("TOY1"), 6)
+        play.do("stop-service TOY1")
+        play.wait(answered_by("TOY2"), 2)
+        play.do("start-service TOY1")
+        play.wait(synchronized)
+        play.do("stop-service TOY2")
+        play.wait(answered_by("TOY1"), 6)  # goals are looked at once a second
+
+    report = played(tmp_path, ["--retry"], story)
+    assert met(report) == ["works", "back", "by-itself"]
+    assert any(
+        "INSERT dbo.attempts VALUES" in one["batch"] for one in report["sql"]
+    )  # its own log has come back
+
+
+@pytest.mark.slow
+def test_without_one_it_stands_still(tmp_path: Path) -> None:
+    def story(play: Play) -> None:
+        play.wait(answered_by("TOY1"), 6)
+        play.do("stop-service TOY1")
+        play.wait(role("TOY2", "PRINCIPAL"))
+        play.do("start-service TOY1")
+        play.wait(synchronized)
+
+    assert met(played(tmp_path, [], story)) == ["works"]

@@ -1,0 +1,76 @@
+"""What run.py asks of a driver, by `tsql` of FreeTDS, which reads batches and prints rows."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+TSQL = (
+    "tsql",
+    "-H",
+    os.environ["HOST"],
+    "-U",
+    "sa",
+    "-P",
+    os.environ["PASSWORD"],
+    "-D",
+    "Sales",
+    "-o",
+    "q",
+    "-t",
+    "|",
+)
+
+
+def told(port: str, *batches: str) -> str:
+    """All that it prints; its rows begin with the mark that each batch selects first."""
+    typed = "".join(f"{batch}\ngo\n" for batch in batches)
+    environment = {**os.environ, "TDSVER": "7.4"}
+    done = subprocess.run([*TSQL, "-p", port], input=typed, capture_output=True, text=True, env=environment)
+    return done.stdout + done.stderr
+
+
+def rows(port: str, *batches: str) -> list[str]:
+    return re.findall(r"^(?:\d+> )*row\|(.*)$", told(port, *batches), re.MULTILINE)
+
+
+def say(check: str, value: object) -> None:
+    print(f"{check}\t{value}", flush=True)
+
+
+def main() -> None:
+    port = os.environ["PORT"]
+    say("login", rows(port, "SELECT 'row', @@SERVERNAME")[0])
+    say("values", rows(port, os.environ["VALUES"].replace("SELECT ", "SELECT 'row', ", 1))[0])
+    numbers = rows(port, "SELECT 'row', n FROM big ORDER BY n")
+    say("rows", f"{len(numbers)}|{str(numbers == [str(n) for n in range(1, len(numbers) + 1)]).lower()}")
+    error = re.search(
+        r'Msg (\d+) \(severity (\d+), state (\d+)\) from \S+ Procedure "?(\w+)"? Line (\d+):\s+"?(.*?)"?$',
+        told(port, "EXEC bad"),
+        re.MULTILINE,
+    )
+    say("error", "|".join(error.groups()) if error else "not told")
+    left = rows(
+        port,
+        "BEGIN TRANSACTION INSERT t VALUES (2)",
+        "ROLLBACK",
+        "SELECT 'row', COUNT(*), @@TRANCOUNT FROM t",
+    )
+    say("transaction", left[0])
+    say("ready", "")
+    sys.stdin.readline()
+    since, place = time.monotonic(), 0
+    while True:
+        name = rows((port, os.environ["OTHER"])[place % 2], "SELECT 'row', @@SERVERNAME")
+        if name and name[0] != "SERVER_A":
+            say("failover", f"{name[0]}|{time.monotonic() - since}")
+            return
+        place += 1
+        time.sleep(0.1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,213 @@
+"""How real drivers follow a failover beside their profiles (engine/protocol/drivers.py): `make drivers`.
+
+Each driver keeps one connection to `mirrordrill serve`, asks ten times a second and logs in anew with the same string,
+which names a partner (given) or does not (told: by the server alone). In the same run each profile has a client with
+the same settings. A service is stopped, or in a run of its own a computer loses its power; who is back on the mirror
+after how long is compared."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import queue
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any, Final
+
+from app.files.folders import FOLDER_VARIABLE
+from tests.drivers.run import BUILD, HERE, JAVA, ROOT, go, install, maven, mono, npm
+
+TIMEOUT_S: Final = 5
+"""Of a command, where a computer loses its power: without one Linux waits for fifteen minutes."""
+WITHIN_S: Final = 50.0
+"""Who is not back by then does not follow."""
+SHARE, LEAST_S = 0.1, 2.0
+"""How far a driver may be from its profile: a tenth, or the pauses of an application between two logins."""
+HOST_PORT, BY_NAME = "{host},{port}", "{host}\\{name}"
+"""How a connection string names the partner."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """A driver that has a profile."""
+
+    profile: str
+    needs: str
+    install: Callable[[], object]
+    command: tuple[str, ...]
+    partner: str = HOST_PORT
+    strings: tuple[str, ...] = ("given", "told")
+
+
+def nothing() -> None:
+    """The drivers of Python are there."""
+
+
+PYTHON: Final = (sys.executable, "-m", "tests.drivers.follow")
+OLD_JAVA: Final = ("java", "-cp", f"{BUILD}/java-old/*", str(HERE / "Client.java"))
+NODE: Final = ("node", str(BUILD / "node/client.js"))
+PLAYED: Final = {
+    "SqlClient (Mono 6.8)": Played("sqlclient", "mcs", mono, ("mono", str(BUILD / "mono/Follow.exe"))),
+    "pyodbc, ODBC 18.6": Played("odbc-18", sys.executable, nothing, (*PYTHON, "pyodbc")),
+    "mssql-python 1.16": Played("mssql-python", sys.executable, nothing, (*PYTHON, "mssql-python"), strings=("told",)),
+    "mssql-jdbc 8.4": Played("jdbc-old", "mvn", maven, (*OLD_JAVA, "mssql-jdbc", "follow"), BY_NAME),
+    "mssql-jdbc 13.6": Played("jdbc", "mvn", maven, (*JAVA, "mssql-jdbc", "follow"), BY_NAME),
+    "go-mssqldb 1.11": Played("go-mssqldb", "go", go, (str(BUILD / "go/client"), "follow")),
+    "python-tds 1.17": Played("python-tds", sys.executable, nothing, (*PYTHON, "python-tds"), BY_NAME),
+    "tedious 19.2": Played("tedious", "npm", npm, (*NODE, "tedious", "follow"), strings=("told",)),
+    "pymssql 2.4 (FreeTDS)": Played("freetds", sys.executable, nothing, (*PYTHON, "pymssql"), strings=("told",)),
+    "jTDS 1.3": Played("freetds", "mvn", maven, (*JAVA, "jtds", "follow"), strings=("told",)),
+}  # fmt: skip
+FAULTS: Final = {"stop-service SERVER_A": 0, "power-off SERVER_A": TIMEOUT_S}
+"""What happens, and the time-out of a command then."""
+
+
+def client_name(profile: str, string: str) -> str:
+    return f"{profile}-{string}".replace("-", "_").upper()
+
+
+def lab(profiles: set[tuple[str, str]], timeout: int) -> str:
+    """The lab with a client for each profile and string."""
+    text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
+    text = text.replace("[[server]]\n", "[[server]]\nversion = 2014\n")
+    clients = "".join(
+        f'[[client]]\nname = "{client_name(profile, string)}"\ndatabases = ["Sales"]\n'
+        f'data_source = "SERVER_A"\ndriver = "{profile}"\n'
+        + ('failover_partner = "SERVER_B"\n' if string == "given" else "")
+        + (f"command_timeout_s = {timeout}\n" if timeout else "")
+        + "\n"
+        for profile, string in sorted(profiles)
+    )
+    return text.replace("[fidelity]", clients + "[fidelity]")
+
+
+def lines_of(stream: IO[str], into: queue.SimpleQueue[tuple[str, str, float]], who: str) -> None:
+    for line in stream:
+        into.put((who, line.rstrip("\n"), time.monotonic()))
+
+
+def play(fault: str, every: dict[str, Played]) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
+    """After *fault*: the seconds until each driver with each string was back, and each simulated client; who was not is
+    not there."""
+    timeout = FAULTS[fault]
+    heard: queue.SimpleQueue[tuple[str, str, float]] = queue.SimpleQueue()
+    cases = [(name, string) for name, played in every.items() for string in played.strings]
+    with tempfile.TemporaryDirectory() as folder:
+        scenario = Path(folder) / "lab.toml"
+        scenario.write_text(
+            lab({(every[name].profile, string) for name, string in cases}, timeout), encoding="utf-8"
+        )
+        environment = {**os.environ, FOLDER_VARIABLE: f"{folder}/profile", "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "app", "serve", str(scenario), "--port-base", "0", "--browser"]
+        serve = subprocess.Popen(command, cwd=ROOT, env=environment, text=True,
+                                 stdin=subprocess.PIPE, stdout=subprocess.PIPE)  # fmt: skip
+        assert serve.stdin is not None
+        assert serve.stdout is not None
+        there: dict[str, Any] = json.loads(serve.stdout.readline())["servers"]
+        first, other = there["SERVER_A"], there["SERVER_B"]
+        programs = []
+        for name, string in cases:
+            partner = every[name].partner.format(host=other["host"], port=other["port"], name="SERVER_B")
+            asked = {
+                "HOST": first["host"], "PORT": str(first["port"]), "INSTANCE": f"{first['host']}\\SERVER_A",
+                "PARTNER": partner if string == "given" else "", "PASSWORD": first["password"],
+                "TIMEOUT": str(timeout), "VALUES": "", "TLS": "no",
+            }  # fmt: skip
+            program = subprocess.Popen(every[name].command, cwd=ROOT, env={**environment, **asked}, text=True,
+                                       stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip
+            assert program.stdout is not None
+            programs.append(program)
+            threading.Thread(
+                target=lines_of, args=(program.stdout, heard, f"{name}|{string}"), daemon=True
+            ).start()
+        threading.Thread(target=lines_of, args=(serve.stdout, heard, "serve"), daemon=True).start()
+        try:
+            return _watch(fault, cases, heard, serve.stdin)
+        finally:
+            for one in (*programs, serve):
+                one.kill()
+                one.wait()
+
+
+def _watch(
+    fault: str, cases: list[tuple[str, str]], heard: queue.SimpleQueue[tuple[str, str, float]], lines: IO[str]
+) -> tuple[dict[tuple[str, str], str], dict[str, float]]:
+    waiting, real = set(cases), dict[tuple[str, str], str]()
+    simulated: dict[str, float] = {}
+    begun, begun_s, until = 0.0, 0.0, time.monotonic() + 120
+    while time.monotonic() < until and not (begun and len(real) == len(cases)):
+        try:
+            who, line, at = heard.get(timeout=1.0)
+        except queue.Empty:
+            continue
+        if who != "serve":
+            name, _, string = who.partition("|")
+            word = line.partition("\t")[0]
+            if word == "back" and begun:
+                real[name, string] = f"{at - begun:.1f}"
+            elif word != "ready":
+                continue  # what a driver logs
+            waiting.discard((name, string))
+            if not waiting and not begun:
+                lines.write(fault + "\n")
+                lines.flush()
+                waiting.add(("", ""))  # said once
+            continue
+        event = json.loads(line)
+        if event["kind"] == "fault":
+            begun, begun_s, until = at, event["t_s"], at + WITHIN_S
+        elif begun and event["kind"] == "client" and event.get("what") == "connected":
+            simulated.setdefault(event["client"], event["t_s"] - begun_s)
+    return real, simulated
+
+
+def alike(real: str, simulated: float | None) -> bool:
+    if not real or simulated is None:
+        return not real and simulated is None
+    return abs(float(real) - simulated) <= max(LEAST_S, SHARE * simulated)
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m tests.drivers.profiles")
+    options.add_argument("only", nargs="*", help="drivers, by the beginning of their names; all")
+    given = options.parse_args()
+    every: dict[str, Played] = {}
+    for name, played in PLAYED.items():
+        if given.only and not name.startswith(tuple(given.only)):
+            continue
+        if shutil.which(played.needs) is None:
+            print(f"{name}: {played.needs} is not installed here")
+            continue
+        try:
+            install(played.install)
+            every[name] = played
+        except subprocess.CalledProcessError as problem:
+            print(f"{name} cannot be installed here: {(problem.stderr or problem.stdout)[-300:].strip()}")
+    failed = False
+    print("| driver | partner | fault | back after | its profile | |\n|---|---|---|---|---|---|")
+    for fault in FAULTS:
+        real, simulated = play(fault, every)
+        for name, played in every.items():
+            for string in played.strings:
+                one, other = real.get((name, string), ""), simulated.get(client_name(played.profile, string))
+                same = alike(one, other)
+                failed |= not same
+                told = f"{one} s" if one else "never"
+                profile = f"{other:.1f} s" if other is not None else "never"
+                print(
+                    f"| {name} | {string} | {fault.split()[0]} | {told} | {profile} | {'yes' if same else 'NO'} |",
+                    flush=True,
+                )
+    return int(failed)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,289 @@
+"""Other drivers than Python's against `mirrordrill serve`: `make drivers`.
+
+Each is installed from its own package into build/drivers, where its tools are there (Node, Java with Maven, Go, Rust,
+FreeTDS), and its program beside this file is played with TLS and without. What it shows is compared with EXPECTED; at
+the end the principal's service is stopped, the driver finds the new principal, `serve` is killed, and its record is
+replayed."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import Any, Final
+
+import pytds
+
+from app.files.folders import FOLDER_VARIABLE
+
+HERE = Path(__file__).parent
+ROOT = HERE.parents[1]
+BUILD = ROOT / "build" / "drivers"
+
+VALUES: Final = (
+    ("CAST(1 AS bit)", "1"),
+    ("CAST(255 AS tinyint)", "255"),
+    ("CAST(-32768 AS smallint)", "-32768"),
+    ("CAST(-2147483648 AS int)", "-2147483648"),
+    ("CAST(9223372036854775807 AS bigint)", "9223372036854775807"),
+    ("CAST('-12345678901.2345' AS decimal(15,4))", "-12345678901.2345"),
+    ("CAST('-12345678901.2345' AS money)", "-12345678901.2345"),
+    ("CAST('1.5e300' AS float)", "1.5e300"),
+    ("CAST('1.25' AS real)", "1.25"),
+    ("CAST('2005-11-07' AS date)", "2005-11-07"),
+    ("CAST('2005-11-07 12:34:56.997' AS datetime)", "2005-11-07 12:34:56.997"),
+    ("CAST('9999-12-31 23:59:59.999' AS datetime2(3))", "9999-12-31 23:59:59.999"),
+    ("CAST(N'Ω😀' AS nvarchar(20))", "Ω😀"),
+    ("CAST(N'Ä€b' AS varchar(20))", "Ä€b"),
+    ("REPLICATE(CAST(N'Ω' AS nvarchar(max)), 9000)", "Ω" * 9000),
+    ("CAST(0x01FF AS varbinary(20))", "01FF"),
+    ("CAST('6F9619FF-8B86-D011-B42D-00C04FC964FF' AS uniqueidentifier)", "6F9619FF-8B86-D011-B42D-00C04FC964FF"),
+    ("CAST(NULL AS int)", "NULL"),
+    ("CAST(NULL AS nvarchar(20))", "NULL"),
+)  # fmt: skip
+EXPECTED: Final = {
+    "login": "SERVER_A",
+    "values": "|".join(value for _, value in VALUES),
+    "rows": "10000|true",
+    "error": "50000|13|42|bad|3|bad news",
+    "parameters": "42|ü'x|NULL",
+    "transaction": "1|0",
+    "cancel": "7",
+    "catalog": "5|13|1|2|0|0|0|1|1|1|31|3|0|0|4|5",
+    "failover": "SERVER_B",
+}
+"""What a program shows of each check."""
+NOT_TRIED: Final = "–"
+SET_UP: Final = """
+CREATE TABLE t (n int)
+INSERT t VALUES (1)
+CREATE TABLE big (n int IDENTITY, t nvarchar(10))
+INSERT big SELECT N'row' FROM (VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS v(x)
+INSERT big SELECT a.t FROM big a CROSS JOIN big b
+INSERT big (t) SELECT TOP 9890 a.t FROM big a CROSS JOIN big b
+GO
+CREATE PROCEDURE bad AS
+BEGIN
+  RAISERROR('bad news', 13, 42)
+END
+"""
+
+
+@dataclass(frozen=True)
+class Client:
+    """A driver and how it is had."""
+
+    needs: str
+    """The program that installs or starts it."""
+    install: Callable[[], object]
+    command: tuple[str, ...]
+    tls: tuple[str, ...] = ("no", "yes")
+
+
+def sh(*command: str, folder: str) -> None:
+    subprocess.run(command, cwd=BUILD / folder, check=True, capture_output=True, text=True)
+
+
+def npm() -> None:
+    sh(
+        "npm",
+        "install",
+        "--silent",
+        "--no-audit",
+        "--no-fund",
+        "tedious@19.2.2",
+        "mssql@12.7.14",
+        folder="node",
+    )
+    shutil.copy(HERE / "client.js", BUILD / "node")
+
+
+def maven() -> None:
+    for folder, package in (
+        ("java", "com.microsoft.sqlserver:mssql-jdbc:13.6.2.jre11"),
+        ("java", "net.sourceforge.jtds:jtds:1.3.1"),
+        ("java-old", "com.microsoft.sqlserver:mssql-jdbc:8.4.1.jre11"),
+    ):
+        sh(
+            "mvn",
+            "-q",
+            "-B",
+            "dependency:copy",
+            f"-Dartifact={package}",
+            "-DoutputDirectory=.",
+            folder=folder,
+        )
+
+
+def go() -> None:
+    for name in ("client.go", "go.mod"):
+        shutil.copy(HERE / name, BUILD / "go")
+    sh("go", "mod", "tidy", folder="go")
+    sh("go", "build", "-o", "client", ".", folder="go")
+
+
+def cargo() -> None:
+    for name in ("client.rs", "Cargo.toml"):
+        shutil.copy(HERE / name, BUILD / "rust")
+    sh("cargo", "build", "-q", folder="rust")
+
+
+def mono() -> None:
+    """System.Data.SqlClient of Mono, Microsoft's own source; it comes with the system."""
+    sh("mcs", "-r:System.Data", "-out:Follow.exe", str(HERE / "Follow.cs"), folder="mono")
+
+
+def freetds() -> None:
+    """Nothing: `tsql` comes with the system."""
+
+
+JAVA: Final = ("java", "-cp", f"{BUILD}/java/*", str(HERE / "Client.java"))
+CLIENTS: Final = {
+    "tedious 19.2.2": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "tedious")),
+    "mssql 12.7.14 (Node)": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "mssql")),
+    "mssql-jdbc 13.6.2": Client("mvn", maven, (*JAVA, "mssql-jdbc")),
+    "jTDS 1.3.1": Client("mvn", maven, (*JAVA, "jtds")),
+    "go-mssqldb 1.11.2": Client("go", go, (str(BUILD / "go/client"),)),
+    "tiberius 0.13.0": Client("cargo", cargo, (str(BUILD / "rust/target/debug/client"),)),
+    "FreeTDS tsql": Client("tsql", freetds, (sys.executable, "-m", "tests.drivers.by_tsql"), ("no",)),
+}
+
+
+def install(how: Callable[[], object]) -> None:
+    """Raises subprocess.CalledProcessError."""
+    for folder in ("node", "java", "java-old", "go", "rust", "mono"):
+        (BUILD / folder).mkdir(parents=True, exist_ok=True)
+    how()
+
+
+def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
+    """What the program of a driver shows; `replay`: whether its record replays after a kill."""
+    record, lab = folder / "run.json", folder / "lab.toml"
+    text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
+    lab.write_text(text.replace("[[server]]\n", "[[server]]\nversion = 2014\n"), encoding="utf-8")
+    environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile"), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "app", "serve", str(lab), "--port-base", "0", "--record", str(record)]
+    shown: dict[str, str] = {}
+    with subprocess.Popen(command, cwd=ROOT, env=environment, text=True,
+                          stdin=subprocess.PIPE, stdout=subprocess.PIPE) as serve:  # fmt: skip
+        assert serve.stdin is not None
+        assert serve.stdout is not None
+        there = json.loads(serve.stdout.readline())["servers"]
+        drain = subprocess.Popen(["cat"], stdin=serve.stdout, stdout=subprocess.DEVNULL)
+        asked = {
+            "HOST": "127.0.0.1", "PORT": str(there["SERVER_A"]["port"]), "OTHER": str(there["SERVER_B"]["port"]),
+            "PASSWORD": there["SERVER_A"]["password"], "TLS": tls,
+            "VALUES": "SELECT " + ", ".join(f"{value} AS v{n}" for n, (value, _) in enumerate(VALUES)),
+        }  # fmt: skip
+        _set_up(there["SERVER_A"])
+        with subprocess.Popen(client.command, cwd=ROOT, env={**environment, **asked}, text=True,
+                              stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:  # fmt: skip
+            assert program.stdin is not None
+            assert program.stdout is not None
+            for line in program.stdout:
+                check, _, value = line.rstrip("\n").partition("\t")
+                shown[check] = value
+                if check == "ready":
+                    serve.stdin.write("stop-service SERVER_A\n")
+                    serve.stdin.flush()
+                    program.stdin.write("\n")
+                    program.stdin.flush()
+        serve.kill()
+        serve.wait()
+        drain.wait()
+    again = [sys.executable, "-m", "app", "replay", str(record)]
+    done = subprocess.run(again, cwd=ROOT, env=environment, capture_output=True, text=True)
+    shown["replay"] = "yes" if done.returncode == 0 else done.stdout
+    return shown
+
+
+def _set_up(there: dict[str, Any]) -> None:
+    how = {"dsn": there["host"], "port": there["port"], "user": there["login"], "password": there["password"]}
+    with pytds.connect(**how, database="Sales", autocommit=True) as connection, connection.cursor() as cursor:
+        for batch in SET_UP.split("GO\n"):
+            cursor.execute(batch)
+            while cursor.nextset():
+                pass
+
+
+def verdict(shown: dict[str, str], check: str) -> str:
+    """`yes`, seconds of a failover, or what was shown instead."""
+    value = shown.get(check, shown.get("broken", NOT_TRIED))
+    if check == "replay":
+        return value
+    name, _, took = value.partition("|")
+    if check == "failover" and name == EXPECTED[check]:
+        return f"{float(took):.1f} s"
+    if check == "values":
+        return same_values(value)
+    wanted = EXPECTED[check].split("|")
+    if value.split("|") != wanted and check == "error" and set(value.split("|")) <= set(wanted):
+        return f"yes, {value.replace('|', ', ')}"  # a driver that tells no more of it
+    return "yes" if value == EXPECTED[check] else value
+
+
+def same_values(value: str) -> str:
+    """Each value against its own; a number may be written in any way, a time of day with or without its zeros."""
+    told = value.split("|")
+    if len(told) != len(VALUES):
+        return value[:200]
+    wrong = [
+        f"{asked}: {one[:40]}"
+        for one, (asked, wanted) in zip(told, VALUES, strict=True)
+        if not same(one, wanted)
+    ]
+    return "yes" if not wrong else "; ".join(wrong)
+
+
+def same(one: str, wanted: str) -> bool:
+    with suppress(ValueError):
+        return float(one) == float(wanted)
+    with suppress(ValueError):  # FreeTDS shows a time to the minute
+        return datetime.strptime(one, "%b %d %Y %I:%M%p") == datetime.fromisoformat(wanted).replace(
+            second=0, microsecond=0
+        )
+    return one.removesuffix(".0").removesuffix(".000").removesuffix(" 00:00:00").upper() == wanted.upper()
+
+
+def main() -> int:
+    options = argparse.ArgumentParser(prog="python -m tests.drivers.run")
+    options.add_argument("only", nargs="*", help="drivers, by the beginning of their names; all")
+    given = options.parse_args()
+    failed = 0
+    print("| client | TLS | " + " | ".join([*EXPECTED, "replay"]) + " |")
+    print("|---" * (len(EXPECTED) + 3) + "|")
+    for name, client in CLIENTS.items():
+        if given.only and not name.startswith(tuple(given.only)):
+            continue
+        if shutil.which(client.needs) is None:
+            print(f"| {name} | {client.needs} is not installed here |")
+            continue
+        try:
+            install(client.install)
+        except subprocess.CalledProcessError as problem:
+            print(
+                f"| {name} | cannot be installed here: {(problem.stderr or problem.stdout)[-300:].strip()} |"
+            )
+            continue
+        for tls in client.tls:
+            with tempfile.TemporaryDirectory() as folder:
+                shown = play(client, tls, Path(folder))
+            told = [verdict(shown, check) for check in (*EXPECTED, "replay")]
+            failed += sum(
+                not (one.startswith("yes") or one.endswith(" s") or one == NOT_TRIED) for one in told
+            )
+            print(f"| {name} | {tls} | " + " | ".join(told) + " |", flush=True)
+    return min(failed, 1)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

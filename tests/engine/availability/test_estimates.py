@@ -1,0 +1,89 @@
+"""RTO and RPO by the published formulas, beside what a run then does; preconditions of each secondary and node."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.availability import estimates
+from engine.availability.estimates import Estimate
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.judging.review import review
+from engine.drill.running.drill import Drill
+from engine.protocol.preconditions import armed, preconditions
+from tests.engine.availability.worlds import SCENARIOS, ag_lab, do, until
+from tests.engine.cluster.worlds import fci_lab
+from tests.engine.drill.texts import run
+
+
+@pytest.mark.parametrize(
+    ("redo", "send", "failover_s", "loss_s"),
+    [((1000.0, 100.0), (300.0, 150.0), 19.0, 2.0), ((0.0, 0.0), (0.0, 0.0), 9.0, 0.0),
+     ((1000.0, 0.0), (300.0, 0.0), None, None)],
+)  # fmt: skip
+def test_formulas(redo, send, failover_s, loss_s) -> None:
+    found = Estimate("Sales", "NODE_2", 5.0, "", redo[0], redo[1], send[0], send[1], overhead_s=4.0)
+    assert (found.failover_s, found.data_loss_s) == (failover_s, loss_s)
+
+
+@pytest.mark.parametrize(
+    ("cause", "seconds"),
+    [("power-off", 5.0), ("hang", 30.0), ("slow-cpu", 20.0), ("stop-service", 10.0), ("manual", 0.0)],
+)
+def test_detection_is_a_setting_by_what_is_lost(cause: str, seconds: float) -> None:
+    world = ag_lab()
+    found = estimates.estimate(world, world.copies["NODE_2", "Sales"], cause)
+    assert found is not None
+    assert found.detection_s == pytest.approx(seconds)
+
+
+def test_a_review_has_the_estimate_of_just_before_the_loss() -> None:
+    text = (SCENARIOS / "ag-lab.toml").read_text(encoding="utf-8")
+    drill = run(Drill(load_scenario(text, "ag-lab"), 1), 10)
+    drill.do("power-off NODE_1")
+    run(drill, 60)
+    told = review(drill)
+    for failover in told.failovers:
+        estimate = failover.estimate
+        assert estimate is not None
+        assert estimate.server == "NODE_2"
+        assert estimate.log_rate_kb_per_s > 10.0
+        took = (failover.phases[-2].to_tick - failover.phases[0].from_tick) / 100
+        assert took == pytest.approx(estimate.failover_s, abs=3.5)
+    assert {guard.target for guard in told.lanes["Sales"].preconditions} == {"", "NODE_1", "NODE_2", "NODE_3"}
+
+
+def test_one_ready_secondary_is_enough_and_each_says_why_it_is_not() -> None:
+    world = ag_lab()
+    assert armed(world, "Sales")
+    do(world, "sql NODE_2 ALTER DATABASE Orders SET HADR SUSPEND")
+    until(world, 5)
+    assert not armed(world, "Sales"), "the group fails over as one"
+    ready = {p.target: p for p in preconditions(world, "Sales") if "every database" in p.name}
+    assert str(ready["NODE_2"].now) == "Sales 1, Orders 0: suspended (USER)"
+    assert not ready["NODE_3"].holds
+
+
+def test_a_failover_cluster_instance_has_preconditions_of_each_node() -> None:
+    world = fci_lab()
+    database = next(iter(world.availability))
+    assert armed(world, database)
+    server = next(copy.server for copy in world.copies_of(database))
+    home = world.instances[server].computer
+    found = preconditions(world, database)
+    assert home not in {p.target for p in found}
+    others = {p.target for p in found} - {""}
+    do(world, *(f"power-off {name}" for name in sorted(others)))
+    until(world, 5)
+    assert not armed(world, database)
+    assert world.availability[database].exposed
+
+
+def test_an_instance_that_restarts_on_its_node_does_not_fail_over() -> None:
+    text = (SCENARIOS / "fci-lab.toml").read_text(encoding="utf-8")
+    drill = run(Drill(load_scenario(text, "fci-lab"), 1), 10)
+    drill.do("stop-service SQLFCI1")
+    run(drill, 60)
+    (outage,) = review(drill).outages
+    assert [str(guard.name) for guard, _ in outage.against] == [
+        "a restart on the same node has failed, or the node is gone"
+    ]

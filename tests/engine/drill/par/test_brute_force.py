@@ -1,0 +1,123 @@
+"""Five drills small enough to try everything: the search finds what that finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from engine.drill.par.lean import Lean
+from engine.drill.par.search import Search
+from engine.drill.running.solution import default_end
+from engine.inputs import InputProblem
+from engine.model import Tick
+from tests.engine.drill import texts
+
+WITNESS = '\nwitness = "SERVER_W"'
+ON = "power-on SERVER_A"
+OFF = "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"
+FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
+MOVE = "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"
+SUSPEND = "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND"
+RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
+PLUG = "plug-cable SERVER_A"
+
+FAULT = 'do = "power-off SERVER_A"'
+GOAL = 'when = "Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR"'
+STEP = 'when = "Sales serves on SERVER_B"\ndo = "+5 power-on SERVER_A"'
+
+QUESTION = """
+[[question]]
+name = "who"
+text = "Who serves?"
+at = "0.5s"
+within = "60s"
+choices = ["SERVER_A.", "SERVER_B."]
+right = [2]
+why = "It failed over."
+
+[[rubric]]
+kind = "diagnosis"
+name = "Diagnosis"
+points = 20
+better = "Look."
+
+[[solution]]
+when"""
+
+ANSWER = """why = "So."
+
+[[solution]]
+do = "50 answer who 2"
+why = "So.\""""
+
+DRILLS = {
+    "power": (2, (), (ON, OFF)),
+    "no witness": (
+        2,
+        ((WITNESS, ""), (FAULT, 'do = "stop-service SERVER_A"'), (GOAL, 'when = "Sales serves on SERVER_B"'),
+         (STEP, f'do = "2 {FORCE}"')),
+        ("start-service SERVER_A", FORCE),
+    ),
+    "cable": (
+        2,
+        ((FAULT, 'do = "pull-cable SERVER_A"'), (STEP, STEP.replace("power-on", "plug-cable"))),
+        (PLUG, OFF),
+    ),
+    "suspended": (
+        2,
+        ((FAULT, f'do = "{SUSPEND}"'), (GOAL, 'when = "Sales is SYNCHRONIZED"'), (STEP, f'do = "4 {RESUME}"'),
+         ('when = "Sales serves on SERVER_B"', 'when = "Sales serves"')),
+        (RESUME, MOVE),
+    ),
+    "question": (
+        2,
+        (("\n[[solution]]\nwhen", QUESTION), ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 10'),
+         ('why = "It joins as the mirror by itself."', ANSWER)),
+        (ON, "answer who 2"),
+    ),
+}  # fmt: skip
+"""Decision points of a run, changes to the small scenario, and the lines that may be done, two of them at most."""
+
+
+FEW = ("cable", "question")
+
+
+@pytest.mark.parametrize(
+    "name", [name if name in FEW else pytest.param(name, marks=pytest.mark.slow) for name in DRILLS]
+)
+def test_the_search_finds_what_trying_everything_finds(name: str) -> None:
+    points, changes, lines = DRILLS[name]
+    scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
+    search = Search(scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines)
+    for _ in search.steps():
+        pass
+    assert search.complete
+    assert search.best is not None
+    assert search.reference is not None
+    moments = sorted({point for plan in search.plans for point in plan.points})
+    scores = _scores(Lean(scenario), moments, lines, 2)
+    assert len(scores) > 10
+    assert search.best.score >= max(scores)
+    assert search.best.score == max(*scores, search.reference.score)
+    assert min(scores) < max(scores) - 15.0, "it matters what is done"
+
+
+def _scores(run: Lean, moments: Sequence[Tick], lines: Sequence[str], left: int) -> list[float]:
+    """The totals of all plans of *left* acts at most from here on."""
+    end = run.fork()
+    end.advance_to(default_end(end, end.tick))
+    scores = [end.score().total]
+    for moment in moments if left else ():
+        if moment < run.tick:
+            continue
+        run = run.fork()
+        run.advance_to(moment)
+        for line in lines:
+            twin = run.fork()
+            try:
+                twin.do(line)
+            except InputProblem:
+                continue
+            scores += _scores(twin, moments, lines, left - 1)
+    return scores

@@ -1,0 +1,263 @@
+"""Several people in one world: rights by role, what is seen, orders that are read back, facts that are so."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.files import scenario_files
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.drill import Drill, Mode, replay
+from engine.drill.running.solution import played
+from engine.drill.team.calls import fault_of
+from engine.drill.team.played import due
+from engine.drill.team.rights import role_of
+from engine.drill.team.view import view
+from engine.inputs import InputProblem
+from engine.verbs.lines import parse_script
+
+CABLE = scenario_files.find("team-cable").load()
+TWO_SITES = scenario_files.find("team-two-sites").load()
+TEAMS = [
+    file.load() for file in scenario_files.all_files()[0] if file.shipped and file.name.startswith("team-")
+]
+
+
+def test_four_team_drills_are_shipped() -> None:
+    assert len(TEAMS) >= 4
+    assert all(len(scenario.team) >= 2 for scenario in TEAMS)
+
+
+def test_a_role_does_what_it_may_and_the_journal_says_who() -> None:
+    drill = Drill(CABLE)
+    with pytest.raises(InputProblem, match="DBA may not do this: power-off PAY1"):
+        drill.do("@dba power-off PAY1")
+    with pytest.raises(InputProblem, match="Computer room may not do this: sql PAY2"):
+        drill.do("@room sql PAY2 SELECT 1")
+    with pytest.raises(InputProblem, match="no role 'cook' in this team; there are dba, room, manager"):
+        drill.do("@cook power-off PAY1")
+    assert not drill.journal
+    drill.do("@room power-off pay2")
+    assert drill.journal[0].line == "0 @room power-off PAY2"
+    (event,) = [event for event in drill.events if event.kind == "fault"]
+    assert (event.text, event.get("by")) == ("Computer room: power-off PAY2", "room")
+
+
+def test_rights_reach_as_far_as_their_words() -> None:
+    drill = Drill(TWO_SITES)
+    drill.do("@east sql EAST1#2 SELECT 1")
+    with pytest.raises(InputProblem, match="DBA east may not do this"):
+        drill.do("@east sql WEST1 SELECT 1")
+
+
+def test_one_person_may_play_every_role() -> None:
+    drill = Drill(CABLE)
+    assert drill.do("power-off PAY2").by == "room"
+    assert drill.do("sql PAY1 SELECT 1").by == "dba"
+    assert drill.do("note nothing").by == ""
+    with pytest.raises(InputProblem, match="no role of this team may do this"):
+        drill.do("stop-service PAY1")
+    drill.do("call room plug in the cable of PAY1")
+    assert drill.do("read-back dba plug in the cable of PAY1").by == "room"
+    assert drill.do("confirm room").by == "dba"
+
+
+def test_a_drill_for_one_has_no_team() -> None:
+    drill = Drill(scenario_files.find("cable-pulled").load())
+    for line in ("@dba power-off BANK1", "call room plug it in"):
+        with pytest.raises(InputProblem, match="this drill has no team"):
+            drill.do(line)
+
+
+def said(*lines: str) -> Drill:
+    drill = Drill(CABLE)
+    for line in lines:
+        drill.advance_to(drill.tick + 100)
+        drill.do(line)
+    return drill
+
+
+ORDER = "@dba call room plug in the cable of PAY1"
+
+
+@pytest.mark.parametrize(
+    ("lines", "fault"),
+    [
+        ((ORDER,), "the order was not read back"),
+        ((ORDER, "@room read-back dba plug in the cable of PAY2"), "the order was read back wrongly (pay1, pay2)"),
+        ((ORDER, "@room read-back dba I plug in the cable of PAY1 now"), "the read-back was not confirmed"),
+        (
+            (ORDER, "@room read-back dba plug in cable of PAY1", "@room plug-cable PAY1", "@dba confirm room"),
+            "the order was carried out before it was confirmed",
+        ),
+        ((ORDER, "@room read-back dba plug in cable of PAY1", "@dba confirm room", "@room plug-cable PAY1"), ""),
+        (
+            (
+                ORDER,
+                "@room read-back dba plug in the cable of PAY2",
+                "@room read-back dba plug in the cable of PAY1",
+                "@dba confirm room",
+            ),
+            "",
+        ),
+    ],
+)  # fmt: skip
+def test_what_was_wrong_with_an_order_is_named(lines: tuple[str, ...], fault: str) -> None:
+    (call,) = said(*lines).calls
+    assert fault_of(call) == fault
+    assert call.closed == (not fault)
+
+
+def test_an_order_that_was_read_back_wrongly_is_given_again() -> None:
+    first, second = said(ORDER, "@room read-back dba pull the cable of PAY1", ORDER).calls
+    assert first.repeated_tick
+    assert not first.waits
+    assert second.waits
+
+
+def test_nothing_is_confirmed_or_read_back_that_was_not_said() -> None:
+    for line in ("@room read-back dba plug in the cable", "@dba confirm room"):
+        with pytest.raises(InputProblem, match="waits"):
+            said(line)
+
+
+def test_a_status_is_a_fact_and_true_when_it_is_told() -> None:
+    drill = said("@manager ask-status dba Payments?")
+    for line in (
+        "Payments will be back",
+        "time_s() >= 0",
+        "Payments is not SUSPENDED",
+        "PAY1 is RUNNING or PAY1 is OFF",
+    ):
+        with pytest.raises(InputProblem):
+            drill.do(f"@dba status manager {line}")
+    drill.do("@dba status manager PAY1 is RUNNING")  # about something else than was asked
+    assert drill.calls[0].waits
+    drill.do("@dba status manager Payments serves on PAY2")
+    assert drill.calls[0].true is False
+    assert "true" not in drill.report()["team"][0]
+    drill.do("finish")
+    assert drill.report()["team"][0]["true"] is False
+
+
+def test_nothing_is_shown_to_a_role_that_it_may_not_see() -> None:
+    drill = played(CABLE)
+    dba, room = (view(drill, role_of(CABLE.team, key)) for key in ("dba", "room"))
+    assert dba["databases"]
+    assert not dba["computers"]
+    assert [row["server"] for row in room["computers"]] == ["PAY1", "PAY2", "PAYW"]
+    assert not any(room[part] for part in ("databases", "clients", "goals"))
+    assert {row["kind"] for row in room["news"]} == {"call", "read-back", "confirm", "fault"}
+    assert any(row.get("results") for row in dba["news"])
+    manager = view(drill, role_of(CABLE.team, "manager"))
+    assert {row["text"] for row in manager["calls"]} == {"Can the tills take money? TILLS"}
+
+
+def test_a_server_that_does_not_answer_shows_no_state() -> None:
+    drill = Drill(CABLE)
+    drill.do("@room power-off PAY1")
+    rows = view(drill, role_of(CABLE.team, "dba"))["databases"]
+    assert [row["state"] for row in rows if row["server"] == "PAY1"] == [None]
+
+
+@pytest.mark.parametrize("scenario", TEAMS, ids=lambda scenario: scenario.name)
+def test_a_run_of_a_team_is_played_again_to_the_same_hash(scenario: object) -> None:
+    drill = played(scenario)  # type: ignore[arg-type]
+    again = replay(drill.scenario, drill.seed, drill.mode, [item.line for item in drill.journal], drill.tick)
+    assert again.state_hash() == drill.state_hash()
+    assert again.calls == drill.calls
+    assert again.score() == drill.score()
+
+
+def test_speech_does_not_change_the_world() -> None:
+    silent, loud = Drill(CABLE, mode=Mode.PRACTICE), said(ORDER)
+    silent.advance_to(loud.tick)
+    assert silent.state_hash() == loud.state_hash()
+
+
+def test_a_branch_keeps_what_was_said() -> None:
+    drill = said(ORDER)
+    twin = drill.fork()
+    twin.do("@room read-back dba plug in the cable of PAY1")
+    assert not drill.calls[0].read_back
+    assert twin.calls[0].read_back
+
+
+def wrong(text: str) -> str:
+    with pytest.raises(ScenarioProblems) as found:
+        load_scenario(text, "team-cable.toml")
+    return str(found.value.problems[0])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ('key = "room"', 'key = "dba"', "'dba' is there twice"),
+        ('servers = ["PAY1", "PAY2", "PAYW"]\nsees = ["power"]', 'servers = ["PAY9"]', "no server 'PAY9'"),
+        ('"plug-cable", "pull-cable"', '"plug-cabel"', "there is no verb 'plug-cabel'"),
+        ("@manager ask-status dba Can", "@chief ask-status dba Can", "there is no role 'chief'"),
+        ("@manager ask-status dba Can", "ask-status dba Can", "no role says this"),
+        ("+3 @dba confirm room", "+3 @dba confirm cook", "there is no role 'cook'"),
+    ],
+)
+def test_a_team_that_does_not_fit_is_named(old: str, new: str, said: str) -> None:
+    assert said in wrong(CABLE.text.replace(old, new))
+
+
+# --- roles that the scenario plays
+
+
+def alone(name: str, roles: set[str], *lines: str, until_s: float = 0.0) -> Drill:
+    """The other *roles* are played; each of *lines* is done as soon as nothing else is due: `90 @dba …` not before."""
+    drill = Drill(scenario_files.find(name).load())
+    script = [item for line in lines for item in parse_script(line)[0]]
+    while drill.tick < until_s * TICKS_PER_S and not drill.finished:
+        drill.advance_to(drill.tick + TICKS_PER_S)
+        while (line := due(drill, roles)) is not None:
+            drill.do(line)
+        while script and script[0].tick <= drill.tick:
+            drill.do(script.pop(0).words)
+    return drill
+
+
+def deeds(drill: Drill, *roles: str) -> list[str]:
+    return [item.words for item in drill.journal if item.by in roles]
+
+
+def test_a_played_room_reads_back_and_does_what_is_ordered_even_if_it_is_wrong() -> None:
+    drill = alone(
+        "team-cable", {"room", "manager"},
+        "100 @dba call room please power off PAY2", "120 @dba confirm room", until_s=140,
+    )  # fmt: skip
+    assert deeds(drill, "room") == ["@room read-back dba please power off PAY2", "@room power-off PAY2"]
+    assert [call.closed for call in drill.calls if call.kind == "order"] == [True]
+
+
+def test_a_played_role_does_nothing_before_it_is_confirmed_and_nothing_that_it_may_not() -> None:
+    drill = alone("team-cable", {"room"}, "100 @dba call room plug in the cable of PAY1", until_s=200)
+    assert deeds(drill, "room") == ["@room read-back dba plug in the cable of PAY1"]
+    lines = ("100 @dba call room stop the service of PAY1", "110 @dba confirm room")
+    assert len(deeds(alone("team-cable", {"room"}, *lines, until_s=200), "room")) == 1
+
+
+def test_one_dba_fails_freight_over_with_a_played_colleague() -> None:
+    drill = alone(
+        "team-two-sites", {"west"},
+        "200 @east ask-status west Freight", "362 @east mend EAST1 WEST1", "364 @east mend EAST1 WEST2",
+        "460 @east call west please fail Freight over to EAST1 now", "470 @east confirm west", until_s=700,
+    )  # fmt: skip
+    assert "@west status east Freight serves on WEST1" in deeds(drill, "west")
+    assert deeds(drill, "west")[-1] == "@west sql WEST1 ALTER DATABASE Freight SET PARTNER FAILOVER"
+    assert drill.goals["home"].met
+
+
+def test_a_played_owner_decides_and_answers() -> None:
+    order = "force service for Orders on NORTH1"
+    drill = alone(
+        "team-owner-decides", {"owner"}, "140 @dba sql NORTH1 SELECT 1", f"160 @dba read-back owner {order}",
+        "190 @dba sql NORTH1 ALTER DATABASE Orders SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS",
+        "210 @dba ask-status owner SHOP", until_s=230,
+    )  # fmt: skip
+    assert deeds(drill, "owner") == [f"@owner call dba {order}", "@owner confirm dba",
+                                     "@owner status dba SHOP on NORTH1 is CONNECTED"]  # fmt: skip

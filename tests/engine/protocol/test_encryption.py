@@ -1,0 +1,69 @@
+"""Encryption of a whole database: without its certificate no server reads a backup of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from engine.model import World
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import DB, M, P, do, lab
+
+KEY = "CREATE DATABASE ENCRYPTION KEY WITH ALGORITHM = AES_256 ENCRYPTION BY SERVER CERTIFICATE tde"
+CERTIFICATE = (
+    "USE master; CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'x1'; CREATE CERTIFICATE tde WITH SUBJECT = 'tde'"
+)
+FILES = "FILE = 'D:\\tde.cer' WITH PRIVATE KEY (FILE = 'D:\\tde.pvk', {} BY PASSWORD = 'x1')"
+
+
+def single() -> World:
+    """The lab of 2014 with its session removed."""
+    world = lab()
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=1.0)
+    for name, there in list(world.instances.items()):
+        world.instances[name] = replace(there, version=2014)
+    return world
+
+
+def numbers(world: World, server: str, text: str) -> list[int]:
+    return ask(world, server, text, 600.0).numbers
+
+
+def test_a_backup_is_restored_only_where_the_certificate_is() -> None:
+    world = single()
+    assert numbers(world, P, f"USE {DB}; {KEY}") == [15151]
+    assert numbers(world, P, CERTIFICATE) == []
+    assert numbers(world, P, KEY) == [33102]
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET ENCRYPTION ON") == [33106, 5069]
+    assert numbers(world, P, f"USE {DB}; {KEY}; USE master") == []
+    assert numbers(world, P, f"USE {DB}; {KEY}; USE master") == [33103]
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET ENCRYPTION ON") == []
+    assert numbers(world, P, f"ALTER DATABASE {DB} SET ENCRYPTION ON") == [33107, 5069]
+    shown = ask(world, P, "SELECT is_encrypted FROM sys.databases WHERE name = 'Sales' "
+                "UNION ALL SELECT encryption_state FROM sys.dm_database_encryption_keys")  # fmt: skip
+    assert shown.grids == [[[1], [3]]]
+    assert numbers(world, P, "DROP CERTIFICATE tde") == [3716]
+    assert numbers(world, P, f"BACKUP DATABASE {DB} TO DISK = 'D:\\s.bak'") == [4035, 3014]
+    do(world, f"copy-file {P} {M} D:\\s.bak", then_s=600.0)
+    restore = f"RESTORE DATABASE {DB} FROM DISK = 'D:\\s.bak' WITH REPLACE, NORECOVERY"
+    refused = ask(world, M, restore, 600.0)
+    assert refused.numbers == [33111, 3013]
+    assert "certificate with thumbprint '0x00" in refused.texts[0]
+    assert numbers(world, P, "BACKUP CERTIFICATE tde TO " + FILES.format("ENCRYPTION")) == []
+    for name in ("tde.cer", "tde.pvk"):
+        do(world, f"copy-file {P} {M} D:\\{name}", then_s=5.0)
+    assert numbers(world, M, "CREATE CERTIFICATE tde FROM FILE = 'D:\\tde.cer'") == []
+    assert numbers(world, M, restore) == [33111, 3013]  # its public part is not enough
+    assert numbers(world, M, "DROP CERTIFICATE tde") == []
+    assert numbers(world, M, "CREATE MASTER KEY ENCRYPTION BY PASSWORD = 'y1'") == []
+    assert numbers(world, M, "CREATE CERTIFICATE tde FROM " + FILES.format("DECRYPTION")) == []
+    assert numbers(world, M, restore)[-1] == 3014
+    assert world.copies[M, DB].encrypted
+
+
+def test_an_edition_or_version_without_it_says_so() -> None:
+    world = single()
+    numbers(world, P, CERTIFICATE)
+    world.instances[P] = replace(world.instances[P], edition="Standard")
+    assert numbers(world, P, f"USE {DB}; {KEY}") == [33117]
+    world.instances[P] = replace(world.instances[P], version=2005)
+    assert numbers(world, P, f"USE {DB}; {KEY}") == [102]

@@ -1,0 +1,183 @@
+"""What a mirroring session says and does exactly. Each line here was once changed without a test that noticed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.mirroring import commands, failover, monitor, preconditions, quorum, roles, session
+from engine.model import DbState, Failover, MirrorState, WitnessState, World
+from engine.protocol import network
+from tests.engine.protocol.setups import DB, MIRROR, PRINCIPAL, M, P, refusal
+from tests.engine.worlds import W, do, lab
+from tests.there import there
+
+
+def test_a_mirror_that_receives_nothing_and_has_redone_all_has_nothing_unrestored() -> None:
+    world = lab()
+    copy = replace(world.copies[MIRROR], stream=None)
+    world.copies[MIRROR] = replace(copy, redone_kb=copy.end_of_log_kb)
+    assert monitor.record(world, world.copies[MIRROR]).unrestored_kb == 0.0
+
+
+def test_thresholds_of_other_alerts_are_no_retention() -> None:
+    world = lab()
+    monitor.add_monitoring(world, P)
+    monitor.change_alert(world, P, DB, 1, 0)
+    do(world, then_s=150.0)
+    assert len(monitor.rows_of(world, PRINCIPAL)) > 1
+
+
+def test_the_loss_of_the_principal_is_a_precondition_with_two_parts() -> None:
+    world = lab()
+    told = [one.about for one in preconditions.preconditions(world, DB)]
+    assert told[-2:] == ["beginning", "loss"]
+
+
+def test_raising_safety_of_a_pair_that_is_in_step_leaves_it_so() -> None:
+    world = lab(witness=False, workload="none")
+    commands.partner_safety(world, P, DB, "OFF")
+    do(world, then_s=1.0)
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
+    commands.partner_safety(world, P, DB, "FULL")
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.SYNCHRONIZED
+
+
+def test_a_failover_whose_mirror_goes_down_says_which_server() -> None:
+    world = lab()
+    do(world, f"power-off {P}", then_s=1.0)
+    for _ in range(200):
+        if world.failovers and world.failovers[-1].decided_tick is not None:
+            break
+        do(world, then_s=0.05)
+    world.update_instance(M, hung=False)
+    world.copies[MIRROR] = replace(world.copies[MIRROR], stream=None)
+    events = do(world, then_s=30.0)
+    assert f"{M} went down" in str([event.text for event in events] + [str(f) for f in world.failovers])
+
+
+def test_after_a_failover_the_witness_knows_who_is_who() -> None:
+    world = lab()
+    do(world, f"power-off {P}", then_s=30.0)
+    (record,) = world.witnesses.values()
+    assert (record.principal, record.mirror) == (M, P)
+
+
+def test_a_newer_witness_is_as_good_as_one_of_the_same_version() -> None:
+    world = lab()
+    copy = world.copies[PRINCIPAL]
+    fits = []
+    for version in (2005, 2008, 2012):
+        world.update_instance(W, version=version)
+        world.update_instance(P, version=2008)
+        fits.append(quorum.witness_fits(world, copy))
+    assert fits == [False, True, True]
+
+
+def test_where_a_mirror_may_not_remove_the_witness_it_is_told_1470() -> None:
+    world = lab()
+    world.settings = replace(world.settings, witness_off_on_mirror=False)
+    assert refusal(commands.witness_off, world, M, DB) == 1470
+    assert refusal(commands.witness_off, world, P, DB) == 0
+
+
+def test_a_copy_that_has_left_its_session_keeps_nothing_of_it() -> None:
+    world = lab()
+    commands.partner_off(world, P, DB)
+    do(world, then_s=1.0)
+    for key in (PRINCIPAL, MIRROR):
+        left = world.copies[key].mirroring
+        assert (left.guid, left.role, left.partner, left.redo_failed, left.armed, left.trace) == (
+            None, None, None, False, False, 0,
+        )  # fmt: skip
+    assert world.copies[MIRROR].db_state is DbState.RESTORING
+
+
+# --- steps of a failover, and who is told -------------------------------------------------------------------
+
+
+def agreed() -> tuple[World, Failover]:
+    """The witness has agreed to an automatic failover, and it is not yet decided."""
+    world = lab()
+    do(world, f"power-off {P}", then_s=1.0)
+    while world.failovers[-1].agreed_tick is None if world.failovers else True:
+        do(world, then_s=0.02)
+    assert world.failovers[-1].decided_tick is None
+    return world, world.failovers[-1]
+
+
+def test_what_is_considered_between_agreement_and_decision_changes_neither() -> None:
+    world, failing = agreed()
+    timers = len(world.timers)
+    do(world, then_s=0.02)
+    failover.consider(world, failing.guid)
+    assert (world.failovers[-1], len(world.timers)) == (failing, timers)
+
+
+def test_a_failover_is_decided_once_and_by_its_own_timer() -> None:
+    world, failing = agreed()
+    failover.decide(world, failing.guid, failing.detected_tick - 1)
+    assert world.failovers[-1] == failing
+    failover.decide(world, failing.guid, failing.detected_tick)
+    decided, timers = world.failovers[-1], len(world.timers)
+    assert decided.decided_tick == world.tick
+    failover.decide(world, failing.guid, failing.detected_tick)
+    world.update_mirroring(MIRROR, armed=False)  # what comes too late to stop it
+    failover.consider(world, failing.guid)
+    assert (world.failovers[-1], len(world.timers)) == (decided, timers)
+
+
+def test_a_partner_meets_the_witness_whichever_of_them_calls() -> None:
+    for me, peer in ((P, W), (W, P)):
+        world = lab(workload="none")
+        guid = there(world.copies[PRINCIPAL].mirroring.guid)
+        network.drop_contacts(world, guid, P)
+        network.drop_contacts(world, guid, W)
+        roles.set_witness_state(world, PRINCIPAL, WitnessState.DISCONNECTED)
+        session.on_made(world, guid, me, peer, world.contacts[guid, me, peer].epoch)
+        assert world.copies[PRINCIPAL].mirroring.witness_state is WitnessState.CONNECTED, (me, peer)
+
+
+def test_a_principal_without_witness_that_starts_alone_runs_exposed() -> None:
+    world = lab(witness=False)
+    do(world, f"power-off {M}", f"power-off {P}", then_s=5.0)
+    world.update_mirroring(PRINCIPAL, trace=0)
+    do(world, f"power-on {P}", then_s=200.0)
+    copy = world.copies[PRINCIPAL]
+    assert (copy.db_state, copy.mirroring.trace) == (DbState.ONLINE, 12)
+
+
+def test_what_a_lost_partner_had_is_told_of_it_after_a_failover() -> None:
+    world = lab()
+    do(world, f"power-off {P}", then_s=60.0)
+    there_kb = world.copies[PRINCIPAL].end_of_log_kb
+    for known_kb, told_kb in ((there_kb - 5.0, there_kb), (there_kb + 5.0, there_kb + 5.0)):
+        world.update_mirroring(MIRROR, failover_lsn_kb=known_kb)
+        assert monitor.record(world, world.copies[MIRROR]).failover_lsn_kb == told_kb
+
+
+def test_the_witness_hears_of_a_suspension_at_the_mirror() -> None:
+    world = lab()
+    commands.partner_suspend(world, M, DB)
+    (record,) = world.witnesses.values()
+    assert (record.principal, record.mirror, record.suspended) == (P, M, True)
+
+
+def test_preconditions_name_the_witness_on_which_to_look() -> None:
+    world = lab()
+    seen = [str(one.seen_in) for one in preconditions.preconditions(world, DB)]
+    assert seen[5] == f"sys.database_mirroring_witnesses on {W}"
+    assert seen[7] == f"ERRORLOG of {W}: 1474 or 1479"
+
+
+@pytest.mark.parametrize(("server", "threads"), [(P, 1 + 2 * 2), (M, 1 + 2 * (3 + 2))])
+def test_a_session_needs_threads_on_both_servers(server: str, threads: int) -> None:
+    """One for all, 2 for each principal, 3 and the redo threads (8 cores: 2) for each mirror. Facts 0.2."""
+    for allowed, number in ((threads, 0), (threads - 1, 1450)):
+        world = lab(databases=2, witness=False, workload="none")
+        commands.partner_off(world, P, "Sales001")
+        for one in (P, M):
+            world.update_instance(one, max_worker_threads=allowed if one == server else 1000)
+        assert refusal(commands.partner_set, world, M, "Sales001", f"TCP://{P}:5022") == 0
+        assert refusal(commands.partner_set, world, P, "Sales001", f"TCP://{M}:5022") == number

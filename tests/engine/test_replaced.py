@@ -1,0 +1,19 @@
+"""A part of a world with changes is what `dataclasses.replace` makes of it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.model import Availability
+from engine.replaced import replaced
+
+
+def test_a_part_is_replaced_like_any_dataclass() -> None:
+    old = Availability(database="Sales", since_tick=5, serving=True)
+    new = replaced(old, since_tick=7, down_ticks=2)
+    assert new == replace(old, since_tick=7, down_ticks=2)
+    assert (old.since_tick, old.down_ticks) == (5, 0)
+    with pytest.raises(TypeError, match="Availability has no field"):
+        replaced(old, sold=True)

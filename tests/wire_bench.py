@@ -1,0 +1,128 @@
+"""What real SQL clients cost: `python -m tests.wire_bench`, by hand, on Linux.
+
+Batches a second over some connections and how long each waits for its answer; processor time of `serve` for a batch;
+and what connections cost that only stand there. The clients are raw bytes in a process of their own."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from app.serve.packets import Kind, packet
+from tests.app.serve.client import TRANSACTION_HEADER, Client, connect
+
+ROOT = Path(__file__).parents[1]
+HERTZ = os.sysconf("SC_CLK_TCK")
+
+
+class Serve:
+    """`mirrordrill serve` under way."""
+
+    def __init__(self, scenario: str, record: Path) -> None:
+        command = [
+            sys.executable,
+            "-m",
+            "app",
+            "serve",
+            scenario,
+            "--port-base",
+            "0",
+            "--record",
+            str(record),
+        ]
+        self._running = subprocess.Popen(
+            command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert self._running.stdout is not None
+        first = json.loads(self._running.stdout.readline())["servers"]
+        self.there: dict[str, Any] = next(iter(first.values()))
+        self._drain = subprocess.Popen(["cat"], stdin=self._running.stdout, stdout=subprocess.DEVNULL)
+
+    @property
+    def processor_s(self) -> float:
+        """Processor time so far."""
+        fields = Path(f"/proc/{self._running.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / HERTZ
+
+    async def connect(self) -> Client:
+        return await connect(self.there["port"], self.there["password"])
+
+    def end(self) -> None:
+        self._running.communicate()
+        self._drain.wait()
+
+
+async def ask(client: Client, text: str, until: float, waits: list[float]) -> None:
+    """Send *text* again and again, as soon as the answer is there."""
+    batch = packet(Kind.BATCH, TRANSACTION_HEADER + text.encode("utf-16-le"))
+    while (begun := time.perf_counter()) < until:
+        await client.say(batch)
+        waits.append(time.perf_counter() - begun)
+
+
+async def busy(serve: Serve, connections: int, text: str, seconds: float) -> str:
+    clients = [await serve.connect() for _ in range(connections)]
+    waits: list[float] = []
+    warm = time.perf_counter() + 1.0
+    await asyncio.gather(*(ask(client, text, warm, []) for client in clients))
+    before, begun = serve.processor_s, time.perf_counter()
+    await asyncio.gather(*(ask(client, text, begun + seconds, waits) for client in clients))
+    took, spent = time.perf_counter() - begun, serve.processor_s - before
+    for client in clients:
+        client.close()
+    waits.sort()
+    p50, p99 = (1000 * waits[int(len(waits) * share)] for share in (0.5, 0.99))
+    return (
+        f"{len(waits) / took:.0f}/s, p50 {p50:.1f} ms, p99 {p99:.1f} ms, longest {1000 * waits[-1]:.0f} ms, "
+        f"{1000 * spent / len(waits):.3f} ms of processor time a batch ({100 * spent / took:.0f} % of a core)"
+    )
+
+
+async def idle(serve: Serve, connections: int, seconds: float) -> str:
+    """Beside what the run itself costs without any connection."""
+    await asyncio.sleep(2)
+    before = serve.processor_s
+    await asyncio.sleep(seconds)
+    alone = serve.processor_s - before
+    clients = [await serve.connect() for _ in range(connections)]
+    await asyncio.sleep(2)
+    before = serve.processor_s
+    await asyncio.sleep(seconds)
+    spent = serve.processor_s - before
+    for client in clients:
+        client.close()
+    return f"{100 * (spent - alone) / seconds:.1f} % of a core beside {100 * alone / seconds:.1f} % of the run alone"
+
+
+def main() -> None:
+    options = argparse.ArgumentParser(prog="python -m tests.wire_bench")
+    options.add_argument("--scenario", default="lab")
+    options.add_argument("--connections", type=int, default=8)
+    options.add_argument("--idle", type=int, default=200, metavar="N")
+    options.add_argument("--seconds", type=float, default=10.0)
+    options.add_argument("--text", default="SELECT 1")
+    given = options.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        serve = Serve(given.scenario, Path(folder) / "run.json")
+        try:
+            print(f"load {os.getloadavg()[0]:.1f}")
+            if given.idle:
+                print(f"{given.idle} idle:", asyncio.run(idle(serve, given.idle, given.seconds)), flush=True)
+            print(
+                f"{given.connections} busy:",
+                asyncio.run(busy(serve, given.connections, given.text, given.seconds)),
+            )
+        finally:
+            serve.end()
+
+
+if __name__ == "__main__":
+    main()
