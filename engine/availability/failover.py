@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engine.availability import leaving, movement, replicas
 from engine.cluster import config, roles
@@ -24,6 +24,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import causes, errorlog, lineage, losses, names, network, streams
+from engine.replaced import replaced
 from engine.words import Sentence, mark, say
 
 ONLINE_S: Final = 2.5
@@ -104,8 +105,8 @@ def _step(world: World, failover: Failover, step: str) -> None:
                failover_kind=failover.kind, cause=failover.cause, **why)  # fmt: skip
 
 
-def _update(world: World, failover: Failover, **changes: Any) -> Failover:
-    new = replace(failover, **changes)
+def _update(world: World, failover: Failover, **changes: object) -> Failover:
+    new = replaced(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new
     return new
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from engine.cluster import quorum
 from engine.model import AvailabilityGroup, ClusterConfig, ClusterRole, Node, World
 from engine.protocol import network
+from engine.replaced import replaced
 
 
 def members(world: World, partition: int) -> list[str]:
@@ -50,7 +50,7 @@ def hears(world: World, a: str, b: str) -> bool:
     return up(world, world.nodes[a]) and up(world, world.nodes[b]) and network.passing(world, a, b)
 
 
-def update(world: World, node: str, **changes: Any) -> bool:
+def update(world: World, node: str, **changes: object) -> bool:
     """Change the cluster database from *node*; False, and nothing changes, where it reaches no majority."""
     partition, old = world.nodes[node].partition, world.nodes[node].config
     if not partition or not up(world, world.nodes[node]):
@@ -59,18 +59,18 @@ def update(world: World, node: str, **changes: Any) -> bool:
     reached = [name for name in there if name == node or hears(world, node, name)]
     if reached != there and not quorum.majority(old, reached, quorum.reaches_witness(world, old, reached)):
         return False
-    new = replace(old, epoch=old.epoch + 1, **changes)
+    new = replaced(old, epoch=old.epoch + 1, **changes)
     for name in reached:
         world.nodes[name] = replace(world.nodes[name], config=new)
     world.all_dirty()
     return True
 
 
-def update_role(world: World, node: str, name: str, **changes: Any) -> bool:
+def update_role(world: World, node: str, name: str, **changes: object) -> bool:
     """Change one role in the cluster database, as `update` does."""
 
     def changed(role: ClusterRole) -> ClusterRole:
-        return replace(role, **changes) if role.name == name else role
+        return replaced(role, **changes) if role.name == name else role
 
     return update(world, node, roles=tuple(map(changed, world.nodes[node].config.roles)))
 

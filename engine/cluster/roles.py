@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engine.cluster import clusterlog, config
 from engine.events import Event
 from engine.model import ClusterRole, Node, ResourceState, World, ticks
+from engine.replaced import replaced
 from engine.words import Sentence, say
 
 RESTART_PERIOD_S: Final = 900.0
@@ -80,8 +81,8 @@ def find(world: World, name: str) -> tuple[Node, ClusterRole] | None:
     return max(found, key=lambda pair: pair[0].config.epoch, default=None)
 
 
-def _change(world: World, node: str, role: ClusterRole, **changes: Any) -> ClusterRole:
-    new = replace(role, step=role.step + 1, **changes)
+def _change(world: World, node: str, role: ClusterRole, **changes: object) -> ClusterRole:
+    new = replaced(role, step=role.step + 1, **changes)
     roles = tuple(new if one.name == role.name else one for one in world.nodes[node].config.roles)
     config.update(world, node, roles=roles)
     return new

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engine.flow.recovery import undo_s
 from engine.mirroring import quorum, redo, roles, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
 from engine.protocol import causes, errorlog, lineage, losses, network, streams
+from engine.replaced import replaced
 from engine.words import mark, say
 
 
-def _update(world: World, failover: Failover, **changes: Any) -> Failover:
-    new = replace(failover, **changes)
+def _update(world: World, failover: Failover, **changes: object) -> Failover:
+    new = replaced(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new
     world.touch(failover.guid)
     return new
@@ -41,7 +42,7 @@ def _step(world: World, failover: Failover, step: str, server: str | None = None
                **({"why": failover.why} if failover.why else {}))  # fmt: skip
 
 
-def _begin(world: World, mirror: DatabaseCopy, kind: str, **ticks_known: Any) -> Failover:
+def _begin(world: World, mirror: DatabaseCopy, kind: str, agreed_tick: int | None = None) -> Failover:
     assert (
         mirror.mirroring.guid is not None
         and mirror.mirroring.partner is not None
@@ -67,7 +68,7 @@ def _begin(world: World, mirror: DatabaseCopy, kind: str, **ticks_known: Any) ->
         close_s=phases.close_s,
         promote_s=phases.page_flush_s + phases.analysis_s + phases.role_change_s,
         undo_s=max(phases.undo_s, undo_s(world.flow, mirror.stream, principal.open_log_kb)),
-        **ticks_known,
+        agreed_tick=agreed_tick,
     )
     world.latest_failover[failover.guid] = len(world.failovers)
     world.failovers.append(failover)

@@ -139,7 +139,7 @@ class World:
     def after(self, seconds: float, handler: str, *args: object) -> None:
         self.at(self.tick + ticks(seconds), handler, *args)
 
-    def update_copy(self, key: Key, **changes: Any) -> DatabaseCopy:
+    def update_copy(self, key: Key, **changes: object) -> DatabaseCopy:
         old = self.copies[key]
         new = self.copies[key] = replaced(old, **changes)
         self.changed.add(new.database)
@@ -147,11 +147,11 @@ class World:
             self.touch_log(copy)
         return new
 
-    def update_mirroring(self, key: Key, **changes: Any) -> DatabaseCopy:
+    def update_mirroring(self, key: Key, **changes: object) -> DatabaseCopy:
         """Change what the server of the copy knows of its mirroring session."""
         return self.update_copy(key, mirroring=replaced(self.copies[key].mirroring, **changes))
 
-    def update_availability(self, key: Key, **changes: Any) -> DatabaseCopy:
+    def update_availability(self, key: Key, **changes: object) -> DatabaseCopy:
         """Change what the server of the copy knows of its availability group."""
         return self.update_copy(key, availability=replaced(self.copies[key].availability, **changes))
 
@@ -167,12 +167,12 @@ class World:
             return self.flow.source_of(copy.stream)
         return copy.source
 
-    def update_instance(self, name: str, **changes: Any) -> Instance:
+    def update_instance(self, name: str, **changes: object) -> Instance:
         new = self.instances[name] = replaced(self.instances[name], **changes)
         self.all_dirty()
         return new
 
-    def update_computer(self, name: str, **changes: Any) -> Computer:
+    def update_computer(self, name: str, **changes: object) -> Computer:
         new = self.computers[name] = replaced(self.computers[name], **changes)
         self.all_dirty()
         return new

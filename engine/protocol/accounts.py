@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from engine.commits import USER
 from engine.constants import CERTIFICATE_LIFE_S
@@ -24,6 +24,7 @@ from engine.protocol import (
     statements,
     volumes,
 )
+from engine.replaced import replaced
 
 WINDOWS_SID: Final = 1 << 40
 """SIDs of Windows accounts begin here: the same account has the same SID on every server."""
@@ -101,14 +102,14 @@ def windows_sid(account: str) -> int:
 
 
 def alter_login(
-    world: World, server: str, name: str, *, state: str | None = None, **changes: Any
+    world: World, server: str, name: str, *, state: str | None = None, **changes: object
 ) -> list[Message]:
     """ALTER LOGIN … ENABLE|DISABLE or WITH; *changes* are fields of Login, None for what is not said."""
     login = _login(world, server, name, "alter")
     said = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
         said["disabled"] = state.upper() == "DISABLE"
-    _put_login(world, server, login, replace(login, **said))
+    _put_login(world, server, login, replaced(login, **said))
     network.reassess(world)
     return []
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from engine.inputs import InputProblem
 from engine.model import World
 from engine.words import say
 
 
-def tell(world: World, server: str, text: str, **data: Any) -> None:
-    world.emit("chore", text, server=server, **data)
+def tell(world: World, server: str, text: str, *, database: str | None = None, **data: object) -> None:
+    world.emit("chore", text, server=server, database=database, **data)
 
 
 def need_running(world: World, *names: str) -> None:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Final
+from typing import Final
 
 from engine.flow.recovery import Cause
 from engine.inputs import Input, InputProblem
 from engine.model import Link, World
 from engine.protocol import network
+from engine.replaced import replaced
 from engine.verbs.verb import LINK, Args, Before, Verb, at_once
 from engine.words import mark, say
 
 
-def _change(world: World, item: Input, both: bool = True, **changes: Any) -> Before:
+def _change(world: World, item: Input, both: bool = True, **changes: object) -> Before:
     """Change the link that *item* names, in *both* directions; returns what they were before."""
     a, b = item.args
     directions = ((a, b), (b, a)) if both else ((a, b),)
     before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)
     for x, y in directions:
-        world.links[x, y] = replace(network.link(world, x, y), **changes)
+        world.links[x, y] = replaced(network.link(world, x, y), **changes)
     network.reassess(world)
     return before
 

@@ -1,0 +1,340 @@
+"""Cmdlets of the module FailoverClusters: what there is in a cluster, and acts on it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.cluster import commands, config, roles
+from engine.model import ClusterRole, Node, Resource, ResourceState, World
+from engine.powershell import lookup
+from engine.powershell.computer_cmdlets import ip
+from engine.powershell.lookup import NOTHING, Cmdlet
+from engine.powershell.pipeline import Call, Row, ShellError, Table
+from engine.protocol import clock, network
+
+THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
+"""Properties of a cluster that can be set, and whether they count across subnets."""
+
+
+def cluster_row(world: World, node: str) -> Row:
+    known = lookup.known(world, node)
+    cluster = world.clusters[known.cluster]
+    delay = str(round(1000 * cluster.heartbeat_s))
+    return {
+        "Name": cluster.name,
+        "SameSubnetDelay": delay,
+        "SameSubnetThreshold": str(cluster.threshold),
+        "CrossSubnetDelay": delay,
+        "CrossSubnetThreshold": str(cluster.cross_threshold),
+        "LowerQuorumPriorityNodeID": str(_lower(world, cluster.lower_priority_node)),
+        "DynamicQuorum": str(int(cluster.dynamic_quorum)),
+        "WitnessDynamicWeight": str(int(known.config.witness_counts)),
+    }
+
+
+def _lower(world: World, name: str | None) -> int:
+    return world.nodes[name].number if name is not None else 0
+
+
+def node_row(world: World, here: str, node: Node) -> Row:
+    known = lookup.known(world, here)
+    up = config.up(world, node) and node.partition == known.partition
+    state = "Paused" if up and node.paused else "Up" if up else "Down"
+    return {
+        "Name": node.name,
+        "NodeName": node.name,
+        "Id": str(node.number),
+        "ID": str(node.number),
+        "State": state,
+        "Type": "Node",
+        "NodeWeight": str(known.config.weight(node.name)),
+        "DynamicWeight": str(int(node.name in known.config.counted)),
+    }
+
+
+def get_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    cluster = world.clusters[lookup.known(world, node).cluster]
+    names = lookup.names(call, piped, "node") or cluster.nodes
+    rows = tuple(node_row(world, node, lookup.member(world, node, name, call)) for name in names)
+    old = cluster.windows in ("2008 R2", "2012")
+    return Table("node", ("Name", "ID", "State") if old else ("Name", "State", "Type"), rows)
+
+
+def get_group(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    known = lookup.known(world, node).config.roles
+    names = lookup.names(call, piped, "group")
+    found = [lookup.role(world, node, name, call) for name in names] if names else known
+    most = len(world.clusters[lookup.known(world, node).cluster].nodes) - 1
+    limits = {"FailoverThreshold": str(most), "FailoverPeriod": str(int(roles.FAILURE_PERIOD_S / 3600))}
+    rows = tuple({"Name": r.name, "OwnerNode": r.owner, "State": _group_state(r)} | limits for r in found)
+    return Table("group", ("Name", "OwnerNode", "State"), rows)
+
+
+def _group_state(role: ClusterRole) -> str:
+    pending = role.state in (ResourceState.ONLINE_PENDING, ResourceState.OFFLINE_PENDING)
+    return "Pending" if pending else role.state.value
+
+
+def _resource_state(world: World, node: str, role: ClusterRole, resource: Resource) -> str:
+    """Of the addresses of a listener the one in the subnet of the owner is online."""
+    if resource.failed:
+        return ResourceState.FAILED.value
+    state = ResourceState.ONLINE if resource.started else role.state
+    if resource.kind == "IP Address" and role.kind == "availability":
+        address, owner = resource.name.rpartition("_")[2], lookup.known(world, role.owner)
+        if address.count(".") == 3 and address.rpartition(".")[0] != owner.subnet:
+            state = ResourceState.OFFLINE
+    return state.value
+
+
+RESTARTS: Final = {
+    "RestartAction": "2",
+    "RestartThreshold": str(roles.RESTARTS_MAX),
+    "RestartPeriod": str(round(1000 * roles.RESTART_PERIOD_S)),
+    "RetryPeriodOnFailure": str(round(1000 * roles.RETRY_S)),
+}
+"""Properties that every resource has. [DOC: RestartPeriod]"""
+
+
+def get_resource(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    names = lookup.names(call, piped, "resource")
+    found = (
+        [lookup.resource(world, node, name, call) for name in names]
+        if names
+        else lookup.resources(world, node)
+    )
+    if piped is not None and piped.kind == "group":
+        groups = {row["Name"] for row in piped.rows}
+        found = [pair for pair in lookup.resources(world, node) if pair[0].name in groups]
+    rows = tuple(
+        {
+            "Name": one.name,
+            "State": _resource_state(world, node, role, one),
+            "OwnerGroup": role.name,
+            "ResourceType": one.kind,
+            "OwnerNode": role.owner,
+            **RESTARTS,
+        }
+        for role, one in found
+    )
+    return Table("resource", ("Name", "State", "OwnerGroup", "ResourceType"), rows)
+
+
+QUORUM_TYPES: Final = {
+    "File Share Witness": "NodeAndFileShareMajority",
+    "Physical Disk": "NodeAndDiskMajority",
+    "Cloud Witness": "NodeAndCloudMajority",
+}
+
+
+def get_quorum(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    known = lookup.known(world, node)
+    witness = known.config.witness
+    row = {
+        "Cluster": known.cluster,
+        "QuorumResource": witness.kind if witness is not None else "",
+        "QuorumType": QUORUM_TYPES[witness.kind] if witness is not None else "NodeMajority",
+    }
+    old = world.clusters[known.cluster].windows in ("2008 R2", "2012", "2012 R2")
+    return Table("quorum", ("Cluster", "QuorumResource", *(("QuorumType",) if old else ())), (row,))
+
+
+WITNESS_PARAMETERS: Final = {
+    "filesharewitness": "file share",
+    "nodeandfilesharemajority": "file share",
+    "diskwitness": "disk",
+    "nodeanddiskmajority": "disk",
+    "nowitness": "",
+    "nodemajority": "",
+}
+
+
+def set_quorum(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    found = [key for key in WITNESS_PARAMETERS if key in call.named]
+    if len(found) != 1 or len(call.named) > 1:
+        names = ", ".join(f"-{name}" for name in (*call.named,) if name not in WITNESS_PARAMETERS)
+        return Table("text", text=f"Set-ClusterQuorum with {names or 'no witness'} is not simulated.")
+    kind, name = WITNESS_PARAMETERS[found[0]], call.value(found[0])
+    if kind and not name:
+        raise ShellError(call.name, f"Missing an argument for parameter '{found[0]}'.", "InvalidArgument")
+    commands.set_witness(world, lookup.known(world, node).cluster, kind, name)
+    return get_quorum(world, node, call, None)
+
+
+def get_cluster(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    return Table("cluster", ("Name",), (cluster_row(world, node),))
+
+
+def get_owner_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    names = lookup.names(call, piped, "resource") or call.values("resource")
+    rows = [
+        {"ClusterObject": one.name, "OwnerNodes": "{" + ", ".join(one.owners) + "}"}
+        for _, one in (lookup.resource(world, node, name, call) for name in names)
+    ]
+    groups = call.values("group") or (
+        tuple(row["Name"] for row in piped.rows) if piped and piped.kind == "group" else ()
+    )
+    for name in groups:
+        role = lookup.role(world, node, name, call)
+        rows.append({"ClusterObject": role.name, "OwnerNodes": "{" + ", ".join(role.preferred) + "}"})
+    if not rows:
+        lookup.name(call, None, "resource")
+    return Table("owners", ("ClusterObject", "OwnerNodes"), tuple(rows))
+
+
+def get_log(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """The lines themselves, as the file has them that the real cmdlet writes. Times are UTC."""
+    name = call.value("node", 0) or node
+    member = lookup.member(world, node, name, call)
+    minutes = call.value("timespan")
+    since = world.tick - int(float(minutes) * 6_000) if minutes.replace(".", "", 1).isdigit() else 0
+    lines = [
+        f"{member.number:08x}.00000{member.number:03x}::{_stamp(world, tick)} {level:<5} [{component}] {text}"
+        for tick, level, component, text in world.clusterlog.get(member.name, ())
+        if tick >= since
+    ]
+    return Table("log", text="\n".join(lines))
+
+
+def _stamp(world: World, tick: int) -> str:
+    moment = clock.time_at(world, tick)
+    return f"{moment:%Y/%m/%d-%H:%M:%S}.{moment.microsecond // 1000:03d}"
+
+
+def move_group(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    role = lookup.role(world, node, lookup.name(call, piped, "group"), call)
+    target = call.value("node", 1)
+    if not target:
+        target = next((n for n in roles.KINDS[role.kind].targets(world, role) if n != role.owner), "")
+    if not target:
+        raise ShellError(call.name, f"There is no node to which '{role.name}' could move.")
+    commands.move(world, role.name, lookup.member(world, node, target, call).name)
+    return get_group(world, node, Call("Get-ClusterGroup", {"name": (role.name,)}), None)
+
+
+def set_group(act: Callable[[World, str], None]) -> Cmdlet:
+    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+        name = lookup.role(world, node, lookup.name(call, piped, "group"), call).name
+        act(world, name)
+        return get_group(world, node, Call("Get-ClusterGroup", {"name": (name,)}), None)
+
+    return cmdlet
+
+
+def set_resource(act: Callable[[World, str], None]) -> Cmdlet:
+    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+        name = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)[1].name
+        act(world, name)
+        return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
+
+    return cmdlet
+
+
+def move_resource(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = lookup.name(call, piped, "resource")
+    commands.move_disk(world, name, call.value("group", 1))
+    return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
+
+
+def add_dependency(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = (
+        lookup.name(call, piped, "resource")
+        if piped is not None
+        else call.value("resource", 0) or lookup.name(call, None, "resource")
+    )
+    commands.add_dependency(world, name, call.value("provider", 0 if piped is not None else 1))
+    return get_resource(world, node, Call("Get-ClusterResource", {"name": (name,)}), None)
+
+
+def get_dependency(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = (
+        lookup.name(call, piped, "resource")
+        if piped is not None
+        else call.value("resource", 0) or lookup.name(call, None, "resource")
+    )
+    resource = lookup.resource(world, node, name, call)[1]
+    sign = " or " if resource.kind == "Network Name" and len(resource.needs) > 1 else " and "
+    row = {
+        "Resource": resource.name,
+        "DependencyExpression": sign.join(f"([{one}])" for one in resource.needs),
+    }
+    return Table("dependency", tuple(row), (row,))
+
+
+def start_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
+    if call.has("fixquorum", "forcequorum", "fq"):
+        commands.force_quorum(world, name)
+    else:
+        commands.start(world, name, prevent=call.has("preventquorum", "pq"))
+    return get_node(world, node, Call("Get-ClusterNode", {"name": (name,)}), None)
+
+
+def stop_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = lookup.member(world, node, lookup.name(call, piped, "node", node), call).name
+    commands.stop(world, name)
+    return get_node(world, node, Call("Get-ClusterNode", {"name": (name,)}), None)
+
+
+def remove_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """Eviction; it asks nobody here, as with -Force."""
+    commands.evict(world, lookup.member(world, node, lookup.name(call, piped, "node"), call).name)
+    return NOTHING
+
+
+def pause(paused: bool) -> Cmdlet:
+    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+        member = lookup.member(world, node, lookup.name(call, piped, "node", node), call)
+        commands.set_paused(world, member.name, paused, call.has("drain"))
+        return get_node(world, node, Call("Get-ClusterNode", {"name": (member.name,)}), None)
+
+    return cmdlet
+
+
+def set_owner_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    names = lookup.names(call, piped, "resource") if piped is not None else call.values("resource", 0)
+    for name in names:
+        commands.set_owners(world, lookup.resource(world, node, name, call)[1].name, call.values("owners", 1))
+    if not names:
+        return Table(
+            "text", text="Preferred owners of a group (Set-ClusterOwnerNode -Group) are not simulated."
+        )
+    return NOTHING
+
+
+def get_network(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """A network for each subnet of the cluster."""
+    subnets = _subnets(world, node)
+    rows = tuple(
+        {
+            "Name": name,
+            "State": "Up",
+            "Role": "ClusterAndClient",
+            "Address": f"{subnet}.0",
+            "AddressMask": "255.255.255.0",
+        }
+        for subnet, name in subnets.items()
+    )
+    return Table("network", ("Name", "State", "Role"), rows)
+
+
+def _subnets(world: World, node: str) -> dict[str, str]:
+    nodes = world.clusters[lookup.known(world, node).cluster].nodes
+    found = dict.fromkeys(world.nodes[name].subnet for name in nodes)
+    return {subnet: f"Cluster Network {number}" for number, subnet in enumerate(found, 1)}
+
+
+def get_interface(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    subnets = _subnets(world, node)
+    rows = tuple(
+        {
+            "Name": f"{name} - Ethernet",
+            "Node": name,
+            "Network": subnets[world.nodes[name].subnet],
+            "State": "Up" if world.computers[name].powered and network.nic_up(world, name) else "Failed",
+            "Address": ip(world, name),
+        }
+        for name in world.clusters[lookup.known(world, node).cluster].nodes
+    )
+    return Table("interface", ("Name", "Node", "Network", "State"), rows)

@@ -1,0 +1,237 @@
+"""Cmdlets and commands about a computer: services, names, network, folders."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from engine.cluster import commands, config, instances
+from engine.flow.recovery import Cause
+from engine.model import Service, World
+from engine.powershell.lookup import NOTHING, Cmdlet
+from engine.powershell.pipeline import Call, Row, ShellError, Table
+from engine.protocol import network, security, service
+
+
+def _server(world: World, node: str, call: Call) -> str:
+    """The instance that a service belongs to: MSSQLSERVER is the one on this node, MSSQL$NAME that of the name.
+
+    A failover cluster instance has its service on each node on which it is installed.
+    """
+    wanted = call.value("name", 0)
+    installed = [name for name, one in world.instances.items() if one.clustered and node in one.installed]
+    there = [
+        *world.instances_on(node),
+        *(name for name in installed if world.instances[name].computer != node),
+    ]
+    named = wanted.upper().removeprefix("MSSQL$")
+    found = [name for name in there if wanted.upper() == "MSSQLSERVER" or name.upper() == named]
+    if not found:
+        text = f"Cannot find any service with service name '{wanted}'."
+        raise ShellError(call.name, text, "ObjectNotFound", "NoServiceFoundForGivenName")
+    return found[0]
+
+
+AGENT: Final = "SQLSERVERAGENT"
+
+
+def get_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """The cluster service, SQL Server and its Agent on the node, all or by name."""
+    names = call.values("name", 0) or (
+        "ClusSvc",
+        *(("MSSQLSERVER", AGENT) if world.instances_on(node) else ()),
+    )
+    rows = tuple(_service_row(world, node, call, name) for name in names)
+    return Table("service", ("Status", "Name", "DisplayName"), rows)
+
+
+def _service_row(world: World, node: str, call: Call, wanted: str) -> Row:
+    if wanted.lower() == "clussvc":
+        state, name, shown = config.up(world, world.nodes[node]), "ClusSvc", "Cluster Service"
+    else:
+        agent = wanted.upper() == AGENT
+        server = "MSSQLSERVER" if agent else wanted
+        instance = world.instances[_server(world, node, Call(call.name, {"name": (server,)}))]
+        state = instance.computer == node and instance.service is not Service.STOPPED
+        state = state and (instance.agent_running or not agent)
+        name, shown = wanted, f"SQL Server {'Agent ' if agent else ''}({server})"
+    return {"Status": "Running" if state else "Stopped", "Name": name, "DisplayName": shown}
+
+
+def restart_service(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    server = _server(world, node, call)
+    if world.instances[server].computer != node:
+        text = f"Service 'SQL Server ({server})' runs on {world.instances[server].computer}; not simulated elsewhere."
+        raise ShellError(call.name, text)
+    service.stop(world, server, Cause.STOP_SERVICE, "restart", ((17148, ()),))
+    return NOTHING
+
+
+def _target(world: World, name: str) -> str | None:
+    """The computer that a name leads to: a computer, an instance or a listener that is online."""
+    listeners = {key.lower(): server for key, server in world.listeners.items()}
+    spelled = {key.lower(): key for key in (*world.computers, *world.instances)}
+    found = listeners.get(name.lower()) or spelled.get(name.lower())
+    if found is None:
+        return None
+    return world.instances[found].computer if found in world.instances else found
+
+
+def test_connection(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name, port = call.value("computername", 0), call.value("port") or "0"
+    online = {record.online: key for key, record in world.records.items() if world.listeners.get(key)}
+    target = _target(world, online.get(name, name))
+    there = target is not None and world.computers[target].powered and network.passing(world, node, target)
+    row = {"ComputerName": name, "PingSucceeded": str(there)}
+    if port != "0":
+        answering = there and any(world.instances[one].answering for one in world.instances_on(target or ""))
+        row |= {"RemotePort": port, "TcpTestSucceeded": str(answering and port in ("1433", "5022"))}
+    return Table("connection", tuple(row), (row,), as_list=True)
+
+
+def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = call.value("name", 0)
+    known = {key.lower() for key in (*world.listeners, *world.computers, *world.instances)}
+    if name.lower() not in known:
+        text = f"{name} : DNS name does not exist"
+        raise ShellError(call.name, text, "ResourceUnavailable", "DNS_ERROR_RCODE_NAME_ERROR")
+    listener = next((key for key in world.records if key.lower() == name.lower()), "")
+    if listener:
+        record = world.records[listener]
+        rows = tuple(
+            {
+                "Name": listener,
+                "Type": "A",
+                "TTL": str(record.ttl_s),
+                "Section": "Answer",
+                "IPAddress": address,
+            }
+            for address in record.addresses
+        )
+    else:
+        target = _target(world, name)
+        if target is None:
+            return Table("text", text=f"{name} is in the name server; its address is not simulated.")
+        row = {"Name": name, "Type": "A", "TTL": "1200", "Section": "Answer", "IPAddress": ip(world, target)}
+        rows = (row,)
+    return Table("names", ("Name", "Type", "TTL", "Section", "IPAddress"), rows)
+
+
+def ip(world: World, computer: str) -> str:
+    """Address of a computer in its subnet: that of its instance, as the ERRORLOG has it. Assumed without one."""
+    subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
+    instance = next(iter(world.instances_on(computer)), "")
+    own = (
+        security.client_ip(world, instance) if instance else f".{201 + list(world.computers).index(computer)}"
+    )
+    return f"{subnet}.{own.rpartition('.')[2]}"
+
+
+def _folder(call: Call, place: int) -> str:
+    path = call.value("path", place).rstrip("\\")
+    if not path:
+        text = "Cannot process command because of one or more missing mandatory parameters: Path."
+        raise ShellError(call.name, text, "InvalidArgument", f"MissingMandatoryParameter,{call.name}")
+    return path
+
+
+def test_path(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """Only the folder of tempdb on a local disk is simulated: it is there or it is not."""
+    path = _folder(call, 0)
+    if path.lower() != instances.TEMPDB_FOLDER.lower():
+        return Table("text", text=f"Test-Path {path} is not simulated.")
+    return Table("text", text=str(not instances.lacking_tempdb(world, node)))
+
+
+def new_item(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    path, kind = _folder(call, 0), call.value("itemtype")
+    if path.lower() != instances.TEMPDB_FOLDER.lower() or kind.lower() != "directory":
+        return Table("text", text=f"New-Item {path} is not simulated.")
+    lacking = instances.lacking_tempdb(world, node)
+    if not lacking:
+        text = f"An item with the specified name {path} already exists."
+        raise ShellError(call.name, text, "ResourceExists", "DirectoryExist,NewItemCommand")
+    instances.make_tempdb_folder(world, node)
+    return Table(
+        "folder",
+        ("Mode", "Name"),
+        ({"Mode": "d----", "Name": path.rpartition("\\")[2]},),
+    )
+
+
+NET: Final = re.compile(r"net(?:\.exe)?\s+(start|stop)\s+['\"]?([\w$]+)['\"]?\s*(/\w+)?", re.IGNORECASE)
+
+
+PING: Final = re.compile(r"ping(?:\.exe)?\s+([\w.-]+)", re.IGNORECASE)
+
+
+def net(world: World, node: str, verb: str, name: str, option: str | None) -> str:
+    """net start and net stop, with /forcequorum or /fq and /pq for the cluster service. [DOC: forced quorum]"""
+    switches = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
+    switch = switches.get((option or "").lower(), "")
+    if option and not switch:
+        return f"net {verb} {name} {option} is not simulated."
+    shown = _switch_service(world, node, Call(f"net {verb}"), name, verb.lower() == "start", switch)
+    done = {"start": "starting", "stop": "stopping"}[verb.lower()]
+    return f"The {shown} service is {done}."
+
+
+def _switch_service(world: World, node: str, call: Call, name: str, start: bool, switch: str = "") -> str:
+    """Start or stop a service of the node; what it is called in full."""
+    if name.lower() == "clussvc":
+        if switch == "fq":
+            commands.force_quorum(world, node)
+        elif start:
+            commands.start(world, node, prevent=switch == "pq")
+        else:
+            commands.stop(world, node)
+        return "Cluster Service"
+    server = _server(world, node, Call(call.name, {"name": (name,)}))
+    if world.instances[server].computer != node:
+        raise ShellError(call.name, f"Service '{name}' runs on {world.instances[server].computer}.")
+    if start:
+        service.start(world, server)
+    else:
+        service.stop(world, server, Cause.STOP_SERVICE, "", ((17148, ()),))
+    return f"SQL Server ({name})"
+
+
+def switch_service(start: bool) -> Cmdlet:
+    def cmdlet(world: World, node: str, call: Call, piped: Table | None) -> Table:
+        _switch_service(world, node, call, call.value("name", 0), start)
+        return NOTHING
+
+    return cmdlet
+
+
+def _reaches(world: World, node: str, name: str) -> str | None:
+    """The address that answers to the name from *node*, if one does."""
+    target = _target(world, name)
+    there = target is not None and world.computers[target].powered and network.passing(world, node, target)
+    return ip(world, target) if target is not None and there else None
+
+
+def ping(world: World, node: str, name: str) -> str:
+    if _target(world, name) is None:
+        return f"Ping request could not find host {name}. Please check the name and try again."
+    address = _reaches(world, node, name)
+    return f"Reply from {address}: bytes=32 time<1ms TTL=128" if address else "Request timed out."
+
+
+def test_ping(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = call.value("computername", 0)
+    address = _reaches(world, node, name)
+    if call.has("quiet"):
+        return Table("text", text=str(address is not None))
+    if address is None:
+        text = f"Testing connection to computer '{name}' failed: Error due to lack of resources"
+        raise ShellError(call.name, text, "ResourceUnavailable")
+    row = {"Source": node, "Destination": name, "IPV4Address": address}
+    return Table("ping", tuple(row), (row,))
+
+
+def import_module(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    name = call.value("name", 0)
+    if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
+        return NOTHING
+    return Table("text", text=f"Import-Module {name} is not simulated.")
