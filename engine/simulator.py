@@ -10,7 +10,7 @@ from typing import Final
 
 from engine import tsql
 from engine.availability import failover as group_failover
-from engine.availability import movement, seeding
+from engine.availability import movement, seeding, threads
 from engine.availability import redo as group_redo
 from engine.availability import role as group_role
 from engine.cluster import instances, membership, roles, setup
@@ -47,6 +47,7 @@ HANDLERS: Final[dict[str, Callable[..., None]]] = {
     **group_failover.HANDLERS,
     **group_role.HANDLERS,
     **seeding.HANDLERS,
+    **threads.HANDLERS,
     "database.recovered": service.recovered,
     "session.meet": session.meet,
     "failover.ask": failover.ask,
@@ -240,6 +241,8 @@ def _settle(world: World) -> None:
     availability.account(world)
     ledger.note_effects(world)
     streams.refresh(world)
+    if world.clusters:
+        threads.watch(world)
     world.changed.clear()
 
 

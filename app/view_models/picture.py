@@ -388,7 +388,7 @@ def _precedence(world: World, copy: DatabaseCopy) -> int:
 
 def _client_pairs(world: World) -> Iterator[tuple[str, str, str]]:
     for client in world.clients.values():
-        found = client.connected_to or clients.behind(world, client, client.data_source)
+        found = client.connected_to or clients.behind(world, client, client.data_source)[0]
         named = client.data_source if client.data_source in world.instances else found
         for server in (named, found, client.failover_partner, client.known_partner):
             if server in world.instances:

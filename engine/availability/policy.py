@@ -74,9 +74,12 @@ class Availability(groups.Policy):
             return allowed and mine.reads_alone and stays
         return allowed and (moving or (still and stays))
 
-    def route(self, world: World, copy: DatabaseCopy) -> str | None:
-        """The first server of the primary's routing list that can be read now; 982 if there is none. Servers of one
-        inner list take turns. [DOC: read-only routing]"""
+    def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
+        """With read intent, the first server of the primary's routing list that can be read now; 982 if there is none.
+        Servers of one inner list take turns [DOC: read-only routing]. Without, from a secondary that lets all in, the
+        primary, if it has a READ_WRITE_ROUTING_URL [DOC: read/write connection redirection]."""
+        if not read_intent:
+            return self._writer(world, copy)
         group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
         mine = group.replica(copy.server) if group is not None else None
         if group is None or mine is None or not self.writes(copy):
@@ -91,6 +94,15 @@ class Availability(groups.Policy):
         if mine.read_only_routing_list:
             raise SqlError(982, copy.database)
         return None
+
+    def _writer(self, world: World, copy: DatabaseCopy) -> str | None:
+        mine = copy.availability
+        if mine.role is not ReplicaRole.SECONDARY or mine.readers != "ALL":
+            return None
+        group = replicas.group_of(world, copy.server, mine.guid or 0)
+        primary = world.replicas[copy.server, mine.guid or 0].primary
+        lead = group.replica(primary) if group is not None else None
+        return primary if lead is not None and lead.read_write_routing_url else None
 
     def refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False

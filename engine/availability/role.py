@@ -23,7 +23,14 @@ from engine.words import say
 SERVICE_NOTICED_S: Final = 0.5
 """From the end of the service until its resource is known to have failed: the cluster watches the process. Derived."""
 
-ON_SERVER_DOWN_FACTOR: Final = 5 / 3
+DIAGNOSTICS: Final = 3
+"""Within the health check timeout sp_server_diagnostics reports so often. Documented [DOC: lease timeout]."""
+
+LEVEL_OF_THREADS: Final = 5
+"""From this failure condition level on a group fails over when worker threads are used up. Documented [DOC: flexible
+failover policy]."""
+
+ON_SERVER_DOWN_FACTOR: Final = 5 / DIAGNOSTICS
 """FAILURE_CONDITION_LEVEL 1 waits for five intervals of the diagnostics, each a third of the health check timeout.
 Documented [DOC: lease timeout]."""
 
@@ -53,6 +60,9 @@ class GroupRole(roles.RoleKind):
             return say("the lease was not renewed"), group.lease_timeout_ms / 2000.0
         if group.db_failover and any(_damaged(world, server, name) for name in group.databases):
             return say("a database is not online, and DB_FAILOVER is on"), SERVICE_NOTICED_S
+        if instance.short_of_threads and group.failure_condition_level == LEVEL_OF_THREADS:
+            interval_s = group.health_check_timeout_ms / 1000.0 / DIAGNOSTICS
+            return say("worker threads are used up, at failure condition level 5"), interval_s
         state = world.replicas.get((server, group.guid))
         if state is None or state.role is not ReplicaRole.PRIMARY:
             return say("the replica is not primary"), SERVICE_NOTICED_S

@@ -285,6 +285,12 @@ class Flow:
         self._source(source)
         return float(self.sources[source, k.QUEUED])
 
+    def workers_left(self, host: int) -> float:
+        """Worker threads of an instance that mirroring and groups leave to requests; infinite where no log has been
+        written or received yet, so that its row has no values."""
+        known = host < len(self.hosts) and self.hosts[host, k.LOG_STREAMS] > 0.0
+        return float(self.hosts[host, k.WORKERS]) if known else math.inf
+
     def waited_for_workers_s(self, source: int) -> float:
         """Connection seconds that have passed in waiting for a worker thread since the source began."""
         self._source(source)

@@ -85,6 +85,8 @@ class Replica:
     secondary_connections: str = "NO"
     """NO, READ_ONLY or ALL."""
     read_only_routing_url: str | None = None
+    read_write_routing_url: str | None = None
+    """Where secondaries send connections that write, while this replica is primary: since 2019."""
     read_only_routing_list: tuple[str, ...] = ()
     routing_priorities: tuple[int, ...] = ()
     """Of each server in the routing list; those with the same share the connections. Empty: one after the other."""
@@ -140,6 +142,8 @@ class AvailabilityGroup:
     lease_timeout_ms: int = 20_000
     backup_preference: str = "SECONDARY"
     db_failover: bool = False
+    dtc: bool = False
+    """DTC_SUPPORT = PER_DB. Distributed transactions are not simulated."""
     required_synchronized: int = 0
     basic: bool = False
     """One database, two replicas, no readable secondary: a basic availability group."""

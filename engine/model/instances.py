@@ -155,6 +155,8 @@ class Instance:
     refused: tuple[tuple[str, str], ...] = ()
     """(caller, reason) of refused mirroring connections that the ERRORLOG has already."""
     max_worker_threads: int = 0
+    short_of_threads: bool = False
+    """Availability groups have not got the worker threads that they need."""
     trace_flags: tuple[int, ...] = ()
     master_key: bool = False
     logins: tuple[Login, ...] = ()

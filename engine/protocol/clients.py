@@ -27,23 +27,23 @@ Answer = Literal["serves", "refused", "silence"]
 
 def behind(world: World, client: Client, name: str) -> tuple[str | None, SqlError | None]:
     """Where a login of *client* under *name* arrives (`arrival`)."""
-    return arrival(world, name, client.databases[0] if client.read_only else "")
+    return arrival(world, name, client.databases[0], client.read_only)
 
 
-def arrival(world: World, name: str, reads: str) -> tuple[str | None, SqlError | None]:
+def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | None, SqlError | None]:
     """The server that answers under *name*: the one of that name, or the one where a listener is online now.
 
-    A login with read intent to the database *reads* (empty: without) that comes through a listener is sent on to the
-    server that the routing list names, or refused (982) [DOC: read-only routing].
+    A login with read intent to *database* that comes through a listener is sent on to the server that the routing list
+    names, or refused (982) [DOC: read-only routing]; one without, at a secondary, to the primary, where that has a
+    READ_WRITE_ROUTING_URL [DOC: read/write connection redirection].
     """
-    if name not in world.listeners:
-        return name, None
-    server = world.listeners[name]
-    copy = world.copies.get((server or "", reads))
-    if copy is None:
+    listens = name in world.listeners
+    server = world.listeners[name] if listens else name
+    copy = world.copies.get((server or "", database))
+    if copy is None or (reads and not listens):
         return server, None
     try:
-        return groups.policy(copy).route(world, copy) or server, None
+        return groups.policy(copy).route(world, copy, reads) or server, None
     except SqlError as refusal:
         return server, refusal
 

@@ -69,8 +69,9 @@ class Policy:
         *connected* already, or new ones."""
         return self.writes(copy)
 
-    def route(self, world: World, copy: DatabaseCopy) -> str | None:
-        """The server to which a login with read intent is sent on from the one that writes; None: it stays.
+    def route(self, world: World, copy: DatabaseCopy, read_intent: bool) -> str | None:
+        """The server to which a login is sent on, with read intent from the copy that writes, without from another;
+        None: it stays.
 
         Raises SqlError where it may neither stay nor be sent on.
         """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container
 from dataclasses import replace
 from typing import Final
 
@@ -21,19 +21,17 @@ URL: Final = re.compile(r"TCP://[^:/]+:\d{1,5}/?$", re.IGNORECASE)
 
 SINCE: Final = {
     "SEEDING_MODE": 2016, "DB_FAILOVER": 2016, "DTC_SUPPORT": 2016, "BASIC": 2016, "CLUSTER_TYPE": 2017,
-    "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "ROLE": 2017, "CONTAINED": 2022,
-    "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019, "WRITE_LEASE_VALIDITY": 2019, "REUSE_SYSTEM_DATABASES": 2022,
+    "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": 2017, "PRIMARY_ROLE READ_WRITE_ROUTING_URL": 2019,
 }  # fmt: skip
 """Options that came with a later version than availability groups. [DOC: CREATE AVAILABILITY GROUP]"""
 
-WITHOUT_EFFECT: Final = {
-    "DTC_SUPPORT": ("PER_DB", "NONE"), "CLUSTER_TYPE": ("WSFC",),
-    "PRIMARY_ROLE READ_WRITE_ROUTING_URL": None,
+NOT_SIMULATED: Final = {
+    ("CLUSTER_TYPE", "NONE"): 2017, ("CLUSTER_TYPE", "EXTERNAL"): 2017, ("FAILOVER_MODE", "EXTERNAL"): 2017,
+    ("AVAILABILITY_MODE", "CONFIGURATION_ONLY"): 2017, ("ROLE", "SECONDARY"): 2017, ("WRITE_LEASE_VALIDITY", ""): 2019,
+    ("CONTAINED", ""): 2022, ("REUSE_SYSTEM_DATABASES", ""): 2022,
 }  # fmt: skip
-"""Options that are accepted and do nothing here, with their values; None for any."""
-
-SILENT: Final = {("DTC_SUPPORT", "NONE"), ("CLUSTER_TYPE", "WSFC")}
-"""Values that ask for what is done anyway."""
+"""(option, value) that the product takes since a version and the simulation does not; an empty value stands for any:
+groups without a cluster of Windows, contained groups."""
 
 LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5, 5))
 """(version, replicas, synchronous replicas, replicas with automatic failover), the primary among them.
@@ -45,21 +43,17 @@ def limits(version: int) -> tuple[int, int, int]:
     return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
 
 
-def note(name: str, value: Value) -> list[Message]:
-    """What is said of an option that is accepted and does nothing."""
-    if name not in WITHOUT_EFFECT or (name, str(value).upper()) in SILENT:
-        return []
-    shown = f"{name} = {value}" if value else name
-    return [Message(0, 0, 0, 0, f"Not simulated: {shown} is accepted and has no effect.")]
-
-
-def check_known(name: str, value: Value, known: Sequence[str], version: int) -> None:
-    """102 for an option that this version does not have there, or for a value that it does not take."""
-    allowed = WITHOUT_EFFECT.get(name)
-    if version < SINCE.get(name, 0) or (name not in known and name not in WITHOUT_EFFECT):
+def check_known(name: str, value: Value, known: Container[str], version: int) -> None:
+    """102 for an option that this version does not have there; "Not simulated" for what only the product takes."""
+    if version < SINCE.get(name, 0):
         raise SqlError(102, name.split()[-1])
-    if allowed is not None and str(value).upper() not in allowed:
-        raise SqlError(102, str(value))
+    given = str(value).upper()
+    since = NOT_SIMULATED.get((name, given)) or NOT_SIMULATED.get((name, ""))
+    if since is not None and version >= since:
+        shown = f"{name} = {given}" if given else name
+        raise SqlError(0, f"Not simulated: the option {shown} of an availability group")
+    if name not in known:
+        raise SqlError(102, name.split()[-1])
 
 
 def word(value: Value, *allowed: str) -> str:
@@ -104,6 +98,11 @@ def _required(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
     return replace(group, required_synchronized=required)
 
 
+def _cluster_type(group: AvailabilityGroup, value: Value) -> AvailabilityGroup:
+    word(value, "WSFC")
+    return group
+
+
 GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], AvailabilityGroup]]] = {
     "AUTOMATED_BACKUP_PREFERENCE": lambda group, value: replace(
         group, backup_preference=word(value, "PRIMARY", "SECONDARY_ONLY", "SECONDARY", "NONE")
@@ -113,6 +112,8 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
     "DB_FAILOVER": lambda group, value: replace(group, db_failover=word(value, "ON", "OFF") == "ON"),
     "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT": _required,
     "BASIC": lambda group, value: replace(group, basic=True),
+    "DTC_SUPPORT": lambda group, value: replace(group, dtc=word(value, "PER_DB", "NONE") == "PER_DB"),
+    "CLUSTER_TYPE": _cluster_type,
 }
 """The group with a new value of an option."""
 
@@ -120,9 +121,8 @@ GROUP_OPTIONS: Final[dict[str, Callable[[AvailabilityGroup, Value], Availability
 def with_options(group: AvailabilityGroup, options: Options, version: int) -> AvailabilityGroup:
     """The group with the options of CREATE or of SET. 102, 35228, 35229, 35248."""
     for name, value in options:
-        check_known(name, value, tuple(GROUP_OPTIONS), version)
-        if name in GROUP_OPTIONS:
-            group = GROUP_OPTIONS[name](group, value)
+        check_known(name, value, GROUP_OPTIONS, version)
+        group = GROUP_OPTIONS[name](group, value)
     return group
 
 
@@ -131,12 +131,12 @@ def set_options(world: World, server: str, name: str, options: Options) -> list[
     group = checks.primary(world, server, name, "set", "option")
     if len(options) > 1:
         raise SqlError(102, ",")
-    if options[0][0] == "BASIC":
-        raise SqlError(102, "BASIC")
+    if options[0][0] in ("BASIC", "CLUSTER_TYPE", "CONTAINED"):
+        raise SqlError(102, options[0][0])
     version = world.instances[server].version
     with_options(group, options, version)
     replicas.change(world, server, group.guid, lambda old: with_options(old, options, version))
-    return [message for option in options for message in note(*option)]
+    return []
 
 
 # --- options of a replica -----------------------------------------------------------------------------------
@@ -172,6 +172,10 @@ def _routing_url(replica: Replica, value: Value, operation: str) -> Replica:
     return replace(replica, read_only_routing_url=value)
 
 
+def _write_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
+    return replace(replica, read_write_routing_url=_routing_url(replica, value, operation).read_only_routing_url)
+
+
 def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
     names = value if isinstance(value, tuple) else ()
     if isinstance(value, str):
@@ -205,6 +209,7 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
         replica, primary_connections=word(value, "READ_WRITE", "ALL")
     ),
     "PRIMARY_ROLE READ_ONLY_ROUTING_LIST": _routing_list,
+    "PRIMARY_ROLE READ_WRITE_ROUTING_URL": _write_routing_url,
     NESTED: lambda replica, value, operation: replace(replica, routing_priorities=tuple(map(int, value))),
     "SEEDING_MODE": lambda replica, value, operation: replace(
         replica, seeding=word(value, "AUTOMATIC", "MANUAL") == "AUTOMATIC"
@@ -216,21 +221,21 @@ REPLICA_OPTIONS: Final[dict[str, Callable[[Replica, Value, str], Replica]]] = {
 def replica_with(replica: Replica, options: Options, operation: str, version: int) -> Replica:
     """The replica with the options. 102, 35209, 35214, 35232, 19401, 19402."""
     for name, value in options:
-        check_known(name, value, tuple(REPLICA_OPTIONS), version)
+        check_known(name, value, REPLICA_OPTIONS, version)
         if name == NESTED and version < 2016:
             raise SqlError(102, "(")
-        if name in REPLICA_OPTIONS:
-            replica = REPLICA_OPTIONS[name](replica, value, operation)
+        replica = REPLICA_OPTIONS[name](replica, value, operation)
     return replica
 
 
 def new_replica(server: str, options: Options, operation: str, version: int) -> Replica:
     """A replica that has not joined yet. 35236, 41198, 41197 for a missing option."""
+    made = replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
     given = {name for name, _ in options}
     for name, missing in (("ENDPOINT_URL", 35236), ("AVAILABILITY_MODE", 41198), ("FAILOVER_MODE", 41197)):
         if name not in given:
             raise SqlError(missing, server)
-    return replica_with(Replica(server=server, endpoint_url="", joined=False), options, operation, version)
+    return made
 
 
 def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
@@ -275,18 +280,17 @@ def modify_replica(
     new = replica_with(old, options, "MODIFY REPLICA", version)
     changed = replace(group, replicas=tuple(new if one is old else one for one in group.replicas))
     check_group(world, changed, "MODIFY REPLICA", version)
-    notes = [message for option in options for message in note(*option)]
     if new.seeding and options[0][0] == "SEEDING_MODE":
         seeding.restart(world, new.server, group.guid)
     if new == old:
-        return notes
+        return []
     replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
     if new.mode is not old.mode:
         movement.fit_modes(world, group.guid, server)
     for copy in replicas.copies(world, new.server, group.guid):
         key = (new.server, copy.database)
         world.update_availability(key, **replicas.doors(world, key))
-    return notes
+    return []
 
 
 # --- ADD and REMOVE REPLICA ---------------------------------------------------------------------------------
@@ -339,7 +343,7 @@ def add_replica(
     check_nodes(world, changed)
     replicas.change(world, server, group.guid, lambda now: replace(now, replicas=changed.replicas))
     _fit_owners(world, changed)
-    return [message for _, options in given for option in options for message in note(*option)]
+    return []
 
 
 def remove_replica(

@@ -68,17 +68,14 @@ def create(
     config.update(world, node.name, roles=(*world.nodes[node.name].config.roles, role))
     errorlog.write(world, server, 41058, name)
     databases.enter(world, server, group.guid, copies)
-    notes = [message for option in options for message in configuration.note(*option)]
-    notes += [message for _, one in given for option in one for message in configuration.note(*option)]
     if address is not None:
         listener.configure(world, server, group, *address)
     roles.bring_online(world, node.name, role, node.name)
-    texts = tuple(message.text for message in notes)
-    return statements.Pending(world.tick + ticks(failover.ONLINE_S), "availability.created", (texts,))
+    return statements.Pending(world.tick + ticks(failover.ONLINE_S), "availability.created", ())
 
 
-def _created(world: World, server: str, notes: tuple[str, ...]) -> statements.Outcome:
-    return [Message(0, 0, 0, 0, text) for text in notes]
+def _created(world: World, server: str) -> statements.Outcome:
+    return []
 
 
 statements.COMPLETIONS["availability.created"] = _created
@@ -115,7 +112,7 @@ def join(world: World, server: str, name: str, options: Options) -> list[Message
     checks.node(world, server)
     version = world.instances[server].version
     for option, value in options:
-        configuration.check_known(option, value, (), version)
+        configuration.check_known(option, value, ("CLUSTER_TYPE",), version)
     group = replicas.by_name(world, server, name)
     if group is None:
         raise _in_join(name, SqlError(41044, name))

@@ -80,6 +80,7 @@ def group_row(group: AvailabilityGroup) -> Record:
         "automated_backup_preference_desc": preference,
         "basic_features": int(group.basic),
         "db_failover": int(group.db_failover),
+        "dtc_support": int(group.dtc),
         "required_synchronized_secondaries_to_commit": group.required_synchronized,
     }
 
@@ -104,6 +105,7 @@ def _replicas(context: Context) -> Iterable[Record]:
             "secondary_role_allow_connections_desc": replica.secondary_connections,
             "backup_priority": replica.backup_priority,
             "read_only_routing_url": replica.read_only_routing_url,
+            "read_write_routing_url": replica.read_write_routing_url,
             "seeding_mode": int(not replica.seeding),
             "seeding_mode_desc": "AUTOMATIC" if replica.seeding else "MANUAL",
         }

@@ -106,9 +106,8 @@ msdb.dbo.sysoperators: email_address NULL, last_email_date 0, last_email_time 0,
     sunday_pager_end_time 180000, netsend_address NULL, last_netsend_date 0, last_netsend_time 0, category_id 0
 msdb.dbo.dbm_monitor_alerts: time_behind NULL, enable_time_behind 0, send_queue NULL, enable_send_queue 0,
     redo_queue NULL, enable_redo_queue 0, average_delay NULL, enable_average_delay 0
-sys.availability_groups sys.availability_groups_cluster: dtc_support 0, is_distributed 0,
+sys.availability_groups sys.availability_groups_cluster: is_distributed 0,
     cluster_type 0, cluster_type_desc wsfc, is_contained 0
-sys.availability_replicas: read_write_routing_url NULL
 sys.dm_hadr_database_replica_states: filestream_send_rate 0, last_sent_lsn NULL, last_sent_time NULL,
     last_received_lsn NULL, last_received_time NULL, last_hardened_lsn NULL, last_hardened_time NULL,
     last_redone_lsn NULL, last_redone_time NULL, log_send_queue_size NULL, log_send_rate NULL,

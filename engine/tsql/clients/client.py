@@ -434,16 +434,14 @@ def _refusal(world: World, server: str) -> int:
 def _place(world: World, name: str) -> tuple[str, SqlError | None]:
     """The server to which the connection of a window goes, or is about to; why it cannot come about.
 
-    A listener leads to the primary replica, and with read intent where the routing list says.
+    A listener leads to the primary replica, and routing from there or from a secondary to another.
     """
     kept: Window = world.sessions[name]
     source = kept.server or kept.target.source or server_of(name)
-    if source not in world.listeners:
-        return source, None
     if kept.session is not None and _alive(world, kept.session):
         return kept.session.server, None
-    reads = kept.target.database if kept.target.read_intent and not kept.server else ""
-    server, refusal = clients.arrival(world, source, reads)
+    database = "" if kept.server else kept.target.database
+    server, refusal = clients.arrival(world, source, database, kept.target.read_intent)
     if server is None:
         return server_of(name), SqlError(53, source)
     return server, refusal

@@ -124,13 +124,12 @@ def _database(world: World, server: str, said: Mapping[str, str]) -> str:
 
 
 def _sent_on(world: World, server: str, said: Mapping[str, str]) -> str | None:
-    """Where read-only routing sends a login that has come through a listener; None: it stays. Raises SqlError 982
-    [DOC: read-only routing]."""
+    """Where routing sends a login; None: it stays. Raises SqlError 982 [DOC: read-only routing]."""
     listener, database = said.get("listener", ""), said.get("database", "")
-    if not _reads(said) or world.listeners.get(listener) != server:
-        return None
+    if world.listeners.get(listener) != server:
+        listener = server
     known = next((name for name in world.databases() if name.lower() == database.lower()), database)
-    reached, refusal = clients.arrival(world, listener, known)
+    reached, refusal = clients.arrival(world, listener, known, _reads(said))
     if refusal is not None:
         raise refusal
     return reached if reached != server else None

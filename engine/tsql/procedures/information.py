@@ -362,7 +362,7 @@ def _server_diagnostics(call: Call) -> None:
     states = {
         "system": 1,
         "resource": 1,
-        "query_processing": 2 if starved else 1,
+        "query_processing": 3 if context.server.short_of_threads else 2 if starved else 1,
         "io_subsystem": 2 if any(copy.disk_failed for copy in copies) else 1,
         "events": 0,
     }

@@ -8,7 +8,8 @@ from engine.availability import commands
 from engine.messages import SqlError
 from engine.model import ReplicaWord, SuspendReason, SyncState, World
 from engine.protocol import serving
-from tests.engine.availability.worlds import ag_lab, do, primaries, until
+from engine.drill.running.build import build_world
+from tests.engine.availability.worlds import ag_lab, do, many_of, primaries, until
 
 
 def online_s(world: World) -> list[float]:
@@ -240,3 +241,16 @@ def _commits(world: World, seconds: float) -> float:
     before = world.flow.positions(source).transactions
     until(world, world.tick / 100 + seconds)
     return world.flow.positions(source).transactions - before
+
+
+@pytest.mark.parametrize(("level", "stays"), [(4, "NODE_1"), (5, "NODE_2")])
+def test_too_few_worker_threads_are_logged_and_fail_the_group_at_level_5(level: int, stays: str) -> None:
+    """[DOC: thread usage of groups; flexible failover policy]"""
+    world = build_world(many_of(1, 40), 1)
+    configure = "EXEC sp_configure 'show advanced options', 1; RECONFIGURE; EXEC sp_configure 'max worker threads', {}"
+    do(world, f"sql NODE_1 ALTER AVAILABILITY GROUP AG1 SET (FAILURE_CONDITION_LEVEL = {level})")
+    do(world, f"sql NODE_1 {configure.format(128)}; RECONFIGURE")
+    until(world, 90)
+    assert [line[1] for line in world.errorlog["NODE_1"]].count(35217) >= 1
+    assert primaries(world) == [stays]
+    assert 35217 not in [line[1] for line in world.errorlog["NODE_2"]]

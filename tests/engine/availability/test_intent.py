@@ -165,6 +165,28 @@ def test_a_program_with_read_intent_is_sent_on_from_the_listener() -> None:
     assert [message["number"] for message in refused.get("messages")] == [982, 4060, 18456]
 
 
+@pytest.mark.parametrize(
+    ("allowed", "intent", "reached"),
+    [(ALL, False, "NODE_1"), (ALL, True, "NODE_2"), (READ_ONLY, False, 978), (NO, False, 976)],
+)
+def test_a_secondary_sends_writers_to_the_primary(allowed: str, intent: bool, reached: str | int) -> None:
+    """[DOC: read/write connection redirection]"""
+    world = ag_lab(version=2019)
+    modify(world, "NODE_1", "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_1:1433')")
+    modify(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
+    told = ";ApplicationIntent=ReadOnly" if intent else ""
+    do(world, f"change-connection NODE_2 Server=NODE_2;Database=Sales{told}")
+    if isinstance(reached, int):
+        assert sql(world, "NODE_2", "SELECT 1") == [reached, 4060, 18456]
+    else:
+        assert server_reached(world, "NODE_2") == reached
+        assert server_reached(world, "NODE_2#2") == "NODE_2", "without a database nobody is sent on"
+    if allowed == ALL:
+        program = {"login": "sa", "password": "right", "database": "Sales"}
+        do(world, f"connect NODE_2#tds1 {json.dumps(program | ({'intent': 'ReadOnly'} if intent else {}))}")
+        assert ("NODE_2#tds1" in world.sessions) is (reached == "NODE_2")
+
+
 def test_servers_of_an_inner_routing_list_share_the_readers() -> None:
     nested = "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))"
     old = ag_lab(version=2014)

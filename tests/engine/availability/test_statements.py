@@ -224,6 +224,45 @@ def test_a_group_from_nothing_to_its_first_failover() -> None:
     assert world.listeners["L2"] == "NODE_2"
 
 
+NOT_SIMULATED = [
+    # option of CREATE; since when there is such an option
+    (2017, "WITH (CLUSTER_TYPE = NONE) FOR", ""),
+    (2017, "WITH (CLUSTER_TYPE = EXTERNAL) FOR", ""),
+    (2022, "WITH (CONTAINED) FOR", ""),
+    (2022, "WITH (CONTAINED, REUSE_SYSTEM_DATABASES) FOR", ""),
+    (2019, "WITH (WRITE_LEASE_VALIDITY = 20) FOR", ""),
+    (2017, "FOR", ", AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = EXTERNAL"),
+    (2017, "FOR", ", AVAILABILITY_MODE = CONFIGURATION_ONLY"),
+]
+
+
+@pytest.mark.parametrize(("since", "head", "option"), NOT_SIMULATED)
+def test_what_only_the_product_has_is_refused_by_name_and_nothing_is_done(
+    since: int, head: str, option: str
+) -> None:
+    url = "ENDPOINT_URL = 'TCP://NODE_1:5022'"
+    modes = option or ", AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, FAILOVER_MODE = MANUAL"
+    create = f"CREATE AVAILABILITY GROUP AG2 {head} REPLICA ON 'NODE_1' WITH ({url}{modes})"
+    world = ag_lab(version=since)
+    told = done(world, "NODE_1", create)["messages"]
+    assert [message["text"][:14] for message in told] == ["Not simulated:"]
+    assert all(len(node.config.groups) == 1 for node in world.nodes.values())
+    assert sql(ag_lab(version=2014), "NODE_1", create) == [102]
+
+
+def test_options_that_only_show_are_kept() -> None:
+    world = ag_lab(version=2019)
+    assert say(world, "NODE_1", f"{AG}SET (DTC_SUPPORT = PER_DB)") == []
+    assert say(world, "NODE_1", f"{AG}SET (CLUSTER_TYPE = WSFC)") == [102]
+    url = "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_2:1433')"
+    assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH ({url})") == []
+    asked = (
+        "SELECT g.dtc_support, r.read_write_routing_url FROM sys.availability_groups g JOIN sys.availability_replicas r "
+        "ON r.group_id = g.group_id WHERE r.replica_server_name = 'NODE_2'"
+    )
+    assert done(world, "NODE_3", asked)["results"][0]["rows"] == [[1, "TCP://NODE_2:1433"]]
+
+
 # what the neighbours say: at the primary, at a readable secondary, at one whose data movement is suspended
 NEIGHBOURS = [
     ("BACKUP DATABASE Orders TO DISK = 'D:\\o.bak'", [], [3059, 3013], [3059, 3013]),

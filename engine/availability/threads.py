@@ -1,0 +1,38 @@
+"""Worker threads that availability groups take, and what happens when there are not enough. [DOC: thread usage of
+groups]"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from engine.model import World
+from engine.protocol import errorlog
+
+RESERVED: Final = 40
+"""Groups start no thread that would leave fewer than so many: their pool has `max worker threads` less 40. Documented
+[DOC: thread usage of groups]."""
+
+
+def watch(world: World) -> None:
+    """After the log streams have been set up anew: instances whose threads have become too few, or enough again."""
+    for server in dict.fromkeys(name for name, _ in world.replicas):
+        if _short(world, server) != world.instances[server].short_of_threads:
+            world.after(0.0, "availability.threads", server)
+
+
+def _short(world: World, server: str) -> bool:
+    instance = world.instances[server]
+    return instance.answering and world.flow.workers_left(instance.host) < RESERVED
+
+
+def changed(world: World, server: str) -> None:
+    """Timer: the log says that a thread could not be started; groups at the highest failure condition level fail."""
+    short = _short(world, server)
+    if short != world.instances[server].short_of_threads:
+        world.update_instance(server, short_of_threads=short)
+        if short:
+            errorlog.write(world, server, 35217)
+
+
+HANDLERS: Final[dict[str, Callable[..., None]]] = {"availability.threads": changed}
