@@ -173,7 +173,9 @@ def _routing_url(replica: Replica, value: Value, operation: str) -> Replica:
 
 
 def _write_routing_url(replica: Replica, value: Value, operation: str) -> Replica:
-    return replace(replica, read_write_routing_url=_routing_url(replica, value, operation).read_only_routing_url)
+    return replace(
+        replica, read_write_routing_url=_routing_url(replica, value, operation).read_only_routing_url
+    )
 
 
 def _routing_list(replica: Replica, value: Value, operation: str) -> Replica:
