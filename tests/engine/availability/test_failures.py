@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from engine.availability import commands
+from engine.drill.running.build import build_world
 from engine.messages import SqlError
 from engine.model import ReplicaWord, SuspendReason, SyncState, World
 from engine.protocol import serving
-from engine.drill.running.build import build_world
 from tests.engine.availability.worlds import ag_lab, do, many_of, primaries, until
 
 

@@ -257,8 +257,8 @@ def test_options_that_only_show_are_kept() -> None:
     url = "PRIMARY_ROLE (READ_WRITE_ROUTING_URL = 'TCP://NODE_2:1433')"
     assert say(world, "NODE_1", f"{AG}MODIFY REPLICA ON 'NODE_2' WITH ({url})") == []
     asked = (
-        "SELECT g.dtc_support, r.read_write_routing_url FROM sys.availability_groups g JOIN sys.availability_replicas r "
-        "ON r.group_id = g.group_id WHERE r.replica_server_name = 'NODE_2'"
+        "SELECT g.dtc_support, r.read_write_routing_url FROM sys.availability_groups g "
+        "JOIN sys.availability_replicas r ON r.group_id = g.group_id WHERE r.replica_server_name = 'NODE_2'"
     )
     assert done(world, "NODE_3", asked)["results"][0]["rows"] == [[1, "TCP://NODE_2:1433"]]
 
