@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from typing import Final
 
 import pytest
 
@@ -208,10 +209,27 @@ def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
     return breaches
 
 
+STATE_OF_MIRRORING: Final = ("engine.mirroring", "engine.model", "engine.tsql.catalog.mirroring")
+"""Who reads what a server knows of its session: the kind itself, the world that holds it, and the view of it."""
+
+
+def policy_breaches(name: str, tree: ast.Module) -> list[str]:
+    """Readers of one kind of group; role, state and leader of all kinds are known to `engine.protocol.groups`."""
+    if within(name, STATE_OF_MIRRORING):
+        return []
+    return [
+        f"{name}:{node.lineno} reads the state of mirroring; ask the policy of the group"
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Attribute) and node.attr == "mirroring"
+    ]
+
+
 def breaches_of(name: str, tree: ast.Module) -> list[str]:
     breaches = wall_breaches(name, tree) + view_breaches(name, tree)
     if name.startswith("engine."):
-        breaches += layer_breaches(name, tree) + reproducibility_breaches(name, tree)
+        breaches += (
+            layer_breaches(name, tree) + reproducibility_breaches(name, tree) + policy_breaches(name, tree)
+        )
     return breaches
 
 
@@ -246,6 +264,7 @@ def test_data_folders_hold_no_code(name: str) -> None:
         ("engine.drill.running.goals", "x = datetime.now()"),
         ("engine.drill.running.goals", "open('x')"),
         ("engine.tsql.select", "sqlite3.connect('file')"),
+        ("engine.protocol.options", "copy.mirroring.role is Role.MIRROR"),
         ("app.storage.runs", "import PySide6"),
         ("app.main_window.session", "from PySide6.QtGui import QAction"),
         ("app.main_window.session", "from PySide6 import QtWidgets"),
@@ -264,6 +283,8 @@ def test_a_breach_is_seen(name: str, source: str) -> None:
         ("engine.flow.link", "from engine.flow.disks import write\nfrom engine.constants import TICKS_PER_S"),
         ("engine.drill.running.goals", "import engine.simulator, math\nfrom engine.model import World"),
         ("engine.tsql.select", "sqlite3.connect(':memory:')"),
+        ("engine.mirroring.roles", "copy.mirroring.role"),
+        ("engine.drill.par.offers", "from engine.mirroring import settings"),
         ("app.main_window.session", "from PySide6.QtCore import QObject, Signal\nfrom PySide6 import QtCore"),
         ("app.views.console.editor", "from app.views.console.results import Grid\nimport engine.events"),
         (

@@ -24,6 +24,9 @@ COMPRESS_SYNCHRONOUS: Final = 9592
 """Trace flag that compresses the log to synchronous secondaries, which is off since 2016. Documented [DOC: tune
 compression]."""
 
+READY: Final = "READY"
+"""is_failover_ready: the cluster has it that the copy could become primary without loss."""
+
 SERIAL_REDO: Final = 3459
 """Trace flag that turns parallel redo off. Known."""
 
@@ -54,8 +57,43 @@ def _is_route(world: World, copy: DatabaseCopy, group: AvailabilityGroup, server
 class Availability(groups.Policy):
     """One primary, several secondaries, and a cluster that decides who is which."""
 
-    def writes(self, copy: DatabaseCopy) -> bool:
+    def role(self, copy: DatabaseCopy) -> str:
+        return copy.availability.role.name
+
+    def state(self, copy: DatabaseCopy) -> str:
+        return copy.availability.state.name
+
+    def database_state(self, copy: DatabaseCopy) -> str:
+        """SYNCHRONIZED while one of the secondaries is."""
+        states = [state for _, state in copy.availability.peers]
+        best = (
+            SyncState.SYNCHRONIZED if self.in_step(copy) else max(states, default=SyncState.NOT_SYNCHRONIZING)
+        )
+        return best.name
+
+    def words(self, world: World, copy: DatabaseCopy) -> set[str]:
+        mine = copy.availability
+        words = super().words(world, copy) | ({"SUSPENDED"} if mine.suspended is not None else set())
+        group = replicas.group_of(world, copy.server, mine.guid or 0)
+        ready = group is not None and (copy.database, copy.server) in group.ready
+        return words | ({READY} if ready else set())
+
+    def leads(self, copy: DatabaseCopy) -> bool:
         return copy.availability.role is ReplicaRole.PRIMARY
+
+    def follows(self, copy: DatabaseCopy) -> bool:
+        return copy.availability.role is ReplicaRole.SECONDARY
+
+    def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
+        """With synchronous commit here and at some secondary."""
+        group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
+        if group is None or not self.leads(copy):
+            return False
+        others = (replica.server for replica in group.replicas if replica.server != copy.server)
+        return any(movement.synchronous(world, copy, server) for server in others)
+
+    def writes(self, copy: DatabaseCopy) -> bool:
+        return self.leads(copy)
 
     def in_step(self, copy: DatabaseCopy) -> bool:
         return any(state is SyncState.SYNCHRONIZED for _, state in copy.availability.peers)

@@ -12,6 +12,7 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
+from engine.mirroring import quorum
 from engine.mirroring.monitor_rows import MonitorRow, MonitorRows
 from engine.model import Alert, DatabaseCopy, Job, Key, Role, Safety, Tick, World, ticks
 from engine.protocol import errorlog, jobs, statements
@@ -119,6 +120,18 @@ def _of_principal(
     )
     row = replace(row, transaction_delay_ms=row.average_delay_ms * row.transactions_per_s)
     return replace(row, time_behind_tick=_time_behind(row, before))
+
+
+def send_queue_kb(world: World, copy: DatabaseCopy) -> float:
+    """Log that the principal knows not to have been sent; what no mirror fetches piles up as well."""
+    flow = world.flow
+    if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
+        return 0.0
+    flushed_kb = flow.positions(copy.source).flushed_kb
+    there = [flow.stream_positions(stream) for stream in flow.streams_of(copy.source)]
+    if quorum.sees_partner(world, copy):
+        return max([0.0, *(flushed_kb - at.sent_kb for at in there)])
+    return max(0.0, flushed_kb - max([copy.mirroring.failover_lsn_kb, *(at.hardened_kb for at in there)]))
 
 
 def _last_known_kb(world: World, copy: DatabaseCopy) -> float:

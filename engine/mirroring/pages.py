@@ -132,6 +132,12 @@ def _note(world: World, key: Key, page: int, *, status: int) -> None:
     world.update_copy(key, page_repairs=tuple([*kept, row][-REPAIRS_KEPT:]))
 
 
+def met(copy: DatabaseCopy, page: int) -> bool:
+    """Someone or redo has read the damaged page: redo has failed, or the page is repaired or about to be."""
+    repaired_or_tried = any(repair.page == page for repair in copy.page_repairs)
+    return copy.mirroring.redo_failed or page not in copy.bad_pages or repaired_or_tried
+
+
 def mend(world: World, server: str, database: str) -> None:
     """`mend-page`: the damaged pages of a copy are restored from a backup that another DBA has found."""
     copy = world.copies[server, database]

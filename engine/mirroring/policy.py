@@ -14,6 +14,24 @@ from engine.protocol.groups import Precondition, StreamTerms
 class Mirroring(groups.Policy):
     """Two partners, of which one writes, and perhaps a witness."""
 
+    def role(self, copy: DatabaseCopy) -> str:
+        return copy.mirroring.role.name if copy.mirroring.role is not None else ""
+
+    def state(self, copy: DatabaseCopy) -> str:
+        return copy.mirroring.state.name if copy.mirroring.state is not None else ""
+
+    def leads(self, copy: DatabaseCopy) -> bool:
+        return copy.mirroring.role is Role.PRINCIPAL
+
+    def follows(self, copy: DatabaseCopy) -> bool:
+        return copy.mirroring.role is Role.MIRROR
+
+    def role_sequence(self, copy: DatabaseCopy) -> int:
+        return copy.mirroring.role_sequence
+
+    def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
+        return self.leads(copy) and copy.mirroring.safety is Safety.FULL
+
     def writes(self, copy: DatabaseCopy) -> bool:
         session = copy.mirroring
         return session.role is Role.PRINCIPAL and session.state is not MirrorState.PENDING_FAILOVER
@@ -72,6 +90,9 @@ class Mirroring(groups.Policy):
         if copy.mirroring.role is not Role.MIRROR:
             return 0
         return 3059 if world.instances[copy.server].version >= 2012 else 954
+
+    def option_refusal(self, copy: DatabaseCopy) -> int:
+        return 954 if copy.mirroring.role is Role.MIRROR else 0
 
     def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
         if copy.mirroring.role is not Role.MIRROR:

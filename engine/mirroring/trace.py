@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.model import Key, World
+from engine.model import DatabaseCopy, Key, World
 
 STATES: Final = (
     "Null Notification",
@@ -23,6 +23,11 @@ STATES: Final = (
     "Synchronizing Principal",
 )
 """Texts of the state change event by id. Documented [DOC: Database Mirroring State Change event class]."""
+
+
+def last(copy: DatabaseCopy) -> int:
+    """The id of the latest state change of the copy."""
+    return copy.mirroring.trace
 
 
 def note(world: World, key: Key, new: int) -> None:

@@ -56,6 +56,38 @@ class Precondition:
 class Policy:
     """A database in no group; a kind of group says what is otherwise."""
 
+    def role(self, copy: DatabaseCopy) -> str:
+        """The role of the copy as its server knows it, as catalog views spell it; empty: it has none."""
+        return ""
+
+    def state(self, copy: DatabaseCopy) -> str:
+        """How far the copy is in step, as its server knows, as catalog views spell it; empty: with no other copy."""
+        return ""
+
+    def database_state(self, copy: DatabaseCopy) -> str:
+        """How far the group is in step, as *copy*, which leads it, knows."""
+        return self.state(copy)
+
+    def words(self, world: World, copy: DatabaseCopy) -> set[str]:
+        """All that is true of the copy: its role, its states."""
+        return {self.role(copy), self.state(copy), copy.db_state.name} - {""}
+
+    def leads(self, copy: DatabaseCopy) -> bool:
+        """The other copies get their log from this one, as its server believes; one that is alone leads, too."""
+        return True
+
+    def follows(self, copy: DatabaseCopy) -> bool:
+        """The copy gets its log from another one, as its server believes."""
+        return False
+
+    def role_sequence(self, copy: DatabaseCopy) -> int:
+        """How often the copy knows the roles to have changed: of two that claim to lead the higher one is right."""
+        return 1
+
+    def commits_wait(self, world: World, copy: DatabaseCopy) -> bool:
+        """The copy leads, and is set up so that commits wait for a copy elsewhere."""
+        return False
+
     def writes(self, copy: DatabaseCopy) -> bool:
         """The role of the copy lets clients work in it."""
         return True
@@ -110,6 +142,10 @@ class Policy:
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
         """The number under which the role of the copy refuses a backup of it; 0: it does not."""
+        return 0
+
+    def option_refusal(self, copy: DatabaseCopy) -> int:
+        """The number under which the role of the copy refuses ALTER DATABASE … SET; 0: it does not."""
         return 0
 
     def backs_up_closed(self, copy: DatabaseCopy) -> bool:

@@ -8,8 +8,19 @@ from typing import Final
 
 from engine.constants import COMPATIBILITY, COMPATIBILITY_MIN
 from engine.messages import Message, SqlError
-from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, Role, World
-from engine.protocol import chain, commits, disks, encryption, files, security, statements, streams, volumes
+from engine.model import DatabaseCopy, DbState, Instance, RecoveryModel, World
+from engine.protocol import (
+    chain,
+    commits,
+    disks,
+    encryption,
+    files,
+    groups,
+    security,
+    statements,
+    streams,
+    volumes,
+)
 
 REFUSED_WHILE_MIRRORED: Final = frozenset(
     {
@@ -34,8 +45,9 @@ def set_option(world: World, server: str, database: str, option: str, value: str
     if copy.group_kind and wanted in REFUSED_WHILE_MIRRORED:
         raise SqlError(1468, copy.database, also=(5069,))
     act = ACTS.get(words[0])
-    if copy.group_kind == "mirroring" and copy.mirroring.role is Role.MIRROR:
-        raise SqlError(954, copy.database, also=(5069,))
+    refused = groups.policy(copy).option_refusal(copy)
+    if refused:
+        raise SqlError(refused, copy.database, also=(5069,))
     if copy.db_state is DbState.RESTORING and not copy.group_kind:
         raise SqlError(5052, "ALTER DATABASE", "Restoring", also=(5069,))
     if act is not None:

@@ -9,8 +9,8 @@ from typing import Final
 import numpy as np
 
 from engine.constants import TICKS_PER_S
-from engine.model import Failover, MirrorState, Safety, World
-from engine.protocol import serving
+from engine.model import Failover, Safety, World
+from engine.protocol import groups, serving
 from engine.published.lab import MIRROR, PRINCIPAL, WITNESS, lab, play
 from engine.published.rows import Class, Row, number, statement
 from engine.published.table6 import FAILOVER_S
@@ -273,7 +273,7 @@ def _losses() -> list[Row]:
             f"{WP}, Loss of the mirror",
             "loss of the mirror",
             "the principal continues, exposed; the state is DISCONNECTED",
-            serving.serves(mirror, here) and mirror.copies[here].mirroring.state is MirrorState.DISCONNECTED,
+            serving.serves(mirror, here) and _mirroring_state(mirror) == "DISCONNECTED",
             _state(mirror),
         ),
         statement(
@@ -282,7 +282,7 @@ def _losses() -> list[Row]:
             "loss of the witness",
             "mirroring continues without interruption, without automatic failover",
             serving.serves(witness, here)
-            and witness.copies[here].mirroring.state is MirrorState.SYNCHRONIZED
+            and _mirroring_state(witness) == "SYNCHRONIZED"
             and not serving.serves(after_witness, (MIRROR, "Sales")),
             f"{_state(witness)}; no failover when the principal is lost too",
         ),
@@ -303,8 +303,11 @@ def _lost(script: str) -> World:
     return world
 
 
+def _mirroring_state(world: World) -> str:
+    copy = world.copies[PRINCIPAL, "Sales"]
+    return groups.policy(copy).state(copy)
+
+
 def _state(world: World) -> str:
     serves = serving.serves(world, (PRINCIPAL, "Sales"))
-    state = world.copies[PRINCIPAL, "Sales"].mirroring.state
-    name = state.name if state is not None else "no session"
-    return f"{name}, {'serves' if serves else 'does not serve'}"
+    return f"{_mirroring_state(world) or 'no session'}, {'serves' if serves else 'does not serve'}"

@@ -136,12 +136,7 @@ def _mend_pages(world: World, item: Input) -> None:
 def _read(world: World, fault: Fault) -> str:
     copy = world.copies[fault.args[0], fault.args[1]]
     page = dict(fault.before)["page"]
-    met = (
-        copy.mirroring.redo_failed
-        or page not in copy.bad_pages
-        or any(r.page == page for r in copy.page_repairs)
-    )
-    return say("the page was read") if met else ""
+    return say("the page was read") if pages.met(copy, page) else ""
 
 
 VERBS: Final = (

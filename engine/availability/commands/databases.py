@@ -66,7 +66,7 @@ def fit(
 def _check_fit(copy: DatabaseCopy, group: str, guid: int | None) -> None:
     if copy.availability.guid is not None:
         raise SqlError(35280 if copy.availability.guid == guid else 35244, copy.database, group)
-    if copy.mirroring.guid is not None:
+    if copy.group_kind == "mirroring":
         raise SqlError(1468, copy.database)
     if copy.db_state is not DbState.ONLINE:
         raise SqlError(1467, copy.database)

@@ -9,13 +9,13 @@ from dataclasses import dataclass, replace
 from typing import Final, Literal
 
 from engine import arithmetic
-from engine.availability import replicas
+from engine.availability.policy import READY
 from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S, VERSIONS
 from engine.drill.team.calls import Calls, closed_by, true_statuses
 from engine.events import Event
 from engine.flow.setup import worker_threads
-from engine.mirroring import monitor
+from engine.mirroring import monitor, settings
 from engine.model import (
     Availability,
     AvailabilityGroup,
@@ -30,7 +30,6 @@ from engine.model import (
     Program,
     ReplicaRole,
     Role,
-    Safety,
     SyncState,
     WitnessState,
     World,
@@ -96,9 +95,9 @@ def principal(world: World, database: str) -> DatabaseCopy | None:
     def rank(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
         return (
             copy.server in serving,
-            copy.mirroring.role is Role.PRINCIPAL or copy.availability.role is ReplicaRole.PRIMARY,
+            copy.group is not None and groups.policy(copy).leads(copy),
             copy.group is None,
-            copy.mirroring.role_sequence,
+            groups.policy(copy).role_sequence(copy),
         )
 
     return max(copies, key=rank, default=None)
@@ -109,9 +108,6 @@ def principal(world: World, database: str) -> DatabaseCopy | None:
 NO_SESSION: Final = "NONE"
 ARMED: Final = "ARMED"
 """The mirror would take over by itself if the principal were lost now."""
-
-READY: Final = "READY"
-"""is_failover_ready: the cluster has it that the copy could become primary without loss."""
 
 GROUP_WORDS: Final = (*ReplicaRole.__members__, *SyncState.__members__, READY)
 DATABASE_WORDS: Final = tuple(
@@ -172,19 +168,11 @@ def database_is(facts: Facts, database: str, word: str) -> bool:
 
 
 def state_word(world: World, database: str) -> str:
-    """The state of *database* in its session or group, as the copy that leads it knows; NONE in none.
-
-    A database of an availability group is SYNCHRONIZED while one of its secondaries is.
-    """
+    """The state of *database* in its session or group, as the copy that leads it knows; NONE in none."""
     copy = principal(world, database)
     if copy is None or copy.group is None:
         return NO_SESSION
-    if copy.mirroring.state is not None:
-        return copy.mirroring.state.name
-    if groups.policy(copy).in_step(copy):
-        return SyncState.SYNCHRONIZED.name
-    states = [state for _, state in copy.availability.peers]
-    return max(states, default=SyncState.NOT_SYNCHRONIZING).name
+    return groups.policy(copy).database_state(copy)
 
 
 def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
@@ -194,20 +182,7 @@ def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
         return word == "ABSENT"
     if copy.group is None and word == NO_SESSION:
         return True
-    if copy.availability.guid is not None:
-        return word in _group_words(facts.world, copy)
-    known = (copy.mirroring.role, copy.mirroring.state, copy.db_state)
-    return any(value is not None and value.name == word for value in known)
-
-
-def _group_words(world: World, copy: DatabaseCopy) -> set[str]:
-    """All that is true of a copy in an availability group."""
-    mine = copy.availability
-    words = {mine.role.name, mine.state.name, copy.db_state.name}
-    words |= {"SUSPENDED"} if mine.suspended is not None else set()
-    group = replicas.group_of(world, copy.server, mine.guid or 0)
-    ready = group is not None and (copy.database, copy.server) in group.ready
-    return words | ({READY} if ready else set())
+    return word in groups.policy(copy).words(facts.world, copy)
 
 
 def serves(facts: Facts, database: str, server: str | None) -> bool:
@@ -218,15 +193,12 @@ def serves(facts: Facts, database: str, server: str | None) -> bool:
 
 def witness_is(facts: Facts, database: str, word: str) -> bool:
     copy = principal(facts.world, database)
-    if copy is None or copy.mirroring.witness is None:
-        return word == NO_SESSION
-    return copy.mirroring.witness_state.name == word
+    return word == ((settings.witness_word(copy) if copy is not None else "") or NO_SESSION)
 
 
 def safety_is(facts: Facts, database: str, word: str) -> bool:
     copy = principal(facts.world, database)
-    none = copy is None or copy.mirroring.guid is None or copy.mirroring.safety is Safety.UNKNOWN
-    return word == (NO_SESSION if none or copy is None else copy.mirroring.safety.name)
+    return word == ((settings.safety_word(copy) if copy is not None else "") or NO_SESSION)
 
 
 def runs_on(world: World, instance: str, computer: str) -> bool:
@@ -356,7 +328,7 @@ def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
 
 def _timeout_s(facts: Facts, database: str) -> float:
     copy = principal(facts.world, database)
-    return float(copy.mirroring.timeout_s) if copy is not None and copy.mirroring.guid is not None else 0.0
+    return float(settings.timeout_s(copy)) if copy is not None else 0.0
 
 
 def _operations_kb(facts: Facts, database: str) -> float:

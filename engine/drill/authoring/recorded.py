@@ -20,7 +20,9 @@ from engine.drill.authoring.variants import VARIANTS, picked, substituted
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
 from engine.inputs import Input, InputProblem
-from engine.model import Role, World
+from engine.mirroring import settings
+from engine.model import World
+from engine.protocol import groups
 from engine.verbs import REMARKS, VERBS
 from engine.words import say
 
@@ -234,17 +236,15 @@ def _facts(world: World) -> Iterator[tuple[str, str]]:
     """Conditions that may be goals, with what they say."""
     for database in world.availability:
         copies = world.copies_of(database)
-        principal = next((copy for copy in copies if copy.mirroring.role is Role.PRINCIPAL), None)
-        if principal is not None:
-            yield f"{database} serves on {principal.server}", f"{database} serves on {principal.server}"
-            yield f"{database} is SYNCHRONIZED", f"{database} is protected by a synchronized mirror"
-            if principal.mirroring.witness is not None:
+        for copy in (copy for copy in copies if groups.policy(copy).leads(copy)):
+            yield f"{database} serves on {copy.server}", f"{database} serves on {copy.server}"
+            if copy.group is not None:
+                yield f"{database} is SYNCHRONIZED", f"{database} is protected by a synchronized copy"
+            if settings.witness(copy) is not None:
                 yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
-        for copy in copies:
-            if principal is None and copy.mirroring.role is None:
-                yield f"{database} serves on {copy.server}", f"{database} serves on {copy.server}"
-            if copy.mirroring.role is Role.MIRROR:
-                yield f"{database} on {copy.server} is MIRROR", f"{copy.server} is the mirror of {database}"
+        for copy in (copy for copy in copies if groups.policy(copy).follows(copy)):
+            role = groups.policy(copy).role(copy)
+            yield f"{database} on {copy.server} is {role}", f"{copy.server} is {role} of {database}"
         yield f"manual_failovers({database}) > 0", f"{database} was failed over manually"
     for server in world.instances:
         yield f"{server} is RUNNING", f"{server} runs"

@@ -13,6 +13,7 @@ from engine.drill.judging import report
 from engine.drill.running.drill import Drill
 from engine.events import Event
 from engine.model import Tick
+from engine.protocol import groups
 from engine.words import say
 
 CURVES: Final = ("send_queue_kb", "redo_queue_kb", "transactions_per_s")
@@ -112,13 +113,10 @@ def _copy(drill: Drill, key: tuple[str, str]) -> str:
     if copy is None:
         return "ABSENT"
     if not drill.world.instances[key[0]].running:  # what it was is not what it is
-        return (
-            say("instance is down")
-            if copy.mirroring.role is None
-            else say("instance is down, was {role}", role=copy.mirroring.role.name)
-        )
-    known = (copy.mirroring.role, copy.mirroring.state, copy.db_state)
-    return ", ".join(value.name for value in known if value is not None)
+        role = groups.policy(copy).role(copy)
+        return say("instance is down, was {role}", role=role) if role else say("instance is down")
+    policy = groups.policy(copy)
+    return ", ".join(filter(None, (policy.role(copy), policy.state(copy), copy.db_state.name)))
 
 
 def _client(drill: Drill, name: str) -> str:

@@ -11,7 +11,9 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.counterfactual import looks
 from engine.drill.running.drill import Drill
 from engine.inputs import Input, InputProblem
-from engine.model import Role, World
+from engine.mirroring import settings
+from engine.model import World
+from engine.protocol import groups
 from engine.verbs import VERBS, ledger
 from engine.verbs.lines import parse_line, parse_script
 
@@ -63,13 +65,12 @@ def _repairs(world: World) -> Iterator[str]:
 def _statements(world: World) -> Iterator[str]:
     """What the DBA may tell a server of each mirrored database; one that cannot be so now is not offered."""
     for (server, database), copy in world.copies.items():
-        session = copy.mirroring
-        if session.guid is None or not world.instances[server].running:
+        if copy.group_kind != "mirroring" or not world.instances[server].running:
             continue
         clauses = ["OFF"]
-        if session.role is Role.PRINCIPAL:
+        if groups.policy(copy).leads(copy):
             clauses += ["FAILOVER", "SUSPEND", "RESUME", "SAFETY FULL", "SAFETY OFF"]
-            if session.witness is not None:
+            if settings.witness(copy) is not None:
                 yield f"sql {server} ALTER DATABASE [{database}] SET WITNESS OFF"
         else:
             clauses += ["FORCE_SERVICE_ALLOW_DATA_LOSS", "RESUME"]

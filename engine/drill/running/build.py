@@ -15,7 +15,7 @@ from engine.flow import Flow
 from engine.flow.sites import SITES
 from engine.mirroring import roles, sync
 from engine.model import DbState, Key, MirrorState, RecoveryModel, Role, Safety, WitnessState, World
-from engine.protocol import clients, endpoints, jobs, names, network, startup, streams
+from engine.protocol import clients, endpoints, groups, jobs, names, network, startup, streams
 
 START_LOG_KB: Final = 1_000_000.0
 """Where the log of every database stands at the start. Assumed; only differences matter."""
@@ -207,7 +207,9 @@ def _add_clients(world: World, scenario: Scenario) -> None:
         world.clients[client.name] = replace(
             made,
             connected_to=server if serves else None,
-            known_partner=world.copies[keys[0]].mirroring.partner if serves else None,
+            known_partner=groups.policy(world.copies[keys[0]]).partner(world.copies[keys[0]])
+            if serves
+            else None,
         )
         if not serves:
             clients.look_for_server(world, client.name)
@@ -215,6 +217,6 @@ def _add_clients(world: World, scenario: Scenario) -> None:
 
 def _start_flow(world: World, owner: Key) -> None:
     source = streams.add_source(world, owner, START_LOG_KB)
-    mirror = world.copies[owner].mirroring.partner
+    mirror = groups.policy(world.copies[owner]).partner(world.copies[owner])
     if mirror is not None:
         streams.attach(world, source, (mirror, owner[1]))

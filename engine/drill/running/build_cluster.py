@@ -24,7 +24,7 @@ from engine.model import (
     SyncState,
     World,
 )
-from engine.protocol import network, streams
+from engine.protocol import groups, network, streams
 
 ENDPOINT: Final = "Hadr_endpoint"
 """The New Availability Group wizard names the endpoint so. Known; scripts of public sites rely on it."""
@@ -202,7 +202,7 @@ def _state(group: AvailabilityGroup, server: str) -> SyncState:
 
 def follows(world: World, key: Key) -> bool:
     """The copy is a secondary: it writes no log of its own."""
-    return world.copies[key].availability.role is ReplicaRole.SECONDARY
+    return groups.policy(world.copies[key]).follows(world.copies[key])
 
 
 def attach(world: World) -> None:

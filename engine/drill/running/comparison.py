@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from engine.model import Failover, Safety, World
+from engine.mirroring import settings
+from engine.model import Failover, World
 from engine.protocol import network
 from engine.published.table6 import FAILOVER_S, REFERENCE
 from engine.words import say
@@ -49,9 +50,10 @@ def unlike(world: World, failover: Failover) -> str:
         return say("the published table has no row for this cause ({cause})", cause=failover.cause)
     if failover.kind != ("manual" if failover.cause == "manual" else "automatic"):
         return NO_ROW[failover.kind]
-    if copy is None or copy.mirroring.safety is not Safety.FULL:
+    if copy is None or settings.safety_word(copy) != "FULL":
         return say("the paper measured with SAFETY FULL")
-    if copy.mirroring.witness is None:
+    witness = settings.witness(copy)
+    if witness is None:
         return say("the paper measured with a witness")
     if sum(other.server == failover.to_server for other in world.copies.values()) > 1:
         return say("the paper measured with one mirrored database")
@@ -61,7 +63,7 @@ def unlike(world: World, failover: Failover) -> str:
         return say("the paper measured with 1,000 connections, not {scale:g} times as many", scale=copy.scale)
     if not all(_as_published(world, server) for server in servers):
         return say("the paper measured with SQL Server 2005 on other hardware, with nothing slowed down")
-    if not all(_local(world, a, b) for a in servers for b in (*servers, copy.mirroring.witness) if a != b):
+    if not all(_local(world, a, b) for a in servers for b in (*servers, witness) if a != b):
         return say("the paper measured on a local network")
     return ""
 

@@ -27,7 +27,8 @@ from engine.drill.time.event_log import EventLog
 from engine.events import Event
 from engine.flow import Place, Samples
 from engine.inputs import Input
-from engine.model import Computer, DatabaseCopy, Instance, Key, Tick, World, ticks
+from engine.model import Computer, Instance, Key, Tick, World, ticks
+from engine.protocol import groups
 from engine.words import say
 
 HASH_EVERY: Final = 60 * TICKS_PER_S
@@ -111,7 +112,9 @@ class DrillState:
         self.world: World = build_world(scenario, self.seed)
         self.errorlog_before = self.world.errorlog.copy()
         """What the ERRORLOGs held before the first event."""
-        self.states_before = {key: _state(copy) for key, copy in self.world.copies.items()}
+        self.states_before = {
+            key: groups.policy(copy).state(copy) or None for key, copy in self.world.copies.items()
+        }
         """The state of each copy in its group before the first event; None: in none."""
         self.events = EventLog()
         self.journal: list[Input] = []
@@ -326,9 +329,3 @@ def _watched(scenario: Scenario) -> list[tuple[str, str, str | None, str]]:
         for i, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
             watched.append((f"price:{rule.name}:{i}", price.when, price.premise, price.why))
     return watched
-
-
-def _state(copy: DatabaseCopy) -> str | None:
-    if copy.mirroring.state is not None:
-        return copy.mirroring.state.name
-    return None if copy.availability.guid is None else copy.availability.state.name

@@ -14,7 +14,7 @@ from engine.drill.team.calls import HEARS, Call
 from engine.drill.team.rights import shown
 from engine.events import Event
 from engine.model import World
-from engine.protocol import network
+from engine.protocol import groups, network
 
 Row = dict[str, object]
 
@@ -183,16 +183,14 @@ def _databases(world: World, role: Role) -> Iterator[Row]:
         for copy in world.copies.values():
             if copy.server != server:
                 continue
-            words: tuple[str | None, str]
-            if copy.availability.guid is not None:
-                words = copy.availability.role.name, copy.availability.state.name
-            else:
-                mirroring = copy.mirroring
-                words = (
-                    mirroring.role.name if mirroring.role is not None else None,
-                    mirroring.state.name if mirroring.state is not None else copy.db_state.name,
-                )
-            yield {"server": server, "database": copy.database, "role": words[0], "state": words[1]}
+            policy = groups.policy(copy)
+            state = policy.state(copy) or copy.db_state.name
+            yield {
+                "server": server,
+                "database": copy.database,
+                "role": policy.role(copy) or None,
+                "state": state,
+            }
 
 
 def _links(world: World, role: Role) -> Iterator[Row]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from engine.messages import SqlError
+from engine.mirroring import trace
 from engine.model import World
 from engine.protocol import jobs
 from engine.tsql.batches import ledger
@@ -62,4 +63,4 @@ def marks(world: World, server: str) -> dict[str, Scalar]:
 def traces(world: World, server: str) -> dict[str, int]:
     """The mirroring state of each database of the server, as its last state change event gave it."""
     copies = sorted(world.copies.items())
-    return {database: copy.mirroring.trace for (where, database), copy in copies if where == server}
+    return {database: trace.last(copy) for (where, database), copy in copies if where == server}

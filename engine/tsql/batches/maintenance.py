@@ -8,8 +8,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.mirroring import pages
-from engine.model import Role
-from engine.protocol import errorlog, logspace, startup
+from engine.protocol import errorlog, groups, logspace, startup
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import ledger, locks, sources
 from engine.tsql.batches.machine import Machine
@@ -114,12 +113,7 @@ def _checkdb(machine: Machine, arguments: Arguments, quiet: bool = False) -> Non
         machine.outcome([] if quiet else [Message(2528, 10, 1, 0, text_of(2528)[1])])
         return
     repairs = any(to_text(value).upper().startswith("REPAIR") for value in arguments[1:])
-    if (
-        repairs
-        and copy is not None
-        and copy.mirroring.guid is not None
-        and copy.mirroring.role is Role.PRINCIPAL
-    ):
+    if repairs and copy is not None and copy.group_kind == "mirroring" and groups.policy(copy).leads(copy):
         raise SqlError(7930)
     if repairs:
         raise Unsimulated("DBCC CHECKDB with repair")

@@ -9,7 +9,7 @@ from engine import arithmetic
 from engine.availability import replicas
 from engine.constants import ENTERPRISE
 from engine.flow import redo_threads
-from engine.model import Role
+from engine.protocol import groups
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog import locking
 from engine.tsql.catalog.load import Work, up_s, work_here
@@ -22,7 +22,7 @@ FIRST_MIRRORING_SPID: Final = 15
 
 def _mirroring_requests(context: Context) -> Iterable[Record]:
     """Threads of mirroring: 2 a database on a principal, 3 and the redo threads on a mirror, 1 in all [MANY]."""
-    mirrored = [copy for copy in context.copies() if copy.mirroring.guid is not None]
+    mirrored = [copy for copy in context.copies() if copy.group_kind == "mirroring"]
     if not mirrored:
         return
     spid = FIRST_MIRRORING_SPID
@@ -30,7 +30,7 @@ def _mirroring_requests(context: Context) -> Iterable[Record]:
     for copy in mirrored:
         spid += 1
         yield _background(context, spid, "DBMIRROR_EVENTS_QUEUE", copy.database_id)
-        if copy.mirroring.role is Role.MIRROR:
+        if groups.policy(copy).follows(copy):
             for _ in range(1 + _redo_threads(context)):
                 yield _background(context, spid, "DBMIRROR_DBM_MUTEX", copy.database_id)
         spid += 1

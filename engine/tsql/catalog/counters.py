@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine import arithmetic
-from engine.model import DatabaseCopy, Safety
-from engine.protocol import connections
+from engine.mirroring import monitor
+from engine.model import DatabaseCopy
+from engine.protocol import connections, groups
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
 from engine.tsql.catalog import group_counters
 from engine.tsql.catalog.configurations import option_value
-from engine.tsql.catalog.databases import log_space, send_queue_kb
+from engine.tsql.catalog.databases import log_space
 from engine.tsql.catalog.group_counters import GAUGE, TOTAL
 from engine.tsql.catalog.load import (
     LOCKS_A_TRANSACTION,
@@ -154,7 +155,7 @@ def _messages(context: Context, stream: int) -> dict[str, float]:
 
 
 def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -> dict[str, float]:
-    flow, waiting = context.world.flow, copy.mirroring.safety is Safety.FULL
+    flow, waiting = context.world.flow, groups.policy(copy).commits_wait(context.world, copy)
     sent_kb, ratio = flow.stream_positions(stream).sent_kb, flow.stream_setup(stream).compression_ratio
     now = flow.reading(source)
     return {
@@ -163,7 +164,7 @@ def _principal(context: Context, copy: DatabaseCopy, source: int, stream: int) -
         "Log Bytes Sent/sec": sent_kb * 1024.0,
         "Log Bytes Sent from Cache/sec": sent_kb * 1024.0,
         "Log Compressed Bytes Sent/sec": sent_kb * 1024.0 * ratio,
-        "Log Send Queue KB": send_queue_kb(context, copy),
+        "Log Send Queue KB": monitor.send_queue_kb(context.world, copy),
         "Mirrored Write Transactions/sec": flow.positions(source).transactions if waiting else 0.0,
         "Transaction Delay": now.commit_delay_ms * now.transactions_per_s if waiting else 0.0,
     }
@@ -212,7 +213,7 @@ def _counters(context: Context) -> Iterable[Record]:
     mirrored = {
         copy.database: _mirroring_values(context, copy)
         for copy in context.copies()
-        if copy.mirroring.guid is not None
+        if copy.group_kind == "mirroring"
     }
     for database, values in _instances(mirrored).items() if mirrored else ():
         for name, kind, since in _MIRRORING:

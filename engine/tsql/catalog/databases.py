@@ -8,8 +8,7 @@ from typing import Final
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION
 from engine.identifiers import group_database_id, replica_id, unique_id
 from engine.messages import SqlError
-from engine.mirroring import quorum
-from engine.model import DatabaseCopy, DbState, RecoveryModel, Role, Snapshot
+from engine.model import DatabaseCopy, DbState, RecoveryModel, Snapshot
 from engine.protocol import logspace, options, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import access
@@ -36,18 +35,6 @@ _STATE: Final = {state: state.name for state in DbState}
 def log_reuse_wait(context: Context, copy: DatabaseCopy) -> str:
     """Why this copy's log cannot be reused further; a copy that does not write its own log has no reason."""
     return logspace.reuse_wait(context.world, copy.source)
-
-
-def send_queue_kb(context: Context, copy: DatabaseCopy) -> float:
-    """Log that the principal knows not to have been sent; what no mirror fetches piles up as well."""
-    flow = context.world.flow
-    if copy.source is None or copy.mirroring.role is not Role.PRINCIPAL:
-        return 0.0
-    flushed_kb = flow.positions(copy.source).flushed_kb
-    there = [flow.stream_positions(stream) for stream in flow.streams_of(copy.source)]
-    if quorum.sees_partner(context.world, copy):
-        return max([0.0, *(flushed_kb - at.sent_kb for at in there)])
-    return max(0.0, flushed_kb - max([copy.mirroring.failover_lsn_kb, *(at.hardened_kb for at in there)]))
 
 
 def shown_state(copy: DatabaseCopy) -> DbState:

@@ -10,9 +10,9 @@ from collections.abc import Iterable
 from typing import Final
 
 from engine.model import DatabaseCopy, ReplicaRole, SyncState
+from engine.protocol import groups as group_kinds
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import groups
-from engine.tsql.catalog.load import commits_wait
 
 TOTAL, GAUGE = 272696576, 65792
 """cntr_type of a running total that is shown per second, and of a plain number."""
@@ -128,7 +128,7 @@ def _database(context: Context, copy: DatabaseCopy) -> Values:
     reverting = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
     undo: Values = dict.fromkeys(_UNDO, None if reverting else 0.0)
     if copy.source is not None:
-        at, waits = flow.positions(copy.source), commits_wait(context, copy)
+        at, waits = flow.positions(copy.source), group_kinds.policy(copy).commits_wait(context.world, copy)
         queues = [at.flushed_kb - flow.stream_positions(one).sent_kb for one in flow.streams_of(copy.source)]
         return {
             **undo,

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine import arithmetic
-from engine.availability import movement, replicas
 from engine.constants import TICKS_PER_S
-from engine.model import DatabaseCopy, ReplicaRole, Role, Safety
+from engine.model import DatabaseCopy
+from engine.protocol import groups
 from engine.tsql.batches.context import Context
 
 MEMORY_KB: Final = 64 * 2**20
@@ -50,18 +50,6 @@ class Work:
     """Time that requests have waited for a worker thread."""
 
 
-def commits_wait(context: Context, copy: DatabaseCopy) -> bool:
-    """Commits wait for a copy elsewhere: safety FULL, or synchronous commit at the primary and some secondary."""
-    if copy.mirroring.role is Role.PRINCIPAL:
-        return copy.mirroring.safety is Safety.FULL
-    guid = copy.availability.guid
-    group = replicas.group_of(context.world, copy.server, guid) if guid is not None else None
-    if group is None or copy.availability.role is not ReplicaRole.PRIMARY:
-        return False
-    others = (replica.server for replica in group.replicas if replica.server != copy.server)
-    return any(movement.synchronous(context.world, copy, server) for server in others)
-
-
 def work_of(context: Context, copy: DatabaseCopy) -> Work:
     """What a copy has done here: it writes log, or hardens and redoes what it receives."""
     flow = context.world.flow
@@ -79,7 +67,7 @@ def work_of(context: Context, copy: DatabaseCopy) -> Work:
         pages_written=totals.pages_written,
         data_write_ms=totals.pages_written / PAGES_A_WRITE * DATA_WRITE_MS * max(1.0, setup.data_disk_factor),
         core_s=totals.core_s,
-        delay_ms=1000.0 * totals.waiting_s if commits_wait(context, copy) else 0.0,
+        delay_ms=1000.0 * totals.waiting_s if groups.policy(copy).commits_wait(context.world, copy) else 0.0,
         starved_ms=1000.0 * flow.waited_for_workers_s(copy.source),
     )
 

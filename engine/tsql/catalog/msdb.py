@@ -7,8 +7,7 @@ from typing import Final
 
 from engine.messages import SqlError
 from engine.mirroring import monitor
-from engine.model import Role
-from engine.protocol import backup
+from engine.protocol import backup, groups
 from engine.protocol.lineage import lsn
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
@@ -71,7 +70,7 @@ def _suspect_pages(context: Context) -> Iterable[Record]:
     """Pages found damaged: event type 2 (bad checksum); once repaired by the partner 5 on a principal, 4 on a mirror.
     Documented [DOC: suspect_pages, automatic page repair]."""
     for copy in context.copies():
-        done = 4 if copy.mirroring.role is Role.MIRROR else 5
+        done = 4 if groups.policy(copy).follows(copy) else 5
         repaired = {repair.page: repair.tick for repair in copy.page_repairs if repair.status == 5}
         for page in sorted({*copy.bad_pages, *repaired}):
             yield {

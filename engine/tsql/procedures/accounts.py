@@ -63,7 +63,7 @@ def _refused_while_mirrored(call: Call) -> None:
     copy = call.machine.context.copy_named(name)
     if copy is None:
         raise SqlError(15010, name)
-    if copy.mirroring.guid is not None:
+    if copy.group_kind == "mirroring":
         raise SqlError(957, copy.database)
     raise Unsimulated(call.name)
 
