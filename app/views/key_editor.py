@@ -244,7 +244,7 @@ class KeyEditor(QDialog):
             self._judge()
 
     def _say(self, tone: str, words: str) -> None:
-        colour = getattr(theme.tokens(self.palette()), tone)
+        colour = theme.tokens(self.palette()).named(tone)
         self.warning.setText(f'<span style="color:{colour.name()}">{words}</span>')
 
     @property

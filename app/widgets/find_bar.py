@@ -194,7 +194,7 @@ class FindBar(QFrame):
 
     def _tell(self, text: str, tone: str) -> None:
         self.place.setText(text)
-        self.place.setStyleSheet(f"color: {getattr(theme.tokens(self.palette()), tone).name()};")
+        self.place.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()};")
         if text and QAccessible.isActive():
             QAccessible.updateAccessibility(QAccessibleAnnouncementEvent(self.needle, text))
 

@@ -9,7 +9,7 @@ from typing import Final
 from pygments.lexer import Lexer
 from pygments.token import _TokenType
 from PySide6.QtCore import QTimer
-from PySide6.QtGui import QColor, QSyntaxHighlighter, QTextCharFormat, QTextDocument
+from PySide6.QtGui import QSyntaxHighlighter, QTextCharFormat, QTextDocument
 
 from app.widgets.theme import Tokens
 
@@ -65,7 +65,7 @@ class Highlighter(QSyntaxHighlighter):
             self._read_anew()
         line = self.currentBlock().blockNumber()
         for start, length, tone in self._spans.get(line, ()):
-            colour: QColor = getattr(self._colours, tone)
+            colour = self._colours.named(tone)
             style = QTextCharFormat()
             style.setForeground(colour)
             self.setFormat(start, length, style)

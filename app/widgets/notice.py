@@ -150,7 +150,7 @@ class Notice(QFrame):
 
     def _show_theme(self) -> None:
         colours = theme.tokens(self.palette())
-        tone = getattr(colours, self._tone)
+        tone = colours.named(self._tone)
         self._close.setIcon(theme.icon("close", colours))
         side = self.fontMetrics().height()
         self._mark.setPixmap(theme.pixmap("warning" if self._tone == "warn" else "note", tone, side))
@@ -159,6 +159,6 @@ class Notice(QFrame):
     def paintEvent(self, event: QPaintEvent) -> None:
         colours = theme.tokens(self.palette())
         painter = QPainter(self)
-        painter.fillRect(self.rect(), getattr(colours, f"{self._tone}_soft"))
-        painter.setPen(getattr(colours, self._tone))
+        painter.fillRect(self.rect(), colours.named(f"{self._tone}_soft"))
+        painter.setPen(colours.named(self._tone))
         painter.drawRect(self.rect().adjusted(0, 0, -1, -1))

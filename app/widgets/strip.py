@@ -9,7 +9,6 @@ from typing import Final
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal, Slot
 from PySide6.QtGui import (
     QBrush,
-    QColor,
     QFontMetricsF,
     QHelpEvent,
     QKeyEvent,
@@ -325,7 +324,7 @@ class Strip(QWidget):
 
     def _draw_marker(self, painter: QPainter, marker: Marker, colours: Tokens, chosen: bool) -> None:
         tone, shape = SHAPES[marker.kind]
-        colour: QColor = getattr(colours, tone)
+        colour = colours.named(tone)
         size = self.fontMetrics().height() * (0.4 if chosen else 0.31)
         centre = QPointF(self.x_of(marker.t_s), self._lanes().top() - self.fontMetrics().height() * 0.42)
         painter.setPen(QPen(colours.surface, 1.0))
@@ -420,8 +419,8 @@ _STATE_FILL: Final = {
 def _fill(painter: QPainter, box: QRectF, fill: tuple[str, Qt.BrushStyle], colours: Tokens) -> None:
     tone, pattern = fill
     if pattern != Qt.BrushStyle.SolidPattern:
-        painter.fillRect(box, getattr(colours, f"{tone}_soft"))
-    painter.fillRect(box, QBrush(getattr(colours, tone), pattern))
+        painter.fillRect(box, colours.named(f"{tone}_soft"))
+    painter.fillRect(box, QBrush(colours.named(tone), pattern))
 
 
 def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> None:

@@ -169,10 +169,10 @@ class TableModel(QAbstractTableModel):
             return column.text(row)
         if role == Qt.ItemDataRole.ForegroundRole:
             tone = column.tone(row)
-            return getattr(self.colours, tone) if tone else None
+            return self.colours.named(tone) if tone else None
         if role == Qt.ItemDataRole.DecorationRole and column.sign is not None:
             name, tone = column.sign(row), column.tone(row)
-            return theme.icon(name, self.colours, getattr(self.colours, tone or "text")) if name else None
+            return theme.icon(name, self.colours, self.colours.named(tone or "text")) if name else None
         if role == Qt.ItemDataRole.TextAlignmentRole:
             return _RIGHT if column.right else _LEFT
         if role == Qt.ItemDataRole.ToolTipRole and column.tip is not None:

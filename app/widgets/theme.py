@@ -65,6 +65,11 @@ class Tokens:
     comment: QColor
     function: QColor
 
+    def named(self, name: str) -> QColor:
+        """The colour of that name, for tables that say what something means. Raises AttributeError for no colour."""
+        colour: QColor = getattr(self, name)
+        return colour
+
     def server(self, index: int) -> QColor:
         """The colour by which the server number *index* of a drill is known in every view."""
         return self.series[index % len(self.series)]
@@ -378,7 +383,7 @@ def style_sheet(colours: Tokens, line_px: int = 16) -> str:
 
     Round things need whole pixels: a corner that is rounder than half of a box is drawn square.
     """
-    names = {key: getattr(colours, key).name() for key in _LIGHT_COLOURS}
+    names = {key: colours.named(key).name() for key in _LIGHT_COLOURS}
     folder = files("assets") / "style"
     on_accent, on_surface = ("dark", "light") if colours.dark else ("light", "dark")
     names["tick"] = (Path(str(folder)) / f"tick-{on_accent}.svg").as_posix()

@@ -270,7 +270,7 @@ class _GoalRow(QWidget):
 
     def show_state(self, state: GoalState, tick: int, colours: theme.Tokens) -> None:
         mark, tone, words = goal_state(self.goal, state, tick)
-        colour = getattr(colours, tone).name()
+        colour = colours.named(tone).name()
         self._mark.setText(f'<span style="color: {colour}">{mark}</span>')
         self._words.setText(words)
         self._words.setVisible(bool(words))

@@ -383,12 +383,12 @@ class Charts(QWidget):
         bins = max(50, int(self._width_px()))
         colours = theme.tokens(self.palette())
         shades = [
-            (span.from_s, span.to_s, _see_through(getattr(colours, LOOKS[span.what][2])))
+            (span.from_s, span.to_s, _see_through(colours.named(LOOKS[span.what][2])))
             for span in self._spans_until(now_s)
             if span.what in (EXPOSED, UNSERVED)
         ]
         lines = [
-            (marker.t_s, getattr(colours, SHAPES[marker.kind][0]))
+            (marker.t_s, colours.named(SHAPES[marker.kind][0]))
             for marker in self._marks_shown()
             if marker.kind in LINED
         ]

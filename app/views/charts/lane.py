@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPointF, QRectF, QSize, Qt, Signal
-from PySide6.QtGui import QBrush, QColor, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QBrush, QHelpEvent, QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QToolTip, QWidget
 
 from app.view_models.course import EXPOSED, PROTECTED, UNSERVED, Marker, Span
@@ -125,7 +125,7 @@ class Lane(AxisStrip):
         x0, x1 = ends
         place = QRectF(x0, 1.0, x1 - x0, self._row_height() - 2.0)
         word, ink, soft, pattern = LOOKS[span.what]
-        tone, ground = getattr(colours, ink), getattr(colours, soft)
+        tone, ground = colours.named(ink), colours.named(soft)
         painter.fillRect(place, ground)
         painter.fillRect(place, QBrush(tone, pattern))
         painter.fillRect(QRectF(x0, place.bottom() - 1.0, place.width(), 2.0), tone)
@@ -140,7 +140,7 @@ class Lane(AxisStrip):
     @staticmethod
     def _paint_mark(painter: QPainter, at: QPointF, kind: str, colours: theme.Tokens) -> None:
         tone, shape = SHAPES[kind]
-        colour: QColor = getattr(colours, tone)
+        colour = colours.named(tone)
         painter.setPen(QPen(colours.surface, 1.0))
         painter.setBrush(colour)
         draw_shape(painter, shape, at, MARK_PX)

@@ -209,7 +209,7 @@ class StateLanes(AxisStrip):
             return
         x0, x1 = ends
         tone_name, pattern = LOOKS.get(span.what, ("idle", Qt.BrushStyle.NoBrush))
-        tone, ground = getattr(colours, tone_name), getattr(colours, f"{tone_name}_soft")
+        tone, ground = colours.named(tone_name), colours.named(f"{tone_name}_soft")
         place = QRectF(x0, top + 1.0, x1 - x0, self._row_height() - 2.0)
         painter.fillRect(place, ground)
         painter.fillRect(place, QBrush(tone, pattern))

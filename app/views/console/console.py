@@ -270,9 +270,9 @@ class Console(QWidget):
         yield Act("text", tr("Results to &text"), "text", lambda: self.show_as_text(True))
         yield Act("grid", tr("Results to &grid"), "grid", lambda: self.show_as_text(False))
         yield Act("file", tr("Save results to a &file…"), "", lambda: self.file_wanted.emit("results"))
-        yield Act("results", tr("Show or hide &results"), "", self._with_current("toggle_results"))
-        yield Act("focus", tr("Next pane"), "", self._with_current("cycle_focus"))
-        yield Act("focus_back", tr("Previous pane"), "", self._with_current("cycle_focus_back"))
+        yield Act("results", tr("Show or hide &results"), "", self._with_current(QueryWindow.toggle_results))
+        yield Act("focus", tr("Next pane"), "", self._with_current(QueryWindow.cycle_focus))
+        yield Act("focus_back", tr("Previous pane"), "", self._with_current(QueryWindow.cycle_focus_back))
         yield Act("places", tr("Fill in template para&meters…"), "", self._fill_places)
         yield Act("snippets", tr("&Insert a statement"), "snippet", self._pop_snippets)
         yield Act("history", tr("&History of batches"), "history", self._toggle_history)
@@ -395,8 +395,8 @@ class Console(QWidget):
             self.current.databases.setFocus(Qt.FocusReason.ShortcutFocusReason)
             self.current.databases.showPopup()
 
-    def _with_current(self, method: str) -> Callable[[], None]:
-        return lambda: getattr(self.current, method)() if self.current is not None else None
+    def _with_current(self, act: Callable[[QueryWindow], None]) -> Callable[[], None]:
+        return lambda: act(self.current) if self.current is not None else None
 
     # --- looks --------------------------------------------------------------------------------------------
 

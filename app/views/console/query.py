@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, Qt, QTimer, Signal
-from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QColor, QResizeEvent
+from PySide6.QtGui import QAccessible, QAccessibleAnnouncementEvent, QResizeEvent
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QSplitter, QVBoxLayout, QWidget
 
 from app.views.console.database_box import DatabaseBox
@@ -303,7 +303,7 @@ class QueryWindow(QWidget):
         elif self._connection.wait in WAITS and self.state == "running":
             words = WAITS[self._connection.wait]
         words = tr(words).format(sessions=", ".join(map(str, self._connection.blockers)))
-        colour: QColor = getattr(theme.tokens(self.palette()), tone)
+        colour = theme.tokens(self.palette()).named(tone)
         self._state.setText(text or f'<b style="color:{colour.name()}">{sign}</b> {words}')
 
     def _show_facts(self, last: str = "") -> None:

@@ -242,7 +242,7 @@ class _Messages(QPlainTextEdit):
             count += 1
             characters += len(text)
             style = QTextCharFormat()
-            style.setForeground(getattr(colours, tone or "text"))
+            style.setForeground(colours.named(tone or "text"))
             if not self.document().isEmpty() or cursor.blockNumber():
                 cursor.insertText("\n")
             first = cursor.blockNumber()

@@ -240,7 +240,7 @@ class Worth(QWidget):
         painter.setPen(QPen(colours.series[0], 2.0))
         painter.drawPolyline(QPolygonF([at(tick, worth) for tick, worth in self._account.curve]))
         for move in self._account.moves:
-            tone = getattr(colours, TONES[move.label][1])
+            tone = colours.named(TONES[move.label][1])
             is_wait = move.line == WAITING
             if is_wait and move.lost >= LABELS[-1][0]:
                 painter.setPen(QPen(tone, 3.0))

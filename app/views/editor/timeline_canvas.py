@@ -357,7 +357,7 @@ class TimelineCanvas(QWidget):
         self, painter: QPainter, colours: Tokens, entry: Entry, box: QRectF, placed: Placed
     ) -> None:
         tone, shape = LOOKS.get(entry.group, OTHER)
-        colour, soft = getattr(colours, tone), getattr(colours, f"{tone}_soft")
+        colour, soft = colours.named(tone), colours.named(f"{tone}_soft")
         chosen, middle = self._is_chosen(entry), box.center().y()
         painter.setFont(theme.sized(self.font(), LABEL_SCALE, bold=False))
         metrics = QFontMetricsF(painter.font())
@@ -390,7 +390,7 @@ class TimelineCanvas(QWidget):
         painter.setBrush(colours.selection if chosen else colours.raised)
         painter.drawRoundedRect(box, 4, 4)
         painter.setPen(Qt.PenStyle.NoPen)
-        painter.setBrush(getattr(colours, tone))
+        painter.setBrush(colours.named(tone))
         middle = QPointF(box.left() + self._line * 0.6, box.center().y())
         draw_shape(painter, shape, middle, self._line * 0.28)
         painter.setFont(theme.sized(self.font(), LABEL_SCALE))

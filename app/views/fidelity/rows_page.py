@@ -201,7 +201,7 @@ class RowsPage(QWidget):
             item.setText(f"{tr(name or ALL)}\n{_counts(passed, len(own))}")
             unexplained = any(row.verdict != PASS and row.reason is None for row in own)
             tone = "bad" if unexplained else "warn" if passed < len(own) else "text"
-            item.setForeground(QColor(getattr(colours, tone)))
+            item.setForeground(QColor(colours.named(tone)))
         self.counted.emit()
 
     def _show_detail(self, *_: object) -> None:

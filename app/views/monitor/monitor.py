@@ -214,7 +214,7 @@ class Monitor(QWidget):
         for index, state in enumerate(found.values()):
             if self.databases.itemText(index) != state.title:
                 self.databases.setItemText(index, state.title)
-            colour = getattr(colours, state.tone)
+            colour = colours.named(state.tone)
             self.databases.setItemIcon(index, theme.icon(SIGNS[state.tone], colours, colour))
         self.databases.setToolTip(self.databases.currentText())  # with large text the end of it is cut
         self.databases.blockSignals(False)

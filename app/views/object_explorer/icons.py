@@ -48,7 +48,7 @@ def icon(kind: str, tone: str, dark: bool) -> QIcon:
     for side in _SIDES:
         drawn = theme.pixmap(DRAWINGS[kind], ground, side)
         if tone in _SHAPES and kind != "problem":
-            _add_sign(drawn, _SHAPES[tone], getattr(colours, tone), colours.surface)
+            _add_sign(drawn, _SHAPES[tone], colours.named(tone), colours.surface)
         found.addPixmap(drawn)
     return found
 

@@ -223,7 +223,7 @@ class MirroringPage(QDialog):
             self.form.setRowVisible(label, name in shown)
         state = self._copy.mirroring.state if self._copy is not None else None
         tone = _STATUS[state][1] if state is not None else "text"
-        colour = getattr(theme.tokens(self.palette()), tone).name()
+        colour = theme.tokens(self.palette()).named(tone).name()
         self.labels["Status"].setStyleSheet(f"color: {colour}; font-weight: 600")
         may = possible(self._copy)
         for act, button in self.buttons.items():
@@ -240,7 +240,7 @@ class MirroringPage(QDialog):
 
     def _say(self, text: str, tone: str) -> None:
         self._tone = tone
-        self.message.setStyleSheet(f"color: {getattr(theme.tokens(self.palette()), tone).name()}")
+        self.message.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()}")
         self.message.setText(text)
 
     # --- buttons ------------------------------------------------------------------------------------------

@@ -62,7 +62,7 @@ class Findings(QScrollArea):
         if not self._shown:
             return
         first, *others = self._shown
-        tone, ground = getattr(colours, first.tone), getattr(colours, f"{first.tone}_soft")
+        tone, ground = colours.named(first.tone), colours.named(f"{first.tone}_soft")
         self.verdict.setText(f"{SIGNS[first.tone]}  {said(first.text)}")
         self.verdict.setStyleSheet(
             f"color: {tone.name()}; background: {ground.name()}; border-radius: 6px; padding: 6px 10px; "
@@ -70,7 +70,7 @@ class Findings(QScrollArea):
         )
         for number, each in enumerate(others):
             sign, topic, text = QLabel(SIGNS[each.tone]), QLabel(said(each.topic)), QLabel(said(each.text))
-            sign.setStyleSheet(f"color: {getattr(colours, each.tone).name()}; font-weight: 600")
+            sign.setStyleSheet(f"color: {colours.named(each.tone).name()}; font-weight: 600")
             topic.setProperty("muted", "true")
             text.setWordWrap(True)
             text.setTextInteractionFlags(Qt.TextInteractionFlag.TextSelectableByMouse)

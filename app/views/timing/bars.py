@@ -56,7 +56,7 @@ def paint_phases(painter: QPainter, place: QRectF, row: Row, whole_ticks: int, c
 
 
 def phase_colour(colours: theme.Tokens, which: str | int) -> QColor:
-    found: QColor = colours.series[which] if isinstance(which, int) else getattr(colours, which)
+    found: QColor = colours.series[which] if isinstance(which, int) else colours.named(which)
     return found
 
 

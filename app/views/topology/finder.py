@@ -53,7 +53,7 @@ class Finder(QLineEdit):
 
     def _tell(self, text: str, tone: str) -> None:
         self.place.setText(text)
-        self.place.setStyleSheet(f"color: {getattr(theme.tokens(self.palette()), tone).name()};")
+        self.place.setStyleSheet(f"color: {theme.tokens(self.palette()).named(tone).name()};")
         self.place.adjustSize()
         self._put_place()
         if text and QAccessible.isActive():

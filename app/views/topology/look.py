@@ -41,12 +41,10 @@ class Look:
         return QFontMetricsF(font or self.font).horizontalAdvance(text)
 
     def tone(self, name: str) -> QColor:
-        colour: QColor = getattr(self.colours, name)
-        return colour
+        return self.colours.named(name)
 
     def soft(self, name: str) -> QColor:
-        colour: QColor = getattr(self.colours, f"{name}_soft")
-        return colour
+        return self.colours.named(f"{name}_soft")
 
 
 def look(colours: Tokens, font: QFont) -> Look:

@@ -72,14 +72,6 @@ _ARROWS: Final = {
     Qt.Key.Key_Down: (0.0, 1.0),
 }
 
-_DOING: Final = {
-    Qt.Key.Key_N: "add_note",
-    Qt.Key.Key_S: "spotlight",
-    Qt.Key.Key_Slash: "find_thing",
-    Qt.Key.Key_Delete: "remove_note",
-}
-"""Plain keys and what they call; the table of keys says the same."""
-
 
 class Topology(Canvas):
     """Servers, copies, links and applications; asks for faults and repairs as input lines."""
@@ -307,8 +299,8 @@ class Topology(Canvas):
             self._open_menu()
         elif event.matches(QKeySequence.StandardKey.Find):
             self.find_thing()
-        elif key in _DOING and modifiers == Qt.KeyboardModifier.NoModifier:
-            getattr(self, _DOING[Qt.Key(key)])()
+        elif key in _PLAIN_KEYS and modifiers == Qt.KeyboardModifier.NoModifier:
+            _PLAIN_KEYS[Qt.Key(key)](self)
         elif key in (Qt.Key.Key_Plus, Qt.Key.Key_Equal):
             self.zoom_in()
         elif key == Qt.Key.Key_Minus:
@@ -567,3 +559,12 @@ def _centre(item: Item) -> Place:
 
 def _tip(item: Item) -> str:
     return plain_tip(item.face.spoken.replace("; ", "\n"))
+
+
+_PLAIN_KEYS: Final = {
+    Qt.Key.Key_N: Topology.add_note,
+    Qt.Key.Key_S: Topology.spotlight,
+    Qt.Key.Key_Slash: Topology.find_thing,
+    Qt.Key.Key_Delete: Topology.remove_note,
+}
+"""Plain keys and what they call; the table of keys says the same."""

@@ -235,14 +235,16 @@ def _holds(drill: Drill, condition: str) -> bool:
 def _facts(world: World) -> Iterator[tuple[str, str]]:
     """Conditions that may be goals, with what they say."""
     for database in world.availability:
-        copies = world.copies_of(database)
-        for copy in (copy for copy in copies if groups.policy(copy).leads(copy)):
-            yield f"{database} serves on {copy.server}", f"{database} serves on {copy.server}"
-            if copy.group is not None:
+        lead = facts.principal(world, database)
+        if lead is not None:
+            yield f"{database} serves on {lead.server}", f"{database} serves on {lead.server}"
+            if lead.group is not None:
                 yield f"{database} is SYNCHRONIZED", f"{database} is protected by a synchronized copy"
-            if settings.witness(copy) is not None:
+            if settings.witness(lead) is not None:
                 yield f"witness of {database} is CONNECTED", f"The witness of {database} is connected"
-        for copy in (copy for copy in copies if groups.policy(copy).follows(copy)):
+        for copy in world.copies_of(database):
+            if not groups.policy(copy).follows(copy):
+                continue
             role = groups.policy(copy).role(copy)
             yield f"{database} on {copy.server} is {role}", f"{copy.server} is {role} of {database}"
         yield f"manual_failovers({database}) > 0", f"{database} was failed over manually"
