@@ -10,7 +10,8 @@
 #                     SHARE=0.02 SEED=1, OPTIONS="--quick --package engine/flow": python -m tests.mutants --help
 # make fuzz           changes what SQL clients send, after what of the code it reaches: SECONDS=60; finds: build/crash-*
 # make drivers        installs SQL drivers of other languages from their packages, and plays their programs against `serve`
-# make hashes         renews assets/golden.json, the outcome that `doctor` expects, after a change of behaviour
+# make hashes         renews assets/golden.json, the outcome that `doctor` expects, and the hashes in assets/par, after a
+#                     change of behaviour
 
 .PHONY: run test test-slow format lint types matrix matrix-all hashes mutants fuzz drivers pytest prepare lock screenshots bench-window words
 
@@ -42,6 +43,7 @@ matrix-all:
 	.venv/bin/python -m tests.matrix
 hashes:
 	.venv/bin/mirrordrill doctor --renew-replay assets/golden.json
+	.venv/bin/python -m tests.par_proofs --renew
 
 SHARE = 0.02
 SEED = 1

@@ -1,0 +1,128 @@
+"""Nodes a second of a search for par, beside those of another state of the program: `python -m tests.par_nodes DIR`.
+
+*DIR* is a work tree of the state to compare with, such as the commit before the search was made:
+
+    git worktree add --detach /tmp/before c7b06d82 && python -m tests.par_nodes /tmp/before --least 10
+
+A node is a fork of a run, one act on offer there, NODE_S seconds, its score and its hash. Both states play the same scenarios, those of
+DIR, by the same interpreter, in turn; counted is processor time, and the fastest of the rounds: other programs only ever
+add time. Exits with 1 if a ratio is below --least.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from engine.drill.authoring.scenario import load_scenario, varied
+from engine.drill.par.lean import Lean
+from engine.drill.par.offers import offers, vocabulary
+from engine.drill.par.search import Search
+from engine.model import Tick, ticks
+
+NAMES: Final = ("automatic-failover", "hundred-databases")
+"""One database, and a hundred."""
+
+ROUNDS: Final = 5
+
+NODE_S: Final = 20.0
+"""Seconds that a node plays after its act."""
+
+LINES_MAX: Final = 12
+"""Acts on offer that are tried at one decision point, spread over all of them."""
+
+LEAST_S: Final = 2.0
+"""Processor time of one measurement at least."""
+
+MEASURED: Final = """
+import json, sys, time
+from pathlib import Path
+from engine.drill.authoring.scenario import load_scenario
+from engine.inputs import InputProblem
+try:
+    from engine.drill.par.lean import Lean as Drill, what_matters
+except ImportError:
+    from engine.drill.running.drill import Drill
+    what_matters = Drill.state_hash
+node_ticks, least_s = int(sys.argv[2]), float(sys.argv[3])
+file = Path(sys.argv[1])
+scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
+run, begun = Drill(scenario, 1), []
+for tick, lines in json.load(sys.stdin):
+    run.advance_to(tick)
+    begun += [(run.fork(), line) for line in lines]
+def nodes():
+    for before, line in begun:
+        twin = before.fork()
+        try:
+            twin.do(line)
+        except InputProblem:
+            pass
+        twin.advance_to(twin.tick + node_ticks)
+        twin.score().total
+        what_matters(twin)
+nodes()  # compiled, and whatever is made once
+rounds, began_s = 0, time.process_time()
+while (took_s := time.process_time() - began_s) < least_s:
+    nodes()
+    rounds += 1
+print(rounds * len(begun) / took_s)
+"""
+"""Runs in either state: the hash of what matters and the lean drill came with the search."""
+
+
+def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
+    """What the search tries where nothing was done before: at each decision point some of the lines on offer."""
+    scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
+    search = Search(scenario, 1)
+    search.run(2)  # the reference, and doing nothing
+    idle = next(plan for plan in search.plans if not plan.acts)
+    run, known, found = Lean(scenario, 1), vocabulary(varied(scenario, 1)), []
+    for tick in idle.points:
+        run.advance_to(tick)
+        lines = offers(run, known)
+        found.append((tick, lines[:: -(-len(lines) // LINES_MAX)]))
+    return found
+
+
+def rate(tree: Path, file: Path, acts: str) -> float:
+    """Nodes in a second of processor time by the program in *tree*."""
+    environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
+    made = subprocess.run(  # noqa: S603  # this interpreter, and the text above
+        [sys.executable, "-c", MEASURED, str(file), str(ticks(NODE_S)), str(LEAST_S)],
+        input=acts,
+        cwd=tree,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return float(made.stdout)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("before", type=Path, metavar="DIR")
+    parser.add_argument("--rounds", type=int, default=ROUNDS)
+    parser.add_argument("--least", type=float, default=0.0, help="the ratio that is wanted")
+    options = parser.parse_args()
+    here, before, least = Path(__file__).parents[1], options.before.resolve(), float("inf")
+    for name in NAMES:
+        file = before / "scenarios" / f"{name}.toml"
+        acts = json.dumps(acts_at(file))
+        pairs = [(rate(before, file, acts), rate(here, file, acts)) for _ in range(options.rounds)]
+        old, new = (max(each) for each in zip(*pairs, strict=True))
+        least = min(least, new / old)
+        print(f"{name}: {old:.1f} nodes/s before, {new:.1f} now: {new / old:.1f} times", flush=True)
+    return int(least < options.least)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

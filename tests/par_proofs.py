@@ -1,0 +1,75 @@
+"""Plays every plan of the certificates again: `python -m tests.par_proofs [--renew] [NAME...]`.
+
+Prints each plan that comes to another total or another hash than was certified, and the counts; exits with 1 if there is
+one. After a change of behaviour that leaves the totals as they are, --renew writes the new hashes (`make hashes`); where
+a total is another, the drill has to be searched again: `mirrordrill par NAME --json assets/par/NAME.json`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Final
+
+from joblib import Parallel, delayed
+
+from app.cli.terms import write_json
+from app.files import certificates, scenario_files
+from engine.drill.running.drill import replay
+from engine.drill.running.solution import default_end
+
+PLANS: Final = ("par", "clairvoyant")
+
+FOLDER: Final = Path(__file__).parents[1] / "assets" / "par"
+
+
+def came_to(name: str) -> dict[str, tuple[float, str]] | None:
+    """Total and hash of each plan of *name*, played by whole drills; None: its certificate is of another text."""
+    scenario = scenario_files.find(name).load()
+    found = certificates.kept(scenario)
+    if found is None:
+        return None
+    again = {}
+    for plan in PLANS:
+        drill = replay(scenario, found["seed"], "practice", found[plan]["plan"])
+        drill.advance_to(default_end(drill, drill.tick))
+        again[plan] = drill.score().total, drill.state_hash()
+    return again
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("names", nargs="*")
+    parser.add_argument(
+        "--renew", action="store_true", help="write the hashes of plans whose total is the same"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    options = parser.parse_args()
+    names = options.names or sorted(file.stem for file in FOLDER.glob("*.json"))
+    totals, hashes, stale = 0, 0, 0
+    for name, again in zip(names, Parallel(n_jobs=options.jobs)(map(delayed(came_to), names)), strict=True):
+        if again is None:
+            stale += 1
+            print(f"{name}: the certificate is of another text", flush=True)
+            continue
+        file = FOLDER / f"{name}.json"
+        found = json.loads(file.read_text(encoding="utf-8"))
+        for plan, (total, state) in again.items():
+            if total != found[plan]["score"]:
+                totals += 1
+                print(f"{name}, {plan}: {total:g} points, certified {found[plan]['score']:g}", flush=True)
+            elif state != found["hashes"][plan]:
+                hashes += 1
+                found["hashes"][plan] = state
+        if options.renew:
+            write_json(found, str(file))
+    print(f"{len(names)} certificates: {stale} of another text, {totals} other totals, {hashes} other hashes")
+    return int(bool(stale or totals or (hashes and not options.renew)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
