@@ -4,9 +4,9 @@
 
     git worktree add --detach /tmp/before c7b06d82 && python -m tests.par_nodes /tmp/before --least 10
 
-A node is a fork of a run, one act on offer there, NODE_S seconds, its score and its hash. Both states play the same scenarios, those of
-DIR, by the same interpreter, in turn; counted is processor time, and the fastest of the rounds: other programs only ever
-add time. Exits with 1 if a ratio is below --least.
+A node is a fork of a run, one act on offer there, NODE_S seconds, its score and its hash. Both states play the same
+scenarios, those of DIR, by the same interpreter, in turn; counted is processor time, and the fastest of the rounds:
+other programs only ever add time. Exits with 1 if a ratio is below --least.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def acts_at(file: Path) -> list[tuple[Tick, list[str]]]:
 def rate(tree: Path, file: Path, acts: str) -> float:
     """Nodes in a second of processor time by the program in *tree*."""
     environment = os.environ | {"PYTHONPATH": str(tree), "PYTHONSAFEPATH": "1"}
-    made = subprocess.run(  # noqa: S603  # this interpreter, and the text above
+    made = subprocess.run(  # this interpreter, and the text above
         [sys.executable, "-c", MEASURED, str(file), str(ticks(NODE_S)), str(LEAST_S)],
         input=acts,
         cwd=tree,

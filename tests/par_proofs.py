@@ -1,8 +1,8 @@
 """Plays every plan of the certificates again: `python -m tests.par_proofs [--renew] [NAME...]`.
 
-Prints each plan that comes to another total or another hash than was certified, and the counts; exits with 1 if there is
-one. After a change of behaviour that leaves the totals as they are, --renew writes the new hashes (`make hashes`); where
-a total is another, the drill has to be searched again: `mirrordrill par NAME --json assets/par/NAME.json`.
+Prints each plan that comes to another total than was certified, and counts those with another total or hash; exits with
+1 if there is one. After a change of behaviour that leaves the totals as they are, --renew writes the new hashes (`make
+hashes`); where a total is another, search the drill again: `mirrordrill par NAME --json assets/par/NAME.json`.
 """
 
 from __future__ import annotations
