@@ -230,10 +230,10 @@ def check_log(world: World, lead: DatabaseCopy, copy: DatabaseCopy) -> None:
         raise SqlError(1464, copy.database)
     end = streams.end_of_log_kb(world, copy)
     if copy.family != lead.family or end > lineage.common_kb(lead.lineage, copy.lineage):
-        raise SqlError(1412, copy.database, state=0)
+        raise SqlError(1412, copy.database)
     lacks_backup = lead.log_backed_up and copy.last_log_backup_tick < lead.last_log_backup_tick
     if lacks_backup or end < max(lead.log_start_kb, lead.last_log_backup_kb):
-        raise SqlError(1478, copy.database) if copy.was_mirror else SqlError(1412, copy.database, state=0)
+        raise SqlError(1478, copy.database) if copy.was_mirror else SqlError(1412, copy.database)
 
 
 def enter(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: DatabaseCopy) -> None:

@@ -84,12 +84,12 @@ def other_side(world: World, copy: DatabaseCopy, host: str, address: str) -> Dat
         raise SqlError(1475, copy.database)
     end = streams.end_of_log_kb(world, other)
     if end > lineage.common_kb(copy.lineage, other.lineage):
-        raise SqlError(1412, copy.database, state=0)
+        raise SqlError(1412, copy.database)
     # By the chain, not by the amount of log: a log backup of an idle database belongs to it as well.
     lacks_backup = copy.log_backed_up and other.last_log_backup_tick < copy.last_log_backup_tick
     if lacks_backup or end < max(copy.log_start_kb, copy.last_log_backup_kb):
         # Facts 1.8: 1478 is what comes after PARTNER OFF and a log backup, 1412 what comes at a first set-up.
-        raise SqlError(1478, copy.database) if other.was_mirror else SqlError(1412, copy.database, state=0)
+        raise SqlError(1478, copy.database) if other.was_mirror else SqlError(1412, copy.database)
     if copy.log_backed_up and other.log_start_kb > copy.last_log_backup_kb:
         # The next log backup begins where the last one ended; a full backup alone does not hold the log in between.
         raise SqlError(1478, copy.database)  # [DOC: Prepare a Mirror Database, step 3]

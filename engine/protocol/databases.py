@@ -73,7 +73,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
         return snapshots.drop(world, server, picture)
     copy = next((c for k, c in world.copies.items() if k[0] == server and k[1].lower() == name.lower()), None)
     if copy is None:
-        raise SqlError(3701, "drop", "database", name)
+        raise SqlError(3701, "drop", "database", name, state=1)
     _refuse_grouped(copy)
     if statements.in_use(world, copy):
         raise SqlError(3702, copy.database)

@@ -90,7 +90,7 @@ def _check_permission(machine: Machine, statement: s.Permission) -> None:
     """Raises 15151 for an object or grantee that there is not."""
     context = machine.context
     if statement.kind == "OBJECT" and statement.name and catalog.object_id(context, statement.name) is None:
-        raise SqlError(15151, "find", "object", statement.name)
+        raise SqlError(15151, "find", "object", statement.name.rsplit(".", 1)[-1])
     if statement.kind in ("OBJECT", "DATABASE"):
         view, word = "sys.database_principals", "user"
     else:

@@ -28,7 +28,7 @@ def named(table: str, constraints: Iterable[Constraint]) -> tuple[Constraint, ..
     for item in constraints:
         made = item if item.name else replace(item, name=_made_name(table, item))
         if any(other.name.lower() == made.name.lower() for other in found):
-            raise SqlError(2714, made.name)
+            raise SqlError(2714, made.name, state=5)
         found.append(made)
     if sum(1 for item in found if isinstance(item, Key) and item.kind == "PRIMARY KEY") > 1:
         raise SqlError(8110, table)
@@ -238,7 +238,7 @@ def _conflict(
     database = "tempdb" if table[-1].startswith(("#", "@")) else machine.session.database
     shown = table[-1] if table[-1].startswith("@") else objects.whole(table)
     where = (", column '", column, "'") if column else ()
-    return SqlError(547, verb, kind, name, database, shown, *where, state=0)
+    return SqlError(547, verb, kind, name, database, shown, *where)
 
 
 def _refers(

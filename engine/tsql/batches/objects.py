@@ -364,7 +364,7 @@ def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: 
     if alter and type(old) is not type(new):
         raise SqlError(208, ".".join(parts))
     if not alter and old is not None:
-        raise SqlError(2714, parts[-1])
+        raise SqlError(2714, parts[-1], state=6 if isinstance(new, Table) else 3)
     put(context, parts, new)
 
 

@@ -52,7 +52,7 @@ COMPILE_ERROR_WORK: Final = 100
 """Work (work.py) of one instruction; of laying a submission by; of an error of the compiler. Measured."""
 
 BATCH_ENDS: Final = frozenset(
-    {137, 241, 242, 245, 248, 911, 1087, 8114, 8169, 927, 942, 945, 952, 954, 955, 956, 921, 922, 3930}
+    {137, 241, 242, 245, 248, 911, 1087, 8114, 8169, 927, 942, 945, 952, 954, 955, 956, 921, 922, 2714, 3930}
 )
 """Errors after which the rest of the batch is not run. From the product's known behaviour, not documented whole."""
 
@@ -63,7 +63,8 @@ only be rolled back (3930, 3998). Seen in public client output for 245 and 8169,
 SCOPE_ENDS: Final = frozenset(
     {
         207, 208, 209, 4104, 4121, 195, 174, 189, 205, 116, 141, 147, 104, 107, 108, 127, 130, 144, 145, 164, 206, 243,
-        402, 408, 529, 1011, 1013, 1015, 1033, 1062, 8116, 8117, 8120, 8121, 8127, 8133, 8155, 8156, 8158, 8159, 10709,
+        402, 408, 529, 1011, 1013, 1015, 1033, 1062, 4902, 8116, 8117, 8120, 8121, 8127, 8133, 8155, 8156, 8158, 8159,
+        10709,
     }
 )  # fmt: skip
 """Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""

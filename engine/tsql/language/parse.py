@@ -15,6 +15,7 @@ from engine.tsql.language import group_statements as gs
 from engine.tsql.language import lexer
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SyntaxProblem, near, without_comments
+from engine.tsql.language.permissions import ON_SERVER
 
 Children = list[Any]
 Parts = dict[str, Any]
@@ -183,7 +184,8 @@ def _alter_user(c: Children) -> s.Statement:
 def _permission(c: Children) -> s.Statement:
     permissions, grantees = (part for part in c if isinstance(part, tuple))
     on = _merged(c)
-    return s.Permission(_upper(c[0]), permissions, on.get("kind", "SERVER"), on.get("name", ""), grantees)
+    default = "SERVER" if ON_SERVER.intersection(permissions) else "DATABASE"
+    return s.Permission(_upper(c[0]), permissions, on.get("kind", default), on.get("name", ""), grantees)
 
 
 def _backup_kind(word: object) -> str:

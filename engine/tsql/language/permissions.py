@@ -41,9 +41,14 @@ VIEW ANY COLUMN MASTER KEY DEFINITION, VIEW ANY SENSITIVITY CLASSIFICATION, VIEW
 PERFORMANCE STATE, VIEW DATABASE SECURITY STATE, VIEW SECURITY DEFINITION, VIEW PERFORMANCE DEFINITION
 """
 
-PERMISSIONS: Final = frozenset(
-    " ".join(name.split()) for name in f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}".split(",")
-)
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(" ".join(name.split()) for name in text.split(","))
+
+
+ON_SERVER: Final = _names(_ON_SERVER)
+"""Those that are granted to logins when no securable is named."""
+PERMISSIONS: Final = _names(f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}")
 
 
 def check(names: tuple[str, ...], line: int) -> None:

@@ -107,7 +107,7 @@ def _run(machine: Machine, name: str, made: objects.Procedure, statement: s.Exec
         variables[item.name] = Declared(item.type, _parameter(value, item.type))
         argument = named.get(item.name)
         if argument is not None and argument.output and not item.output:
-            raise SqlError(8162, item.name, state=2)
+            raise SqlError(8162, item.name)
         if argument is not None and argument.output and isinstance(argument.value, s.Variable):
             outputs.append((item.name, argument.value.name))
     machine.enter(

@@ -58,3 +58,18 @@ def test_the_answer_is_that_of_sql_server(statement: str, wanted: str) -> None:
     world.update_instance(P, version=int(version[1]) if version else 2014)
     asked = statement[version.end() :] if version else statement
     assert shown(ask(world, P, asked, then_s=3), wanted) == wanted
+
+
+@pytest.mark.parametrize(
+    ("statement", "state"),
+    [
+        ("CREATE TABLE t (a int) CREATE TABLE t (a int)", 6),
+        ("EXEC ('CREATE PROC p AS SELECT 1') EXEC ('CREATE PROC p AS SELECT 1')", 3),
+        ("DROP TABLE nope", 5),
+        ("EXEC nope", 62),
+        ("SELECT 1 FROM nope", 1),
+    ],
+)
+def test_the_state_is_that_of_public_outputs(statement: str, state: int) -> None:
+    told = ask(lab(workload="none"), P, statement, then_s=3).event.get("messages")
+    assert [message["state"] for message in told if message["number"]] == [state]
