@@ -32,10 +32,10 @@ class Message:
 
 
 STATES: Final = {
-    137: 2, 201: 4, 229: 5, 515: 2, 547: 0, 1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3701: 5, 3702: 4, 8114: 5, 8115: 2,
-    8144: 2, 8152: 14, 8162: 2, 9002: 2,
+    137: 2, 201: 4, 229: 5, 515: 2, 547: 0, 1222: 51, 1412: 0, 1801: 3, 2714: 6, 2812: 62, 3701: 5, 3702: 4, 8114: 5,
+    8115: 2, 8144: 2, 8152: 14, 8162: 2, 9002: 2,
 }  # fmt: skip
-"""The state with which a message comes mostly, where it is not 1. Seen in public outputs of clients; no page lists them."""
+"""The state with which a message comes mostly, where not 1. Seen in public outputs of clients; no page lists them."""
 
 
 class SqlError(Exception):
