@@ -45,28 +45,35 @@ that a starved instance fails so is documented [DOC: automatic failover problems
 class GroupRole(roles.RoleKind):
     """The resource of an availability group, which hadrres.dll looks after."""
 
-    def trouble(self, world: World, role: ClusterRole) -> tuple[str, float]:
+    def trouble(self, world: World, role: ClusterRole) -> roles.Trouble:
         group, server = _group(world, role), _server(world, role, role.owner)
         if group is None or server is None:
-            return say("no replica there"), 0.0
+            return roles.Trouble(say("no replica there"))
         instance = world.instances[server]
+        timeout_s = group.health_check_timeout_ms / 1000.0
+        signs: tuple[str, ...]
         if instance.service is not Service.RUNNING:
-            return say("the SQL Server service is not running"), SERVICE_NOTICED_S
-        if instance.hung:
+            why, delay_s = say("the SQL Server service is not running"), SERVICE_NOTICED_S
+            signs = clusterlog.SERVICE_DOWN
+        elif instance.hung:
             patience = ON_SERVER_DOWN_FACTOR if group.failure_condition_level == 1 else 1.0
-            timeout_s = patience * group.health_check_timeout_ms / 1000.0
-            return say("no answer within the health check timeout"), timeout_s
-        if world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
-            return say("the lease was not renewed"), group.lease_timeout_ms / 2000.0
-        if group.db_failover and any(_damaged(world, server, name) for name in group.databases):
-            return say("a database is not online, and DB_FAILOVER is on"), SERVICE_NOTICED_S
-        if instance.short_of_threads and group.failure_condition_level == LEVEL_OF_THREADS:
-            interval_s = group.health_check_timeout_ms / 1000.0 / DIAGNOSTICS
-            return say("worker threads are used up, at failure condition level 5"), interval_s
-        state = world.replicas.get((server, group.guid))
-        if state is None or state.role is not ReplicaRole.PRIMARY:
-            return say("the replica is not primary"), SERVICE_NOTICED_S
-        return "", 0.0
+            why, delay_s = say("no answer within the health check timeout"), patience * timeout_s
+            signs = (clusterlog.NO_DIAGNOSTICS, _NOT_HEALTHY)
+        elif world.computers[instance.computer].cpu_factor >= STALL_FACTOR:
+            why, delay_s = say("the lease was not renewed"), group.lease_timeout_ms / 2000.0
+            signs = ("Availability Group lease is no longer valid",)
+        elif group.db_failover and any(_damaged(world, server, name) for name in group.databases):
+            why, delay_s = say("a database is not online, and DB_FAILOVER is on"), SERVICE_NOTICED_S
+            signs = (_NOT_HEALTHY,)
+        elif instance.short_of_threads and group.failure_condition_level == LEVEL_OF_THREADS:
+            why = say("worker threads are used up, at failure condition level 5")
+            delay_s = timeout_s / DIAGNOSTICS
+            signs = ("Failure detected, the state of query_processing component is error", _NOT_HEALTHY)
+        elif not _primary(world, server, group):
+            why, delay_s, signs = say("the replica is not primary"), SERVICE_NOTICED_S, ()
+        else:
+            return roles.Trouble()
+        return roles.Trouble(why, delay_s, clusterlog.errors(_HEAD.format(group.name), *signs))
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
         """It is tried on a node that stands still, too: that shows only at the login."""
@@ -116,6 +123,8 @@ class GroupRole(roles.RoleKind):
         for database in group.databases if group.db_failover and not planned else ():
             if _damaged(world, server, database):
                 errorlog.write(world, server, 41653, database, 2, "DB_SHUTDOWN", group.name)
+        for text in ("Lease Thread terminated", "Health worker was asked to terminate") if planned else ():
+            clusterlog.write(world, role.owner, "INFO", "RES", f"{_HEAD.format(group.name)} {text}")
         failover.close(world, server, group.guid, replicas.LEASE if lease else replicas.OFFLINE)
         return failover.OFFLINE_S if planned else SERVICE_NOTICED_S
 
@@ -197,6 +206,14 @@ def role_of(
     return ClusterRole(name=name, kind="availability", owner=owner, preferred=nodes, resources=tuple(rows))
 
 
+def _primary(world: World, server: str, group: AvailabilityGroup) -> bool:
+    state = world.replicas.get((server, group.guid))
+    return state is not None and state.role is ReplicaRole.PRIMARY
+
+
+_NOT_HEALTHY: Final = (
+    "Availability Group is not healthy with given HealthCheckTimeout and FailureConditionLevel"
+)
 _HEAD: Final = "SQL Server Availability Group <{}>: [hadrag]"
 
 

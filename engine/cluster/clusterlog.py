@@ -10,6 +10,16 @@ LINES_KEPT: Final = 1_000
 """Lines of a cluster log that can be read back. Assumed."""
 
 
+SERVICE_DOWN: Final = ("QueryServiceStatusEx returned a process id 0", "SQL server service is not alive")
+NO_DIAGNOSTICS: Final = "Failure detected, diagnostics heartbeat is lost"
+"""What a resource writes about its instance. [DOC: group health events]"""
+
+
+def errors(head: str, *texts: str) -> tuple[tuple[str, str], ...]:
+    """(level, text) of what the resource *head* writes before it tells that it has failed."""
+    return tuple(("ERR", f"{head} {text}") for text in (*texts, "Resource Alive result 0."))
+
+
 def write(world: World, node: str, level: str, component: str, text: str) -> None:
     """Write a line at *node*: level INFO, WARN or ERR; component as in brackets (RCM, QUORUM, NODE, RHS …)."""
     line = (world.tick, level, component, text)

@@ -257,12 +257,32 @@ def _resource(world: World, name: str) -> tuple[Node, ClusterRole, Resource]:
 def set_owners(world: World, name: str, nodes: Iterable[str]) -> None:
     """Set-ClusterOwnerNode for one resource."""
     node, role, resource = _resource(world, name)
+    wanted = _spelled(world, node, nodes)
+    owners = tuple(name for name in world.clusters[node.cluster].nodes if name in wanted)
+    _put(world, node, role, replace(resource, owners=owners))
+
+
+def _spelled(world: World, node: Node, names: Iterable[str]) -> tuple[str, ...]:
+    """Nodes of the cluster by names as people write them."""
     all_nodes = world.clusters[node.cluster].nodes
     spelled = {one.lower(): one for one in all_nodes}
-    wanted = [spelled.get(one.strip().lower(), "") for one in nodes]
+    wanted = [spelled.get(one.strip().lower(), "") for one in names]
     if "" in wanted:
         raise InputProblem(but_there_are(say("possible owners are nodes of the cluster"), all_nodes))
-    _put(world, node, role, replace(resource, owners=tuple(n for n in all_nodes if n in wanted)))
+    return tuple(wanted)
+
+
+def set_preferred(world: World, name: str, nodes: Iterable[str]) -> None:
+    """Set-ClusterOwnerNode for a role: the preferred owners, best first. Those of a group last until SQL Server sets
+    them at the next failover."""
+    node, role = _role(world, name)
+    config.update_role(world, node.name, role.name, preferred=_spelled(world, node, nodes))
+
+
+def set_failover_threshold(world: World, name: str, failures: int) -> None:
+    """(Get-ClusterGroup name).FailoverThreshold = failures."""
+    node, role = _role(world, name)
+    config.update_role(world, node.name, role.name, failover_threshold=failures)
 
 
 def _put(world: World, node: Node, role: ClusterRole, resource: Resource) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from engine.cluster import quorum
 from engine.model import AvailabilityGroup, ClusterConfig, ClusterRole, Node, World
-from engine.protocol import network
+from engine.protocol import network, security
 from engine.replaced import replaced
 
 
@@ -20,6 +20,15 @@ def members(world: World, partition: int) -> list[str]:
 def up(world: World, node: Node) -> bool:
     """The cluster service of the node runs on a computer that has power."""
     return node.service == "running" and world.computers[node.name].powered
+
+
+def address(world: World, computer: str) -> str:
+    """Address of a computer in its subnet: that of its instance, as the ERRORLOG has it. Assumed without one."""
+    subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
+    instance = next(iter(world.instances_on(computer)), "")
+    number = 201 + list(world.computers).index(computer)
+    own = security.client_ip(world, instance).rpartition(".")[2] if instance else str(number)
+    return f"{subnet}.{own}"
 
 
 def writer(world: World, partition: int) -> Node | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from engine.cluster import config, moves, roles
+from engine.cluster import clusterlog, config, moves, roles
 from engine.flow.recovery import Cause
 from engine.model import ClusterRole, Instance, Resource, Service, World
 from engine.protocol import errorlog, network, service
@@ -28,8 +28,9 @@ move of an idle instance takes the 15 s that the guide measured."""
 RESTART_DELAY_S: Final = 0.5
 """From the failure of the SQL Server resource to its restart on the same node. Known (default of a resource)."""
 
-HEALTH_CHECK_TIMEOUT_S: Final = 60.0
-"""HealthCheckTimeout of a failover cluster instance. Documented [DOC: ALTER SERVER CONFIGURATION]."""
+ON_SERVER_DOWN, ON_SERVER_UNRESPONSIVE = 1, 2
+"""Failure condition levels from which on an instance counts as failed that does not run, or does not answer; at level 0
+never. Documented [DOC: failover policy of instances]."""
 
 SERVICE_NOTICED_S: Final = 5.0
 """LooksAlive is asked every five seconds. Documented in kind."""
@@ -73,14 +74,23 @@ def new_role(name: str, owners: tuple[str, ...], number: int) -> ClusterRole:
 class InstanceRole(roles.RoleKind):
     """Shared disks, network name, address, SQL Server and Agent."""
 
-    def trouble(self, world: World, role: ClusterRole) -> tuple[str, float]:
+    def trouble(self, world: World, role: ClusterRole) -> roles.Trouble:
         instance = _instance(world, role)
-        if instance.service is not Service.RUNNING:
-            return say("the SQL Server service is not running"), SERVICE_NOTICED_S
-        if instance.hung:
-            return say("no answer within the health check timeout"), HEALTH_CHECK_TIMEOUT_S
+        head = f"SQL Server <SQL Server ({role.name})>: [sqsrvres]"
+        level = instance.failure_condition_level
+        if instance.service is not Service.RUNNING and level >= ON_SERVER_DOWN:
+            why = say("the SQL Server service is not running")
+            return roles.Trouble(why, SERVICE_NOTICED_S, clusterlog.errors(head, *clusterlog.SERVICE_DOWN))
+        if instance.hung and level >= ON_SERVER_UNRESPONSIVE:
+            why, delay_s = (
+                say("no answer within the health check timeout"),
+                instance.health_check_timeout_ms / 1000,
+            )
+            return roles.Trouble(why, delay_s, clusterlog.errors(head, clusterlog.NO_DIAGNOSTICS))
         broken = next((resource.name for resource in role.resources if resource.failed), "")
-        return (say("resource {name} has failed", name=broken), 0.5) if broken else ("", 0.0)
+        return (
+            roles.Trouble(say("resource {name} has failed", name=broken), 0.5) if broken else roles.Trouble()
+        )
 
     def hostable(self, world: World, role: ClusterRole, node: str) -> bool:
         """Any possible owner of all resources but the disks; whether the instance can start shows only there."""

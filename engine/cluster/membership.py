@@ -167,10 +167,27 @@ def _leave(world: World, name: str, winner: list[str] | None) -> None:
     node = world.nodes[name]
     world.nodes[name] = replace(node, partition=0)
     if config.up(world, node):
+        for other in winner or ():
+            _unreachable(world, name, other)
         clusterlog.write(world, name, "WARN", "QUORUM", f"Node {node.number}: Lost quorum ({node.number})")
         clusterlog.write(world, name, "WARN", "RHS", "lost quorum (status = 5925), executing OnStop")
+        terminated = "Cluster service has terminated. Cluster.Service.Running.Event got signaled."
+        clusterlog.write(world, name, "WARN", "RHS", terminated)
         world.emit("cluster", say("{node} has lost quorum", node=name), server=name, what="quorum lost")
         roles.node_left(world, name)
+
+
+def _unreachable(world: World, node: str, lost: str) -> None:
+    """Another node was not heard within the threshold. [DOC: group health events]"""
+    number = world.nodes[lost].number
+    ends = [f"{config.address(world, name)}:~3343~" for name in (lost, node)]
+    reason = f"Reason GracefulClose(1226)' because of 'channel to remote endpoint {ends[0]} is closed'"
+    for level, component, text in (
+        ("INFO", "IM", f"got event: Remote endpoint {ends[0]} unreachable from {ends[1]}"),
+        ("WARN", "NDP", f"All routes for route (virtual) local {ends[1]} to remote {ends[0]} are down"),
+        ("WARN", "NODE", f"Node {world.nodes[node].number}: Connection to Node {number} is broken. {reason}"),
+    ):
+        clusterlog.write(world, node, level, component, text)
 
 
 def _go_on(world: World, side: list[str], gone: list[str]) -> None:
@@ -178,10 +195,8 @@ def _go_on(world: World, side: list[str], gone: list[str]) -> None:
     level(world, side)
     config.update(world, first)  # the others have left: from here on the side is the whole partition
     for lost in gone:
-        number = world.nodes[lost].number
         for node in side:
-            text = f"Node {world.nodes[node].number}: Connection to Node {number} is broken."
-            clusterlog.write(world, node, "WARN", "NODE", text)
+            _unreachable(world, node, lost)
         text = say("{node} was removed from the active cluster membership", node=lost)
         world.emit("cluster", text, server=first, what="node removed", node=lost)
     world.after(COUNT_AGAIN_S, "cluster.count", world.nodes[first].cluster)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from engine.cluster import clusterlog, config
 from engine.events import Event
@@ -27,12 +27,21 @@ RETRY_S: Final = 3_600.0
 """A role that is online nowhere is tried again after an hour. Known (default of a resource)."""
 
 
+class Trouble(NamedTuple):
+    """Why a role is not healthy at its owner; "" while it is."""
+
+    why: str = ""
+    delay_s: float = 0.0
+    """Until the cluster notices."""
+    signs: tuple[tuple[str, str], ...] = ()
+    """(level, text) of what the resource writes into the cluster log."""
+
+
 class RoleKind:
     """What a kind of role does when the cluster asks it; each kind registers itself in KINDS."""
 
-    def trouble(self, world: World, role: ClusterRole) -> tuple[str, float]:
-        """(why the role is not healthy at its owner, seconds until the cluster notices); "" while it is."""
-        return "", 0.0
+    def trouble(self, world: World, role: ClusterRole) -> Trouble:
+        return Trouble()
 
     def restartable(self, world: World, role: ClusterRole) -> bool:
         """It makes sense to bring it online again where it is."""
@@ -114,7 +123,7 @@ def watch(world: World) -> None:
     for node, role in list(each(world)):
         kind = KINDS[role.kind]
         if role.state is ResourceState.ONLINE and _member(world, node, role.owner):
-            why, delay_s = kind.trouble(world, role)
+            why, delay_s, _ = kind.trouble(world, role)
             if why != role.why:
                 role = _change(world, node.name, role, why=why)
                 if why:
@@ -156,13 +165,7 @@ def failed(world: World, node: str, name: str, step: int) -> None:
 def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
     """The role has failed at its owner: restart it there, move it, or leave it failed."""
     kind = KINDS[role.kind]
-    clusterlog.write(
-        world,
-        node,
-        "WARN",
-        "RCM",
-        f"HandleMonitorReply: FAILURENOTIFICATION for '{role.name}', gen(0) result 1/0.",
-    )
+    _write_down(world, role, kind.trouble(world, role).signs)
     tell(world, node, role, say("role {role} has failed on {node}: {why}", role=role.name, node=role.owner, why=why),
          what="role-failed", why=why)  # fmt: skip
     recent = tuple(tick for tick in role.restarts if world.tick - tick < ticks(RESTART_PERIOD_S))
@@ -171,7 +174,7 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
         _take_offline(world, node, role, (role.owner,), "restart")
         return
     failures = tuple(tick for tick in role.failures if world.tick - tick < ticks(FAILURE_PERIOD_S))
-    most = len(world.clusters[world.nodes[node].cluster].nodes) - 1
+    most = threshold(world, world.nodes[node].cluster, role)
     if len(failures) >= most:
         text = (
             f"Not failing over group {role.name}, failoverCount {len(failures) + 1}, "
@@ -188,6 +191,24 @@ def fail(world: World, node: str, role: ClusterRole, why: str) -> None:
     _take_offline(world, node, role, others, "failover")
 
 
+def _write_down(world: World, role: ClusterRole, signs: tuple[tuple[str, str], ...]) -> None:
+    """What resource, its host and the resource manager write at the owner of a role that has failed. [DOC: group health
+    events]"""
+    for level, text in signs:
+        clusterlog.write(world, role.owner, level, "RES", text)
+    if signs:
+        text = f"Resource {role.resources[-1].name} IsAlive has indicated failure."
+        clusterlog.write(world, role.owner, "WARN", "RHS", text)
+    text = f"HandleMonitorReply: FAILURENOTIFICATION for '{role.name}', gen(0) result 1/0."
+    clusterlog.write(world, role.owner, "INFO", "RCM", text)
+
+
+def threshold(world: World, cluster: str, role: ClusterRole) -> int:
+    """Failures of the role within the failure period that are answered by a move. [DOC: WSFC and SQL Server]"""
+    most = role.failover_threshold
+    return len(world.clusters[cluster].nodes) - 1 if most is None else most
+
+
 def failures_used(world: World, name: str) -> tuple[int, int]:
     """(failures of the role within the failure period, how many of them are answered by a move)."""
     found = find(world, name)
@@ -195,7 +216,7 @@ def failures_used(world: World, name: str) -> tuple[int, int]:
         return 0, 1
     node, role = found
     recent = [tick for tick in role.failures if world.tick - tick < ticks(FAILURE_PERIOD_S)]
-    return len(recent), len(world.clusters[node.cluster].nodes) - 1
+    return len(recent), threshold(world, node.cluster, role)
 
 
 def restarts_used(world: World, role: ClusterRole) -> int:
@@ -226,6 +247,9 @@ def move(world: World, node: str, role: ClusterRole, target: str | None = None) 
         None,
     )
     if to is not None:
+        ends = " to ".join(f"{name}({world.nodes[name].number})" for name in (role.owner, to))
+        line = f"move of group {role.name} from {ends} of type MoveType::Manual is about to succeed"
+        clusterlog.write(world, node, "INFO", "RCM", f"{line}, failoverCount={len(role.failures)}")
         text = say("role {role} moves from {node} to {other}", role=role.name, node=role.owner, other=to)
         tell(world, node, role, text, what="move", to=to)
         _take_offline(world, node, role, (to,), "move")

@@ -60,6 +60,8 @@ class ClusterRole:
     state: ResourceState = ResourceState.ONLINE
     preferred: tuple[str, ...] = ()
     resources: tuple[Resource, ...] = ()
+    failover_threshold: int | None = None
+    """Failures within the failure period that are answered by a move; None: the number of nodes less one."""
     failures: tuple[Tick, ...] = ()
     """When it failed and was moved, within the failure period."""
     restarts: tuple[Tick, ...] = ()

@@ -138,6 +138,10 @@ class Instance:
     """Failover cluster instance: nodes on which Setup has installed it."""
     no_tempdb_path: tuple[str, ...] = ()
     """Failover cluster instance: nodes on which the folder of tempdb is missing."""
+    failure_condition_level: int = 3
+    health_check_timeout_ms: int = 60_000
+    """Failover cluster instance: when the cluster takes it for failed. The defaults are documented [DOC: ALTER SERVER
+    CONFIGURATION]."""
     level: int = 0
     """Failover cluster instance: service packs whose upgrade scripts have run in its system databases."""
     service: Service = Service.RUNNING

@@ -8,7 +8,6 @@ from typing import Final
 from engine.cluster import commands, config, roles
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 from engine.powershell import lookup
-from engine.powershell.computer_cmdlets import ip
 from engine.powershell.lookup import NOTHING, Cmdlet
 from engine.powershell.pipeline import Call, Row, ShellError, Table
 from engine.protocol import clock, network
@@ -62,12 +61,20 @@ def get_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
 
 
 def get_group(world: World, node: str, call: Call, piped: Table | None) -> Table:
-    known = lookup.known(world, node).config.roles
+    known = {role.name.lower(): role for role in lookup.roles(world, node)}
     names = lookup.names(call, piped, "group")
-    found = [lookup.role(world, node, name, call) for name in names] if names else known
-    most = len(world.clusters[lookup.known(world, node).cluster].nodes) - 1
-    limits = {"FailoverThreshold": str(most), "FailoverPeriod": str(int(roles.FAILURE_PERIOD_S / 3600))}
-    rows = tuple({"Name": r.name, "OwnerNode": r.owner, "State": _group_state(r)} | limits for r in found)
+    found = [known.get(name.lower()) or lookup.role(world, node, name, call) for name in names]
+    cluster = lookup.known(world, node).cluster
+    rows = tuple(
+        {
+            "Name": role.name,
+            "OwnerNode": role.owner,
+            "State": _group_state(role),
+            "FailoverThreshold": str(roles.threshold(world, cluster, role)),
+            "FailoverPeriod": str(int(roles.FAILURE_PERIOD_S / 3600)),
+        }
+        for role in (found if names else known.values())
+    )
     return Table("group", ("Name", "OwnerNode", "State"), rows)
 
 
@@ -293,13 +300,20 @@ def pause(paused: bool) -> Cmdlet:
 
 
 def set_owner_node(world: World, node: str, call: Call, piped: Table | None) -> Table:
+    """Possible owners of a resource, preferred owners of a group."""
+    groups = call.values("group")
+    if piped is not None and piped.kind == "group":
+        groups = tuple(row["Name"] for row in piped.rows)
+    for name in groups:
+        commands.set_preferred(world, lookup.role(world, node, name, call).name, call.values("owners", 0))
+    if groups:
+        return NOTHING
     names = lookup.names(call, piped, "resource") if piped is not None else call.values("resource", 0)
-    for name in names:
-        commands.set_owners(world, lookup.resource(world, node, name, call)[1].name, call.values("owners", 1))
     if not names:
-        return Table(
-            "text", text="Preferred owners of a group (Set-ClusterOwnerNode -Group) are not simulated."
-        )
+        lookup.name(call, None, "resource")
+    owners = call.values("owners", 1 if piped is None and not call.values("resource") else 0)
+    for name in names:
+        commands.set_owners(world, lookup.resource(world, node, name, call)[1].name, owners)
     return NOTHING
 
 
@@ -333,7 +347,7 @@ def get_interface(world: World, node: str, call: Call, piped: Table | None) -> T
             "Node": name,
             "Network": subnets[world.nodes[name].subnet],
             "State": "Up" if world.computers[name].powered and network.nic_up(world, name) else "Failed",
-            "Address": ip(world, name),
+            "Address": config.address(world, name),
         }
         for name in world.clusters[lookup.known(world, node).cluster].nodes
     )

@@ -19,6 +19,12 @@ PARAMETERS: Final = {
 }
 """Private properties of the resource of an availability group, as the group has them."""
 
+INSTANCE_PARAMETERS: Final = {
+    "FailureConditionLevel": "failure_condition_level",
+    "HealthCheckTimeout": "health_check_timeout_ms",
+}
+"""Private properties of the SQL Server resource of a failover cluster instance. [DOC: failover policy of instances]"""
+
 NAME_PARAMETERS: Final = {"RegisterAllProvidersIP": "register_all", "HostRecordTTL": "record_ttl_s"}
 """Private properties of the network name of a listener. [DOC: availability group listeners]"""
 
@@ -47,7 +53,13 @@ def _parameters(world: World, node: str, call: Call, piped: Table | None) -> tup
     role, resource = lookup.resource(world, node, lookup.name(call, piped, "resource"), call)
     group = next((one for one in lookup.known(world, node).config.groups if one.name == role.name), None)
     listener = group.listener if group is not None else None
-    if group is not None and resource.kind == "SQL Server Availability Group":
+    instance = world.instances.get(role.name)
+    if instance is not None and resource.kind == "SQL Server":
+        rows = [
+            Parameter(key, str(getattr(instance, field)), "UInt32", field)
+            for key, field in INSTANCE_PARAMETERS.items()
+        ]
+    elif group is not None and resource.kind == "SQL Server Availability Group":
         rows = [
             Parameter(key, str(getattr(group, field)), "UInt32", field) for key, field in PARAMETERS.items()
         ]
@@ -90,6 +102,9 @@ def set_parameter(world: World, node: str, call: Call, piped: Table | None) -> T
     field = {one.name.lower(): one.field for one in known}.get(key.lower())
     if not field or not value.isdigit():
         raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")
+    if role in world.instances:
+        world.update_instance(role, **{field: int(value)})
+        return NOTHING
     group = next(one for one in lookup.known(world, node).config.groups if one.name == role)
     if field in PARAMETERS.values():
         config.update_group(world, node, group.guid, lambda old: replaced(old, **{field: int(value)}))

@@ -10,7 +10,7 @@ from engine.flow.recovery import Cause
 from engine.model import Service, World
 from engine.powershell.lookup import NOTHING, Cmdlet
 from engine.powershell.pipeline import Call, Row, ShellError, Table
-from engine.protocol import network, security, service
+from engine.protocol import network, service
 
 
 def _server(world: World, node: str, call: Call) -> str:
@@ -112,19 +112,15 @@ def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Ta
         target = _target(world, name)
         if target is None:
             return Table("text", text=f"{name} is in the name server; its address is not simulated.")
-        row = {"Name": name, "Type": "A", "TTL": "1200", "Section": "Answer", "IPAddress": ip(world, target)}
+        row = {
+            "Name": name,
+            "Type": "A",
+            "TTL": "1200",
+            "Section": "Answer",
+            "IPAddress": config.address(world, target),
+        }
         rows = (row,)
     return Table("names", ("Name", "Type", "TTL", "Section", "IPAddress"), rows)
-
-
-def ip(world: World, computer: str) -> str:
-    """Address of a computer in its subnet: that of its instance, as the ERRORLOG has it. Assumed without one."""
-    subnet = world.nodes[computer].subnet if computer in world.nodes else "10.0.0"
-    instance = next(iter(world.instances_on(computer)), "")
-    own = (
-        security.client_ip(world, instance) if instance else f".{201 + list(world.computers).index(computer)}"
-    )
-    return f"{subnet}.{own.rpartition('.')[2]}"
 
 
 def _folder(call: Call, place: int) -> str:
@@ -208,7 +204,7 @@ def _reaches(world: World, node: str, name: str) -> str | None:
     """The address that answers to the name from *node*, if one does."""
     target = _target(world, name)
     there = target is not None and world.computers[target].powered and network.passing(world, node, target)
-    return ip(world, target) if target is not None and there else None
+    return config.address(world, target) if target is not None and there else None
 
 
 def ping(world: World, node: str, name: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final
 
-from engine.model import ClusterRole, Node, Resource, World
+from engine.cluster import config
+from engine.model import ClusterRole, Node, Resource, ResourceState, World
 from engine.powershell.pipeline import Call, ShellError, Table
 
 Cmdlet = Callable[[World, str, Call, Table | None], Table]
@@ -34,25 +36,59 @@ def member(world: World, node: str, name: str, call: Call) -> Node:
     return world.nodes[found]
 
 
+def roles(world: World, node: str) -> list[ClusterRole]:
+    """The roles of the cluster, and the two groups that each cluster has."""
+    return [*known(world, node).config.roles, _storage(world, node), core(world, node)]
+
+
+def core(world: World, node: str) -> ClusterRole:
+    """The cluster's own name, address and witness: shown, and not simulated as a role."""
+    witness = known(world, node).config.witness
+    nodes = world.clusters[known(world, node).cluster].nodes
+    rows = [
+        Resource(name="Cluster IP Address", kind="IP Address", owners=nodes),
+        Resource(name="Cluster Name", kind="Network Name", owners=nodes, needs=("Cluster IP Address",)),
+    ]
+    if witness is not None:
+        there = world.clusters[known(world, node).cluster].witness_there
+        rows.append(Resource(name=witness.kind, kind=witness.kind, owners=nodes, failed=not there))
+    return ClusterRole(name=CORE, kind="core", owner=_coordinator(world, node), resources=tuple(rows))
+
+
+def _storage(world: World, node: str) -> ClusterRole:
+    disks = known(world, node).config.storage
+    return replace(STORAGE, owner=_coordinator(world, node), resources=disks, state=ResourceState.ONLINE if disks else
+                   ResourceState.OFFLINE)  # fmt: skip
+
+
+def _coordinator(world: World, node: str) -> str:
+    return config.members(world, known(world, node).partition)[0]
+
+
 def role(world: World, node: str, name: str, call: Call) -> ClusterRole:
     found = known(world, node).config.role(name)
+    if name.lower() in (CORE.lower(), STORAGE.name.lower()):
+        raise ShellError(call.name, f"The cluster group '{name}' is only shown; more of it is not simulated.")
     if found is None:
         raise ShellError(call.name, f"The cluster group '{name}' was not found.", "ObjectNotFound")
     return found
 
 
+CORE: Final = "Cluster Group"
 STORAGE: Final = ClusterRole(name="Available Storage", kind="storage", owner="")
 """Where disks lie that no role has."""
 
 
 def resources(world: World, node: str) -> list[tuple[ClusterRole, Resource]]:
-    config = known(world, node).config
-    disks = [(STORAGE, one) for one in config.storage]
-    return [*((role, one) for role in config.roles for one in role.resources), *disks]
+    return [(role, one) for role in roles(world, node) for one in role.resources]
 
 
 def resource(world: World, node: str, name: str, call: Call) -> tuple[ClusterRole, Resource]:
     found = [pair for pair in resources(world, node) if pair[1].name.lower() == name.lower()]
+    if found and found[0][0].name == CORE and not call.name.lower().startswith("get-"):
+        raise ShellError(
+            call.name, f"The cluster resource '{name}' is only shown; more of it is not simulated."
+        )
     if not found:
         raise ShellError(call.name, f"The cluster resource '{name}' was not found.", "ObjectNotFound")
     return found[0]

@@ -20,6 +20,10 @@ from engine.words import say
 PROPERTY: Final = re.compile(
     r"\(\s*Get-ClusterNode\s+(?:-Name\s+)?['\"]?([\w.-]+)['\"]?\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re.IGNORECASE
 )
+GROUP: Final = re.compile(
+    r"\(\s*Get-ClusterGroup\s+(?:-Name\s+)?(?:'([^']+)'|\"([^\"]+)\"|([\w.-]+))\s*\)\.(\w+)\s*=\s*(\S+)",
+    re.IGNORECASE,
+)
 CLUSTER: Final = re.compile(r"\(\s*Get-Cluster\s*\)\.(\w+)\s*(?:=\s*(\d+))?", re.IGNORECASE)
 
 
@@ -41,6 +45,9 @@ def _answer(world: World, node: str, line: str) -> str:
     found = CLUSTER.fullmatch(line)
     if found is not None:
         return _cluster_property(world, node, *found.groups())
+    found = GROUP.fullmatch(line)
+    if found is not None:
+        return _group_property(world, node, found[1] or found[2] or found[3], found[4], found[5])
     found = computer.NET.fullmatch(line) or computer.PING.fullmatch(line)
     try:
         if found is not None:
@@ -101,6 +108,17 @@ def _property(world: World, node: str, name: str, what: str, value: str | None) 
     if spelled != "NodeWeight" or value not in ("0", "1"):
         return f"(Get-ClusterNode).{what} = {value} is not simulated."
     commands.set_weight(world, member.name, int(value))
+    return ""
+
+
+def _group_property(world: World, node: str, name: str, what: str, value: str) -> str:
+    """(Get-ClusterGroup name).FailoverThreshold = 5."""
+    call = Call("Get-ClusterGroup")
+    lookup.needs_service(world, node, call)
+    role = lookup.role(world, node, name, call)
+    if what.lower() != "failoverthreshold" or not value.isdigit():
+        return f"(Get-ClusterGroup).{what} = {value} is not simulated."
+    commands.set_failover_threshold(world, role.name, int(value))
     return ""
 
 

@@ -126,6 +126,30 @@ def _permission(machine: Machine, statement: s.Permission) -> Outcome:
     )
 
 
+CLUSTER_PROPERTIES: Final = {
+    # name: (field of the instance, default, least, most)
+    "FAILURECONDITIONLEVEL": ("failure_condition_level", 3, 0, 5),
+    "HEALTHCHECKTIMEOUT": ("health_check_timeout_ms", 60_000, 15_000, 2**31 - 1),
+}
+"""Properties of a failover cluster instance with an effect here. [DOC: ALTER SERVER CONFIGURATION]"""
+
+
+def _cluster_property(machine: Machine, statement: s.ClusterProperty) -> Outcome:
+    """The failover policy of the instance; it counts at once."""
+    what = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
+    found = CLUSTER_PROPERTIES.get(statement.name.upper())
+    if found is None or not machine.context.server.clustered:
+        raise SqlError(
+            0, f"Not simulated: {what} {statement.name if found is None else 'without a failover cluster'}"
+        )
+    field, default, least, most = found
+    value = str(default) if statement.value.upper() == "DEFAULT" else statement.value
+    if not value.isdigit() or not least <= int(value) <= most:
+        raise SqlError(0, f"Not simulated: {what} {statement.name} = {value}")
+    machine.world.update_instance(machine.session.server, **{field: int(value)})
+    return []
+
+
 def _alter_event_session(machine: Machine, statement: s.AlterEventSession) -> Outcome:
     """25704 and 25705: it is stopped, or runs, already; 15151: there is none of that name."""
     context, server = machine.context, machine.context.server
@@ -561,6 +585,7 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     s.AlterAuthorization: _authorization,
     s.Permission: _permission,
     s.AlterEventSession: _alter_event_session,
+    s.ClusterProperty: _cluster_property,
     s.MasterKey: _master_key,
     s.CreateCertificate: _create_certificate,
     s.BackupCertificate: _backup_certificate,

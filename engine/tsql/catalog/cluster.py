@@ -11,6 +11,7 @@ from typing import Final
 from engine.availability import replicas
 from engine.cluster import config, instances
 from engine.model import Cluster, ClusterRole, Node
+from engine.protocol import volumes
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
 
@@ -115,5 +116,24 @@ def _instance_nodes(context: Context) -> Iterable[Record]:
         }
 
 
+def _instance_properties(context: Context) -> Iterable[Record]:
+    server = context.server
+    if server.clustered:
+        yield {
+            "FailureConditionLevel": server.failure_condition_level,
+            "HealthCheckTimeout": server.health_check_timeout_ms,
+        }
+
+
+def _shared_drives(context: Context) -> Iterable[Record]:
+    """Shared disks on which the instance keeps its databases."""
+    drives = [file.drive for copy in context.copies() for file in volumes.files_of(copy)]
+    for drive in sorted(dict.fromkeys(drives)) if context.server.clustered else ():
+        yield {"DriveName": drive}
+
+
+view("sys.dm_os_cluster_properties", _instance_properties)
+view("sys.dm_io_cluster_shared_drives", _shared_drives)
+view("sys.fn_servershareddrives()", _shared_drives)
 view("sys.dm_os_cluster_nodes", _instance_nodes)
 view("sys.fn_virtualservernodes()", _instance_nodes)

@@ -228,6 +228,8 @@ class Definitions(Reader):
             self.alter_table()
         elif self.token.upper == "ALTER" and words[:2] == ["EVENT", "SESSION"]:
             self.alter_event_session()
+        elif self.token.upper == "ALTER" and words[:2] == ["SERVER", "CONFIGURATION"]:
+            self.alter_server_configuration()
         else:
             self.not_simulated(3 if words[0] in ("EVENT", "SERVER", "DATABASE") else 2)
         yield self.work()
@@ -244,6 +246,20 @@ class Definitions(Reader):
                 self.do(line, s.AlterEventSession(name_of(rest[0]), option, value))
                 return
         self.not_simulated(3)
+
+    def alter_server_configuration(self) -> None:
+        """ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY name = value; anything else is not simulated."""
+        line, rest = self.token.line, [self.ahead(count) for count in range(3, 10)]
+        shown = [token.upper or token.text for token in rest]
+        if (
+            shown[:4] == ["SET", "FAILOVER", "CLUSTER", "PROPERTY"]
+            and shown[5] == "="
+            and self.version >= 2012
+        ):
+            self.skim()
+            self.do(line, s.ClusterProperty(name_of(rest[4]), shown[6]))
+        else:
+            self.not_simulated(3)
 
     def rest_of_batch(self, kind: str) -> Steps:
         """CREATE or ALTER of a module, which takes the whole batch."""

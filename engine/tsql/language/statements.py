@@ -257,6 +257,14 @@ class AlterEventSession(Statement):
 
 
 @dataclass(frozen=True, slots=True)
+class ClusterProperty(Statement):
+    """ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY name = value."""
+
+    name: str
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
 class Permission(Statement):
     """GRANT, REVOKE or DENY; *kind* and *name* are what stands before and after `::` (or SERVER)."""
 

@@ -10,7 +10,7 @@ from engine.availability.commands import configuration
 from engine.inputs import InputProblem
 from engine.messages import SqlError
 from engine.model import AvailabilityGroup, CommitMode, Failover, Replica, ResourceState, World
-from tests.engine.availability.test_intent import sql
+from tests.engine.availability.test_intent import done, sql
 from tests.engine.cluster.worlds import do, fci_lab, made, role, serves, until
 
 
@@ -21,6 +21,33 @@ def moves(world: World) -> list[tuple[str, str, str, str]]:
 def stamps_s(move: Failover) -> list[float]:
     ticks = (move.failed_tick, move.detected_tick, move.redo_done_tick, move.decided_tick, move.online_tick)
     return [tick / 100 for tick in ticks if tick is not None]
+
+
+@pytest.mark.parametrize(
+    ("level", "timeout_ms", "fault", "noticed_s"),
+    [
+        (3, 15_000, "hang SQLFCI1", 15.0),
+        (2, 60_000, "hang SQLFCI1", 60.0),
+        (1, 60_000, "hang SQLFCI1", None),
+        (1, 60_000, "stop-service SQLFCI1", 5.0),
+        (0, 60_000, "stop-service SQLFCI1", None),
+    ],
+)
+def test_the_failover_policy_says_what_counts_as_a_failure(
+    level: int, timeout_ms: int, fault: str, noticed_s: float | None
+) -> None:
+    """[DOC: failover policy of instances]"""
+    world = fci_lab()
+    policy = "ALTER SERVER CONFIGURATION SET FAILOVER CLUSTER PROPERTY"
+    assert sql(world, "SQLFCI1", f"{policy} FailureConditionLevel = {level}") == []
+    assert sql(world, "SQLFCI1", f"{policy} HealthCheckTimeout = {timeout_ms}") == []
+    asked = "SELECT FailureConditionLevel, HealthCheckTimeout FROM sys.dm_os_cluster_properties"
+    assert done(world, "SQLFCI1", asked)["results"][0]["rows"] == [[level, timeout_ms]]
+    since = world.t_s
+    do(world, fault)
+    events = until(world, since + 100)
+    noticed = [event.tick / 100 - since for event in events if event.get("what") == "role-failed"]
+    assert noticed == ([pytest.approx(noticed_s, abs=0.1)] if noticed_s is not None else [])
 
 
 def test_a_node_without_power_costs_half_a_minute() -> None:

@@ -80,6 +80,64 @@ def test_what_is_refused_and_what_is_not_simulated() -> None:
         do(world, "ps NODE_2 Get-ClusterNode")
 
 
+def test_limits_and_owners_of_a_group() -> None:
+    world = fci_lab()
+    assert ask(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold = 0") == ""
+    assert ask(world, "(Get-ClusterGroup SQLFCI1).FailoverThreshold") == "0"
+    assert "is not simulated" in ask(world, "(Get-ClusterGroup SQLFCI1).Priority = 3000")
+    assert ask(world, "Get-ClusterGroup SQLFCI2 | Set-ClusterOwnerNode -Owners node_4, NODE_3") == ""
+    assert role(world, "SQLFCI2").preferred == ("NODE_4", "NODE_3")
+    ask(world, "Set-ClusterOwnerNode -Group SQLFCI2 -Owners NODE_3,NODE_4")
+    assert role(world, "SQLFCI2").preferred == ("NODE_3", "NODE_4")
+    do(world, "stop-service SQLFCI1")
+    until(world, 60)
+    assert role(world, "SQLFCI1").owner == "NODE_1", "the first failure is answered by a restart"
+    do(world, "stop-service SQLFCI1")
+    until(world, 120)
+    assert role(world, "SQLFCI1").way == "exhausted"
+    assert "Not failing over group SQLFCI1" in ask(world, "Get-ClusterLog -Node NODE_1")
+
+
+def test_the_groups_that_each_cluster_has_are_shown() -> None:
+    world = ag_lab()
+    assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Online"
+    assert "more of it is not simulated" in ask(world, "Stop-ClusterResource 'Cluster Name'")
+    assert "more of it is not simulated" in ask(world, "Move-ClusterGroup 'Cluster Group'")
+    do(world, "power-off FSW")
+    until(world, 30)
+    assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Failed"
+
+
+@pytest.mark.parametrize(
+    ("fault", "texts"),
+    [
+        (
+            "stop-service NODE_1",
+            ("QueryServiceStatusEx returned a process id 0", "SQL server service is not alive"),
+        ),
+        (
+            "hang NODE_1",
+            ("diagnostics heartbeat is lost", "with given HealthCheckTimeout and FailureConditionLevel"),
+        ),
+        ("slow-cpu NODE_1 factor=200", ("Availability Group lease is no longer valid",)),
+        (
+            "pull-cable NODE_1",
+            ("All routes for route", "Node 1: Lost quorum (1)", "Cluster service has terminated"),
+        ),
+    ],
+)
+def test_the_cluster_log_tells_what_was_noticed(fault: str, texts: tuple[str, ...]) -> None:
+    """[DOC: group health events]"""
+    world = ag_lab()
+    do(world, fault)
+    until(world, 60)
+    log = ask(world, "Get-ClusterLog -Node NODE_1", "NODE_2")
+    places = [log.find(text) for text in texts]
+    assert min(places) >= 0
+    assert places == sorted(places)
+    assert ("Resource AG1 IsAlive has indicated failure." in log) is ("Lost quorum" not in log)
+
+
 def test_the_folder_of_tempdb_is_made_where_it_is_missing() -> None:
     world = made(instance='no_tempdb_path = ["N2"]')
     assert ask(world, r"Test-Path T:\tempdb", "N1") == "True"
@@ -99,14 +157,20 @@ CHOSEN = [
     ("(Get-ClusterGroup -Name AG1).OwnerNode.Name", "NODE_1"),
     ("(Get-ClusterNode | Where-Object {$_.Name -eq 'node_3'}).NodeWeight", "1"),
     ("(Get-ClusterNode).Count", "3"),
-    ("Get-ClusterGroup | Where-Object {$_.State -ne 'Online'}", ""),
-    ("(Get-ClusterGroup | Where State -eq Online).Name", "AG1"),
-    ("(Get-ClusterGroup | ? { $_.OwnerNode -like 'NODE*' -and $_.State -eq 'Online' }).Name", "AG1"),
+    ("(Get-ClusterGroup | Where-Object {$_.State -ne 'Online'}).Name", "Available Storage"),
+    ("(Get-ClusterGroup | Where State -eq Online).Name", "AG1\nCluster Group"),
+    (
+        "(Get-ClusterGroup | ? { $_.OwnerNode -like 'NODE*' -and $_.State -eq 'Offline' }).Name",
+        "Available Storage",
+    ),
     (
         "Get-ClusterNode | Sort-Object Name -Descending | Select-Object -ExpandProperty Name",
         "NODE_3\nNODE_2\nNODE_1",
     ),
-    ("(Get-ClusterResource | Where-Object {$_.ResourceType -eq 'Network Name'}).Name", "AG1_AGL1"),
+    (
+        "(Get-ClusterResource | Where-Object {$_.ResourceType -eq 'Network Name'}).Name",
+        "AG1_AGL1\nCluster Name",
+    ),
     ("(Get-ClusterResource AG1).RestartThreshold", "1"),
     ("(Get-ClusterGroup AG1).FailoverThreshold", "2"),
     ("Get-ClusterNode | Measure-Object", "Count : 3"),
