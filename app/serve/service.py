@@ -142,4 +142,8 @@ def _line(event: Event) -> str:
     told = event.as_json()
     if event.kind == "sql_done":
         told["results"] = [{**one, "rows": len(one["rows"])} for one in event.get("results")]
-    return json.dumps(told, ensure_ascii=False, default=plain)
+    return _ENCODER.encode(told)
+
+
+_ENCODER: Final = json.JSONEncoder(ensure_ascii=False, default=plain)
+"""Made once: `json.dumps` makes one for each event."""

@@ -14,8 +14,9 @@ public class Client {
     static Connection open(String port) throws SQLException {
         String host = ASKED.get("HOST"), tls = ASKED.get("TLS");
         String url = jtds
-            ? "jdbc:jtds:sqlserver://" + host + ":" + port + "/Sales;loginTimeout=5;ssl=" + (tls.equals("yes") ? "require" : "off")
-            : "jdbc:sqlserver://" + host + ":" + port + ";databaseName=Sales;loginTimeout=5;trustServerCertificate=true;encrypt=" + (tls.equals("yes") ? "true" : "false");
+            ? "jdbc:jtds:sqlserver://" + host + ":" + port + "/Sales;loginTimeout=5;ssl=" + Map.of("none", "off", "login", "request", "all", "require").get(tls)
+            : "jdbc:sqlserver://" + host + ":" + port + ";databaseName=Sales;loginTimeout=5;" + (tls.equals("strict") ? "encrypt=strict;serverCertificate=" + ASKED.get("CERTIFICATE")
+                : "trustServerCertificate=true;encrypt=" + tls.equals("all"));
         return DriverManager.getConnection(url, "sa", ASKED.get("PASSWORD"));
     }
 

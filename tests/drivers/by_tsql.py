@@ -6,7 +6,9 @@ import os
 import re
 import subprocess
 import sys
+import tempfile
 import time
+from pathlib import Path
 
 TSQL = (
     "tsql",
@@ -23,13 +25,20 @@ TSQL = (
     "-t",
     "|",
 )
+ENCRYPTION = {"none": "off", "login": "request", "all": "require"}
+"""Of freetds.conf, as tsql has no argument for it."""
 
 
 def told(port: str, *batches: str) -> str:
     """All that it prints; its rows begin with the mark that each batch selects first."""
     typed = "".join(f"{batch}\ngo\n" for batch in batches)
-    environment = {**os.environ, "TDSVER": "7.4"}
-    done = subprocess.run([*TSQL, "-p", port], input=typed, capture_output=True, text=True, env=environment)
+    with tempfile.TemporaryDirectory() as folder:
+        settings = Path(folder) / "freetds.conf"
+        settings.write_text(f"[global]\nencryption = {ENCRYPTION[os.environ['TLS']]}\n", encoding="utf-8")
+        environment = {**os.environ, "TDSVER": "7.4", "FREETDSCONF": str(settings)}
+        done = subprocess.run(
+            [*TSQL, "-p", port], input=typed, capture_output=True, text=True, env=environment
+        )
     return done.stdout + done.stderr
 
 

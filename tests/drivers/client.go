@@ -18,12 +18,12 @@ import (
 func say(check string, value any) { fmt.Printf("%s\t%v\n", check, value) }
 
 func open(port string) *sql.DB {
-	tls := "disable"
-	if os.Getenv("TLS") == "yes" {
-		tls = "true"
-	}
+	tls := map[string]string{
+		"none": "disable", "login": "false&TrustServerCertificate=true", "all": "true&TrustServerCertificate=true",
+		"strict": "strict&certificate=" + os.Getenv("CERTIFICATE"),
+	}[os.Getenv("TLS")]
 	db, err := sql.Open("sqlserver", fmt.Sprintf(
-		"sqlserver://sa:%s@%s:%s?database=Sales&encrypt=%s&TrustServerCertificate=true&dial+timeout=5&connection+timeout=60",
+		"sqlserver://sa:%s@%s:%s?database=Sales&encrypt=%s&dial+timeout=5&connection+timeout=60",
 		os.Getenv("PASSWORD"), os.Getenv("HOST"), port, tls))
 	if err != nil {
 		panic(err)

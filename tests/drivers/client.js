@@ -1,5 +1,8 @@
 // What run.py asks of a driver, by tedious or mssql for Node: node client.js tedious|mssql; with `follow`, what profiles.py does
-const { HOST, PORT, OTHER, PASSWORD, TLS, VALUES, TIMEOUT } = process.env;
+const { HOST, PORT, OTHER, PASSWORD, TLS, CERTIFICATE, VALUES, TIMEOUT } = process.env;
+// Of a server's certificate strict alone is checked.
+const tls = TLS !== 'strict' ? { encrypt: TLS === 'all', trustServerCertificate: true }
+  : { encrypt: 'strict', trustServerCertificate: false, cryptoCredentialsDetails: { ca: require('fs').readFileSync(CERTIFICATE) } };
 const say = (check, value) => console.log(check + '\t' + value);
 const shown = v => v === null ? 'NULL' : v === true ? '1' : v === false ? '0'
   : v instanceof Date ? v.toISOString().replace('T', ' ').replace('Z', '') : Buffer.isBuffer(v) ? v.toString('hex').toUpperCase() : String(v);
@@ -11,7 +14,7 @@ function byTedious() {
   const { Connection, Request, TYPES } = require('tedious');
   const open = port => new Promise((done, refuse) => {
     const c = new Connection({ server: HOST, authentication: { type: 'default', options: { userName: 'sa', password: PASSWORD } },
-      options: { port: +port, database: 'Sales', encrypt: TLS === 'yes', trustServerCertificate: true, connectTimeout: 5000, requestTimeout: 60000 } });
+      options: { port: +port, database: 'Sales', ...tls, connectTimeout: 5000, requestTimeout: 60000 } });
     c.on('error', () => {});
     c.connect(e => e ? refuse(e) : done(c));
   });
@@ -36,7 +39,7 @@ function byTedious() {
 function byMssql() {
   const sql = require('mssql');
   const open = port => new sql.ConnectionPool({ server: HOST, port: +port, user: 'sa', password: PASSWORD, database: 'Sales', arrayRowMode: true,
-    pool: { max: 1 }, connectionTimeout: 5000, requestTimeout: 60000, options: { encrypt: TLS === 'yes', trustServerCertificate: true } }).connect();
+    pool: { max: 1 }, connectionTimeout: 5000, requestTimeout: 60000, options: tls }).connect();
   const ask = async (c, text, parameters, timeout) => {
     const r = new sql.Request(c);
     r.arrayRowMode = true;

@@ -21,7 +21,11 @@ async fn open(port: &str) -> Result<Session, Failed> {
     config.database("Sales");
     config.trust_cert();
     config.authentication(AuthMethod::sql_server("sa", var("PASSWORD")?));
-    config.encryption(if var("TLS")? == "yes" { EncryptionLevel::Required } else { EncryptionLevel::NotSupported });
+    config.encryption(match var("TLS")?.as_str() {
+        "all" => EncryptionLevel::Required,
+        "login" => EncryptionLevel::Off,
+        _ => EncryptionLevel::NotSupported,
+    });
     let wire = TcpStream::connect(config.get_addr()).await?;
     Ok(Client::connect(config, wire.compat_write()).await?)
 }

@@ -119,7 +119,7 @@ def play(fault: str, every: dict[str, Played]) -> tuple[dict[tuple[str, str], st
             asked = {
                 "HOST": first["host"], "PORT": str(first["port"]), "INSTANCE": f"{first['host']}\\SERVER_A",
                 "PARTNER": partner if string == "given" else "", "PASSWORD": first["password"],
-                "TIMEOUT": str(timeout), "VALUES": "", "TLS": "no",
+                "TIMEOUT": str(timeout), "VALUES": "", "TLS": "none",
             }  # fmt: skip
             program = subprocess.Popen(every[name].command, cwd=ROOT, env={**environment, **asked}, text=True,
                                        stdout=subprocess.PIPE, stderr=subprocess.STDOUT)  # fmt: skip

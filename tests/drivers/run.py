@@ -1,9 +1,9 @@
 """Other drivers than Python's against `mirrordrill serve`: `make drivers`.
 
 Each is installed from its own package into build/drivers, where its tools are there (Node, Java with Maven, Go, Rust,
-FreeTDS), and its program beside this file is played with TLS and without. What it shows is compared with EXPECTED; at
-the end the principal's service is stopped, the driver finds the new principal, `serve` is killed, and its record is
-replayed."""
+FreeTDS), and its program beside this file is played with each kind of TLS that it offers, which a relay sees on the
+wire. What it shows is compared with EXPECTED; at the end the principal's service is stopped, the driver finds the new
+principal, `serve` is killed, and its record is replayed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -24,6 +25,7 @@ from typing import Any, Final
 import pytds
 
 from app.files.folders import FOLDER_VARIABLE
+from tests.drivers.relay import Relay
 
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
@@ -86,7 +88,8 @@ class Client:
     """The program that installs or starts it."""
     install: Callable[[], object]
     command: tuple[str, ...]
-    tls: tuple[str, ...] = ("no", "yes")
+    tls: tuple[str, ...] = ("none", "all", "strict")
+    """What it can have hidden: nothing, its login alone, all, or all from the first byte on (TDS 8.0)."""
 
 
 def sh(*command: str, folder: str) -> None:
@@ -151,10 +154,14 @@ CLIENTS: Final = {
     "tedious 19.2.2": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "tedious")),
     "mssql 12.7.14 (Node)": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "mssql")),
     "mssql-jdbc 13.6.2": Client("mvn", maven, (*JAVA, "mssql-jdbc")),
-    "jTDS 1.3.1": Client("mvn", maven, (*JAVA, "jtds")),
-    "go-mssqldb 1.11.2": Client("go", go, (str(BUILD / "go/client"),)),
-    "tiberius 0.13.0": Client("cargo", cargo, (str(BUILD / "rust/target/debug/client"),)),
-    "FreeTDS tsql": Client("tsql", freetds, (sys.executable, "-m", "tests.drivers.by_tsql"), ("no",)),
+    "jTDS 1.3.1": Client("mvn", maven, (*JAVA, "jtds"), ("none", "login", "all")),
+    "go-mssqldb 1.11.2": Client("go", go, (str(BUILD / "go/client"),), ("none", "login", "all", "strict")),
+    "tiberius 0.13.0": Client(
+        "cargo", cargo, (str(BUILD / "rust/target/debug/client"),), ("none", "login", "all")
+    ),
+    "FreeTDS tsql": Client(
+        "tsql", freetds, (sys.executable, "-m", "tests.drivers.by_tsql"), ("none", "login", "all")
+    ),
 }
 
 
@@ -166,21 +173,27 @@ def install(how: Callable[[], object]) -> None:
 
 
 def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
-    """What the program of a driver shows; `replay`: whether its record replays after a kill."""
-    record, lab = folder / "run.json", folder / "lab.toml"
+    """What the program of a driver shows; `wire`: how much of it TLS has hidden; `online`: seconds from the end of the
+    principal to the opening of the database at its mirror; `replay`: whether its record replays after a kill."""
+    record, lab, certificate = folder / "run.json", folder / "lab.toml", folder / "run.pem"
     text = (ROOT / "scenarios/lab.toml").read_text(encoding="utf-8")
     lab.write_text(text.replace("[[server]]\n", "[[server]]\nversion = 2014\n"), encoding="utf-8")
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile"), "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "app", "serve", str(lab), "--port-base", "0", "--record", str(record)]
+    command += ["--certificate", str(certificate)]
     shown: dict[str, str] = {}
     with subprocess.Popen(command, cwd=ROOT, env=environment, text=True,
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as serve:  # fmt: skip
         assert serve.stdin is not None
         assert serve.stdout is not None
         there = json.loads(serve.stdout.readline())["servers"]
-        drain = subprocess.Popen(["cat"], stdin=serve.stdout, stdout=subprocess.DEVNULL)
+        heard: list[str] = []
+        drain = threading.Thread(target=heard.extend, args=(serve.stdout,), daemon=True)
+        drain.start()
+        relay = Relay(there["SERVER_A"]["port"])
         asked = {
-            "HOST": "127.0.0.1", "PORT": str(there["SERVER_A"]["port"]), "OTHER": str(there["SERVER_B"]["port"]),
+            "HOST": "127.0.0.1", "PORT": str(relay.port), "OTHER": str(there["SERVER_B"]["port"]),
+            "CERTIFICATE": str(certificate),
             "PASSWORD": there["SERVER_A"]["password"], "TLS": tls,
             "VALUES": "SELECT " + ", ".join(f"{value} AS v{n}" for n, (value, _) in enumerate(VALUES)),
         }  # fmt: skip
@@ -193,17 +206,26 @@ def play(client: Client, tls: str, folder: Path) -> dict[str, str]:
                 check, _, value = line.rstrip("\n").partition("\t")
                 shown[check] = value
                 if check == "ready":
+                    shown["wire"] = relay.way or "not TDS"
                     serve.stdin.write("stop-service SERVER_A\n")
                     serve.stdin.flush()
                     program.stdin.write("\n")
                     program.stdin.flush()
         serve.kill()
         serve.wait()
-        drain.wait()
+        drain.join(10)
+    shown["online"] = _online(heard)
     again = [sys.executable, "-m", "app", "replay", str(record)]
     done = subprocess.run(again, cwd=ROOT, env=environment, capture_output=True, text=True)
     shown["replay"] = "yes" if done.returncode == 0 else done.stdout
     return shown
+
+
+def _online(heard: list[str]) -> str:
+    events = [json.loads(line) for line in heard if '"kind": "fa' in line]
+    stopped = next((event["t_s"] for event in events if event["kind"] == "fault"), 0.0)
+    online = (e["t_s"] for e in events if e["kind"] == "failover" and e.get("step") == "online")
+    return f"{next(online, stopped) - stopped:.1f}"
 
 
 def _set_up(there: dict[str, Any]) -> None:
@@ -216,13 +238,13 @@ def _set_up(there: dict[str, Any]) -> None:
 
 
 def verdict(shown: dict[str, str], check: str) -> str:
-    """`yes`, seconds of a failover, or what was shown instead."""
+    """`yes`, where and after how long a failover left it, or what was shown instead."""
     value = shown.get(check, shown.get("broken", NOT_TRIED))
     if check == "replay":
         return value
     name, _, took = value.partition("|")
     if check == "failover" and name == EXPECTED[check]:
-        return f"{float(took):.1f} s"
+        return f"{name} after {float(took):.1f} s (online {shown['online']})"
     if check == "values":
         return same_values(value)
     wanted = EXPECTED[check].split("|")
@@ -259,8 +281,8 @@ def main() -> int:
     options.add_argument("only", nargs="*", help="drivers, by the beginning of their names; all")
     given = options.parse_args()
     failed = 0
-    print("| client | TLS | " + " | ".join([*EXPECTED, "replay"]) + " |")
-    print("|---" * (len(EXPECTED) + 3) + "|")
+    print("| client | TLS | on the wire | " + " | ".join([*EXPECTED, "replay"]) + " |")
+    print("|---" * (len(EXPECTED) + 4) + "|")
     for name, client in CLIENTS.items():
         if given.only and not name.startswith(tuple(given.only)):
             continue
@@ -278,10 +300,10 @@ def main() -> int:
             with tempfile.TemporaryDirectory() as folder:
                 shown = play(client, tls, Path(folder))
             told = [verdict(shown, check) for check in (*EXPECTED, "replay")]
-            failed += sum(
-                not (one.startswith("yes") or one.endswith(" s") or one == NOT_TRIED) for one in told
-            )
-            print(f"| {name} | {tls} | " + " | ".join(told) + " |", flush=True)
+            failed += shown.get("wire") != tls
+            failed += sum(not one.startswith(("yes", "SERVER_B after")) and one != NOT_TRIED for one in told)
+            wire = shown.get("wire", NOT_TRIED)
+            print(f"| {name} | {tls} | {wire} | " + " | ".join(told) + " |", flush=True)
     return min(failed, 1)
 
 

@@ -186,6 +186,11 @@ class Machine(Output):
         self.scope.variables[name] = Declared(old.type, new)
 
     @property
+    def only_columns(self) -> bool:
+        """SET FMTONLY ON: what would be asked and done is only described."""
+        return dict(self.session.options).get("FMTONLY") == "ON"
+
+    @property
     def settings(self) -> Settings:
         """What SET has switched on this connection."""
         return settings_of(self.session.options)

@@ -28,6 +28,10 @@ if TYPE_CHECKING:
 def run(machine: Machine, statement: s.Query) -> None:
     """SELECT, INSERT, UPDATE, DELETE, MERGE, TRUNCATE, with what an OUTPUT clause asks for."""
     plan = machine.plan("statement", statement.text)
+    if machine.only_columns:
+        if plan.kind == "select" and plan.target is None:
+            machine.add_result(machine.select(plan)[0], (), plan.kinds)
+        return
     machine.touched = []
     _QUERIES[plan.kind](machine, plan)
     if statement.output is not None and plan.target is not None:

@@ -69,6 +69,10 @@ SCOPE_ENDS: Final = frozenset(
 )  # fmt: skip
 """Errors of names that are found out when the statement is compiled: they end the batch or the text of an EXEC."""
 
+FMTONLY_RUNS: Final = (s.SetSession, s.Query, s.Execute, s.Declare, s.Use)
+"""With SET FMTONLY ON all others do nothing; of these queries show their columns, and what a procedure's own text asks
+shows its own [DOC: SET FMTONLY]. Conditions hold as they do otherwise, where SQL Server goes every way. Assumed."""
+
 STATEMENT_ENDS: Final = frozenset({515, 547, 2601, 2627, 8152})
 """Errors in rows after which the client hears that the statement, and it alone, has been terminated."""
 
@@ -250,6 +254,8 @@ class Runner(Machine):
                 scope.position = action.target
             return
         if skipping and not isinstance(action.statement, s.SetSession):
+            return
+        if self.only_columns and not isinstance(action.statement, FMTONLY_RUNS):
             return
         self.perform(action.statement)
 

@@ -115,7 +115,8 @@ TYPE_IDS: Final = {
 """system_type_id. Documented [DOC: sys.types]."""
 
 
-def _type_record(written: str) -> Record:
+def type_record(written: str) -> Record:
+    """What sys.columns, sys.types and their like say of a type as T-SQL writes it."""
     try:
         kind = type_of(written, 1)
     except SqlError:
@@ -145,7 +146,7 @@ def _type_record(written: str) -> Record:
 def _column(context: Context, named: Named, number: int, place: int, column: ColumnDefinition) -> Record:
     first, step = column.identity or (None, None)
     return {
-        **_type_record(column.type),
+        **type_record(column.type),
         "TABLE_CATALOG": context.session.database,
         "TABLE_SCHEMA": named.schema,
         "TABLE_NAME": named.name,
@@ -195,7 +196,7 @@ def _system_columns_of(version: int) -> tuple[Record, ...]:
     """Whether they may be NULL is not documented."""
     return tuple(
         {
-            **_type_record(column.type),
+            **type_record(column.type),
             "object_id": -objects.object_id(found.name),
             "name": column.name,
             "column_id": place,
@@ -227,7 +228,7 @@ view("sys.identity_columns", _last_values)
 def _types(context: Context) -> Iterable[Record]:
     for name, number in TYPE_IDS.items():
         if not (context.version < 2008 and name in ("date", "time", "datetime2", "datetimeoffset")):
-            record = _type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)
+            record = type_record("decimal(38, 38)" if name in ("decimal", "numeric") else name)
             longest = 8000 if record["max_length"] in (1, 2) and name in _LONG else record["max_length"]
             yield {
                 **record,
@@ -237,7 +238,7 @@ def _types(context: Context) -> Iterable[Record]:
                 "user_type_id": number,
                 "max_length": longest,
             }
-    yield {**_type_record("sysname"), **_USER_TYPE, "name": "sysname", "is_nullable": 0}
+    yield {**type_record("sysname"), **_USER_TYPE, "name": "sysname", "is_nullable": 0}
 
 
 _LONG: Final = frozenset({"nvarchar", "nchar", "varchar", "char", "varbinary", "binary"})
@@ -493,7 +494,7 @@ def _parameters(context: Context) -> Iterable[Record]:
             item.parameters if isinstance(item, objects.Procedure) else (), start=1
         ):
             yield {
-                **_type_record(parameter.type),
+                **type_record(parameter.type),
                 "object_id": number,
                 "name": parameter.name,
                 "parameter_id": place,

@@ -11,6 +11,7 @@ from engine.protocol import commits, connections, encryption
 from engine.protocol.security import FIRST_USER_ID
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.view import Record, view
+from engine.tsql.language import permissions
 
 FIRST_LOGIN_ID: Final = 300
 """principal_id of the first login that was made on the server."""
@@ -312,3 +313,17 @@ def _sysusers(context: Context) -> Iterable[Record]:
 
 
 view("sys.sysusers", _sysusers)
+
+
+def _my_permissions(context: Context) -> Iterable[Record]:
+    """Every login is sysadmin here, and has all of them."""
+    for name in permissions.on_server(context.version):
+        yield {
+            "entity_name": "server",
+            "subentity_name": "",
+            "permission_name": name,
+            "asked_handle": "SERVER",
+        }
+
+
+view("sys.fn_my_permissions()", _my_permissions)

@@ -50,6 +50,29 @@ ON_SERVER: Final = _names(_ON_SERVER)
 """Those that are granted to logins when no securable is named."""
 PERMISSIONS: Final = _names(f"{_ON_ANYTHING},{_ON_SERVER},{_ON_DATABASE}")
 
+_SERVER_SINCE: Final = {
+    2008: ("ALTER ANY SERVER AUDIT",),
+    2012: (
+        "ALTER ANY AVAILABILITY GROUP", "ALTER ANY EVENT SESSION", "ALTER ANY SERVER ROLE",
+        "CREATE AVAILABILITY GROUP", "CREATE SERVER ROLE",
+    ),
+    2014: ("CONNECT ANY DATABASE", "IMPERSONATE ANY LOGIN", "SELECT ALL USER SECURABLES"),
+    2022: (
+        "CREATE LOGIN", "VIEW ANY CRYPTOGRAPHICALLY SECURED DEFINITION", "VIEW ANY ERROR LOG",
+        "VIEW ANY PERFORMANCE DEFINITION", "VIEW ANY SECURITY DEFINITION", "VIEW SERVER PERFORMANCE STATE",
+        "VIEW SERVER SECURITY STATE",
+    ),
+}  # fmt: skip
+"""Permissions on the server that a version has brought [DOC: sys.server_permissions]."""
+
+
+def on_server(version: int) -> tuple[str, ...]:
+    """Permissions on the server that *version* has."""
+    later = {name for since, names in _SERVER_SINCE.items() if since > version for name in names}
+    return tuple(
+        name for name in (" ".join(part.split()) for part in _ON_SERVER.split(",")) if name not in later
+    )
+
 
 def check(names: tuple[str, ...], line: int) -> None:
     """Raises 102 for a permission that there is not."""

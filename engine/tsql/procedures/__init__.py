@@ -17,6 +17,7 @@ from engine.tsql.procedures import (
     accounts,
     alerts,
     describing,
+    first_result,
     information,
     jobs,
     mail,
@@ -28,7 +29,7 @@ from engine.tsql.procedures import (
     system,
     who,
 )
-from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, procedure
+from engine.tsql.procedures.call import Call, Procedure, Procedures, bound, declarations, procedure
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import Scalar, convert, parse_type, to_text
 
@@ -62,6 +63,8 @@ def execute(machine: Machine, statement: s.Execute) -> None:
         if database:
             machine.context.open_database(database)
         arguments = bound(machine, plain, found, statement.arguments)
+        if machine.only_columns:
+            raise Unsimulated(f"SET FMTONLY ON for the procedure {name}")
         call = Call(machine, plain, database or machine.session.database, arguments)
         found.run(call)
         for place, argument in enumerate(statement.arguments):
@@ -155,7 +158,7 @@ def _execute_text(machine: Machine, statement: s.Execute, database: str) -> None
     variables: dict[str, Declared] = {}
     outputs: list[tuple[str, str]] = []
     source = to_text(machine.value(declared.value)) if declared is not None else ""
-    for place, (name, kind, output, default) in enumerate(_parameters(source)):
+    for place, (name, kind, output, default) in enumerate(declarations(source)):
         argument = named.get(name) or (positional[place] if place < len(positional) else None)
         if argument is None and not default:
             raise SqlError(8178, name)
@@ -182,33 +185,6 @@ def _need_wide(machine: Machine, argument: s.Argument, parameter: str) -> None:
         raise SqlError(214, parameter, "ntext/nchar/nvarchar")
 
 
-def _parameters(text: str) -> list[tuple[str, str, bool, str]]:
-    """(name, type, output, default) of each parameter in the declaration of sp_executesql."""
-    found = []
-    for part in _split(text):
-        words = part.split(None, 1)
-        if len(words) != 2 or not words[0].startswith("@"):
-            raise SqlError(102, part.strip() or "@")
-        kind = words[1].strip().lower().removeprefix("as ")
-        output = kind.split()[-1] in ("output", "out")
-        kind = kind.rsplit(None, 1)[0] if output else kind
-        kind, _, default = kind.partition("=")
-        found.append((words[0].lower(), kind.strip(), output, default.strip()))
-    return found
-
-
-def _split(text: str) -> list[str]:
-    """The parts between commas that are in no brackets."""
-    parts, level = [""], 0
-    for char in text:
-        level += (char == "(") - (char == ")")
-        if char == "," and not level:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part for part in parts if part.strip()]
-
-
 def _for_each_database(call: Call) -> None:
     """sp_MSforeachdb: the command once for each database that can be opened, `?` being its name."""
     mark = call.text("@replacechar") or "?"
@@ -226,6 +202,7 @@ PROCEDURES: Final[Procedures] = {
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
     **describing.PROCEDURES,
+    **first_result.PROCEDURES,
     **information.PROCEDURES,
     **renaming.PROCEDURES,
     **jobs.PROCEDURES,
@@ -267,7 +244,7 @@ sp_set_session_context sp_setnetname sp_spaceused sp_trace_create sp_trace_setev
 sp_trace_setstatus sp_unprepare sp_updatestats sp_validatelogins sp_xml_preparedocument sp_xml_removedocument
 sysmail_add_account_sp sysmail_add_profile_sp xp_cmdshell xp_create_subdir xp_delete_file xp_dirtree xp_fileexist
 xp_getnetname xp_instance_regread xp_instance_regwrite xp_logevent xp_loginconfig xp_logininfo xp_regread xp_regwrite
-sp_describe_first_result_set sp_describe_undeclared_parameters sp_describe_parameter_encryption sp_cursorunprepare
+sp_describe_undeclared_parameters sp_describe_parameter_encryption sp_cursorunprepare
 sp_cursorprepare sp_cursorprepexec sp_cursorexecute sp_cursorfetch sp_cursorclose sp_cursoroption sp_cursor
 sp_cursor_list sp_describe_cursor sp_prepexec sp_prepexecrpc sp_reset_connection sp_helplanguage sp_helpdbfixedrole
 sp_srvrolepermission sp_helpntgroup sp_helpstats sp_helpremotelogin sp_assemblies_rowset sp_columns_rowset

@@ -19,8 +19,12 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "fn_virtualfilestats": ("DbId", "FileId"),
     "dm_os_volume_stats": ("database_id", "file_id"),
     "fn_trace_getinfo": ("traceid",),
+    "fn_my_permissions": ("", "asked_handle"),
 }
-"""Columns of the table of a function that take its arguments (NULL: every row); of others all rows come."""
+"""Columns of the table of a function that take its arguments (NULL: every row; empty: the argument does not matter);
+of others all rows come."""
+SIMULATED: Final = {"fn_my_permissions": (1, ("SERVER",))}
+"""Of a function the place of an argument, and the values of it whose rows are known."""
 
 
 RESHAPED: Final = (exp.Lateral, exp.Window, exp.Subquery, exp.Values, exp.Pivot, exp.Anonymous, exp.CTE)
@@ -167,7 +171,7 @@ def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) ->
     """column = argument for each; an argument NULL (or DEFAULT, -1) stands for every row."""
     conditions: list[exp.Expr] = []
     for name, value in zip(columns, arguments, strict=False):
-        if isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
+        if not name or isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
             continue
         column = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
         equal: exp.Expr = exp.EQ(this=column, expression=value.copy())
@@ -185,6 +189,9 @@ def _call(table: exp.Table) -> None:
         raise Unsimulated("the method nodes() of xml")
     if name not in TABLE_FUNCTIONS:
         return
+    place, known = SIMULATED.get(name, (0, ()))
+    if known and place < len(arguments) and arguments[place].name.upper() not in known:
+        raise Unsimulated(f"{name} of {arguments[place].name or arguments[place].sql()}")
     parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
     alias = table.alias or name
     source = _function_table(parts, alias)

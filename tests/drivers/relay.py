@@ -1,0 +1,63 @@
+"""Between a client and a port of `mirrordrill serve`: hands bytes on, and sees how much of them TLS hides."""
+
+from __future__ import annotations
+
+import asyncio
+import struct
+import threading
+from contextlib import suppress
+from typing import Final
+
+from app.serve.login import Encryption, read_prelogin
+from app.serve.packets import HEADER
+from app.serve.wire import CLIENT_HELLO
+
+HOST: Final = "127.0.0.1"
+WAYS: Final = {Encryption.NONE: "none", Encryption.LOGIN: "login", Encryption.ON: "all"}
+"""What the server's answer to a PRELOGIN settles; a connection that begins with TLS is `strict`."""
+
+
+class Relay:
+    """Listens on a free port as long as the program runs; `way` is that of the connection that was opened last."""
+
+    def __init__(self, port: int) -> None:
+        """*port*: where to hand the bytes to."""
+        self.port, self.way, self._to = 0, "", port
+        ready = threading.Event()
+        threading.Thread(target=lambda: asyncio.run(self._serve(ready)), daemon=True).start()
+        ready.wait(10)
+
+    async def _serve(self, ready: threading.Event) -> None:
+        server = await asyncio.start_server(self._connect, HOST, 0)
+        self.port = server.sockets[0].getsockname()[1]
+        ready.set()
+        await server.serve_forever()
+
+    async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        with suppress(OSError):
+            there, back = await asyncio.open_connection(HOST, self._to)
+            done = asyncio.gather(self._pump(reader, back, asks=True), self._pump(there, writer, asks=False))
+            await done
+        writer.transport.abort()
+
+    async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asks: bool) -> None:
+        first = True
+        try:
+            while data := await reader.read(65_536):
+                if first:
+                    self._see(data, asks)
+                first = False
+                writer.write(data)
+                await writer.drain()
+        finally:
+            writer.close()
+
+    def _see(self, data: bytes, asks: bool) -> None:
+        """The first bytes of either side."""
+        if asks and data[0] == CLIENT_HELLO:
+            self.way = "strict"
+        elif asks:
+            self.way = ""
+        elif not self.way:
+            with suppress(ValueError, struct.error):
+                self.way = WAYS.get(Encryption(read_prelogin(data[HEADER.size :])), "")

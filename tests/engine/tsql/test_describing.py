@@ -1,0 +1,51 @@
+"""What a driver asks before it runs a text: its columns without its rows."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.tsql.console import ask
+from tests.engine.worlds import lab
+
+
+@pytest.fixture
+def world() -> World:
+    made = lab(workload="none")
+    made.update_instance("SERVER_A", version=2014)
+    return made
+
+
+def test_fmtonly_shows_columns_and_changes_nothing(world: World) -> None:
+    ask(world, "SERVER_A", "CREATE TABLE t (a int, b nvarchar(5)) INSERT t VALUES (1, N'x')")
+    said = ask(
+        world, "SERVER_A", "SET FMTONLY ON; SELECT a, b FROM t; INSERT t VALUES (2, N'y'); DROP TABLE t"
+    )
+    assert (said.grids, said.numbers) == ([[]], [])
+    assert ask(world, "SERVER_A", "SET FMTONLY OFF; SELECT a, b FROM t").grids == [[[1, "x"]]]
+    said = ask(world, "SERVER_A", "SET FMTONLY ON; EXEC msdb.dbo.sp_add_job @job_name = N'j'")
+    assert said.texts == ["Not simulated: SET FMTONLY ON for the procedure msdb.dbo.sp_add_job"]
+    assert ask(world, "SERVER_A", "SET FMTONLY OFF; SELECT name FROM msdb.dbo.sysjobs").grids == [[]]
+
+
+def test_the_columns_of_a_text_are_described_with_its_parameters(world: World) -> None:
+    text = "EXEC sp_describe_first_result_set N'SELECT name, @p + 1 AS n FROM sys.databases', N'@p bigint'"
+    ((first, second),) = ask(world, "SERVER_A", text).grids
+    assert (first[1:8], first[-4:]) == (
+        [1, "name", 1, 231, "nvarchar(128)", 256, 0],
+        [231, 256, 13632521, 52],
+    )
+    assert (second[1:7], second[-4:]) == (
+        [2, "n", 1, 127, "bigint", 8],
+        [38, 8, None, None],
+    )
+    assert ask(world, "SERVER_A", "EXEC sp_describe_first_result_set N'DROP TABLE nothing'").grids == [[]]
+    assert ask(world, "SERVER_A", "EXEC sp_describe_first_result_set N'SELECT * FROM nosuch'").numbers == [208]
+
+
+def test_a_login_has_all_permissions_on_the_server_that_its_version_knows(world: World) -> None:
+    asked = "SELECT entity_name FROM fn_my_permissions(NULL, 'SERVER') WHERE permission_name = '{}'"
+    assert ask(world, "SERVER_A", asked.format("VIEW SERVER STATE")).grids == [[["server"]]]
+    assert ask(world, "SERVER_A", asked.format("VIEW SERVER SECURITY STATE")).grids == [[]]
+    said = ask(world, "SERVER_A", "SELECT * FROM fn_my_permissions('t', 'OBJECT')")
+    assert said.texts == ["Not simulated: fn_my_permissions of OBJECT"]
