@@ -18,7 +18,7 @@ WAYS: Final = {Encryption.NONE: "none", Encryption.LOGIN: "login", Encryption.ON
 
 
 class Relay:
-    """Listens on a free port as long as the program runs; `way` is that of the connection that was opened last."""
+    """Listens on a free port until the other one refuses; `way` is that of the connection that was opened last."""
 
     def __init__(self, port: int) -> None:
         """*port*: where to hand the bytes to."""
@@ -28,16 +28,21 @@ class Relay:
         ready.wait(10)
 
     async def _serve(self, ready: threading.Event) -> None:
-        server = await asyncio.start_server(self._connect, HOST, 0)
-        self.port = server.sockets[0].getsockname()[1]
+        self._server = await asyncio.start_server(self._connect, HOST, 0)
+        self.port = self._server.sockets[0].getsockname()[1]
         ready.set()
-        await server.serve_forever()
+        await asyncio.Event().wait()
 
     async def _connect(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with suppress(OSError):
+        try:
             there, back = await asyncio.open_connection(HOST, self._to)
-            done = asyncio.gather(self._pump(reader, back, asks=True), self._pump(there, writer, asks=False))
-            await done
+        except OSError:
+            self._server.close()
+        else:
+            with suppress(OSError):
+                await asyncio.gather(
+                    self._pump(reader, back, asks=True), self._pump(there, writer, asks=False)
+                )
         writer.transport.abort()
 
     async def _pump(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, asks: bool) -> None:

@@ -153,7 +153,8 @@ JAVA: Final = ("java", "-cp", f"{BUILD}/java/*", str(HERE / "Client.java"))
 CLIENTS: Final = {
     "tedious 19.2.2": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "tedious")),
     "mssql 12.7.14 (Node)": Client("npm", npm, ("node", str(BUILD / "node/client.js"), "mssql")),
-    "mssql-jdbc 13.6.2": Client("mvn", maven, (*JAVA, "mssql-jdbc")),
+    # encrypt=false of this one hides its login wherever the server can
+    "mssql-jdbc 13.6.2": Client("mvn", maven, (*JAVA, "mssql-jdbc"), ("login", "all", "strict")),
     "jTDS 1.3.1": Client("mvn", maven, (*JAVA, "jtds"), ("none", "login", "all")),
     "go-mssqldb 1.11.2": Client("go", go, (str(BUILD / "go/client"),), ("none", "login", "all", "strict")),
     "tiberius 0.13.0": Client(

@@ -79,7 +79,11 @@ def _column(place: int, name: str, written: str) -> dict[str, Scalar]:
         "is_computed_column": 0,
         "is_sparse_column_set": 0,
         "tds_type_id": _TDS_TYPES.get(to_text(kind["DATA_TYPE"]), kind["system_type_id"]),
-        "tds_length": 65_535 if length == -1 else 17 if written.startswith(("decimal", "numeric")) else length,
+        "tds_length": 65_535
+        if length == -1
+        else 17
+        if written.startswith(("decimal", "numeric"))
+        else length,
         "tds_collation_id": _COLLATION_ID if text else None,
         "tds_collation_sort_id": _SORT_ID if text else None,
     }

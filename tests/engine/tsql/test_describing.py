@@ -40,7 +40,9 @@ def test_the_columns_of_a_text_are_described_with_its_parameters(world: World) -
         [38, 8, None, None],
     )
     assert ask(world, "SERVER_A", "EXEC sp_describe_first_result_set N'DROP TABLE nothing'").grids == [[]]
-    assert ask(world, "SERVER_A", "EXEC sp_describe_first_result_set N'SELECT * FROM nosuch'").numbers == [208]
+    assert ask(world, "SERVER_A", "EXEC sp_describe_first_result_set N'SELECT * FROM nosuch'").numbers == [
+        208
+    ]
 
 
 def test_a_login_has_all_permissions_on_the_server_that_its_version_knows(world: World) -> None:
