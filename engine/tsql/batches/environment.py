@@ -401,6 +401,14 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "object_id": _object_id,
     "object_name": _object_name,
     "object_schema_name": _object_schema_name,
+    "object_definition": lambda context, number: next(
+        (
+            row["definition"]
+            for row in catalog.rows_of(context, "sys.sql_modules")
+            if row["object_id"] == number
+        ),
+        None,
+    ),
     "objectproperty": _object_property,
     "objectpropertyex": _object_property,
     "file_name": _file("file_id", "name"),

@@ -11,7 +11,7 @@ from typing import Final
 from engine.tsql.catalog.view import none, view
 
 _EMPTY: Final = """
-sys.server_triggers sys.triggers sys.synonyms sys.credentials
+sys.server_triggers sys.triggers sys.synonyms sys.credentials sys.sequences information_schema.sequences
 sys.backup_devices sys.server_audits sys.server_audit_specifications sys.database_audit_specifications
 sys.dm_server_memory_dumps sys.change_tracking_databases sys.asymmetric_keys
 sys.cryptographic_providers sys.service_broker_endpoints sys.dm_broker_connections sys.transmission_queue

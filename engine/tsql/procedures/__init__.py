@@ -255,7 +255,7 @@ sp_syspolicy_purge_history sp_maintplan_delete_log sp_get_query_template sp_inva
 sp_addextendedproc sp_table_validation sp_redirect_publisher sp_delete_proxy sp_help_proxy sp_enum_login_for_proxy
 sp_clean_db_free_space sp_clean_db_file_free_space sp_cleanmergelogfiles sp_configure_peerconflictdetection
 sp_xp_cmdshell_proxy_account sp_special_columns_rowset sp_statistics_rowset sp_helpdistributor
-sp_helpreplicationdboption xp_servicecontrol xp_sprintf xp_sqlmaint xp_subdirs
+sp_helpreplicationdboption xp_qv xp_servicecontrol xp_sprintf xp_sqlmaint xp_subdirs
 """
 KNOWN: Final = frozenset(_KNOWN.split())
 SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))

@@ -79,8 +79,8 @@ TRANSLATED_MAX: Final = 6_000
 ROWS_MAX: Final = 20_000
 """Rows that one query may return. Assumed."""
 
-CELLS_MAX: Final = 60_000
-"""Values that one query may return: 20,000 rows of 3. Assumed."""
+CELLS_MAX: Final = 150_000
+"""Values that one query may return: a thousand sessions with all columns of their requests and connections. Assumed."""
 
 CHARACTERS_MAX: Final = 4_000_000
 """Characters in all values that one query may return: 20,000 rows of 200. Assumed."""

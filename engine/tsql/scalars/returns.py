@@ -63,7 +63,7 @@ _FIXED: Final = {
     "varbinary(8000)": "hashbytes",
     "varbinary(85)": "suser_sid",
     "numeric(38,0)": "@@identity scope_identity",
-    "nvarchar(max)": "fn_varbintohexstr",
+    "nvarchar(max)": "fn_varbintohexstr object_definition",
 }
 """Functions whose result is always of the same type."""
 

@@ -46,6 +46,7 @@ def test_a_module_is_kept_as_it_was_written(world: World) -> None:
     text = "-- mine\nCREATE PROC p AS SELECT 1"
     ask(world, "SERVER_A", text)
     assert ask(world, "SERVER_A", "SELECT definition FROM sys.sql_modules").grids == [[[text]]]
+    assert ask(world, "SERVER_A", "SELECT OBJECT_DEFINITION(OBJECT_ID('p'))").grids == [[[text]]]
 
 
 def test_properties_of_the_build_and_the_connection(world: World) -> None:

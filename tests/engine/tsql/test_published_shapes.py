@@ -148,8 +148,8 @@ def test_a_function_of_later_versions_is_not_known_and_one_that_is_not_simulated
     world.update_instance(P, version=2017)
     said = ask(world, P, "SELECT STRING_AGG(name, ',') FROM sys.databases").texts
     assert said == ["Not simulated: the function string_agg"]
-    assert ask(world, P, "SELECT OBJECT_DEFINITION(1)").texts == [
-        "Not simulated: the function object_definition"
+    assert ask(world, P, "SELECT COLLATIONPROPERTY(1)").texts == [
+        "Not simulated: the function collationproperty"
     ]
 
 
