@@ -4,13 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+from bisect import bisect
 from functools import lru_cache
 from importlib import resources
-from typing import Any
+from typing import Any, Final
 
+from app.files.summary import LEVELS
 from app.words.language import tr
 
 Certificate = dict[str, Any]
+
+TRIED_MIN: Final = 20
+"""Acts on offer that were tried, from which on their share of blunders says something. Assumed."""
+
+CHANCES: Final = (0.21, 0.41, 0.68)
+"""Chances of a blunder that part the levels: a quarter of the shipped drills lies in each, of the 97 that have been
+tried enough."""
 
 
 def kept(name: str, text: str) -> Certificate | None:
@@ -33,8 +42,31 @@ def told(name: str) -> str:
     share = found.get("blunder_share")
     if share is None:
         return said
-    more = tr("{share} of what can be done on the way is a blunder.")
-    return f"{said} {more.format(share=f'{round(100 * share)} %')}"
+    more = tr("{share} of what can be done on the way is a blunder.").format(share=f"{round(100 * share)} %")
+    measured = difficulty(found)
+    hard = tr("Measured difficulty: {difficulty}.").format(difficulty=tr(measured)) if measured else ""
+    return " ".join(filter(None, (said, more, hard)))
+
+
+def place(name: str) -> int:
+    """Of the shipped drill *name* in the order of its measured difficulty; last where it is not known."""
+    found = _shipped(name)
+    measured = "" if found is None else difficulty(found)
+    return LEVELS.index(measured) if measured else len(LEVELS)
+
+
+def difficulty(found: Certificate) -> str:
+    """One of LEVELS; empty: too little was tried.
+
+    Measured without users by the chance that somebody blunders who does anything on offer, as often as the shortest
+    plan acts that reaches all goals: the share of blunders among the acts on offer foretells human errors better than
+    skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
+    """
+    share = found.get("blunder_share")
+    if share is None or found["acts_tried"] < TRIED_MIN:
+        return ""
+    chance = 1.0 - (1.0 - share) ** len(found["shortest"] or found["par"]["plan"])
+    return LEVELS[bisect(CHANCES, chance)]
 
 
 @lru_cache

@@ -389,6 +389,7 @@ class Assembly(QObject):
         """Last of all: what the window and its start page want is done from now on."""
         window, picker = self._window, self._picker
         picker.chosen.connect(self._choice.choose)
+        picker.fresh_wanted.connect(self._choice.make_new)
         picker.resumed.connect(self._start_page.resume)
         picker.given_up.connect(self._start_page.ask_to_give_up)
         picker.history_wanted.connect(self._navigation.show_history)

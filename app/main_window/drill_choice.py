@@ -6,6 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
+from app.files.fresh import GENERATORS, TRIES, Fresh, fresh
 from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
@@ -62,9 +63,28 @@ class DrillChoice(QObject):
         """The brief of *scenario*."""
         self._navigation.leave_run()
         self._library.scenarios[scenario.name] = scenario
-        self.scenario, self._seed = self._play.prepared(scenario)
-        self._brief.show_scenario(self.scenario)
+        self._show(*self._play.prepared(scenario))
+
+    def _show(self, scenario: Scenario, seed: int) -> None:
+        self.scenario, self._seed = scenario, seed
+        self._brief.show_scenario(scenario)
         self._navigation.go_to(self._brief, scenario.title)
+
+    def make_new(self, level: str) -> None:
+        """The brief of a drill that nobody has seen, which is made and proved first, between two frames."""
+        made = [scenario for name in GENERATORS if (scenario := self._library.scenario(name)) is not None]
+        seeds = sorted((self._play.any_seed(), number) for number in range(TRIES * len(made)))
+        candidates = [(made[number % len(made)], seed) for seed, number in seeds]  # in an order of chance
+
+        def show(found: Fresh | None) -> None:
+            if found is None:
+                self._notice.warn(tr("None of the drills that were made could be proved. Try once more."))
+                return
+            self._navigation.leave_run()
+            self._show(found.scenario, found.seed)
+            self._notice.tell(found.told)
+
+        self._session.work(fresh(candidates, level), show)
 
     @busy()
     def start(self, mode: str) -> None:

@@ -89,13 +89,17 @@ class Play(QObject):
         if not scenario.scored or not self._was_played(scenario.name):
             return scenario.seed
         for _ in range(TRIES):
-            seed = 1 + secrets.randbelow(SEED_MAX)
+            seed = self.any_seed()
             try:
                 varied(scenario, seed)
             except ScenarioProblems:
                 continue
             return seed
         return scenario.seed
+
+    def any_seed(self) -> int:
+        """One that nobody knows."""
+        return 1 + secrets.randbelow(SEED_MAX)
 
     def prepared(self, scenario: Scenario) -> tuple[Scenario, int]:
         """The variant of *scenario* that a new run would have, and its seed."""

@@ -64,7 +64,7 @@ class MainWindow(QMainWindow):
         self.setCentralWidget(middle)
         self.setWindowTitle(TITLE)
         self._size()
-        for chosen in (self.picker.chosen, self.picker.edit_wanted):
+        for chosen in (self.picker.chosen, self.picker.edit_wanted, self.picker.fresh_wanted):
             chosen.connect(lambda name, chosen=chosen: self._once_more(chosen, name))
         for wanted in (self.picker.history_wanted, self.picker.progress_wanted, self.picker.file_wanted):
             wanted.connect(partial(self._once_more, wanted))

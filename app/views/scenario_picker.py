@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import lru_cache
@@ -17,6 +18,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QListWidget,
     QListWidgetItem,
+    QMenu,
     QPushButton,
     QSizePolicy,
     QStyle,
@@ -129,6 +131,7 @@ class Card(Summary):
 
 ORDERS: Final[tuple[tuple[str, Callable[[Card], object]], ...]] = (
     (mark("By level"), lambda card: ()),
+    (mark("By measured difficulty"), lambda card: proof.place(card.name) if card.shipped else math.inf),
     (mark("Shortest first"), lambda card: card.minutes),
     (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0)),
     (mark("Not tried first"), lambda card: (card.begun or card.last is not None, not card.scored)),
@@ -150,6 +153,8 @@ class ScenarioPicker(QWidget):
     history_wanted = Signal()
     progress_wanted = Signal()
     file_wanted = Signal()
+    fresh_wanted = Signal(str)
+    """A new drill, of one of LEVELS."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -210,12 +215,19 @@ class ScenarioPicker(QWidget):
         progress.clicked.connect(self.progress_wanted)
         history.clicked.connect(self.history_wanted)
         file.clicked.connect(self.file_wanted)
+        fresh, difficulties = QPushButton(tr("New drill")), QMenu(self)
+        fresh.setToolTip(tr("A drill that nobody has seen: made by chance, and proved to be solvable"))
+        for level in LEVELS:
+            act = difficulties.addAction(tr(level))
+            act.triggered.connect(lambda _=False, level=level: self.fresh_wanted.emit(level))
+        fresh.setMenu(difficulties)
         head = QHBoxLayout()
         names = QVBoxLayout()
         names.setSpacing(2)
         names.addWidget(self._heading)
         names.addWidget(self._claim)
         head.addLayout(names, 1)
+        head.addWidget(fresh)
         head.addWidget(progress)
         head.addWidget(history)
         head.addWidget(file)

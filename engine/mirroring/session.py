@@ -108,7 +108,8 @@ def ask_witnesses(world: World) -> None:
 def _mirror_loses_principal(world: World, key: Key) -> None:
     copy = world.copies[key]
     failover.cancel(world, copy.mirroring.guid, "manual", PARTED)
-    armed = quorum.arms_at_loss(world, copy)
+    # A principal that left the session while the mirror was frozen took its log along: nothing to take over from.
+    armed = copy.stream is not None and quorum.arms_at_loss(world, copy)
     if not world.settings.auto_failover_after_witness_cut and not quorum.witness_sees(
         world, copy, copy.mirroring.partner
     ):

@@ -128,6 +128,32 @@ class Search:
             pass
         return self
 
+    def weigh(self, most: int) -> Iterator[None]:
+        """Tell blunders anew among the acts on offer along the best plan: of *most* of them, spread over all of it."""
+        assert self._begun is not None and self.best is not None, "steps begins"
+        plan, found = self.best, []
+        run, left = self._begun.fork(), list(plan.acts)
+        for point in plan.points:
+            while left and left[0].tick <= point:
+                run.advance_to(left[0].tick)
+                _try(run, left.pop(0))
+            run.advance_to(point)
+            if run.finished:
+                break
+            here, rest = run.fork(), tuple(left)
+            inserted = [
+                one for one, after in self._neighbours(here, rest) if one is not None and after is rest
+            ]
+            found += [(here, item, rest) for item in inserted]
+        self.tried = self.blunders = 0
+        for here, item, rest in found[:: max(1, -(-len(found) // most))]:
+            drill = here.fork()
+            if _try(drill, item):
+                self.tried += 1
+                self.nodes += 1
+                self.blunders += self._play(drill, rest).score <= plan.score - BLUNDER
+                yield
+
     # --- inside -----------------------------------------------------------------------------------------------
 
     def _reference(self) -> tuple[Input, ...]:

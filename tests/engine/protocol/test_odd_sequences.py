@@ -126,3 +126,12 @@ def test_anything_may_follow_anything(script: list[tuple[str, float]], witness: 
     for one in (world, other):
         do(one, then_s=5.0)
     assert world.state_hash() == other.state_hash()
+
+
+def test_a_mirror_that_was_frozen_while_its_session_was_removed_takes_nothing_over() -> None:
+    world = lab()
+    do(world, f"hang {M}", then_s=20.0)
+    do(world, f"sql {P} ALTER DATABASE {DB} SET PARTNER OFF", then_s=5.0)
+    do(world, f"unhang {M}", then_s=30.0)
+    assert not world.failovers
+    check(world, witness_kept=False, nothing_risky=False)

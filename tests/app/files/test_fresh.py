@@ -1,0 +1,53 @@
+"""New drills: made by a seed, kept only when they are proved."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.files import fresh, proof, scenario_files
+from app.files.summary import LEVELS
+from engine.stepwise import at_once
+from tests.engine.drill import texts
+
+
+def test_a_new_drill_is_proved_and_told() -> None:
+    generator = scenario_files.find("random-trouble-easy").load()
+    found = at_once(fresh.fresh([(generator, 4711)]))
+    assert found is not None
+    assert found.seed == 4711
+    assert found.proved["par"]["score"] >= found.proved["reference"]["score"] >= 90.0
+    assert found.proved["idle"]["score"] < 50.0
+    assert found.difficulty in LEVELS
+    assert found.scenario.level == found.difficulty
+    assert found.told.startswith(f"A new drill that nobody has seen: 6 min, {found.difficulty}. Proved by ")
+
+
+def test_what_cannot_be_proved_is_not_offered() -> None:
+    """The first candidate's reference does nothing of use, and is worth what doing nothing is."""
+    bad = texts.small(("power-on SERVER_A", "power-on SERVER_W"))
+    good = texts.small()
+    found = at_once(fresh.fresh([(bad, 3), (good, 3)]))
+    assert found is not None
+    assert found.scenario.solution == good.solution
+    assert at_once(fresh.fresh([(bad, 3)])) is None
+
+
+@pytest.mark.parametrize(
+    ("share", "acts", "tried", "said"),
+    [
+        (0.1, 1, 40, "beginner"),
+        (0.2, 2, 40, "intermediate"),
+        (0.5, 2, 40, "expert"),
+        (0.05, 12, 40, "advanced"),
+        (0.1, 2, 19, ""),
+        (None, 2, 0, ""),
+    ],
+)
+def test_difficulty_is_the_chance_of_a_blunder(share: float | None, acts: int, tried: int, said: str) -> None:
+    found = {"blunder_share": share, "acts_tried": tried, "shortest": ["0 finish"] * acts}
+    assert proof.difficulty(found) == said
+
+
+def test_the_list_tells_how_hard_a_drill_is() -> None:
+    assert "Measured difficulty: " in proof.told("automatic-failover")
+    assert proof.place("lab") > proof.place("automatic-failover")
