@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
+from typing import Any
 
 from engine.events import Event
 from engine.model import World
-from engine.published.lab import lab, play
+from engine.published import lab as published
+from engine.published.lab import play
 
 __all__ = ["DB", "MIRROR", "PRINCIPAL", "M", "P", "W", "do", "lab", "play", "texts"]
 
 P, M, W, DB = "SERVER_A", "SERVER_B", "SERVER_W", "Sales"
 PRINCIPAL, MIRROR = (P, DB), (M, DB)
+
+_made = cache(published.lab)
+
+
+def lab(seed: int = 1, **options: Any) -> World:
+    """`engine.published.lab.lab`, made once for each of its *options*."""
+    return _made(seed, **options).fork()
 
 
 def do(world: World, *lines: str, then_s: float = 20.0) -> list[Event]:

@@ -126,11 +126,10 @@ def shipped_drills(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def profile(tmp_path: Path, shipped_drills: Path) -> Iterator[Profile]:
-    folder = tmp_path / "profile"
-    folder.mkdir(exist_ok=True)
-    shutil.copy(shipped_drills, folder)
-    with open_profile(folder) as opened:
+def profile(profile_folder: Path, shipped_drills: Path) -> Iterator[Profile]:
+    profile_folder.mkdir(exist_ok=True)
+    shutil.copy(shipped_drills, profile_folder)
+    with open_profile(profile_folder) as opened:
         yield opened
 
 

@@ -27,10 +27,10 @@ from tests.open_window import furnished
 from app.settings import WindowSettings
 from app.storage import open_profile
 
-folder = Path(sys.argv[1])
+folder, settings = map(Path, sys.argv[1:])
 app = QApplication([])
-store = WindowSettings(QSettings(str(folder / "victim.ini"), QSettings.Format.IniFormat))
-window = furnished(open_profile(folder / "profile"), store, by_itself=False)
+store = WindowSettings(QSettings(str(settings), QSettings.Format.IniFormat))
+window = furnished(open_profile(folder), store, by_itself=False)
 window.show()
 window.choose("lab")
 window.brief.started.emit("lab")
@@ -48,9 +48,11 @@ sys.stdin.read()
 """
 
 
-def test_killed_in_mid_drill(qtbot: QtBot, qapp: QApplication, tmp_path: Path, store: WindowSettings) -> None:
+def test_killed_in_mid_drill(
+    qtbot: QtBot, qapp: QApplication, profile_folder: Path, tmp_path: Path, store: WindowSettings
+) -> None:
     victim = subprocess.Popen(
-        [sys.executable, "-c", VICTIM, str(tmp_path)],
+        [sys.executable, "-c", VICTIM, str(profile_folder), str(tmp_path / "victim.ini")],
         cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     assert victim.stdout is not None
@@ -62,7 +64,7 @@ def test_killed_in_mid_drill(qtbot: QtBot, qapp: QApplication, tmp_path: Path, s
     victim.stdout.close()
 
     theme.apply(qapp)
-    with open_profile(tmp_path / "profile") as profile:
+    with open_profile(profile_folder) as profile:
         window = shown(qtbot, profile, store)
         hands = Hands(qtbot, window)
         (go_on,) = [b for b in window.picker.findChildren(QPushButton) if b.text() == "Continue at 0:04"]
