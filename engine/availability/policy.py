@@ -207,8 +207,12 @@ class Availability(groups.Policy):
         return ("AVAILABILITY_REPLICA", min(ends)) if ends else None
 
     def backup_refusal(self, world: World, copy: DatabaseCopy, log_or_copy_only: bool) -> int:
-        """A secondary takes log backups and copy-only ones. [DOC: active secondaries]"""
-        return 3059 if copy.availability.role is ReplicaRole.SECONDARY and not log_or_copy_only else 0
+        """A secondary takes log backups and copy-only ones [DOC: active secondaries], that of a basic group none [DOC:
+        basic availability groups]."""
+        if copy.availability.role is not ReplicaRole.SECONDARY:
+            return 0
+        group = replicas.group_of(world, copy.server, copy.availability.guid or 0)
+        return 0 if log_or_copy_only and not (group is not None and group.basic) else 3059
 
     def backs_up_closed(self, copy: DatabaseCopy) -> bool:
         """The primary has to agree, so the two have to be in touch. [DOC: active secondaries]"""

@@ -134,6 +134,8 @@ class GroupRole(roles.RoleKind):
             return say("no replica there")
         refused = failover.admission(world, group, server)
         if refused is not None:
+            forced = world.nodes[node].config.forced
+            errorlog.write(world, server, 41125 if forced else 41142, group.name)
             return refused
         if self._stalled(world, role, node):
             world.after(LOGIN_S, "availability.login", role.name, node, role.step)

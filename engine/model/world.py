@@ -108,6 +108,8 @@ class World:
     """Server -> latest lines of its ERRORLOG; xp_readerrorlog reads them. Each is told as an event too."""
     clusterlog: dict[str, tuple[ClusterLine, ...]] = field(default_factory=dict)
     """Node -> latest lines of its cluster log."""
+    variables: dict[tuple[str, str], str] = field(default_factory=dict)
+    """(node, name in lower letters) -> text of a variable at its PowerShell prompt."""
     sources: dict[int, Key] = field(default_factory=dict)
     """Source of the flow model -> the copy that writes this log."""
     streams: dict[int, Key | None] = field(default_factory=dict)
@@ -286,6 +288,7 @@ class World:
             commits=self.commits.copy(),
             errorlog=self.errorlog.copy(),
             clusterlog=self.clusterlog.copy(),
+            variables=self.variables.copy(),
             sources=self.sources.copy(),
             streams=self.streams.copy(),
             timers=self.timers.copy(),
@@ -325,7 +328,7 @@ def _sorted(part: Mapping[Any, object]) -> bytes:
 HASHED: Final = (
     "computers", "instances", "links", "copies", "witnesses", "contacts", "clients", "availability", "files",
     "sessions", "batches", "transfers", "monitor", "objects", "commits", "errorlog", "sources", "streams",
-    "groups", "clusters", "nodes", "replicas", "listeners", "records", "clusterlog",
+    "groups", "clusters", "nodes", "replicas", "listeners", "records", "clusterlog", "variables",
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
 

@@ -100,6 +100,8 @@ def set_parameter(world: World, node: str, call: Call, piped: Table | None) -> T
     role, name, known = _parameters(world, node, call, piped)
     key, value = call.value("name", 0), call.value("value", 1)
     field = {one.name.lower(): one.field for one in known}.get(key.lower())
+    if call.has("multiple"):
+        raise ShellError(call.name, "The parameter -Multiple is not simulated.")
     if not field or not value.isdigit():
         raise ShellError(call.name, f"Parameter '{key}' with the value '{value}' is not simulated.")
     if role in world.instances:

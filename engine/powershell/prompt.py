@@ -31,14 +31,61 @@ def run(world: World, node: str, line: str) -> None:
     """Run a line at the prompt of *node*; the answer is an event. Raises InputProblem where there is no prompt."""
     if not world.computers[node].powered:
         raise InputProblem(say("{node} is off", node=node))
-    try:
-        output = _answer(world, node, line.strip())
-    except ShellError as problem:
-        output = str(problem)
+    said = []
+    for statement in statements(line):
+        try:
+            said.append(_answer(world, node, _filled(world, node, statement)))
+        except ShellError as problem:
+            said.append(str(problem))
+    output = "\n".join(text for text in said if text)
     world.emit("powershell", output, server=node, node=node, command=line.strip(), output=output)
 
 
+STATEMENT: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\{[^{}]*\}|[^;])+""")
+"""What stands between semicolons."""
+COMMENT: Final = re.compile(r"""('[^']*'|"[^"]*")|(?:^|(?<=\s))#.*""")
+"""A text, in which a # is a sign like others, or a comment."""
+
+
+def statements(line: str) -> list[str]:
+    """The statements of a line, without comments."""
+    code = COMMENT.sub(lambda found: found[1] or "", line)
+    return [part.strip() for part in STATEMENT.findall(code) if part.strip()]
+
+
+VARIABLE: Final = re.compile(r"'[^']*'|(?<!\w)\$(?!_|true\b|false\b|null\b)(\w+)", re.IGNORECASE)
+ASSIGNMENT: Final = re.compile(r"\$(\w+)\s*=\s*(?:'([^']*)'|\"([^\"$]*)\"|(\d+))")
+"""$node = "NODE_2": text and numbers are the only values of variables."""
+
+
+def _filled(world: World, node: str, statement: str) -> str:
+    """The statement with the values of its variables. Raises ShellError for one that has none."""
+    if ASSIGNMENT.fullmatch(statement):
+        return statement
+
+    def value(found: re.Match[str]) -> str:
+        if found[1] is None:  # text in single quotes stands as it is
+            return found[0]
+        known = world.variables.get((node, found[1].lower()))
+        if known is None:
+            text = f"${found[1]} has no value; only text is simulated as the value of a variable."
+            raise ShellError(statement.split()[0], text)
+        return known
+
+    return VARIABLE.sub(value, statement)
+
+
 def _answer(world: World, node: str, line: str) -> str:
+    found = ASSIGNMENT.fullmatch(line)
+    if found is not None:
+        world.variables[node, found[1].lower()] = next(
+            part for part in found.groups()[1:] if part is not None
+        )
+        return ""
+    found = COMPARED.fullmatch(line)
+    if found is not None:
+        given, wanted = _answer(world, node, found[1]).lower(), found[3].lower()
+        return str(given == wanted if found[2].lower() == "eq" else given != wanted)
     found = PROPERTY.fullmatch(line)
     if found is not None:
         return _property(world, node, *found.groups())
@@ -63,6 +110,9 @@ def _answer(world: World, node: str, line: str) -> str:
     return _piped(world, node, line).written()
 
 
+COMPARED: Final = re.compile(r"(\(.+\)\.\w+)\s+-(eq|ne)\s+['\"]?([^'\"]*)['\"]?", re.IGNORECASE)
+"""(Get-ClusterNode NODE_1).State -eq "Up"."""
+
 MEMBER: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
 """(Get-ClusterGroup AG1).OwnerNode, and its Name."""
 
@@ -70,7 +120,7 @@ MEMBER: Final = re.compile(r"\((.+)\)\.(\w+)(?:\.Name)?", re.IGNORECASE)
 def _member_of(table: Table, name: str, line: str) -> str:
     if table.text:
         return table.text
-    if name.lower() == "count":
+    if name.lower() == "count" and "Count" not in table.columns:
         return str(len(table.rows))
     values = [value for row in table.rows for key, value in row.items() if key.lower() == name.lower()]
     return "\n".join(values) if values else f"{line} is not simulated."

@@ -138,3 +138,4 @@ def test_basic_groups(edition: str, basic: str, names: str, errors: list[int]) -
         until(world, world.tick / 100 + 60)
         assert orders(world) is SyncState.SYNCHRONIZED
         assert sql(world, "NODE_2", "USE Orders") == [976], "nobody reads at the secondary of a basic group"
+        assert sql(world, "NODE_2", "BACKUP LOG Orders TO DISK = 'D:\\o.trn'") == [3059, 3013]

@@ -98,6 +98,26 @@ def test_limits_and_owners_of_a_group() -> None:
     assert "Not failing over group SQLFCI1" in ask(world, "Get-ClusterLog -Node NODE_1")
 
 
+def test_a_variable_has_a_value_or_says_that_it_has_none() -> None:
+    """The sample of the documentation for forced quorum, line by line. [DOC: forced quorum]"""
+    world = ag_lab()
+    do(world, "power-off NODE_1", "power-off NODE_3", "power-off FSW")
+    until(world, 40)
+    assert "$node has no value" in ask(world, "Stop-ClusterNode -Name $node", "NODE_2")
+    for line in (
+        'Import-Module FailoverClusters; $node = "NODE_2"',
+        "Stop-ClusterNode -Name $node",
+        "Start-ClusterNode -Name $node -FixQuorum",
+    ):
+        ask(world, line, "NODE_2")
+    until(world, 60)
+    ask(world, "(Get-ClusterNode $node).NodeWeight = 1", "NODE_2")
+    assert world.fork().variables == {("NODE_2", "node"): "NODE_2"}
+    assert world.nodes["NODE_2"].config.forced
+    asked = "Get-ClusterNode -Cluster $node | Format-Table -property NodeName, State, NodeWeight"
+    assert "NODE_2   Up    1" in ask(world, asked, "NODE_2")
+
+
 def test_the_groups_that_each_cluster_has_are_shown() -> None:
     world = ag_lab()
     assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Online"
@@ -182,6 +202,10 @@ CHOSEN = [
         "MSSQLSERVER\nSQLSERVERAGENT",
     ),
     ("hostname", "NODE_1"),
+    ("(Get-ClusterNode | Measure-Object).Count", "3"),
+    ("(Get-ClusterNode NODE_2).State -eq 'Up'", "True"),
+    ("$n = 'NODE_2'; (Get-ClusterNode $n).State; hostname # a comment; nothing", "Up\nNODE_1"),
+    ("Get-ClusterGroup | ? { $_.Name -eq 'a; b # c' }", ""),
     ("Import-Module FailoverClusters", ""),
     ("Test-Connection NODE_2 -Quiet", "True"),
     ("ping NODE_2", "Reply from 10.0.0.12: bytes=32 time<1ms TTL=128"),
