@@ -51,6 +51,9 @@ def add_to(command: Commands) -> None:
         "--speed", type=float, metavar="X", help="simulated seconds per second; otherwise as fast as it goes"
     )
     join.add_argument("--role", metavar="KEY", help="of a team: the role; the code is that of the team")
+    join.add_argument(
+        "--take-over", action="store_true", help="of a team: the role of a member who is not connected"
+    )
     join.add_argument("--consent", action="store_true", help="the instructor may look at this seat")
     join.add_argument("--json", metavar="FILE", help="write the report; - is standard output")
 
@@ -184,7 +187,7 @@ def _member(options: argparse.Namespace) -> int:
         raise Unusable("\n".join(f"{options.inputs}: {problem}" for problem in problems))
     shown = sys.stderr if options.json == "-" else sys.stdout
     try:
-        member = Member(invitation(options.code), options.name, options.role)
+        member = Member(invitation(options.code), options.name, options.role, options.take_over)
         member.start()
         noticed, verdict = play_role(
             member,

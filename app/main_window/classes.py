@@ -108,10 +108,7 @@ class Classes(QObject):
             encoding="utf-8",
         )
         self.board = ClassBoard(self._parent)
-        self.board.said.connect(self._say)
-        self.board.finish_wanted.connect(
-            lambda: self._irrevocable.ask("finish_class", lambda: self._say("finish"))
-        )
+        self.board.said.connect(lambda line, who: self._irrevocable.of_class(line, who, self._say))
         self.board.end_wanted.connect(lambda: self._irrevocable.ask("close_class", self.stop_host))
         self.board.show()
         self._host = self._process("host", self._hear_host, "--plan", str(plan), "--listen", LISTEN)

@@ -90,6 +90,18 @@ QUESTIONS: Final = {
         mark("End for all"),
         mark("Continue the class"),
     ),
+    "send_back": Question(
+        mark("Send back to an earlier moment?"),
+        mark("{who}: what was done since then stays in the log, but no longer counts."),
+        mark("Send back"),
+        mark("Leave as it is"),
+    ),
+    "start_over": Question(
+        mark("Start over from the beginning?"),
+        mark("{who}: what was done so far stays in the log, but no longer counts."),
+        mark("Start over"),
+        mark("Leave as it is"),
+    ),
     "close_class": Question(
         mark("Close the class?"),
         mark("The seats are disconnected; their runs up to now are kept."),
@@ -113,6 +125,9 @@ ACTIONS: Final = {
 
 LINES: Final = {"finish": "finish", "hint": "hint"}
 """Verbs of input lines that panels send and that ask -> their question. A line that is typed in full asks nothing."""
+
+CLASS_LINES: Final = {"finish": "finish_class", "back": "send_back", "reset": "start_over"}
+"""Verbs of lines of `class console` that the board sends and that ask -> their question."""
 
 
 class Irrevocable(QObject):
@@ -154,6 +169,14 @@ class Irrevocable(QObject):
             then(line)
         else:
             self.ask(LINES[verb], lambda: then(line), points=formatting.plain(cost or 0.0))
+
+    def of_class(self, line: str, who: str, then: Callable[[str], object]) -> None:
+        """A line of the board of a class, for *who*: asked about if seats cannot go on where they were."""
+        act = CLASS_LINES.get(line.partition(" ")[0])
+        if act is None:
+            then(line)
+        else:
+            self.ask(act, lambda: then(line), who=who)
 
     def ask(self, act: str, then: Callable[[], object], **facts: str) -> None:
         """Put the question of *act* and do *then* if the answer is yes. A second question replaces the first."""

@@ -97,10 +97,10 @@ class Teams(QObject):
         member.start()
         self._timer.start()
 
-    def take(self, code: str, name: str, role: str) -> None:
-        """Have *role* in the team; its window comes once the other side has answered."""
+    def take(self, code: str, name: str, role: str, instead: bool = False) -> None:
+        """Have *role* in the team, *instead* of one who is not connected; its window comes with the first answer."""
         self._leave()
-        self._member = Member(invitation(code), name, role)
+        self._member = Member(invitation(code), name, role, instead)
         self._member.start()
         self._timer.start()
 

@@ -211,9 +211,8 @@ ASKED: Final[dict[str, tuple[str, str]]] = {
 class ClassBoard(QDialog):
     """Stays open beside the desk; what it says goes to the host as lines of `class console`."""
 
-    said = Signal(str)
-    finish_wanted = Signal()
-    """The runs of all seats end."""
+    said = Signal(str, str)
+    """A line, and for whom it is in words."""
     end_wanted = Signal()
     """The class is closed."""
 
@@ -239,9 +238,9 @@ class ClassBoard(QDialog):
         self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Go on"))
         self.finish = QPushButton(tr("&End for all"))
         self.end = QPushButton(tr("C&lose the class"))
-        self.freeze.clicked.connect(lambda: self.said.emit("freeze"))
-        self.go.clicked.connect(lambda: self.said.emit("go"))
-        self.finish.clicked.connect(self.finish_wanted)
+        self.freeze.clicked.connect(lambda: self._say("freeze"))
+        self.go.clicked.connect(lambda: self._say("go"))
+        self.finish.clicked.connect(lambda: self._say("finish"))
         self.end.clicked.connect(self.end_wanted)
         self.what, self.who, self.text = QComboBox(), QComboBox(), QLineEdit()
         for word in ASKED:
@@ -269,7 +268,7 @@ class ClassBoard(QDialog):
             button.setAutoDefault(False)
         self.unshow = QPushButton(tr("Show &no longer"))
         self.unshow.setAutoDefault(False)
-        self.unshow.clicked.connect(lambda: self.said.emit("show none"))
+        self.unshow.clicked.connect(lambda: self._say("show none"))
         self.send = QPushButton(tr("&Send"))
         self.send.clicked.connect(self._send)
         self.text.returnPressed.connect(self._send)
@@ -339,7 +338,18 @@ class ClassBoard(QDialog):
         if self.chosen is None:
             self.show_problem(tr("Select the row of a seat first."))
         else:
-            self.said.emit(f"{word} {self.chosen}")
+            self._say(f"{word} {self.chosen}")
+
+    def _say(self, line: str) -> None:
+        """*line*, and for whom it is: a number, a group or all."""
+        word = line.split()[1] if " " in line else ALL
+        if word.startswith("@"):
+            who = tr("Group {name}").format(name=word[1:])
+        elif word.isdigit() and int(word) in self._tiles:
+            who = self._name(self._tiles[int(word)])
+        else:
+            who = tr("All seats")
+        self.said.emit(line, who)
 
     def _said(self, board: Board) -> str:
         tiles = self._tiles.values()
@@ -373,7 +383,7 @@ class ClassBoard(QDialog):
         if "{seat}" in line and self.chosen is None:
             self.show_problem(tr("Select the row of a seat first."))
         elif text or not placeholder or line.endswith("?"):
-            self.said.emit(line.rstrip("?").format(who=who, text=text, seat=self.chosen).strip())
+            self._say(line.rstrip("?").format(who=who, text=text, seat=self.chosen).strip())
             self.text.clear()
 
     def _show_what(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from PySide6.QtCore import Signal
@@ -67,13 +67,15 @@ class TakeRole(QDialog):
 
     roles_wanted = Signal(str, str)
     """Code of the team, and the person's name."""
-    wanted = Signal(str, str, str)
-    """Code, name and role."""
+    wanted = Signal(str, str, str, bool)
+    """Code, name and role, and whether it is taken over from a member who is not connected."""
 
     def __init__(self, name: str, parent: QWidget | None = None, code: str = "") -> None:
         super().__init__(parent)
         self.setWindowTitle(tr("Take a role in a team"))
         self.code, self.name, self.role = QLineEdit(code), QLineEdit(name), QComboBox()
+        self._left: set[str] = set()
+        """Roles whose members are not connected."""
         self.code.setPlaceholderText("XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:40123")
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         self.problem = QLabel()
@@ -92,19 +94,32 @@ class TakeRole(QDialog):
         form.addRow(tr("&Role:"), self.role)
         form.addRow(self.problem)
         form.addRow(buttons)
+        self.role.currentIndexChanged.connect(self._show_take)
         self.accepted.connect(
             lambda: self.wanted.emit(
-                self.code.text().strip(), self.name.text().strip(), self.role.currentData()
+                self.code.text().strip(), self.name.text().strip(), self.role.currentData(), self._instead
             )
         )
 
-    def show_roles(self, roles: Iterable[Seat]) -> None:
+    @property
+    def _instead(self) -> bool:
+        """Somebody has the role that is chosen, but is not connected."""
+        return self.role.currentData() in self._left
+
+    def _show_take(self) -> None:
+        self.take.setText(tr("&Take the role over") if self._instead else tr("&Take the role"))
+
+    def show_roles(self, roles: Collection[Seat]) -> None:
         """All roles; those that are free first."""
         self.role.clear()
         self.problem.clear()
-        for seat in sorted(roles, key=lambda seat: seat["taken_by"] is not None):
+        self._left = {seat["key"] for seat in roles if seat["taken_by"] is not None and not seat["connected"]}
+        for seat in sorted(roles, key=lambda seat: (seat["taken_by"] is not None, seat["connected"])):
             by = seat["taken_by"]
+            if seat["key"] in self._left:
+                by = tr("{name}, not connected").format(name=by)
             self.role.addItem(seat["name"] if by is None else f"{seat['name']} ({by})", seat["key"])
+        self._show_take()
         self.take.setEnabled(self.role.count() > 0)
         self.role.setFocus()
 

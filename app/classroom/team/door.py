@@ -32,6 +32,7 @@ from app.classroom.wire import LATER, REFUSED, Garbage
 from app.files import whole_file
 from app.words.language import tr
 from engine.inputs import InputProblem
+from engine.words import as_json
 
 FIRST_WORD_S: Final = 10.0
 """A connection that has said nothing by then is closed."""
@@ -87,7 +88,7 @@ class Door:
         self._world.welcome(first.role)  # the role is there
         if not first.name.isprintable() or not first.name.strip():
             raise NotDone(tr("a name needs printable characters"))
-        self._world.table.take(first.role, first.name.strip(), first.token)
+        self._world.take(first.role, first.name.strip(), first.token, first.instead)
         await self._seated(connection, first, self._world.welcome(first.role))
 
     async def _seated(self, connection: WebSocket, member: Take, welcome: ToMember) -> None:
@@ -125,7 +126,7 @@ class Door:
         try:
             await asyncio.wrap_future(self._world.do(role, said.number, said.line))
         except NotDone as why:
-            return {"kind": "not_done", "number": said.number, "text": str(why)}
+            return {"kind": "not_done", "number": said.number, "text": as_json(str(why))}
         return {"kind": "done", "number": said.number}
 
 

@@ -24,10 +24,12 @@ from app.classroom.shapes import Verdict
 from app.classroom.team.shapes import Seat, ToMember
 from app.classroom.team.wire import Ask, Do, Take
 from app.classroom.wire import REFUSED
+from app.words import sentences
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.team.view import Row
 from engine.inputs import Input
+from engine.words import from_json
 
 ANSWER_S: Final = 30.0
 """Wall time in which the computer that holds the world has to answer at first."""
@@ -36,12 +38,12 @@ ANSWER_S: Final = 30.0
 class Member(threading.Thread):
     """A connection that dials again after every break; each line is done once, in the order in which it was said."""
 
-    def __init__(self, invitation: Invitation, name: str, role: str) -> None:
-        """Without a *role* the roles are asked for, and that is all."""
+    def __init__(self, invitation: Invitation, name: str, role: str, instead: bool = False) -> None:
+        """Without a *role* the roles are asked for, and that is all. *instead*: also of a member who is not connected."""
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[ToMember] = SimpleQueue()
         self.role = role
-        self._invitation, self._person = invitation, name
+        self._invitation, self._person, self._instead = invitation, name, instead
         folder = folder_of(invitation.fingerprint)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._token = token_of(folder / f"member-{name.encode().hex()}.token")
@@ -105,13 +107,16 @@ class Member(threading.Thread):
 
     async def _talk(self, socket: ClientConnection) -> None:
         invited = self._invitation
-        first = Take(secret=invited.secret, name=self._person, token=self._token, role=self.role)
+        first = Take(
+            secret=invited.secret, name=self._person, token=self._token, role=self.role, instead=self._instead
+        )
         await socket.send(first.model_dump_json())
         sending: asyncio.Task[None] | None = None
         try:
             async for raw in socket:
-                said: ToMember = json.loads(raw)
+                said = _read(raw)
                 if said["kind"] == "welcome":
+                    self._instead = False  # whoever takes the role over from this member has it
                     if self._sent and said["done"] >= self._sent:  # it was done, and the answer got lost
                         self._lines.popleft()
                     self._sent, self._done = 0, said["done"]
@@ -148,6 +153,17 @@ class Member(threading.Thread):
                 await socket.send(question.model_dump_json())
             await self._news.wait()
         await socket.close()
+
+
+def _read(raw: str | bytes) -> ToMember:
+    """What was said, its texts in the language of this computer."""
+    told: ToMember = json.loads(raw)
+    if told["kind"] == "view":
+        for row in told["view"]["news"]:
+            row["text"] = sentences.said(from_json(row["text"]))
+    elif told["kind"] == "not_done":
+        told["text"] = sentences.said(from_json(told["text"]))
+    return told
 
 
 def roles(invitation: Invitation, name: str) -> list[Seat]:

@@ -1,4 +1,7 @@
-"""What the computer that holds the world of a team says to its members, as JSON."""
+"""What the computer that holds the world of a team says to its members, as JSON.
+
+Texts of the engine travel with template and arguments (`engine.words.as_json`): each member reads its own language.
+"""
 
 from __future__ import annotations
 
@@ -15,6 +18,8 @@ class Seat(TypedDict):
     name: str
     taken_by: str | None
     """Name of the member; None: the scenario plays it."""
+    connected: bool
+    """Its member is there; otherwise the role can be taken over."""
 
 
 class Roles(TypedDict):

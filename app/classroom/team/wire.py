@@ -19,6 +19,8 @@ class Take(Said):
     token: Key
     """The member has made it; the same token is the same member. Kept as its SHA-256 alone."""
     role: Annotated[str, Field(max_length=60)] = ""
+    instead: bool = False
+    """Take the role over from a member who is not connected: another computer goes on for a dead one."""
 
 
 class Do(Said):

@@ -34,6 +34,7 @@ from engine.drill.team.rights import role_of
 from engine.drill.team.view import view
 from engine.inputs import InputProblem
 from engine.verbs.lines import parse_line
+from engine.words import as_json, say
 
 SHOW_S: Final = 0.5
 """Wall time between two views of a world in which nothing is done."""
@@ -53,13 +54,13 @@ class Table:
         self._taken: dict[str, list[str]] = json.loads(file.read_text("utf-8")) if file.exists() else {}
         """Role -> the member's name and the SHA-256 of its token."""
 
-    def take(self, role: str, name: str, token: str) -> None:
-        """Raises NotDone where another member has the role. Raises OSError."""
+    def take(self, role: str, name: str, token: str, instead: bool = False) -> None:
+        """Raises NotDone where another member has the role, unless it is taken *instead*. Raises OSError."""
         mine = hashlib.sha256(token.encode()).hexdigest()
         there = self._taken.get(role)
-        if there is not None and there[1] != mine:
+        if there is not None and there[1] != mine and not instead:
             raise NotDone(tr("{name} has this role already").format(name=there[0]))
-        if there is None:
+        if there is None or there[1] != mine:
             self._taken[role] = [name, mine]
             whole_file.write(self._file, json.dumps(self._taken, ensure_ascii=False))
 
@@ -103,7 +104,7 @@ class TeamWorld:
         """Done, and in the log, when the future has come; it raises NotDone."""
         answer: Future[None] = Future()
         if self._run is not None and self._run.frozen:
-            answer.set_exception(NotDone(tr("the class is frozen")))
+            answer.set_exception(NotDone(say("the class is frozen")))
         else:
             self._wishes.put((role, number, line, answer))
         return answer
@@ -114,10 +115,21 @@ class TeamWorld:
             self._run.raise_hand("hand down" if question is None else f"hand {name}: {question}")
 
     def roles(self) -> list[Seat]:
+        there = {viewer.role for viewer in self.viewers}
         return [
-            {"key": str(role.key), "name": role.name, "taken_by": self.table.name_of(str(role.key))}
+            {
+                "key": str(role.key),
+                "name": role.name,
+                "taken_by": self.table.name_of(str(role.key)),
+                "connected": role.key in there,
+            }
             for role in self._playing.drill.scenario.team
         ]
+
+    def take(self, role: str, name: str, token: str, instead: bool) -> None:
+        """The member of *token* has *role*, *instead* of one who is not connected. Raises NotDone, OSError."""
+        free = instead and all(viewer.role != role for viewer in self.viewers)
+        self.table.take(role, name, token, free)
 
     def welcome(self, key: str) -> Welcome:
         """Raises InputProblem for a role that is not there."""
@@ -164,9 +176,7 @@ class TeamWorld:
             if number == done + 1:
                 run.do(f"@{role} {_plain(line)}")
             elif number != done:  # what comes twice was done
-                raise InputProblem(
-                    tr("line {number} does not follow line {done}").format(number=number, done=done)
-                )
+                raise InputProblem(say("line {number} does not follow line {done}", number=number, done=done))
         except InputProblem as problem:
             answer.set_exception(NotDone(str(problem)))
         else:
@@ -201,6 +211,7 @@ class TeamWorld:
         for viewer in list(self.viewers):
             seen = view(drill, role_of(drill.scenario.team, viewer.role), viewer.since)
             viewer.since = len(drill.events)
+            seen["news"] = [{**row, "text": as_json(str(row["text"]))} for row in seen["news"]]
             told: Seen = {
                 "kind": "view",
                 "frozen": run.frozen,
@@ -213,7 +224,7 @@ class TeamWorld:
 def _plain(line: str) -> str:
     """*line* without a role: a member speaks as its own. Raises InputProblem."""
     if parse_line(line).by:
-        raise InputProblem(tr("you speak as your own role: leave out @ and what follows"))
+        raise InputProblem(say("you speak as your own role: leave out @ and what follows"))
     return line
 
 

@@ -18,6 +18,7 @@ from app.classroom.team import wire
 from app.classroom.team.member import Member, roles
 from app.classroom.team.world import NotDone, Table
 from app.classroom.wire import Garbage
+from app.words import language
 from tests.class_process import ROOT, WAIT_S, Stranger, command, hosted
 
 ORDER = "plug in the cable of PAY1"
@@ -50,8 +51,8 @@ class TeamProcess:
 class Person(Member):
     """A member who remembers what it heard."""
 
-    def __init__(self, invited: Invitation, name: str, role: str) -> None:
-        super().__init__(invited, name, role)
+    def __init__(self, invited: Invitation, name: str, role: str, instead: bool = False) -> None:
+        super().__init__(invited, name, role, instead)
         self.heard: list[Any] = []
         self.start()
 
@@ -108,8 +109,8 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     assert welcome["role_name"] == "DBA"
     assert not {"text", "solution"} & set(welcome)
     room.until("welcome")
-    thief = Person(process.invited, "Eve", "dba")
-    assert "Ann has this role already" in thief.until("refused")["text"]
+    thief = Person(process.invited, "Eve", "dba", instead=True)
+    assert "Ann has this role already" in thief.until("refused")["text"], "she is connected"
 
     serving = dba.until("view", lambda said: any("PRINCIPAL" in str(row) and row["server"] == "PAY2"
                                                  for row in said["view"]["databases"]))  # fmt: skip
@@ -125,6 +126,17 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
     room.says(f"read-back dba {ORDER}")
     dba.until("view", lambda said: any(row["read_back"] for row in said["view"]["calls"]))
     dba.says("confirm room")
+    room.end()  # a laptop dies, and another one goes on
+    assert "Bob has this role already" in Person(process.invited, "Cid", "room").until("refused")["text"]
+    (left,) = [seat for seat in roles(process.invited, "Cid") if seat["taken_by"] == "Bob"]
+    assert not left["connected"]
+    language.use(language.GERMAN)
+    try:
+        room = Person(process.invited, "Cid", "room", instead=True)
+        room.until("view", lambda said: "DBA bestätigt die Wiederholung" in str(said["view"]["news"]))
+        assert "eigene Rolle" in room.says("@dba note hello", "not_done")["text"]
+    finally:
+        language.use(language.ENGLISH)
     room.says("plug-cable PAY1")
     dba.until("view", lambda said: any(row["database"] and row["state"] == "SYNCHRONIZED"
                                        for row in said["view"]["databases"]))  # fmt: skip

@@ -249,3 +249,20 @@ def test_a_run_that_is_continued_has_its_texts_again(hands: Hands, profile: Prof
     window.resume(run.run_id)
     hands.search()
     assert "SELECT mine" in window.console.drafts().values()
+
+
+def test_seats_of_a_class_are_not_sent_back_without_a_question(hands: Hands) -> None:
+    window = hands.window
+    said: list[str] = []
+    for line in ("freeze all", "message 3 reset the session"):
+        window.irrevocable.of_class(line, "Ann", said.append)
+        assert window.irrevocable.box is None, line
+    for line in ("reset all", "back 3 2:30 again", "finish"):
+        window.irrevocable.of_class(line, "Ann", said.append)
+        box = window.irrevocable.box
+        assert box is not None, line
+        if line != "finish":
+            assert "Ann" in box.informativeText()
+        assert line not in said
+        hands.say_yes()
+        assert said[-1] == line

@@ -90,7 +90,7 @@ def test_seats_are_sorted_and_a_line_is_about_the_seat_that_is_selected(
     board: ClassBoard, qtbot: QtBot
 ) -> None:
     said: list[str] = []
-    board.said.connect(said.append)
+    board.said.connect(lambda line, who: said.append(line))
     asks = tile(3, "Cem", hand="Which server?", hand_place=1)
     board.show_board(board_of(tile(1, "Bob"), tile(2, "Ann", verdict={"stuck_since_s": 9.0}), asks))
     board.tiles.selectRow(1)
@@ -116,25 +116,26 @@ def test_who_is_not_frozen_is_named(board: ClassBoard) -> None:
 
 def test_what_it_says_is_what_the_console_understands(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
-    board.said.connect(said.append)
+    board.said.connect(lambda line, who: said.append(line))
     board.show_board(board_of(tile(7, "Ann")))
     qtbot.mouseClick(board.freeze, Qt.MouseButton.LeftButton)
-    with qtbot.waitSignal(board.finish_wanted):
-        qtbot.mouseClick(board.finish, Qt.MouseButton.LeftButton)
+    qtbot.mouseClick(board.finish, Qt.MouseButton.LeftButton)
     board.text.setText("look at the mirror")
     qtbot.keyClick(board.text, Qt.Key.Key_Return)
     board.what.setCurrentIndex(1)
     board.who.setCurrentIndex(1)
     board.text.setText("power-off SERVER_A")
     qtbot.mouseClick(board.send, Qt.MouseButton.LeftButton)
-    assert said == ["freeze", "message all look at the mirror", "inject 7 power-off SERVER_A"]
-    assert [getattr(request(line), "seat", None) for line in said] == [None, None, 7]
+    assert said == [
+        "freeze", "finish", "message all look at the mirror", "inject 7 power-off SERVER_A",
+    ]  # fmt: skip
+    assert [getattr(request(line), "seat", None) for line in said] == [None, None, None, 7]
     assert board.text.text() == ""
 
 
 def test_all_that_can_be_sent_is_understood_and_groups_can_be_meant(board: ClassBoard, qtbot: QtBot) -> None:
     said: list[str] = []
-    board.said.connect(said.append)
+    board.said.connect(lambda line, who: said.append(line))
     board.show_board(
         {**board_of(tile(7, "Ann", group="Blue", stopped=True)), "break_s": 60.0, "ends_in_s": 600.0}
     )
