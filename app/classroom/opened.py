@@ -7,6 +7,7 @@ import secrets
 import signal
 import socket
 import time
+from asyncio import sslproto
 from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import Final
@@ -34,6 +35,9 @@ LISTEN: Final = "0.0.0.0:7443"
 GRACE_S: Final = 3
 """Connections have this long to end when the host does."""
 BACKLOG: Final = 2_048
+TLS_BUFFER_BYTES: Final = 16_384
+"""What asyncio holds for each connection with TLS, for as long as it is open. Its own figure is 256 kB (CPython,
+Lib/asyncio/sslproto.py): 256 MB for a class of a thousand. A record of TLS has 16 kB at most [RFC 8446, 5.1]."""
 
 
 class NoPort(Exception):
@@ -114,6 +118,7 @@ async def _serve(host: Host, the_class: Class, listening: socket.socket, ready: 
 def server_of(app: Starlette, shown: str, key: str) -> _Server:
     """Takes connections to *app* over TLS with that certificate and its key, both PEM."""
     context = own_certificate.context(shown, key)
+    sslproto.SSLProtocol.max_size = TLS_BUFFER_BYTES
     return _Server(
         uvicorn.Config(
             app,
