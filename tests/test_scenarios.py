@@ -7,7 +7,7 @@ from functools import cache
 import pytest
 
 from app.files import scenario_files
-from engine.drill.authoring.facts import in_story
+from engine.drill.authoring.batches import in_story
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, play_solution, played

@@ -9,7 +9,7 @@ from engine.cluster import commands, config, roles
 from engine.model import ClusterRole, Node, Resource, ResourceState, World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING, Cmdlet
-from engine.powershell.pipeline import Call, Row, ShellError, Table
+from engine.powershell.pipeline import Call, NotSimulated, Row, ShellError, Table
 from engine.protocol import clock, network
 
 THRESHOLDS: Final = {"SameSubnetThreshold": False, "CrossSubnetThreshold": True}
@@ -161,7 +161,7 @@ def set_quorum(world: World, node: str, call: Call, piped: Table | None) -> Tabl
     found = [key for key in WITNESS_PARAMETERS if key in call.named]
     if len(found) != 1 or len(call.named) > 1:
         names = ", ".join(f"-{name}" for name in (*call.named,) if name not in WITNESS_PARAMETERS)
-        return Table("text", text=f"Set-ClusterQuorum with {names or 'no witness'} is not simulated.")
+        raise NotSimulated(f"Set-ClusterQuorum with {names or 'no witness'}")
     kind, name = WITNESS_PARAMETERS[found[0]], call.value(found[0])
     if kind and not name:
         raise ShellError(call.name, f"Missing an argument for parameter '{found[0]}'.", "InvalidArgument")

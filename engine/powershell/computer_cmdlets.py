@@ -9,7 +9,7 @@ from engine.cluster import commands, config, instances
 from engine.flow.recovery import Cause
 from engine.model import Service, World
 from engine.powershell.lookup import NOTHING, Cmdlet
-from engine.powershell.pipeline import Call, Row, ShellError, Table
+from engine.powershell.pipeline import Call, NotSimulated, Row, ShellError, Table
 from engine.protocol import network, service
 
 
@@ -111,7 +111,7 @@ def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Ta
     else:
         target = _target(world, name)
         if target is None:
-            return Table("text", text=f"{name} is in the name server; its address is not simulated.")
+            raise NotSimulated(f"{name} is in the name server; its address")
         row = {
             "Name": name,
             "Type": "A",
@@ -135,14 +135,14 @@ def test_path(world: World, node: str, call: Call, piped: Table | None) -> Table
     """Only the folder of tempdb on a local disk is simulated: it is there or it is not."""
     path = _folder(call, 0)
     if path.lower() != instances.TEMPDB_FOLDER.lower():
-        return Table("text", text=f"Test-Path {path} is not simulated.")
+        raise NotSimulated(f"Test-Path {path}")
     return Table("text", text=str(not instances.lacking_tempdb(world, node)))
 
 
 def new_item(world: World, node: str, call: Call, piped: Table | None) -> Table:
     path, kind = _folder(call, 0), call.value("itemtype")
     if path.lower() != instances.TEMPDB_FOLDER.lower() or kind.lower() != "directory":
-        return Table("text", text=f"New-Item {path} is not simulated.")
+        raise NotSimulated(f"New-Item {path}")
     lacking = instances.lacking_tempdb(world, node)
     if not lacking:
         text = f"An item with the specified name {path} already exists."
@@ -166,7 +166,7 @@ def net(world: World, node: str, verb: str, name: str, option: str | None) -> st
     switches = {"/forcequorum": "fq", "/fq": "fq", "/preventquorum": "pq", "/pq": "pq"}
     switch = switches.get((option or "").lower(), "")
     if option and not switch:
-        return f"net {verb} {name} {option} is not simulated."
+        raise NotSimulated(f"net {verb} {name} {option}")
     shown = _switch_service(world, node, Call(f"net {verb}"), name, verb.lower() == "start", switch)
     done = {"start": "starting", "stop": "stopping"}[verb.lower()]
     return f"The {shown} service is {done}."
@@ -230,4 +230,4 @@ def import_module(world: World, node: str, call: Call, piped: Table | None) -> T
     name = call.value("name", 0)
     if name.lower() in ("failoverclusters", "nettcpip", "dnsclient"):
         return NOTHING
-    return Table("text", text=f"Import-Module {name} is not simulated.")
+    raise NotSimulated(f"Import-Module {name}")

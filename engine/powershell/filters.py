@@ -8,7 +8,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from typing import Final
 
-from engine.powershell.pipeline import Call, Row, ShellError, Table
+from engine.powershell.pipeline import Call, NotSimulated, Row, ShellError, Table
 
 CONDITION: Final = re.compile(
     r"\(?\s*\$(?:_|PSItem)\.(\w+)(?:\.Name)?\s+-c?(\w+)\s+['\"]?([^'\"]*?)['\"]?\s*\)?", re.IGNORECASE
@@ -60,7 +60,7 @@ def _conditions(call: Call) -> list[tuple[str, str, str]]:
 def where(call: Call, piped: Table | None) -> Table:
     conditions = _conditions(call)
     if not conditions:
-        return Table("text", text=f"{call.name} with this condition is not simulated.")
+        raise NotSimulated(f"{call.name} with this condition")
     table = piped or Table("nothing")
     kept = tuple(row for row in table.rows if all(_keeps(call, row, *condition) for condition in conditions))
     return replace(table, rows=kept)

@@ -40,6 +40,13 @@ class ShellError(Exception):
         )
 
 
+class NotSimulated(Exception):
+    """What the real PowerShell does and this one does not: a command, or a command with such arguments."""
+
+    def __init__(self, what: str) -> None:
+        super().__init__(f"{what} is not simulated.")
+
+
 @dataclass(frozen=True, slots=True)
 class Call:
     """A command with its arguments: those with a name, in lower letters, and those by position."""

@@ -14,7 +14,7 @@ from engine.powershell import computer_cmdlets as computer
 from engine.powershell import lookup
 from engine.powershell.filters import FILTERS
 from engine.powershell.lookup import NOTHING, Cmdlet
-from engine.powershell.pipeline import Call, ShellError, Table, read
+from engine.powershell.pipeline import Call, NotSimulated, ShellError, Table, read
 from engine.words import say
 
 PROPERTY: Final = re.compile(
@@ -31,14 +31,15 @@ def run(world: World, node: str, line: str) -> None:
     """Run a line at the prompt of *node*; the answer is an event. Raises InputProblem where there is no prompt."""
     if not world.computers[node].powered:
         raise InputProblem(say("{node} is off", node=node))
-    said = []
+    command, said, refused = line.strip(), [], False
     for statement in statements(line):
         try:
             said.append(_answer(world, node, _filled(world, node, statement)))
-        except ShellError as problem:
+        except (ShellError, NotSimulated) as problem:
             said.append(str(problem))
+            refused = True
     output = "\n".join(text for text in said if text)
-    world.emit("powershell", output, server=node, node=node, command=line.strip(), output=output)
+    world.emit("powershell", output, server=node, node=node, command=command, output=output, refused=refused)
 
 
 STATEMENT: Final = re.compile(r"""(?:'[^']*'|"[^"]*"|\{[^{}]*\}|[^;])+""")
@@ -123,7 +124,9 @@ def _member_of(table: Table, name: str, line: str) -> str:
     if name.lower() == "count" and "Count" not in table.columns:
         return str(len(table.rows))
     values = [value for row in table.rows for key, value in row.items() if key.lower() == name.lower()]
-    return "\n".join(values) if values else f"{line} is not simulated."
+    if not values:
+        raise NotSimulated(line)
+    return "\n".join(values)
 
 
 def _piped(world: World, node: str, line: str) -> Table:
@@ -136,7 +139,7 @@ def _piped(world: World, node: str, line: str) -> Table:
             continue
         cmdlet = CMDLETS.get(call.name.lower())
         if cmdlet is None:
-            return Table("text", text=f"{call.name} is not simulated.")
+            raise NotSimulated(call.name)
         if "cluster" in call.name.lower() and call.name.lower() != "start-clusternode":
             lookup.needs_service(world, node, call)
         try:
@@ -154,9 +157,11 @@ def _property(world: World, node: str, name: str, what: str, value: str | None) 
     row = cluster.node_row(world, node, member)
     spelled = next((key for key in row if key.lower() == what.lower()), None)
     if value is None:
-        return row[spelled] if spelled else f"(Get-ClusterNode).{what} is not simulated."
+        if spelled is None:
+            raise NotSimulated(f"(Get-ClusterNode).{what}")
+        return row[spelled]
     if spelled != "NodeWeight" or value not in ("0", "1"):
-        return f"(Get-ClusterNode).{what} = {value} is not simulated."
+        raise NotSimulated(f"(Get-ClusterNode).{what} = {value}")
     commands.set_weight(world, member.name, int(value))
     return ""
 
@@ -178,9 +183,11 @@ def _cluster_property(world: World, node: str, what: str, value: str | None) -> 
     row = cluster.cluster_row(world, node)
     spelled = next((key for key in row if key.lower() == what.lower()), None)
     if value is None:
-        return row[spelled] if spelled else f"(Get-Cluster).{what} is not simulated."
+        if spelled is None:
+            raise NotSimulated(f"(Get-Cluster).{what}")
+        return row[spelled]
     if spelled not in cluster.THRESHOLDS:
-        return f"(Get-Cluster).{what} = {value} is not simulated."
+        raise NotSimulated(f"(Get-Cluster).{what} = {value}")
     try:
         commands.set_threshold(
             world, lookup.known(world, node).cluster, cluster.THRESHOLDS[spelled], int(value)

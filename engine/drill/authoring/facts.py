@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
 
 from engine import arithmetic
 from engine.availability.policy import READY
 from engine.cluster import config, instances, quorum
 from engine.constants import TICKS_PER_S, VERSIONS
+from engine.drill.authoring import batches
 from engine.drill.team.calls import Calls, closed_by, true_statuses
 from engine.events import Event
 from engine.flow.setup import worker_threads
@@ -45,7 +45,6 @@ from engine.protocol import (
     serving,
     streams,
 )
-from engine.tsql.batches.work import Recall
 
 Kind = Literal["database", "server", "client", "program", "role"]
 
@@ -214,77 +213,22 @@ def client_is(facts: Facts, client: str, server: str | None) -> bool:
 
 # --- what was sent ------------------------------------------------------------------------------------------
 
-_COMMENT: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
-_LITERAL: Final = re.compile(r"N?'[^']*+(?:''[^']*+)*+(?:'|\Z)")
-
-
-PLAIN_KEPT: Final = 2_000_000
-"""Characters of the batches whose plain text is remembered: each condition asks for all of them each second."""
-
-
-def plain(sql: str, keep_literals: bool) -> str:
-    """*sql* in capitals without comments, brackets, doubled space and (else PRINT would do) literals."""
-    return _PLAIN.get((sql, keep_literals), len(sql), lambda: _plain(sql, keep_literals))
-
-
-def _plain(sql: str, keep_literals: bool) -> str:
-    sql = _COMMENT.sub(" ", sql)
-    if not keep_literals:
-        sql = _LITERAL.sub("''", sql)
-    return " ".join(sql.upper().replace("[", "").replace("]", "").split())
-
-
-_PLAIN: Final[Recall[str]] = Recall(PLAIN_KEPT)
-
-
-ERROR_SEVERITY_MIN: Final = 11
-"""Below it a message informs. Documented."""
-
-
-def errors(batch: Event) -> list[int]:
-    """Numbers of the errors that a batch met."""
-    messages = batch.get("messages", ())
-    return [message["number"] for message in messages if message["severity"] >= ERROR_SEVERITY_MIN]
-
-
-STORY: Final = "story"
-"""Name of the window from which a timeline sends T-SQL: SERVER_A#story. The trainee has no such window."""
-
-
-def in_story(window: str) -> bool:
-    """The window is one of the timeline's: what it sends is not the trainee's doing."""
-    return window.partition("#")[2].lower() == STORY
-
-
-def conduct(batch: Event) -> Event:
-    """What conditions ask of a batch: its text and its errors. What it printed and found stays in the record alone."""
-    failed = [m for m in batch.get("messages", ()) if m["severity"] >= ERROR_SEVERITY_MIN]
-    return replace(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))
-
-
-def at_prompt(line: Event) -> Event:
-    """A line at the PowerShell prompt of a node, as `conduct` keeps a batch."""
-    output = str(line.get("output", ""))
-    refused = "+ CategoryInfo" in output or output.endswith("is not simulated.")
-    messages = [{"number": 0, "severity": ERROR_SEVERITY_MIN}] if refused else []
-    return replace(line, data=(("batch", line.get("command", "")), ("messages", messages)))
-
 
 def sent(facts: Facts, text: str, server: str | None, without_error: bool) -> list[Event]:
     """Batches that hold *text*, on *server* if one is named; comments and literals do not count."""
-    wanted = plain(text, keep_literals=True)
+    wanted = batches.plain(text, keep_literals=True)
     return [
         batch
         for batch in facts.batches
         if server in (None, batch.server)
-        and wanted in plain(batch.get("batch", ""), "'" in text)
-        and not (without_error and errors(batch))
+        and wanted in batches.plain(batch.get("batch", ""), "'" in text)
+        and not (without_error and batches.errors(batch))
     ]
 
 
 def refused_with(facts: Facts, number: int, server: str | None) -> list[Event]:
     """Batches that met error *number*."""
-    return [b for b in facts.batches if server in (None, b.server) and number in errors(b)]
+    return [b for b in facts.batches if server in (None, b.server) and number in batches.errors(b)]
 
 
 # --- numbers ------------------------------------------------------------------------------------------------

@@ -261,7 +261,7 @@ AGENTS: Final[tuple[Agent, ...]] = (
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class AgentResult:
     """What an agent earned."""
 
     agent: str
@@ -297,12 +297,12 @@ class Ranking:
 
     scenario: str
     seed: int
-    standings: tuple[Standing, ...]
+    standings: tuple[AgentResult, ...]
     wrong: tuple[str, ...]
     allowed: tuple[tuple[str, str], ...] = ()
     """Tricks that come level with their twin or before it, and why they may."""
 
-    def of(self, agent: str) -> Standing:
+    def of(self, agent: str) -> AgentResult:
         return next(standing for standing in self.standings if standing.agent == agent)
 
     def as_json(self) -> dict[str, object]:
@@ -337,10 +337,10 @@ def rank(scenario: Scenario, seed: int | None = None, agents: Iterable[Agent] = 
     return Ranking(scenario.name, seed, tuple(order), tuple(wrong), allowed)
 
 
-def _standing(agent: Agent, drill: Drill) -> Standing:
+def _standing(agent: Agent, drill: Drill) -> AgentResult:
     score = drill.score()
     met = [state.met_tick for state in drill.goals.values() if state.met and state.met_tick is not None]
-    return Standing(
+    return AgentResult(
         agent.name,
         score.total,
         score.finished,
@@ -352,7 +352,7 @@ def _standing(agent: Agent, drill: Drill) -> Standing:
 
 
 def wrong_in(
-    standings: Iterable[Standing], twins: Mapping[str, str], allowed: Iterable[str] = ()
+    standings: Iterable[AgentResult], twins: Mapping[str, str], allowed: Iterable[str] = ()
 ) -> list[str]:
     """Everything that is out of order among *standings*.
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches
 from engine.drill.judging import difference
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.running.drill import Drill, End
@@ -69,7 +69,7 @@ def looks(item: Input) -> bool:
     """Whether an input only asks a server or a cluster for something."""
     if item.verb == "ps":
         return item.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(item.args[1])
-    return item.verb == "sql" and facts.plain(item.args[1], keep_literals=False).startswith("SELECT")
+    return item.verb == "sql" and batches.plain(item.args[1], keep_literals=False).startswith("SELECT")
 
 
 def told(item: Input) -> str:
@@ -111,9 +111,9 @@ def weighing(drill: Drill, asked: Sequence[int] | None = None) -> Slices[tuple[D
 
 def _candidates(drill: Drill) -> list[int]:
     """Places of deeds that changed something; what the reference does, too, comes last."""
-    reference = " ".join(facts.plain(step.do, keep_literals=True) for step in drill.scenario.solution)
+    reference = " ".join(batches.plain(step.do, keep_literals=True) for step in drill.scenario.solution)
     places = [n for n, item in enumerate(drill.journal) if item.verb not in REMARKS and not looks(item)]
-    known = {n for n in places if facts.plain(drill.journal[n].words, keep_literals=True) in reference}
+    known = {n for n in places if batches.plain(drill.journal[n].words, keep_literals=True) in reference}
     return sorted(places, key=lambda n: (n in known, n))[:DEEDS_MAX]
 
 
@@ -168,7 +168,7 @@ def _needless(other: Drill, drill: Drill, item: Input) -> bool:
     """Whether a batch of *drill* has no place in the other run."""
     if looks(item):
         return False
-    text = facts.plain(item.args[1], keep_literals=False)
+    text = batches.plain(item.args[1], keep_literals=False)
     if _EMERGENCY.search(text) and _comes_back(other, text):
         return True
     trial = other.fork()
@@ -185,7 +185,7 @@ def _refused(drill: Drill, item: Input) -> bool:
         event.kind == "sql_done"
         and event.get("started_tick") == item.tick
         and event.server == item.args[0].partition("#")[0]
-        and bool(facts.errors(event))
+        and bool(batches.errors(event))
         for event in drill.events
     )
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches
 from engine.drill.authoring.schema import ConductRule, Scenario
 from engine.drill.time.event_log import of
 from engine.events import Event
@@ -45,7 +45,7 @@ class Disarmed:
 def found(events: Sequence[Event], scenario: Scenario) -> list[Disarmed]:
     """Every such command, once for each database, oldest first; none that the reference does or the rubric prices."""
     planned = {s.database.upper() for s in scenario.sessions if s.witness is not None and s.safety == "FULL"}
-    reference = " ".join(facts.plain(step.do, keep_literals=False) for step in scenario.solution)
+    reference = " ".join(batches.plain(step.do, keep_literals=False) for step in scenario.solution)
     asked = {
         name: pattern
         for name, pattern in COMMANDS.items()
@@ -67,9 +67,9 @@ def _priced(name: str, scenario: Scenario) -> bool:
 def _in(
     event: Event, asked: dict[str, re.Pattern[str]], planned: set[str], seen: set[tuple[str, str]]
 ) -> Iterator[Disarmed]:
-    if facts.in_story(str(event.get("window", ""))) or facts.errors(event):
+    if batches.in_story(str(event.get("window", ""))) or batches.errors(event):
         return
-    text = facts.plain(str(event.get("batch", "")), keep_literals=False)
+    text = batches.plain(str(event.get("batch", "")), keep_literals=False)
     for name, pattern in asked.items():
         for match in pattern.finditer(text):
             before = _DATABASE.findall(text[: match.end()])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches
 from engine.events import Event
 from engine.model import Tick
 from engine.verbs import VERBS
@@ -65,7 +65,7 @@ def _failover(event: Event) -> _Found:
 
 def _sql(event: Event) -> _Found:
     batch = " ".join(str(event.get("batch", event.text)).split())
-    return ("refusal" if facts.errors(event) else "command"), f"{event.server}: {batch}"
+    return ("refusal" if batches.errors(event) else "command"), f"{event.server}: {batch}"
 
 
 def _note(event: Event) -> _Found:

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
 from engine.drill.judging.counterfactual import Deed, looks, told
 from engine.drill.judging.score import DISARMED, Item, Loss
@@ -186,7 +186,7 @@ def _deed(drill: Drill, tick: Tick) -> int | None:
         for event in drill.events
         if event.kind == "sql_done"
         and event.tick in seen
-        and not facts.in_story(str(event.get("window", "")))
+        and not batches.in_story(str(event.get("window", "")))
     ]
     for server, at in [*ordered[-1:], *reversed(done)]:
         place = _statement(drill, server or "", at)

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches
 from engine.drill.authoring.schema import Scenario
 from engine.events import Event
 from engine.inputs import Input
@@ -71,19 +71,19 @@ def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Itera
 
 
 def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[Needless]:
-    batches = [
+    accepted = [
         event
         for event in events
         if event.kind == "sql_done"
-        and not facts.in_story(str(event.get("window", "")))
-        and not facts.errors(event)
+        and not batches.in_story(str(event.get("window", "")))
+        and not batches.errors(event)
     ]
     reference = " ".join(step.do for step in scenario.solution)
     for done, undone in OPPOSITES:
         if done.search(reference):
             continue
-        for number, event in enumerate(batches):
-            later = (e for e in batches[number + 1 :] if e.tick - event.tick <= ticks(UNDONE_S))
+        for number, event in enumerate(accepted):
+            later = (e for e in accepted[number + 1 :] if e.tick - event.tick <= ticks(UNDONE_S))
             if done.search(str(event.get("batch"))) and any(
                 undone.search(str(e.get("batch"))) for e in later
             ):

@@ -8,7 +8,7 @@ from typing import Final
 
 from engine.availability.estimates import Estimate
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches
 from engine.drill.judging import difference, report
 from engine.drill.judging.counterfactual import Deed, looks, weighing
 from engine.drill.judging.difference import FirstDifference, OutcomeRow
@@ -356,7 +356,7 @@ def same_act(one: Input, other: Input) -> bool:
         return one.args == other.args
     if len({item.args[0].partition("#")[0] for item in (one, other)}) > 1:
         return False
-    texts = [_core(facts.plain(item.args[1], keep_literals=True)) for item in (one, other)]
+    texts = [_core(batches.plain(item.args[1], keep_literals=True)) for item in (one, other)]
     return texts[0] == texts[1] or (looks(one) and looks(other))
 
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches, facts
 from engine.drill.authoring.schema import (
     AnyRule,
     CallsRule,
@@ -385,8 +385,8 @@ def refusals(events: Sequence[Event]) -> list[tuple[Event, int]]:
     """Every batch of the trainee in which a server refused something as wrong, with the error's number."""
     found = []
     for event in events:
-        if event.kind == "sql_done" and not facts.in_story(str(event.get("window", ""))):
-            wrong = [n for n in facts.errors(event) if any(a <= n < b for a, b in REFUSAL_RANGES)]
+        if event.kind == "sql_done" and not batches.in_story(str(event.get("window", ""))):
+            wrong = [n for n in batches.errors(event) if any(a <= n < b for a, b in REFUSAL_RANGES)]
             found += [(event, wrong[0])] if wrong else []
     return found
 

@@ -117,7 +117,7 @@ class Practised:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SkillStanding:
     """How one skill stands."""
 
     skill: Skill
@@ -180,7 +180,7 @@ def _eased(ease: float, grade: float) -> float:
 
 def standings(
     runs: Iterable[Practised], trained: Mapping[str, Sequence[str]], now: datetime
-) -> list[Standing]:
+) -> list[SkillStanding]:
     """How every skill stands at *now*. *trained*: scenario -> the keys of its skills. All times in one zone.
 
     Runs later than *now* (a clock was changed) count as if they were made now.
@@ -193,13 +193,13 @@ def standings(
     return [_standing(skill, by_skill[skill.key], now) for skill in skills()]
 
 
-def _standing(skill: Skill, runs: Sequence[Practised], now: datetime) -> Standing:
+def _standing(skill: Skill, runs: Sequence[Practised], now: datetime) -> SkillStanding:
     memory = _Memory()
     for run in runs:
         memory = _repeated(memory, run)
     due = None if memory.last is None else min(memory.last, now) + timedelta(days=memory.interval_days)
     mastery = round(100.0 * memory.level * memory.left(now), 1)
-    return Standing(skill, mastery, len(runs), memory.successes, memory.last, due)
+    return SkillStanding(skill, mastery, len(runs), memory.successes, memory.last, due)
 
 
 # --- what to take next --------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches
 from engine.drill.authoring.schema import Scenario
 from engine.drill.authoring.schema.story import Inject
 from engine.drill.judging.counterfactual import looks
@@ -44,7 +44,7 @@ MONITOR_S: Final = 60.0
 def seen(event: Event) -> bool:
     """Whether the seat notices *event*; what a server answered counts as well."""
     if event.kind == "sql_done":
-        return not facts.in_story(str(event.get("window", "")))
+        return not batches.in_story(str(event.get("window", "")))
     return event.kind in SEEN
 
 

@@ -11,7 +11,7 @@ from typing import Final
 from engine import simulator
 from engine.chance import Chance
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import conditions, facts
+from engine.drill.authoring import batches, conditions, facts
 from engine.drill.authoring.conditions import ConditionProblem
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.schema import Hint, Inject, Scenario
@@ -21,7 +21,7 @@ from engine.drill.running import comparison, locks, questions, rewind, seat
 from engine.drill.running.goals import Opened, judge, told
 from engine.drill.running.modes import Mode
 from engine.drill.running.questions import Answer, Inquiry
-from engine.drill.running.state import HASH_EVERY, Awaited, DrillState, End, Standing, StateHash
+from engine.drill.running.state import HASH_EVERY, Awaited, DrillState, End, SampledState, StateHash
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, heard
 from engine.drill.time.kept import give_past, lengths_of
@@ -180,7 +180,7 @@ class Drill(DrillState):
     def _queue(self, number: int, inject: Inject, tick: Tick) -> None:
         item = parse_line(inject.do.strip(), tick)
         if item.verb == "sql":  # from a window of its own, so that it is nobody's conduct
-            item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{facts.STORY}", *item.args[1:]))
+            item = replace(item, args=(f"{item.args[0].partition('#')[0]}#{batches.STORY}", *item.args[1:]))
         heapq.heappush(self._waiting, (tick, number, item))
 
     def _check_allowed(self, item: Input) -> None:
@@ -195,7 +195,7 @@ class Drill(DrillState):
             if not self.terms.rewind:
                 raise InputProblem(say("an exam cannot be rewound"))
             rewind.known_in(" ".join(item.args[1:]), self.scenario)
-        if item.verb in ("sql", "cancel") and facts.in_story(item.args[0]):
+        if item.verb in ("sql", "cancel") and batches.in_story(item.args[0]):
             raise InputProblem(say("the window {window} belongs to the story", window=item.args[0]))
         if self.mode is Mode.LAB:
             return
@@ -280,10 +280,10 @@ class Drill(DrillState):
             elif event.kind == "answer":
                 event = self._answered(event)
             elif event.kind == "sql_done":
-                if not (facts.in_story(str(event.get("window", ""))) or event.get("program")):
-                    self._batches.append(facts.conduct(event))
+                if not (batches.in_story(str(event.get("window", ""))) or event.get("program")):
+                    self._batches.append(batches.conduct(event))
             elif event.kind == "powershell":
-                self._batches.append(facts.at_prompt(event))
+                self._batches.append(batches.at_prompt(event))
             elif event.get("what") == "operation done":
                 self._operations.append(event)
             self.events.append(event)
@@ -360,7 +360,7 @@ class Drill(DrillState):
             self._places = streams.places(world)
             seen = None
         if seen is None or world.instances != seen.instances or world.computers != seen.computers:
-            seen = self._standing = Standing(
+            seen = self._standing = SampledState(
                 world.sources.copy(),
                 world.streams.copy(),
                 self._places,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from engine import simulator
-from engine.drill.authoring import facts
+from engine.drill.authoring import batches
 from engine.model import World
 from engine.verbs.lines import parse_line
 from engine.words import say
@@ -20,8 +20,8 @@ def prepare(world: World, lines: Iterable[str]) -> list[str]:
     for line in lines:
         simulator.perform(world, parse_line(line.strip()))
         for event in simulator.advance(world, world.tick):
-            if event.kind == "sql_done" and facts.errors(event):
-                refused.append(say("{input}: error {n}", input=line.strip(), n=facts.errors(event)[0]))
+            if event.kind == "sql_done" and batches.errors(event):
+                refused.append(say("{input}: error {n}", input=line.strip(), n=batches.errors(event)[0]))
         if world.batches:
             refused.append(say("{input}: takes time", input=line.strip()))
             world.batches.clear()
