@@ -6,13 +6,13 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import numpy as np
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.flow import derive, kernel
+from engine.flow import derive, kernel, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
 from engine.flow.memory import Arrays, Held, Memory
@@ -36,8 +36,6 @@ HISTORY_MIN: Final = 32
 
 SETTLE_S: Final = 20.0
 """Time in which a source comes to rest from nothing: several response times of either workload."""
-
-Setup = TypeVar("Setup")
 
 
 class Flow:
@@ -110,7 +108,7 @@ class Flow:
     def add_source(self, setup: SourceSetup) -> int:
         """Adds a writable log, all connections thinking, no log yet, and returns its number."""
         self._do("add source", setup)
-        number = _free(self.source_setups)
+        number = rows.free_number(self.source_setups)
         if number == len(self.source_setups):
             self.source_setups += (None,)
             self.sources = np.vstack([self.sources, np.zeros((1, k.SOURCE_COLUMNS))])
@@ -124,7 +122,7 @@ class Flow:
         """Adds a stream of the log of *source*, all positions 0, and returns its number."""
         self._do("add stream", source, setup)
         self._source(source)
-        number = _free(self.stream_setups)
+        number = rows.free_number(self.stream_setups)
         if number == len(self.stream_setups):
             self.stream_setups += (None,)
             self.streams = np.vstack([self.streams, np.zeros((1, k.STREAM_COLUMNS))])
@@ -142,8 +140,8 @@ class Flow:
         self._source(source)
         for stream in self.streams_of(source):
             self.remove_stream(stream)
-        self.source_setups = _with(self.source_setups, source, None)
-        self.source_params = _with_row(self.source_params, source, np.zeros(k.SOURCE_PARAMETERS))
+        self.source_setups = rows.with_setup(self.source_setups, source, None)
+        self.source_params = rows.with_row(self.source_params, source, np.zeros(k.SOURCE_PARAMETERS))
         self.sources[source] = 0.0
         self._lay_out()
 
@@ -151,8 +149,8 @@ class Flow:
         """Takes a stream out of the model; its number may be given anew."""
         self._do("remove stream", stream)
         source, _ = self._stream(stream)
-        self.stream_setups = _with(self.stream_setups, stream, None)
-        self.stream_params = _with_row(self.stream_params, stream, np.zeros(k.STREAM_PARAMETERS))
+        self.stream_setups = rows.with_setup(self.stream_setups, stream, None)
+        self.stream_params = rows.with_row(self.stream_params, stream, np.zeros(k.STREAM_PARAMETERS))
         self.streams[stream] = 0.0
         self._apply({source: self._source(source)}, {})
 
@@ -219,7 +217,7 @@ class Flow:
         self._do("set positions", source, tuple(positions.items()))
         self._source(source)
         s = self.sources[source]
-        _jump(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
+        rows.jump(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
         s[k.RELEASED] = min(max(s[k.RELEASED], s[k.FLUSHED]), s[k.GENERATED])
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
@@ -227,7 +225,7 @@ class Flow:
         self._do("set stream positions", stream, tuple(positions.items()))
         self._stream(stream)
         s = self.streams[stream]
-        _jump(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
+        rows.jump(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
         self.history[stream, 0] = s[k.RECEIVED]
         self.history[stream, 1] = s[k.HARDENED]
 
@@ -339,9 +337,9 @@ class Flow:
         for setup in sources.values():
             self._refine(derive.steps_per_tick(setup))
         for number, setup in sources.items():
-            self.source_setups = _with(self.source_setups, number, setup)
+            self.source_setups = rows.with_setup(self.source_setups, number, setup)
         for number, owned in streams.items():
-            self.stream_setups = _with(self.stream_setups, number, owned)
+            self.stream_setups = rows.with_setup(self.stream_setups, number, owned)
         self._lay_out()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
         self._derive(affected)
@@ -360,15 +358,15 @@ class Flow:
             source_rows[source] = derive.source_parameters(setup, attached, self.step_s)
             for stream, other in zip(streams, attached, strict=True):
                 stream_rows[stream] = derive.stream_parameters(setup, other, self.step_s)
-        self.source_params = _with_rows(self.source_params, source_rows)
-        self.stream_params = _with_rows(self.stream_params, stream_rows)
+        self.source_params = rows.with_rows(self.source_params, source_rows)
+        self.stream_params = rows.with_rows(self.stream_params, stream_rows)
 
     def _follow(self, number: int, before: SourceSetup | None, setup: SourceSetup) -> None:
         """The state of a source follows its new setup."""
         s = self.sources[number]
         if before is None or before.log_size_kb != setup.log_size_kb:
             s[k.LOG_SIZE] = setup.log_size_kb
-        _resize_population(s, setup)
+        rows.resize_population(s, setup)
         if setup.operation is not None and (before is None or before.operation != setup.operation):
             self.start_operation(number)
         elif setup.operation is None:
@@ -427,16 +425,16 @@ class Flow:
         since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
         kept = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.SOURCE_ARMED)
         positions = [column for column in SOURCE_POSITIONS.values() if column != k.TRANSACTIONS]
-        _replace(s, steady, kept, positions, shift)
+        rows.settle(s, steady, kept, positions, shift)
         s[k.RELEASED] = s[k.FLUSHED]
         s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
-        _no_rate(s, k.SOURCE_TOTALS, since_look_s)
+        rows.no_rate(s, k.SOURCE_TOTALS, since_look_s)
         now, length = int(self.clock[k.NOW]), self.history.shape[2]
         then, size = int(alone.clock[k.NOW]), alone.history.shape[2]
         for place, stream in enumerate(streams):
             t, calm = self.streams[stream], alone.streams[place].copy()
-            _replace(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
-            _no_rate(t, k.STREAM_TOTALS, since_look_s)
+            rows.settle(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
+            rows.no_rate(t, k.STREAM_TOTALS, since_look_s)
             moved = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
             for back in range(length):
                 past = alone.history[place, :, (then - min(back, size - 1)) % size]
@@ -550,68 +548,6 @@ def warm_up() -> None:
 
 
 _NO_SAMPLES = np.zeros((0, 0, 0))
-
-
-def _free(setups: tuple[object, ...]) -> int:
-    """The lowest number that is free."""
-    return setups.index(None) if None in setups else len(setups)
-
-
-def _with(setups: tuple[Setup, ...], number: int, setup: Setup) -> tuple[Setup, ...]:
-    return (*setups[:number], setup, *setups[number + 1 :])
-
-
-def _with_row(array: Array, row: int, values: Array) -> Array:
-    return _with_rows(array, {row: values})
-
-
-def _with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
-    changed = array.copy()
-    for row, values in rows.items():
-        changed[row] = values
-    return changed
-
-
-def _jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]) -> None:
-    """Set positions; what is a total too jumps without a rate."""
-    for name, value in positions.items():
-        column = columns[name]
-        if column < totals:
-            s[totals + column] += value - s[column]
-        s[column] = value
-
-
-def _replace(s: Array, steady: Array, kept: Sequence[int], positions: Sequence[int], shift: float) -> None:
-    """*s* becomes *steady*, but for what is kept and for positions, which follow *shift* and never fall."""
-    changed = {column: s[column] for column in kept}
-    changed |= {column: max(s[column], steady[column] + shift) for column in positions}
-    s[:] = steady
-    for column, value in changed.items():
-        s[column] = value
-
-
-def _no_rate(s: Array, totals: int, since_look_s: float) -> None:
-    """The last look lies *since_look_s* back and saw the smoothed rates."""
-    for total in range(totals):
-        s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
-
-
-def _resize_population(s: Array, setup: SourceSetup) -> None:
-    """Connections follow the setup; without service all of them are outside transactions."""
-    total = setup.workload.connections * setup.scale
-    inside = (k.QUEUED, k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING)
-    if not setup.serving:
-        for column in inside:
-            s[column] = 0.0
-        s[k.THINKING] = total
-        s[k.COMMIT_RATE] = 0.0
-        return
-    busy = arithmetic.total(float(s[column]) for column in inside)
-    if busy > total:
-        for column in inside:
-            s[column] *= total / busy
-        busy = total
-    s[k.THINKING] = total - busy
 
 
 def _seed_pages(alone: Flow, setup: SourceSetup, phase: float) -> None:

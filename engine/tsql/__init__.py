@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from engine.tsql.batches.context import SYSTEM_DATABASES
-    from engine.tsql.clients.client import cancel, reachable, submit
+    from engine.tsql.clients.client import cancel, submit
+    from engine.tsql.clients.connections import reachable
     from engine.tsql.clients.logins import at_rest, batch, connect, disconnect, reset
     from engine.tsql.clients.targets import change_connection
     from engine.tsql.clients.upkeep import HANDLERS, check_connections
@@ -41,7 +42,7 @@ _PLACES: Final = {
     "SYSTEM_DATABASES": "batches.context",
     "cancel": "clients.client",
     "change_connection": "clients.targets",
-    "reachable": "clients.client",
+    "reachable": "clients.connections",
     "submit": "clients.client",
     "at_rest": "clients.logins",
     "batch": "clients.logins",

@@ -30,6 +30,7 @@ from engine.tsql.batches.data import Caught, ConnectionLost
 from engine.tsql.batches.machine import Machine
 from engine.tsql.clients import linked
 from engine.tsql.language import group_statements as gs
+from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import statements as s
 from engine.tsql.query import planner
 from engine.tsql.query.plans import Unsimulated
@@ -109,7 +110,7 @@ def _on_database(function: Callable[..., Outcome], *fields: str) -> Callable[[Ma
     return run
 
 
-def _partner_set(machine: Machine, statement: s.PartnerSet) -> Outcome:
+def _partner_set(machine: Machine, statement: ms.PartnerSet) -> Outcome:
     """1488 for a database in single-user mode."""
     world, server, database = machine.world, machine.session.server, statement.database
     if access.mode_of(world, server, database) == "SINGLE_USER":
@@ -251,17 +252,17 @@ COMMANDS: Final[dict[type[s.Statement], Command]] = {
     gs.HadrOff: _on_copy(group_commands.databases.leave),
     gs.HadrSuspend: _on_copy(group_commands.suspend),
     gs.HadrResume: _on_copy(group_commands.resume),
-    s.PartnerSet: _partner_set,
-    s.PartnerFailover: _on_database(commands.partner_failover),
-    s.PartnerForce: _on_database(commands.partner_force),
-    s.PartnerOff: _on_database(commands.partner_off),
-    s.PartnerSuspend: _on_database(commands.partner_suspend),
-    s.PartnerResume: _on_database(commands.partner_resume),
-    s.PartnerSafety: _on_database(commands.partner_safety, "level"),
-    s.PartnerTimeout: _on_database(commands.partner_timeout, "seconds"),
-    s.RedoQueue: _on_database(commands.redo_queue, "limit_mb"),
-    s.WitnessSet: _on_database(commands.witness_set, "address"),
-    s.WitnessOff: _on_database(commands.witness_off),
+    ms.PartnerSet: _partner_set,
+    ms.PartnerFailover: _on_database(commands.partner_failover),
+    ms.PartnerForce: _on_database(commands.partner_force),
+    ms.PartnerOff: _on_database(commands.partner_off),
+    ms.PartnerSuspend: _on_database(commands.partner_suspend),
+    ms.PartnerResume: _on_database(commands.partner_resume),
+    ms.PartnerSafety: _on_database(commands.partner_safety, "level"),
+    ms.PartnerTimeout: _on_database(commands.partner_timeout, "seconds"),
+    ms.RedoQueue: _on_database(commands.redo_queue, "limit_mb"),
+    ms.WitnessSet: _on_database(commands.witness_set, "address"),
+    ms.WitnessOff: _on_database(commands.witness_off),
     s.SetOption: _set_option,
     s.Shutdown: _shutdown,
     s.Use: _use,

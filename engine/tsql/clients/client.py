@@ -16,7 +16,7 @@ from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, T
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
-from engine.tsql.clients import programs
+from engine.tsql.clients import connections, programs
 from engine.tsql.language import script
 from engine.tsql.scalars.date_values import plain_text
 from engine.words import say
@@ -29,9 +29,6 @@ TEXT_MAX: Final = 1_000_000
 
 TEXTS_MAX: Final = 2_500_000
 """Characters of all submissions that are under way at the same time. Assumed."""
-
-FIRST_SPID: Final = 51
-"""User sessions are numbered from 51 on."""
 
 
 def server_of(window: str) -> str:
@@ -288,7 +285,7 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         _lose(world, name, 64)
         return run, False
     if session is None:
-        _finish(world, name, _said(world, name, run, _refusal(world, server), server))
+        _finish(world, name, _said(world, name, run, connections.refusal_number(world, server), server))
         return run, False
     if session is not kept.session:
         world.sessions[name] = replaced(kept, session=session)  # so that it finds itself in the views
@@ -385,7 +382,7 @@ def _emit_done(world: World, name: str, run: Run) -> None:
         window=name,
         batch=run.text,
         run=run.id,
-        messages=[as_json(message) for message in run.messages],
+        messages=[connections.as_json(message) for message in run.messages],
         results=[
             {
                 "columns": list(grid.columns),
@@ -401,34 +398,7 @@ def _emit_done(world: World, name: str, run: Run) -> None:
     )
 
 
-def as_json(message: Message) -> dict[str, object]:
-    said: dict[str, object] = {name: getattr(message, name) for name in _SAID}
-    if message.above:
-        said["above"] = message.above
-    if message.rows is not None:
-        said["rows"] = message.rows
-    if message.procedure:
-        said["procedure"] = message.procedure
-    return said
-
-
-_SAID: Final = ("number", "severity", "state", "line", "text")
-"""Fields that every message has."""
-
-
 # --- connections -----------------------------------------------------------------------------------------
-
-
-def reachable(world: World, server: str) -> bool:
-    """The console can open a connection to the instance."""
-    there = world.instances[server]
-    return there.running and world.computers[there.computer].nic_up
-
-
-def _refusal(world: World, server: str) -> int:
-    """53 when nothing is at the address, 2 when the computer is there and the instance is not."""
-    there = world.instances[server]
-    return 2 if world.computers[there.computer].powered and world.computers[there.computer].nic_up else 53
 
 
 def _place(world: World, name: str) -> tuple[str, SqlError | None]:
@@ -438,7 +408,7 @@ def _place(world: World, name: str) -> tuple[str, SqlError | None]:
     """
     kept: Window = world.sessions[name]
     source = kept.server or kept.target.source or server_of(name)
-    if kept.session is not None and _alive(world, kept.session):
+    if kept.session is not None and connections.alive(world, kept.session):
         return kept.session.server, None
     database = "" if kept.server else kept.target.database
     server, refusal = clients.arrival(world, source, database, kept.target.read_intent)
@@ -451,23 +421,15 @@ def _refused(world: World, name: str, run: Run, server: str, problem: SqlError) 
     """What a login that is turned away shows: the reason, and that the database could not be opened."""
     errors: tuple[SqlError, ...] = (problem,)
     if problem.number != 53:
-        errors = refusals(problem, world.sessions[name].target.database, _login(world, name, server))
+        errors = connections.refusals(
+            problem, world.sessions[name].target.database, _login(world, name, server)
+        )
     version = world.instances[server].version
     said = []
     for one in errors:
         severity, text = text_of(one.number, *one.parameters, version=version)
         said.append(Message(one.number, severity, one.state, 0, text, server))
     return replace(run, messages=(*run.messages, *said))
-
-
-def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
-    """What a login is told whose database the server does not open for it.
-
-    4060 and 18456 are what threads show. That the reason comes before them is seen for databases in a restore (927) and
-    of availability groups (983); for a mirror (954) and others it is derived from those.
-    """
-    why = (problem,) if problem.number != 911 else ()
-    return (*why, SqlError(4060, database), SqlError(18456, login))
 
 
 def _login(world: World, name: str, server: str) -> str:
@@ -480,10 +442,10 @@ def _connected(world: World, name: str, kept: Window, server: str) -> Session | 
 
     Raises SqlError if the server does not let it into its database.
     """
-    if not reachable(world, server):
+    if not connections.reachable(world, server):
         return None
     session = kept.session
-    if session is not None and session.server == server and _alive(world, session):
+    if session is not None and session.server == server and connections.alive(world, session):
         return session
     if kept.remote:
         return None
@@ -494,26 +456,11 @@ def _connected(world: World, name: str, kept: Window, server: str) -> Session | 
         server=server,
         database=target.database or "master",
         read_intent=target.read_intent,
-        spid=free_spid(world, server),
+        spid=connections.free_spid(world, server),
         login=_login(world, name, server),
         started_tick=there.started_tick,
         login_tick=world.tick,
     )
-
-
-def free_spid(world: World, server: str) -> int:
-    """The lowest session id that no connection to the instance has."""
-    taken = {
-        window.session.spid
-        for window in world.sessions.values()
-        if window.session is not None and window.session.server == server
-    }
-    return next(number for number in range(FIRST_SPID, FIRST_SPID + len(taken) + 1) if number not in taken)
-
-
-def _alive(world: World, session: Session) -> bool:
-    there = world.instances[session.server]
-    return reachable(world, session.server) and there.started_tick == session.started_tick
 
 
 def note_transactions(world: World) -> None:
@@ -535,7 +482,7 @@ def check_connections(world: World) -> None:
         if has in sound:
             continue
         there = world.instances[session.server]
-        if not _alive(world, session):
+        if not connections.alive(world, session):
             _lose(
                 world,
                 name,
@@ -543,7 +490,7 @@ def check_connections(world: World) -> None:
                 if not world.computers[there.computer].powered or not world.computers[there.computer].nic_up
                 else 10054,
             )
-        elif not there.hung and (closed := _closed_database(world, session)) is not None:
+        elif not there.hung and (closed := connections.closed_database(world, session)) is not None:
             copy = world.copies.get((session.server, closed))
             if copy is not None and copy.disk_failed:
                 _lose(world, name, 9001, copy.database)
@@ -564,17 +511,6 @@ def check_connections(world: World) -> None:
                 _go_on(world, name)
         elif run.due_tick <= world.tick and not there.hung:
             _go_on(world, name)
-
-
-def _closed_database(world: World, session: Session) -> str | None:
-    """A database that is closed: the current one, or another that its transaction has written to."""
-    used = {session.database, *(database for (_, database), _, _ in session.logs)}
-    for database in sorted(used):
-        try:
-            statements.use_database(world, session.server, database, session.read_intent, connected=True)
-        except SqlError:
-            return database
-    return None
 
 
 def _lose(world: World, name: str, number: int, *arguments: str) -> None:

@@ -11,7 +11,7 @@ from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import clients, errorlog, security, statements
 from engine.tsql.batches.data import Program, Run, Session, Window
-from engine.tsql.clients import client, programs
+from engine.tsql.clients import client, connections, programs
 from engine.tsql.scalars.date_values import plain_text
 from engine.words import say
 
@@ -43,7 +43,7 @@ def connect(world: World, window: str, text: str) -> None:
     server = client.server_of(window)
     if window in world.sessions:
         raise InputProblem(say("{window} is connected already", window=window))
-    if not client.reachable(world, server) or world.instances[server].hung:
+    if not connections.reachable(world, server) or world.instances[server].hung:
         raise InputProblem(say("{server} does not answer", server=server))
     refusal = _refusal(world, server, said)
     if refusal is not None:
@@ -64,7 +64,7 @@ def connect(world: World, window: str, text: str) -> None:
     )
     session = Session(
         server=server,
-        spid=client.free_spid(world, server),
+        spid=connections.free_spid(world, server),
         login=said["login"],
         program=program,
         database=database,
@@ -109,7 +109,7 @@ def _refusal(world: World, server: str, said: Mapping[str, str]) -> tuple[str, t
         if _sent_on(world, server, said) is None:
             _database(world, server, said)
     except SqlError as problem:
-        return "database", client.refusals(problem, said["database"], login)
+        return "database", connections.refusals(problem, said["database"], login)
     return None
 
 
@@ -153,7 +153,7 @@ def _refuse(
     given = f" Reason: {why}" if version >= 2008 else ""
     errorlog.write(world, server, 18456, said["login"], given, " [CLIENT: 127.0.0.1]", state=state)
     world.emit("session", messages[0].text, server=server, window=window, what="refused",
-               messages=[client.as_json(message) for message in messages])  # fmt: skip
+               messages=[connections.as_json(message) for message in messages])  # fmt: skip
 
 
 def batch(world: World, window: str, text: str) -> None:

@@ -14,6 +14,7 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.definition_reader import Definitions
 from engine.tsql.language.instructions import Branch, Do, EndCatch, Instruction, Jump, Program
 from engine.tsql.language.lexer import SyntaxProblem, Token, Tokens, lexing, name_of, near
+from engine.tsql.language.options import EXCLUSIVE, LEVELS, SWITCHES
 from engine.tsql.language.words import (
     BROKER_PAIRS,
     COMMAND_PAIRS,
@@ -510,7 +511,7 @@ class _Compiler(Definitions):
             self.take()
         if not seen:
             raise self.problem()
-        for group in _EXCLUSIVE:
+        for group in EXCLUSIVE:
             chosen = [option for option in options if option in group]
             if len(set(chosen)) > 1:
                 raise SyntaxProblem(line, 1048, *chosen[:2])
@@ -564,23 +565,6 @@ class _Compiler(Definitions):
             self.command()
 
 
-SWITCHES: Final = frozenset(
-    {
-        "ANSI_NULLS", "ANSI_PADDING", "ANSI_WARNINGS", "ARITHABORT", "CONCAT_NULL_YIELDS_NULL", "FMTONLY", "FORCEPLAN",
-        "IMPLICIT_TRANSACTIONS", "NOCOUNT", "NOEXEC", "NUMERIC_ROUNDABORT", "PARSEONLY", "QUOTED_IDENTIFIER",
-        "XACT_ABORT",
-    }
-)  # fmt: skip
-"""Options of SET that are ON or OFF. Documented [DOC: SET statements]."""
-LEVELS: Final = ("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SNAPSHOT", "SERIALIZABLE")
-_EXCLUSIVE: Final = (
-    ("LOCAL", "GLOBAL"),
-    ("FORWARD_ONLY", "SCROLL"),
-    ("FAST_FORWARD", "SCROLL"),
-    ("STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD"),
-    ("READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC"),
-)
-"""Options of a cursor of which it takes one. Documented [DOC: DECLARE CURSOR]."""
 _NOT_IN_CURSOR: Final = tuple(STOP_WORDS)
 _QUERIES: Final = ("SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "MERGE", "TRUNCATE")
 _BLOCKS: Final = {"BEGIN": _Compiler.begin, "IF": _Compiler.if_else, "WHILE": _Compiler.while_loop}

@@ -31,7 +31,7 @@ class LogicalDevice(str):
     """The name of a backup device that sp_addumpdevice would have made, where a file could stand."""
 
 
-# --- mirroring ------------------------------------------------------------------------------------------
+# --- options of a database ------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,62 +39,6 @@ class OnDatabase(Statement):
     """An ALTER DATABASE … SET statement."""
 
     database: str
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerSet(OnDatabase):
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerFailover(OnDatabase):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerForce(OnDatabase):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerOff(OnDatabase):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerSuspend(OnDatabase):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerResume(OnDatabase):
-    pass
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerSafety(OnDatabase):
-    level: str
-    """FULL or OFF."""
-
-
-@dataclass(frozen=True, slots=True)
-class PartnerTimeout(OnDatabase):
-    seconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class RedoQueue(OnDatabase):
-    limit_mb: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class WitnessSet(OnDatabase):
-    address: str
-
-
-@dataclass(frozen=True, slots=True)
-class WitnessOff(OnDatabase):
-    pass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.catalog.shapes import TABLE_FUNCTIONS
-from engine.tsql.query import forms
+from engine.tsql.query import recursion
 from engine.tsql.query.plans import Unsimulated
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
@@ -37,7 +37,7 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
         raise SqlError(8623)
     if sum(1 for _ in tree.find_all(exp.Window)) > WINDOWS_MAX:
         raise SqlError(8623)
-    forms.count_recursion(tree)
+    recursion.count_recursion(tree)
     for source in list(tree.find_all(exp.Subquery, exp.Values)):
         _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):

@@ -1,0 +1,75 @@
+"""Rows of the flow's arrays: another row, another position, no rate since the last look."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from engine import arithmetic
+from engine.flow import kernel as k
+from engine.flow.kernel import Array
+from engine.flow.setup import SourceSetup
+
+Setup = TypeVar("Setup")
+
+
+def free_number(setups: tuple[object, ...]) -> int:
+    """The lowest number that is free."""
+    return setups.index(None) if None in setups else len(setups)
+
+
+def with_setup(setups: tuple[Setup, ...], number: int, setup: Setup) -> tuple[Setup, ...]:
+    return (*setups[:number], setup, *setups[number + 1 :])
+
+
+def with_row(array: Array, row: int, values: Array) -> Array:
+    return with_rows(array, {row: values})
+
+
+def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
+    changed = array.copy()
+    for row, values in rows.items():
+        changed[row] = values
+    return changed
+
+
+def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]) -> None:
+    """Set positions; what is a total too jumps without a rate."""
+    for name, value in positions.items():
+        column = columns[name]
+        if column < totals:
+            s[totals + column] += value - s[column]
+        s[column] = value
+
+
+def settle(s: Array, steady: Array, kept: Sequence[int], positions: Sequence[int], shift: float) -> None:
+    """*s* becomes *steady*, but for what is kept and for positions, which follow *shift* and never fall."""
+    changed = {column: s[column] for column in kept}
+    changed |= {column: max(s[column], steady[column] + shift) for column in positions}
+    s[:] = steady
+    for column, value in changed.items():
+        s[column] = value
+
+
+def no_rate(s: Array, totals: int, since_look_s: float) -> None:
+    """The last look lies *since_look_s* back and saw the smoothed rates."""
+    for total in range(totals):
+        s[totals + total] = s[total] - s[2 * totals + total] * since_look_s
+
+
+def resize_population(s: Array, setup: SourceSetup) -> None:
+    """Connections follow the setup; without service all of them are outside transactions."""
+    total = setup.workload.connections * setup.scale
+    inside = (k.QUEUED, k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING)
+    if not setup.serving:
+        for column in inside:
+            s[column] = 0.0
+        s[k.THINKING] = total
+        s[k.COMMIT_RATE] = 0.0
+        return
+    busy = arithmetic.total(float(s[column]) for column in inside)
+    if busy > total:
+        for column in inside:
+            s[column] *= total / busy
+        busy = total
+    s[k.THINKING] = total - busy

@@ -1,0 +1,76 @@
+"""Connections of windows and programs: whom they reach, what a login is told, which are open."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.messages import Message, SqlError
+from engine.model import World
+from engine.protocol import statements
+from engine.tsql.batches.data import Session
+
+FIRST_SPID: Final = 51
+"""User sessions are numbered from 51 on."""
+
+
+def as_json(message: Message) -> dict[str, object]:
+    said: dict[str, object] = {name: getattr(message, name) for name in _SAID}
+    if message.above:
+        said["above"] = message.above
+    if message.rows is not None:
+        said["rows"] = message.rows
+    if message.procedure:
+        said["procedure"] = message.procedure
+    return said
+
+
+_SAID: Final = ("number", "severity", "state", "line", "text")
+"""Fields that every message has."""
+
+
+def reachable(world: World, server: str) -> bool:
+    """The console can open a connection to the instance."""
+    there = world.instances[server]
+    return there.running and world.computers[there.computer].nic_up
+
+
+def refusal_number(world: World, server: str) -> int:
+    """53 when nothing is at the address, 2 when the computer is there and the instance is not."""
+    there = world.instances[server]
+    return 2 if world.computers[there.computer].powered and world.computers[there.computer].nic_up else 53
+
+
+def refusals(problem: SqlError, database: str, login: str) -> tuple[SqlError, ...]:
+    """What a login is told whose database the server does not open for it.
+
+    4060 and 18456 are what threads show. That the reason comes before them is seen for databases in a restore (927) and
+    of availability groups (983); for a mirror (954) and others it is derived from those.
+    """
+    why = (problem,) if problem.number != 911 else ()
+    return (*why, SqlError(4060, database), SqlError(18456, login))
+
+
+def free_spid(world: World, server: str) -> int:
+    """The lowest session id that no connection to the instance has."""
+    taken = {
+        window.session.spid
+        for window in world.sessions.values()
+        if window.session is not None and window.session.server == server
+    }
+    return next(number for number in range(FIRST_SPID, FIRST_SPID + len(taken) + 1) if number not in taken)
+
+
+def alive(world: World, session: Session) -> bool:
+    there = world.instances[session.server]
+    return reachable(world, session.server) and there.started_tick == session.started_tick
+
+
+def closed_database(world: World, session: Session) -> str | None:
+    """A database that is closed: the current one, or another that its transaction has written to."""
+    used = {session.database, *(database for (_, database), _, _ in session.logs)}
+    for database in sorted(used):
+        try:
+            statements.use_database(world, session.server, database, session.read_intent, connected=True)
+        except SqlError:
+            return database
+    return None

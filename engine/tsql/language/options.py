@@ -1,0 +1,27 @@
+"""Options of SET and of cursors."""
+
+from __future__ import annotations
+
+from typing import Final
+
+SWITCHES: Final = frozenset(
+    {
+        "ANSI_NULLS", "ANSI_PADDING", "ANSI_WARNINGS", "ARITHABORT", "CONCAT_NULL_YIELDS_NULL", "FMTONLY", "FORCEPLAN",
+        "IMPLICIT_TRANSACTIONS", "NOCOUNT", "NOEXEC", "NUMERIC_ROUNDABORT", "PARSEONLY", "QUOTED_IDENTIFIER",
+        "XACT_ABORT",
+    }
+)  # fmt: skip
+"""Options of SET that are ON or OFF. Documented [DOC: SET statements]."""
+
+
+LEVELS: Final = ("READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ", "SNAPSHOT", "SERIALIZABLE")
+
+
+EXCLUSIVE: Final = (
+    ("LOCAL", "GLOBAL"),
+    ("FORWARD_ONLY", "SCROLL"),
+    ("FAST_FORWARD", "SCROLL"),
+    ("STATIC", "KEYSET", "DYNAMIC", "FAST_FORWARD"),
+    ("READ_ONLY", "SCROLL_LOCKS", "OPTIMISTIC"),
+)
+"""Options of a cursor of which it takes one. Documented [DOC: DECLARE CURSOR]."""

@@ -1,0 +1,77 @@
+"""MAXRECURSION: recursive common table expressions count their steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from sqlglot import exp
+
+from engine.tsql.query import forms
+
+RECURSION_MAX: Final = 100
+"""Documented default of OPTION (MAXRECURSION n); 0 is without end."""
+
+
+_LEVEL: Final = "recursion level"
+
+
+def count_recursion(tree: exp.Expr) -> None:
+    """Have each recursive common table expression count its steps: 530 beyond MAXRECURSION."""
+    for cte in list(tree.find_all(exp.CTE)):
+        columns, with_ = cte.meta.get(forms.RECURSIVE), cte.parent
+        inner = cte.this
+        if not columns or not isinstance(with_, exp.With) or not isinstance(inner.expression, exp.Select):
+            continue
+        own = [
+            table
+            for table in inner.expression.find_all(exp.Table)
+            if table.name.lower() == cte.alias.lower() and not table.db
+        ]
+        selects = list(_anchors(inner.this))
+        if len(own) != 1 or any(
+            s.is_star for select in (*selects, inner.expression) for s in select.expressions
+        ):
+            continue
+        most = next(
+            (o.expression.name for o in tree.find_all(exp.QueryOption) if o.name.upper() == "MAXRECURSION"),
+            str(RECURSION_MAX),
+        )
+        _count_one(cte, with_, own[0], selects, list(columns), most)
+
+
+def _anchors(node: exp.Expr) -> Iterable[exp.Select]:
+    while isinstance(node, exp.SetOperation):
+        yield from _anchors(node.expression)
+        node = node.this
+    if isinstance(node, exp.Select):
+        yield node
+
+
+def _count_one(
+    cte: exp.Expr, with_: exp.Expr, own: exp.Table, anchors: list[exp.Select], columns: list[str], most: str
+) -> None:
+    name, counted = str(cte.alias), f"{cte.alias} counted"
+    for anchor in anchors:
+        anchor.append("expressions", exp.alias_(exp.Literal.number(0), _LEVEL, quoted=True))
+    alias = own.alias or own.name
+    before = exp.column(exp.to_identifier(_LEVEL, quoted=True), table=exp.to_identifier(alias, quoted=True))
+    next_level = exp.Anonymous(
+        this="recursion",
+        expressions=[
+            exp.Anonymous(this="add", expressions=[before, exp.Literal.number(1)]),
+            exp.Literal.number(most),
+        ],
+    )
+    cte.this.expression.append("expressions", exp.alias_(next_level, _LEVEL, quoted=True))
+    own.set("this", exp.to_identifier(counted, quoted=True))
+    own.set("alias", exp.TableAlias(this=exp.to_identifier(alias, quoted=True)))
+    names = [exp.to_identifier(column, quoted=True) for column in (*columns, _LEVEL)]
+    cte.set("alias", exp.TableAlias(this=exp.to_identifier(counted, quoted=True), columns=names))
+    shown = exp.Select(
+        expressions=[exp.column(exp.to_identifier(column, quoted=True)) for column in columns],
+        from_=exp.From(this=exp.Table(this=exp.to_identifier(counted, quoted=True))),
+    )
+    plain = exp.CTE(this=shown, alias=exp.TableAlias(this=exp.to_identifier(name, quoted=True)))
+    place = with_.expressions.index(cte)
+    with_.set("expressions", [*with_.expressions[: place + 1], plain, *with_.expressions[place + 1 :]])
