@@ -14,28 +14,29 @@ import time
 from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, field
 from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
-from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import acts, plan, wire
 from app.classroom.acts import Act, BadLog
 from app.classroom.code import SECRET_LETTERS
-from app.classroom.gate import Gate
+from app.classroom.conversation import Refused, check_may, close, hear, say, send
+from app.classroom.gate import Gate, same
+from app.classroom.instructions import answered, as_message, check_answer, is_for
 from app.classroom.models import BACK, INJECT, Class, Instruction, Seat
 from app.classroom.pace import Pace, Progress
 from app.classroom.record import Record
 from app.classroom.scenario import loaded, text_for_seat
-from app.classroom.shapes import Board, Tile, ToInstructor, ToSeat, Verdict, Welcome
+from app.classroom.seat_state import SeatState, state_of, tile
+from app.classroom.shapes import Board, Welcome
 from app.classroom.wire import LATER, REFUSED, Garbage
 from app.classroom.workers import Workers
 from app.words.language import tr
-from engine.constants import TICKS_PER_S
 from engine.drill.running.modes import Mode
 from engine.inputs import InputProblem
 from engine.verbs.lines import parse_line
@@ -53,56 +54,6 @@ BOARD_S: Final = 0.2
 """Wall time between two looks at what has changed on the board."""
 TOGETHER: Final = 50
 """Seats whose acts go to a worker at once."""
-SEND_S: Final = 5.0
-"""A seat or console that does not take a message within this time is let go."""
-
-
-class Refused(Exception):
-    """A connection is turned away; the text says why."""
-
-    def __init__(self, why: str, code: int = REFUSED) -> None:
-        super().__init__(why)
-        self.code = code
-
-
-@dataclass(slots=True)
-class Line:
-    """A seat as the host has it in memory; all but how it is connected is in the record as well."""
-
-    number: int
-    name: str
-    token_hash: str
-    acknowledged: int
-    last_tick: int
-    """Of its last act."""
-    letters: int
-    """Characters of its acts."""
-    tick: int
-    """How far its run is known to have come."""
-    group: str = ""
-    stopped: bool = False
-    """The instructor has frozen it on its own."""
-    until: int | None = None
-    """Where it stops, instead of where the class does."""
-    progress: Progress = field(default_factory=Progress)
-    frozen: bool = False
-    over: bool = False
-    """The seat has nothing more to do."""
-    hand: str | None = None
-    """What it asks with its hand raised."""
-    consent: bool = False
-    held: bool = False
-    """The seat has acknowledged that the instructor has it."""
-    taken: bool = False
-    """The instructor wants to have it."""
-    socket: WebSocket | None = None
-    verdict: Verdict | None = None
-    """What its log has come to."""
-    answered: set[int] = field(default_factory=set)
-    """Instructions of which its log says that they were carried out or read."""
-    told: set[int] = field(default_factory=set)
-    """Instructions that were sent over the present connection."""
-    taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
 
 class Host:
@@ -117,13 +68,13 @@ class Host:
         )
         self._writer = ThreadPoolExecutor(1, "class record")
         self._gate = Gate(time.monotonic)
-        self._lines = {seat.id: _line(seat) for seat in record.seats()}
+        self._lines = {seat.id: state_of(seat) for seat in record.seats()}
         self._instructions = {one.number: one for one in record.instructions()}
         self.pace = Pace(the_class, self._scenario)
         for number, line in self._lines.items():
             log = record.acts(number)
             line.letters = sum(len(act.line) for act in log)
-            line.answered = self._answered(log)
+            line.answered = answered(log, self._instructions.values())
         self._groups = plan.of_text(the_class.plan) if the_class.plan else None
         self._consoles: set[WebSocket] = set()
         self._looks: dict[WebSocket, tuple[int, list[Act]]] = {}
@@ -138,7 +89,7 @@ class Host:
         self._unjudged: list[dict[int, list[Act]]] = [{} for _ in range(self._workers.count)]
         """For each worker the acts of its seats that it has not had."""
         self._to_do = [asyncio.Event() for _ in range(self._workers.count)]
-        self._unwritten: list[tuple[Line, Sequence[Act], asyncio.Future[None]]] = []
+        self._unwritten: list[tuple[SeatState, Sequence[Act], asyncio.Future[None]]] = []
         self._unseated: dict[str, tuple[Seat, asyncio.Future[None]]] = {}
         """By the hash of the seat's token."""
         self._to_write = asyncio.Event()
@@ -190,9 +141,9 @@ class Host:
         try:
             await self._attend(socket, await self._first_word(socket))
         except Refused as why:
-            await _close(socket, why.code, str(why))
+            await close(socket, why.code, str(why))
         except (Garbage, BadLog) as why:
-            await _close(socket, REFUSED, str(why))
+            await close(socket, REFUSED, str(why))
         except WebSocketDisconnect:
             pass
 
@@ -202,7 +153,7 @@ class Host:
         self._strangers += 1
         try:
             async with asyncio.timeout(FIRST_WORD_S):
-                return await _hear(socket)
+                return await hear(socket)
         except TimeoutError:
             raise Refused(tr("no message has come"), LATER) from None
         finally:
@@ -211,7 +162,7 @@ class Host:
     async def _attend(self, socket: WebSocket, first: wire.Request) -> None:
         address = socket.client.host if socket.client else ""
         if isinstance(first, wire.Steer):
-            if not _same(first.key, self._class.secret):
+            if not same(first.key, self._class.secret):
                 raise Refused(tr("this is not the key of the class"))
             await self._steered(socket)
         elif isinstance(first, wire.Join | wire.Resume):
@@ -220,7 +171,7 @@ class Host:
         else:
             raise Refused(tr("say first who you are"))
 
-    async def _admit(self, first: wire.Join | wire.Resume, address: str) -> Line:
+    async def _admit(self, first: wire.Join | wire.Resume, address: str) -> SeatState:
         """The seat whose token was shown. Raises Refused."""
         if not self._gate.open_to(address):
             raise Refused(tr("too many tries from your address: wait a moment"), LATER)
@@ -231,13 +182,13 @@ class Host:
                 self._gate.wrong(address)
                 raise Refused(tr("this is not the token of seat {number}").format(number=first.seat))
         else:
-            if not _same(first.secret, self._class.code[:SECRET_LETTERS]):
+            if not same(first.secret, self._class.code[:SECRET_LETTERS]):
                 self._gate.wrong(address)
                 raise Refused(tr("this is not the code of the class"))
             line = await self._seat(first, token_hash)
         return line
 
-    async def _seat(self, join: wire.Join, token_hash: str) -> Line:
+    async def _seat(self, join: wire.Join, token_hash: str) -> SeatState:
         for line in self._lines.values():
             if hmac.compare_digest(line.token_hash, token_hash):
                 return line
@@ -254,34 +205,34 @@ class Host:
             self._to_write.set()
         seat, written = self._unseated[token_hash]
         await written
-        return self._lines.setdefault(seat.id, _line(seat))
+        return self._lines.setdefault(seat.id, state_of(seat))
 
     # --- seats
 
-    async def _seated(self, socket: WebSocket, line: Line) -> None:
+    async def _seated(self, socket: WebSocket, line: SeatState) -> None:
         if line.socket is not None:  # half open still; who comes last is the seat
-            await _close(line.socket, LATER, tr("the seat has connected again"))
+            await close(line.socket, LATER, tr("the seat has connected again"))
         line.socket, line.told = socket, set()
         try:
-            await _say(socket, self._welcome(line))
-            await _say(socket, self.pace.said_to(line))
+            await say(socket, self._welcome(line))
+            await say(socket, self.pace.said_to(line))
             await self._attend_to(line)
             await self._instruct(line)
             self._changed.add(line.number)
             while True:
-                said = await _hear(socket)
-                _check_may("seat", said)
+                said = await hear(socket)
+                check_may("seat", said)
                 if isinstance(said, wire.At):
                     await self._is_at(line, said)
                 elif isinstance(said, wire.Acts):
                     await self._take(line, [acts.act(entry) for entry in said.acts])
-                    await _say(socket, {"kind": "acknowledged", "number": line.acknowledged})
+                    await say(socket, {"kind": "acknowledged", "number": line.acknowledged})
         finally:
             if line.socket is socket:
                 line.socket = None
                 self._changed.add(line.number)
 
-    async def _is_at(self, line: Line, said: wire.At) -> None:
+    async def _is_at(self, line: SeatState, said: wire.At) -> None:
         before = (line.tick, line.frozen, line.over, line.hand, line.consent, line.held)
         line.tick, line.frozen, line.over = max(line.tick, said.tick), said.frozen, said.over
         line.hand, line.consent, line.held = said.hand, said.consent, said.held
@@ -293,7 +244,7 @@ class Host:
             await self._look_away(line)
         await self._tell_result(line)
 
-    def _welcome(self, line: Line) -> Welcome:
+    def _welcome(self, line: SeatState) -> Welcome:
         the_class = self._class
         return {
             "kind": "welcome",
@@ -307,7 +258,7 @@ class Host:
             "tick": line.tick,
         }
 
-    async def _take(self, line: Line, offered: list[Act]) -> None:
+    async def _take(self, line: SeatState, offered: list[Act]) -> None:
         """Keep what is new of *offered*. Raises BadLog, Refused."""
         async with line.taking:
             number = line.number
@@ -319,23 +270,13 @@ class Host:
             if line.letters > acts.LETTERS_MAX:
                 raise Refused(tr("the log is longer than the log of a seat may be"))
             for act in new:
-                self._check_instruction(line, act)
+                check_answer(act, line.number, self._instructions)
             if not new:
                 return
             written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
             self._unwritten.append((line, new, written))
             self._to_write.set()
             await written
-
-    def _check_instruction(self, line: Line, act: Act) -> None:
-        if not act.instruction:
-            return
-        given = self._instructions.get(act.instruction)
-        if given is None or given.seat_id not in (None, line.number):
-            raise BadLog(tr("act {number} answers what nobody has asked").format(number=act.number))
-        wanted = {INJECT: given.text, BACK: acts.SENT_BACK}.get(given.kind)
-        if act.line and (act.line != wanted or (given.kind == BACK and act.tick != given.tick)):
-            raise BadLog(tr("act {number} is not the inject that it answers").format(number=act.number))
 
     async def _write(self) -> None:
         """Write what waits, all of it in one transaction, again and again."""
@@ -354,14 +295,14 @@ class Host:
                 del self._unseated[token_hash]
             if problem is None:
                 for seat in seats:
-                    self._lines.setdefault(seat.id, _line(seat))
+                    self._lines.setdefault(seat.id, state_of(seat))
                 for line, new, _ in waiting:
                     self._taken(line, new)
             for written in [future for _, _, future in waiting] + [future for _, future in joining.values()]:
                 if not written.done():
                     written.set_result(None) if problem is None else written.set_exception(problem)
 
-    def _taken(self, line: Line, new: Sequence[Act]) -> None:
+    def _taken(self, line: SeatState, new: Sequence[Act]) -> None:
         """*new* is on disk."""
         line.acknowledged, line.last_tick = new[-1].number, new[-1].tick
         line.tick = max(line.tick, line.last_tick)
@@ -374,46 +315,25 @@ class Host:
             if seat == line.number:
                 more.extend(new)
 
-    async def _came_back(self, line: Line) -> None:
+    async def _came_back(self, line: SeatState) -> None:
         """The seat is at an earlier moment: what was prepared for later comes again, and who looks at it sees it."""
         log = await asyncio.to_thread(self._record.acts, line.number)
         line.tick = line.last_tick
-        line.answered = self._answered(log)
+        line.answered = answered(log, self._instructions.values())
         line.told &= line.answered
         line.progress = Progress()
         await self._instruct(line)
         for console in [one for one, (seat, _) in self._looks.items() if seat == line.number]:
             await self._look_at(console, line)
 
-    def _answered(self, log: Sequence[Act]) -> set[int]:
-        """Instructions that a seat with *log* is not sent again."""
-        timed = {one.number for one in self._instructions.values() if one.tick is not None}
-        return {act.instruction for act in log if act.instruction} - (timed - acts.answered(log))
-
     # --- instructions
 
-    def _is_for(self, given: Instruction, line: Line) -> bool:
-        return given.seat_id in (None, line.number) and given.group_name in (None, line.group)
-
-    async def _instruct(self, line: Line) -> None:
+    async def _instruct(self, line: SeatState) -> None:
         """Send what the seat has not answered yet."""
         for number, given in self._instructions.items():
-            if (
-                self._is_for(given, line)
-                and number not in line.answered | line.told
-                and line.socket is not None
-            ):
+            if is_for(given, line) and number not in line.answered | line.told and line.socket is not None:
                 line.told.add(number)
-                await _say(
-                    line.socket,
-                    {
-                        "kind": "instruction",
-                        "number": number,
-                        "what": given.kind,
-                        "tick": given.tick,
-                        "text": given.text,
-                    },
-                )
+                await say(line.socket, as_message(given))
 
     async def _given(self, said: wire.Instruct) -> None:
         if said.what == INJECT:
@@ -439,11 +359,11 @@ class Host:
             self._instructions[one.number] = one
         await self._to_seats(self._instruct)
 
-    async def _to_seats(self, tell: Callable[[Line], Awaitable[None]]) -> None:
+    async def _to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
         there = [line for line in self._lines.values() if line.socket is not None]
         await asyncio.gather(*(tell(line) for line in there), return_exceptions=True)
 
-    def _of(self, said: wire.Target) -> list[Line]:
+    def _of(self, said: wire.Target) -> list[SeatState]:
         """The seats that are meant. Raises Refused where there is none."""
         if said.seat is not None:
             if said.seat not in self._lines:
@@ -478,14 +398,14 @@ class Host:
         self._turned = True
         self._changed |= {line.number for line in lines}
 
-        async def tell(line: Line) -> None:
+        async def tell(line: SeatState) -> None:
             if line.socket is not None:
-                await _say(line.socket, self.pace.said_to(line))
+                await say(line.socket, self.pace.said_to(line))
             await self._instruct(line)
 
         await self._to_seats(tell)
 
-    async def _send_back(self, lines: Sequence[Line], said: wire.Back) -> None:
+    async def _send_back(self, lines: Sequence[SeatState], said: wire.Back) -> None:
         """Raises Refused."""
         early = [line.name for line in lines if line.tick < said.tick]
         if early:
@@ -496,7 +416,7 @@ class Host:
 
     # --- one seat at a time
 
-    def _queue(self, line: Line) -> None:
+    def _queue(self, line: SeatState) -> None:
         """Who raises a hand comes last; the places of all others may be other ones then."""
         raised = line.hand is not None
         if raised != (line.number in self._hands):
@@ -517,21 +437,21 @@ class Host:
         elif line is not None and isinstance(said, wire.Lower):
             if line.socket is None:
                 raise Refused(tr("{name} is not connected").format(name=line.name))
-            await _say(line.socket, {"kind": "lowered"})
+            await say(line.socket, {"kind": "lowered"})
         elif line is not None:
             taken = isinstance(said, wire.Take)
             await self._kept(self._record.change_seats, [line.number], taken=taken)
             line.taken = taken
             await self._attend_to(line)
 
-    async def _attend_to(self, line: Line) -> None:
+    async def _attend_to(self, line: SeatState) -> None:
         """Tell the seat what the instructor does with it."""
         looked_at = any(seat == line.number for seat, _ in self._looks.values())
         if line.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # it is told when it comes again
-                await _say(line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken})
+                await say(line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken})
 
-    async def _look_at(self, console: WebSocket, line: Line | None) -> None:
+    async def _look_at(self, console: WebSocket, line: SeatState | None) -> None:
         """Whom *console* looks at from now on; who is looked at is told so before anything is seen."""
         before, _ = self._looks.pop(console, (None, []))
         if before is not None:
@@ -542,7 +462,7 @@ class Host:
             log = acts.effective(await asyncio.to_thread(self._record.acts, line.number))
             self._looks[console] = (line.number, [])
         await self._attend_to(line)
-        await _say(
+        await say(
             console,
             {
                 "kind": "seen",
@@ -557,13 +477,13 @@ class Host:
             },
         )
 
-    async def _look_away(self, line: Line) -> None:
+    async def _look_away(self, line: SeatState) -> None:
         """The seat allows it no more."""
         for console in [one for one, (seat, _) in self._looks.items() if seat == line.number]:
             await self._look_at(console, None)
             text = tr("{name} has not allowed to be looked at").format(name=line.name)
             with suppress(WebSocketDisconnect, RuntimeError):
-                await _say(console, {"kind": "unseen", "seat": line.number, "text": text})
+                await say(console, {"kind": "unseen", "seat": line.number, "text": text})
 
     async def _show_seats(self) -> None:
         """What the seats that are looked at have done since."""
@@ -572,9 +492,9 @@ class Host:
             new, more[:] = list(more), []
             if new or seat in self._changed:
                 with suppress(WebSocketDisconnect, RuntimeError):
-                    await _say(console, {"kind": "seen_more", "seat": seat, "tick": line.tick, "acts": new})
+                    await say(console, {"kind": "seen_more", "seat": seat, "tick": line.tick, "acts": new})
 
-    async def _show_to_all(self, line: Line | None) -> None:
+    async def _show_to_all(self, line: SeatState | None) -> None:
         """Raises Refused."""
         if line is not None and Mode(self._class.mode) is Mode.EXAM:
             raise Refused(tr("in an exam nobody is shown what another one does"))
@@ -583,15 +503,15 @@ class Host:
         log = acts.effective(log)
         text = json.dumps({"kind": "shown", "name": name, "acts": log}, ensure_ascii=False)
 
-        async def tell(other: Line) -> None:
+        async def tell(other: SeatState) -> None:
             if other.socket is not None and other is not line:
-                await _send(other.socket, text)
+                await send(other.socket, text)
 
         await self._to_seats(tell)
 
     # --- the board
 
-    def _to_judge(self, line: Line, acts: Sequence[Act]) -> None:
+    def _to_judge(self, line: SeatState, acts: Sequence[Act]) -> None:
         place = self._workers.place(line.number)
         self._unjudged[place].setdefault(line.number, []).extend(acts)
         self._to_do[place].set()
@@ -616,46 +536,18 @@ class Host:
                     since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self._to_judge(line, [*log, *since])
 
-    async def _tell_result(self, line: Line) -> None:
+    async def _tell_result(self, line: SeatState) -> None:
         """What the log of a seat that is over has come to, once all of it was played again."""
         found, socket = line.verdict, line.socket
         if socket is not None and line.over and found is not None and found["acts"] == line.acknowledged:
             with suppress(WebSocketDisconnect, RuntimeError):  # it asks again
-                await _say(socket, {"kind": "result", "verdict": found})
-
-    def tile(self, line: Line) -> Tile:
-        """A seat as the instructor sees it: what its log comes to, and how it is now."""
-        due = [
-            one.number
-            for one in self._instructions.values()
-            if self._is_for(one, line)
-            and (one.tick is None or one.tick <= line.tick)
-            and one.number not in line.answered
-        ]
-        return {
-            "seat": line.number,
-            "name": line.name,
-            "connected": line.socket is not None,
-            "group": line.group,
-            "frozen": line.frozen,
-            "stopped": self.pace.stops(line),
-            "until_s": self.pace.until_s(line),
-            "ends_in_s": self.pace.ends_in_s(line),
-            "over": line.over,
-            "at_s": line.tick / TICKS_PER_S,
-            "acknowledged": line.acknowledged,
-            "unanswered": due,
-            "hand": line.hand,
-            "hand_place": self._hands.index(line.number) + 1 if line.number in self._hands else None,
-            "consent": line.consent,
-            "held": line.held,
-            "verdict": line.verdict,
-        }
+                await say(socket, {"kind": "result", "verdict": found})
 
     def board(self, numbers: Sequence[int] | None = None) -> Board:
         """The class and the tiles of the seats *numbers*, or of all."""
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
         there = [line for line in self._lines.values() if line.socket is not None and not line.over]
+        given = self._instructions.values()
         return {
             "kind": "board",
             "state": self._class.state,
@@ -663,7 +555,7 @@ class Host:
             "ends_in_s": self.pace.class_ends_in_s(there),
             "break_s": self.pace.break_s(),
             "clock_s": self.pace.clock_s(),
-            "tiles": [self.tile(line) for line in wanted],
+            "tiles": [tile(line, self.pace, given, self._hands) for line in wanted],
         }
 
     async def _show(self) -> None:
@@ -687,10 +579,10 @@ class Host:
     async def _steered(self, socket: WebSocket) -> None:
         self._consoles.add(socket)
         try:
-            await _say(socket, self.board())
+            await say(socket, self.board())
             while True:
-                said = await _hear(socket)
-                _check_may("instructor", said)
+                said = await hear(socket)
+                check_may("instructor", said)
                 try:
                     if isinstance(said, wire.Instruct):
                         await self._given(said)
@@ -698,52 +590,9 @@ class Host:
                         await self._about_seat(socket, said)
                     elif isinstance(said, wire.OfPace):
                         await self._steer(said)
-                    await _say(socket, {"kind": "done", "of": said.kind})
+                    await say(socket, {"kind": "done", "of": said.kind})
                 except Refused as why:
-                    await _say(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
+                    await say(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
         finally:
             self._consoles.discard(socket)
             await self._look_at(socket, None)
-
-
-def _line(seat: Seat) -> Line:
-    return Line(
-        seat.id, seat.name, seat.token_hash, seat.acknowledged, seat.tick, 0, seat.tick, consent=seat.consent,
-        group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken,
-    )  # fmt: skip
-
-
-def _same(one: str, other: str) -> bool:
-    return hmac.compare_digest(one.encode(), other.encode())
-
-
-def _check_may(role: str, said: wire.Request) -> None:
-    if not isinstance(said, wire.MAY[role]):
-        raise Refused(tr("a {role} may not ask for {kind}").format(role=role, kind=said.kind))
-
-
-async def _hear(socket: WebSocket) -> wire.Request:
-    message = await socket.receive()
-    if message["type"] != "websocket.receive":
-        raise WebSocketDisconnect(message.get("code", 1006))
-    return wire.read(message.get("text") or message.get("bytes") or b"")
-
-
-async def _say(socket: WebSocket, said: ToSeat | ToInstructor) -> None:
-    await _send(socket, json.dumps(said, ensure_ascii=False))
-
-
-async def _send(socket: WebSocket, text: str) -> None:
-    """Raises WebSocketDisconnect, also for a connection that does not read."""
-    try:
-        async with asyncio.timeout(SEND_S):
-            await socket.send_text(text)
-    except TimeoutError:
-        raise WebSocketDisconnect(1006) from None
-
-
-async def _close(socket: WebSocket, code: int, why: str) -> None:
-    """A reason has 123 bytes at most [RFC 6455, 5.5]."""
-    if socket.application_state is WebSocketState.CONNECTED:
-        with suppress(WebSocketDisconnect, RuntimeError):  # it has gone already
-            await socket.close(code, why.encode()[:123].decode(errors="ignore"))

@@ -1,0 +1,58 @@
+"""What the host of a class says and hears over one connection, and how it turns one away."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from contextlib import suppress
+from typing import Final
+
+from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
+
+from app.classroom import wire
+from app.classroom.shapes import ToInstructor, ToSeat
+from app.classroom.wire import REFUSED
+from app.words.language import tr
+
+SEND_S: Final = 5.0
+"""A seat or console that does not take a message within this time is let go."""
+
+
+class Refused(Exception):
+    """A connection is turned away; the text says why."""
+
+    def __init__(self, why: str, code: int = REFUSED) -> None:
+        super().__init__(why)
+        self.code = code
+
+
+def check_may(role: str, said: wire.Request) -> None:
+    if not isinstance(said, wire.MAY[role]):
+        raise Refused(tr("a {role} may not ask for {kind}").format(role=role, kind=said.kind))
+
+
+async def hear(socket: WebSocket) -> wire.Request:
+    message = await socket.receive()
+    if message["type"] != "websocket.receive":
+        raise WebSocketDisconnect(message.get("code", 1006))
+    return wire.read(message.get("text") or message.get("bytes") or b"")
+
+
+async def say(socket: WebSocket, said: ToSeat | ToInstructor) -> None:
+    await send(socket, json.dumps(said, ensure_ascii=False))
+
+
+async def send(socket: WebSocket, text: str) -> None:
+    """Raises WebSocketDisconnect, also for a connection that does not read."""
+    try:
+        async with asyncio.timeout(SEND_S):
+            await socket.send_text(text)
+    except TimeoutError:
+        raise WebSocketDisconnect(1006) from None
+
+
+async def close(socket: WebSocket, code: int, why: str) -> None:
+    """A reason has 123 bytes at most [RFC 6455, 5.5]."""
+    if socket.application_state is WebSocketState.CONNECTED:
+        with suppress(WebSocketDisconnect, RuntimeError):  # it has gone already
+            await socket.close(code, why.encode()[:123].decode(errors="ignore"))

@@ -1,0 +1,92 @@
+"""A seat as the host of its class has it in memory, and as the instructor sees it."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Collection
+from dataclasses import dataclass, field
+
+from starlette.websockets import WebSocket
+
+from app.classroom.instructions import is_for
+from app.classroom.models import Instruction, Seat
+from app.classroom.pace import Pace, Progress
+from app.classroom.shapes import Tile, Verdict
+from engine.constants import TICKS_PER_S
+
+
+@dataclass(slots=True)
+class SeatState:
+    """A seat as the host has it in memory; all but how it is connected is in the record as well."""
+
+    number: int
+    name: str
+    token_hash: str
+    acknowledged: int
+    last_tick: int
+    """Of its last act."""
+    letters: int
+    """Characters of its acts."""
+    tick: int
+    """How far its run is known to have come."""
+    group: str = ""
+    stopped: bool = False
+    """The instructor has frozen it on its own."""
+    until: int | None = None
+    """Where it stops, instead of where the class does."""
+    progress: Progress = field(default_factory=Progress)
+    frozen: bool = False
+    over: bool = False
+    """The seat has nothing more to do."""
+    hand: str | None = None
+    """What it asks with its hand raised."""
+    consent: bool = False
+    held: bool = False
+    """The seat has acknowledged that the instructor has it."""
+    taken: bool = False
+    """The instructor wants to have it."""
+    socket: WebSocket | None = None
+    verdict: Verdict | None = None
+    """What its log has come to."""
+    answered: set[int] = field(default_factory=set)
+    """Instructions of which its log says that they were carried out or read."""
+    told: set[int] = field(default_factory=set)
+    """Instructions that were sent over the present connection."""
+    taking: asyncio.Lock = field(default_factory=asyncio.Lock)
+
+
+def state_of(seat: Seat) -> SeatState:
+    return SeatState(
+        seat.id, seat.name, seat.token_hash, seat.acknowledged, seat.tick, 0, seat.tick, consent=seat.consent,
+        group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken,
+    )  # fmt: skip
+
+
+def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: list[int]) -> Tile:
+    """What the log of a seat comes to, and how it is now; *hands* are the seats with raised hands, in their order."""
+    due = [
+        one.number
+        for one in given
+        if is_for(one, seat)
+        and (one.tick is None or one.tick <= seat.tick)
+        and one.number not in seat.answered
+    ]
+    return {
+        "seat": seat.number,
+        "name": seat.name,
+        "connected": seat.socket is not None,
+        "group": seat.group,
+        "frozen": seat.frozen,
+        "stopped": pace.stops(seat),
+        "until_s": pace.until_s(seat),
+        "ends_in_s": pace.ends_in_s(seat),
+        "over": seat.over,
+        "at_s": seat.tick / TICKS_PER_S,
+        "acknowledged": seat.acknowledged,
+        "unanswered": due,
+        "hand": seat.hand,
+        "hand_place": hands.index(seat.number) + 1 if seat.number in hands else None,
+        "consent": seat.consent,
+        "held": seat.held,
+        "verdict": seat.verdict,
+    }
