@@ -33,6 +33,7 @@ from engine.inputs import Input, InputProblem
 from engine.model import Tick, World
 
 Done = TypeVar("Done")
+Stop = Callable[[Sequence[Event]], bool]
 
 BUDGET_S: Final = 0.010
 """Wall time that one frame may spend in the engine; the rest is for drawing."""
@@ -413,12 +414,7 @@ class Host:
         done = self._advance_recorded(due)
         self._say_lag(self._pace.reached(done, due, elapsed_ms))
 
-    def _advance_recorded(
-        self,
-        ticks: int,
-        slice_ticks: int = SLICE_TICKS,
-        stop: Callable[[Sequence[Event]], bool] | None = None,
-    ) -> int:
+    def _advance_recorded(self, ticks: int, slice_ticks: int = SLICE_TICKS, stop: Stop | None = None) -> int:
         """`_advance`; in an exam each second of it is on disk before the next, so that a kill gives no time back."""
         if self.live is None or self.live.terms.rewind or self._past is not None:
             return self._advance(ticks, slice_ticks, stop)
@@ -436,18 +432,15 @@ class Host:
                 break
         return done
 
-    def _advance(
-        self, ticks: int, slice_ticks: int, stop: Callable[[Sequence[Event]], bool] | None = None
-    ) -> int:
+    def _advance(self, ticks: int, slice_ticks: int, stop: Stop | None = None) -> int:
         """Up to *ticks* further within the budget; stops after a slice of which *stop* wants it."""
         if self.history is None or self.drill is None or ticks <= 0:
             return 0
         run = self._past or self.history
         drill, until = run.drill, self._clock() + BUDGET_S
         start = drill.tick
-        to_event = self._search is not None and bool(
-            self._search.kinds
-        )  # it ends exactly where something happens
+        # A search for kinds of events ends exactly where something happens.
+        to_event = self._search is not None and bool(self._search.kinds)
         events: list[Event] = []
         while drill.tick < start + ticks and not self._at_the_end():
             second = (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S  # questions are asked at whole seconds

@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QFileDialog, QWidget
 from app.doctor import PROFILE, Finding, from_line
 from app.files import support
 from app.storage import Profile, StorageProblem
-from app.views.diagnostics import Diagnostics, Line
+from app.views.diagnostics import Diagnostics, LogLine
 from app.widgets.notice import Notice
 from app.words.language import tr
 from engine.words import say
@@ -102,7 +102,7 @@ class Doctor(QObject):
     def _add(self, finding: Finding) -> None:
         self.findings.append(finding)
         if self.page is not None:
-            self.page.add(Line(finding.well, finding.name, finding.text))
+            self.page.add(LogLine(finding.well, finding.name, finding.text))
 
     def _end(self) -> None:
         if self._process is None:

@@ -15,7 +15,7 @@ TONES: Final = {ResourceState.ONLINE: "ok", ResourceState.FAILED: "bad", Resourc
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ClusterRow:
     """A node, a role, a resource or the witness: what its columns say and what it is about."""
 
     kind: str
@@ -69,42 +69,44 @@ def title(world: World, name: str) -> str:
     return f"{node.cluster}: {counted}, {witness}{forced}"
 
 
-def rows(world: World, name: str) -> list[Row]:
+def rows(world: World, name: str) -> list[ClusterRow]:
     """Nodes, roles with their resources, and the witness, as node *name* has them; without a cluster the node alone."""
     node = world.nodes.get(name)
     if node is None:
         return []
     if knows(world, name) is None:
-        return [Row("node", name, tr("Down"), "bad", "", "")]
+        return [ClusterRow("node", name, tr("Down"), "bad", "", "")]
     return list(_rows(world, node))
 
 
-def _rows(world: World, node: Node) -> Iterator[Row]:
+def _rows(world: World, node: Node) -> Iterator[ClusterRow]:
     there, known = config.members(world, node.partition), node.config
     for name, weight in known.weights:
         up = name in there
         vote = tr("assigned vote {assigned}, current vote {counted}").format(
             assigned=weight, counted=int(name in known.counted)
         )
-        yield Row("node", name, tr("Up") if up else tr("Down"), "ok" if up else "bad", "", vote)
+        yield ClusterRow("node", name, tr("Up") if up else tr("Down"), "ok" if up else "bad", "", vote)
     if known.witness is not None:
         reached = world.clusters[node.cluster].witness_there and not known.witness.failed
         state = ResourceState.ONLINE if reached else ResourceState.FAILED
         vote = tr("current vote {counted}").format(counted=int(known.witness_counts))
-        yield Row("witness", known.witness.name, state.value, TONES[state], known.witness.kind, vote)
+        yield ClusterRow("witness", known.witness.name, state.value, TONES[state], known.witness.kind, vote)
     for role in known.roles:
         preferred = tr("preferred owners {nodes}").format(
             nodes=", ".join(role.preferred) or formatting.NOTHING
         )
-        yield Row("role", role.name, role.state.value, TONES.get(role.state, "warn"), role.owner, preferred)
+        yield ClusterRow(
+            "role", role.name, role.state.value, TONES.get(role.state, "warn"), role.owner, preferred
+        )
         for resource in role.resources:
             yield _resource(role, resource)
 
 
-def _resource(role: ClusterRole, resource: Resource) -> Row:
+def _resource(role: ClusterRole, resource: Resource) -> ClusterRow:
     state = ResourceState.FAILED if resource.failed else role.state
     possible = tr("possible owners {nodes}").format(nodes=", ".join(resource.owners) or formatting.NOTHING)
-    return Row(
+    return ClusterRow(
         "resource",
         resource.name,
         state.value,
@@ -118,7 +120,7 @@ EVICTED: Final = mark("Evict {name} from the cluster? Its replicas stay configur
 FORCED: Final = mark("Force quorum on {name}? It forms the cluster alone; other nodes may hold newer data.")
 
 
-def actions(world: World, name: str, row: Row) -> list[Action]:
+def actions(world: World, name: str, row: ClusterRow) -> list[Action]:
     """What the manager on node *name* offers for *row*, harmful actions included."""
     node = world.nodes.get(name)
     if node is None:

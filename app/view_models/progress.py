@@ -8,7 +8,7 @@ from datetime import datetime
 
 from app.files.summary import LEVELS, Summary
 from app.storage import Record, ResultRow, records
-from engine.drill.judging.skills import Course, Next, Practised, Standing, due_list, standings
+from engine.drill.judging.skills import Course, Next, Practised, SkillStanding, due_list, standings
 from engine.drill.running.modes import Mode
 
 
@@ -17,7 +17,7 @@ class Progress:
     """Where a learner stands at one moment."""
 
     at: datetime
-    skills: tuple[Standing, ...]
+    skills: tuple[SkillStanding, ...]
     next: tuple[Next, ...]
     """Scenarios worth taking, the most needed first."""
     records: Mapping[str, Record]

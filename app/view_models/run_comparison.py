@@ -16,7 +16,7 @@ BETTER, WORSE = "better", "worse"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ComparisonRow:
     """One figure of both; *difference* is what the right one has more."""
 
     what: str
@@ -94,28 +94,30 @@ FIGURES: Final = (
 """What is compared of any two runs; the names in the language of the interface by `tr`."""
 
 
-def figures(left: Report, right: Report) -> list[Row]:
+def figures(left: Report, right: Report) -> list[ComparisonRow]:
     """What the two came to; a figure that neither has is left out."""
     rows = [
-        Row(tr("mode"), *(formatting.mode(report["mode"]) for report in (left, right))),
-        Row(tr("seed"), *(str(report["seed"]) for report in (left, right))),
+        ComparisonRow(tr("mode"), *(formatting.mode(report["mode"]) for report in (left, right))),
+        ComparisonRow(tr("seed"), *(str(report["seed"]) for report in (left, right))),
     ]
     if left["scenario"] != right["scenario"]:
-        rows.insert(0, Row(tr("drill"), *(str(report.get("title", "")) for report in (left, right))))
+        rows.insert(
+            0, ComparisonRow(tr("drill"), *(str(report.get("title", "")) for report in (left, right)))
+        )
     return rows + [row for figure in FIGURES for row in _row(figure, left, right)]
 
 
-def _row(figure: _Figure, left: Report, right: Report) -> Iterator[Row]:
+def _row(figure: _Figure, left: Report, right: Report) -> Iterator[ComparisonRow]:
     one, other = figure.read(left), figure.read(right)
     if one is not None or other is not None:
         left_words, right_words = (
             formatting.NOTHING if value is None else figure.write(value) for value in (one, other)
         )
         difference, verdict = _difference(one, other, figure.write, figure.more_is_better)
-        yield Row(tr(figure.name), left_words, right_words, difference, verdict)
+        yield ComparisonRow(tr(figure.name), left_words, right_words, difference, verdict)
 
 
-def points(left: Report, right: Report) -> list[Row]:
+def points(left: Report, right: Report) -> list[ComparisonRow]:
     """Every item of the score that both runs or one of them have, in the order of the left one."""
     items = [{item["name"]: item for item in report["score"]["items"]} for report in (left, right)]
     rows = []
@@ -123,7 +125,9 @@ def points(left: Report, right: Report) -> list[Row]:
         one, other = (found.get(name) for found in items)
         left_points, right_points = (None if item is None else float(item["points"]) for item in (one, other))
         difference, verdict = _difference(left_points, right_points, formatting.plain, True)
-        rows.append(Row(said_of(DEDUCTIONS.get(name, name)), _of(one), _of(other), difference, verdict))
+        rows.append(
+            ComparisonRow(said_of(DEDUCTIONS.get(name, name)), _of(one), _of(other), difference, verdict)
+        )
     return rows
 
 

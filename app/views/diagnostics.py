@@ -15,7 +15,7 @@ from app.words.sentences import said
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class LogLine:
     """One thing that was looked at."""
 
     well: bool
@@ -72,7 +72,7 @@ class Diagnostics(QDialog):
         self._said.setText(tr("Checking… this takes some seconds."))
         self._again.setEnabled(False)
 
-    def add(self, line: Line) -> None:
+    def add(self, line: LogLine) -> None:
         self.lines.table.append([line])
 
     def end(self) -> None:

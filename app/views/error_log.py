@@ -24,7 +24,7 @@ SEVERITY_OF_ERRORS: Final = 11
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ErrorLogLine:
     """One line of the log."""
 
     t_s: float
@@ -39,7 +39,7 @@ class Line:
         return f"{self.date} {self.source} {self.message}"
 
 
-def lines_of(event: Event, world: World) -> Iterator[Line]:
+def lines_of(event: Event, world: World) -> Iterator[ErrorLogLine]:
     """The lines that an event of kind "errorlog" wrote: one, or the pair of an error."""
     if event.kind != "errorlog":
         return
@@ -49,8 +49,8 @@ def lines_of(event: Event, world: World) -> Iterator[Line]:
     tone = "bad" if severity >= SEVERITY_OF_ERRORS else None
     if tone:
         head = f"Error: {number}, Severity: {severity}, State: {state}."
-        yield Line(event.t_s, date, event.server, source, head, tone)
-    yield Line(event.t_s, date, event.server, source, event.text, tone)
+        yield ErrorLogLine(event.t_s, date, event.server, source, head, tone)
+    yield ErrorLogLine(event.t_s, date, event.server, source, event.text, tone)
 
 
 COLUMNS: Final = (

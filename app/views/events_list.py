@@ -60,7 +60,7 @@ TONES: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class EventRow:
     """One event."""
 
     t_s: float
@@ -78,11 +78,11 @@ class Row:
         return f"{self.label} {self.server or ''} {self.database or ''} {_shown(self)}"
 
 
-def _shown(row: Row) -> str:
+def _shown(row: EventRow) -> str:
     return said(row.text)
 
 
-def rows_of(event: Event, world: World) -> Iterator[Row]:
+def rows_of(event: Event, world: World) -> Iterator[EventRow]:
     """The row of an event; a batch is told by its first line."""
     text = event.text
     if event.kind in ("sql", "sql_done"):
@@ -90,7 +90,7 @@ def rows_of(event: Event, world: World) -> Iterator[Row]:
         text = (lines[0] if lines else "") + (" …" if len(lines) > 1 else "")
         errors = [m for m in event.get("messages", ()) if m["severity"] > 10]
         text += f"  →  Msg {errors[0]['number']}: {errors[0]['text']}" if errors else ""
-    yield Row(event.t_s, event.kind, event.server, event.database, text)
+    yield EventRow(event.t_s, event.kind, event.server, event.database, text)
 
 
 COLUMNS: Final = (

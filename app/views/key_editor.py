@@ -34,7 +34,7 @@ _PRESS: Final = mark("Press the keys, one or two strokes.")
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class KeyRow:
     """A command with its keys and those that it would have in the scheme."""
 
     command: Command
@@ -50,7 +50,7 @@ class Row:
         return " ".join((tr(self.command.group), tr(self.command.text), *self.keys))
 
 
-def _tone(row: Row) -> str | None:
+def _tone(row: KeyRow) -> str | None:
     return "muted" if row.command.fixed else "info" if row.changed else None
 
 
@@ -175,14 +175,14 @@ class KeyEditor(QDialog):
     def _show(self) -> None:
         usual = keys.keys_of(self.scheme.currentText())
         row = self.table.currentIndex().row()
-        self.model.replace([Row(c, self._keys[c.name], usual[c.name]) for c in COMMANDS])
+        self.model.replace([KeyRow(c, self._keys[c.name], usual[c.name]) for c in COMMANDS])
         self.table.selectRow(max(0, row))
         self._show_command()
 
     def _filter(self) -> None:
         query = self.field.text()
         if query.strip():
-            found = fuzzy.best(query, COMMANDS, lambda c: Row(c, self._keys[c.name], ()).searched)
+            found = fuzzy.best(query, COMMANDS, lambda c: KeyRow(c, self._keys[c.name], ()).searched)
             names = {command.name for command, _ in found}
             self.model.keep(lambda row: row.command.name in names)
         else:
@@ -193,7 +193,7 @@ class KeyEditor(QDialog):
     # --- one command --------------------------------------------------------------------------------------
 
     @property
-    def _row(self) -> Row | None:
+    def _row(self) -> KeyRow | None:
         place = self.table.currentIndex().row()
         return self.model.rows[place] if 0 <= place < len(self.model.rows) else None
 

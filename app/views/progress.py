@@ -26,7 +26,7 @@ from app.widgets import theme
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from engine.drill.judging.skills import Next, Standing
+from engine.drill.judging.skills import Next, SkillStanding
 
 WEAK_BELOW: Final = 50.0
 """Mastery under which a bar has the colour of a warning. Assumed: less than half is left or was never shown."""
@@ -36,7 +36,7 @@ BAR_COLUMN: Final = 1
 class SkillRow(NamedTuple):
     """A skill at the moment at which the page was opened."""
 
-    standing: Standing
+    standing: SkillStanding
     now: datetime
 
     @property
@@ -171,7 +171,11 @@ class ProgressPage(QWidget):
         layout.addLayout(buttons)
 
     def show_progress(
-        self, skills: Sequence[Standing], following: Sequence[Next], titles: Mapping[str, str], now: datetime
+        self,
+        skills: Sequence[SkillStanding],
+        following: Sequence[Next],
+        titles: Mapping[str, str],
+        now: datetime,
     ) -> None:
         """*following*: what to take next, the most needed first; *titles*: of scenarios by name."""
         rows = [SkillRow(standing, now) for standing in skills]

@@ -9,7 +9,7 @@ from PySide6.QtCore import QEvent, Qt, Signal
 from PySide6.QtGui import QKeyEvent
 from PySide6.QtWidgets import QHBoxLayout, QHeaderView, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.view_models.run_comparison import BETTER, WORSE, Act, Row
+from app.view_models.run_comparison import BETTER, WORSE, Act, ComparisonRow
 from app.widgets import theme
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
@@ -19,7 +19,7 @@ TONES: Final = {BETTER: "ok", WORSE: "bad"}
 SPOKEN: Final = {BETTER: mark("{difference}, better"), WORSE: mark("{difference}, worse")}
 
 
-def _heard(row: Row) -> str:
+def _heard(row: ComparisonRow) -> str:
     if row.verdict:
         return tr(SPOKEN[row.verdict]).format(difference=row.difference)
     return row.difference or (tr("the same") if row.same else "")
@@ -88,7 +88,12 @@ class RunComparison(QWidget):
         self._show_font()
 
     def show_pair(
-        self, title: str, names: tuple[str, str], note: str, figures: Sequence[Row], acts: Sequence[Act]
+        self,
+        title: str,
+        names: tuple[str, str],
+        note: str,
+        figures: Sequence[ComparisonRow],
+        acts: Sequence[Act],
     ) -> None:
         """*names*: what the runs are called over their columns."""
         self._note.setText(f"{title}\n{note}")

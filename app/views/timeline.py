@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from PySide6.QtCore import QPointF, QRectF, Qt, Signal, Slot
-from PySide6.QtGui import QColor, QMouseEvent, QPainter, QPaintEvent, QPen
+from PySide6.QtGui import QMouseEvent, QPainter, QPaintEvent, QPen
 from PySide6.QtWidgets import QApplication, QWidget
 
 from app.view_models.course import Course, in_step
@@ -88,8 +88,7 @@ class Timeline(Strip):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         lanes = self._lanes()
         x = self.x_of(self._look_s)
-        veil = QColor(colours.surface)
-        veil.setAlpha(VEIL_ALPHA)
+        veil = theme.see_through(colours.surface, VEIL_ALPHA)
         painter.fillRect(QRectF(x, 0.0, lanes.right() + 8.0 - x, lanes.bottom()), veil)
         painter.setPen(QPen(colours.info, 2.4))
         painter.drawLine(QPointF(x, lanes.top() - 6.0), QPointF(x, lanes.bottom() + 4.0))

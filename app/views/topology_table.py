@@ -38,7 +38,7 @@ Face = ServerFace | CopyFace | LinkFace | ClientFace
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TopologyRow:
     """A server, copy, link or application; its cells are made of its face when they are looked at."""
 
     target: Target
@@ -51,7 +51,7 @@ class Row:
         return self.target, self.name
 
 
-def rows_of(world: World, truth: bool = True) -> list[Row]:
+def rows_of(world: World, truth: bool = True) -> list[TopologyRow]:
     """Each server with its copies under it, then links, then applications; without *truth* as in an exam."""
     picture = picture_of(world) if truth else veiled(picture_of(world))
     copies: dict[str, list[CopyFace]] = {}
@@ -60,19 +60,19 @@ def rows_of(world: World, truth: bool = True) -> list[Row]:
     return list(_rows(picture, copies))
 
 
-def _rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[Row]:
+def _rows(picture: Picture, copies: dict[str, list[CopyFace]]) -> Iterator[TopologyRow]:
     for server in picture.servers:
-        yield Row(Target("server", (server.name,)), server.name, server)
+        yield TopologyRow(Target("server", (server.name,)), server.name, server)
         for copy in copies.get(server.name, ()):
             name = tr("    {database} on {server}").format(database=copy.database, server=copy.server)
-            yield Row(Target("database", (copy.database,)), name, copy)
+            yield TopologyRow(Target("database", (copy.database,)), name, copy)
     for link in picture.links:
         # its name stays the same when roles change, unlike that of the face
         ends = (link.a, link.b) if link.kind == "client" else tuple(sorted((link.a, link.b)))
         target = Target("link", ends)
-        yield Row(target, target.title, link)
+        yield TopologyRow(target, target.title, link)
     for client in picture.clients:
-        yield Row(Target("client", (client.name,)), client.name, client)
+        yield TopologyRow(Target("client", (client.name,)), client.name, client)
 
 
 # --- cells --------------------------------------------------------------------------------------------------
@@ -101,7 +101,7 @@ LINK_KINDS: Final = {
 }
 
 
-def role_of(row: Row) -> str:
+def role_of(row: TopologyRow) -> str:
     match row.face:
         case ServerFace(kind=kind):
             return tr(KINDS[kind])
@@ -113,7 +113,7 @@ def role_of(row: Row) -> str:
             return tr("application")
 
 
-def state_of(row: Row) -> Sign:
+def state_of(row: TopologyRow) -> Sign:
     match row.face:
         case CopyFace(state=Sign() as state, db_state=db_state):
             return Sign(f"{state.word}, {db_state.word}", state.tone, state.shape)
@@ -123,7 +123,7 @@ def state_of(row: Row) -> Sign:
             return status
 
 
-def service_of(row: Row) -> Sign:
+def service_of(row: TopologyRow) -> Sign:
     """What is served, and what is in the way of it."""
     match row.face:
         case ServerFace(troubles=(), listeners=found) if found:
@@ -140,7 +140,7 @@ def service_of(row: Row) -> Sign:
             return Sign(rate, "text", "")
 
 
-def queue_of(row: Row) -> str:
+def queue_of(row: TopologyRow) -> str:
     match row.face:
         case CopyFace(queue=queue) if queue is not None:
             return queue.spoken
@@ -150,7 +150,7 @@ def queue_of(row: Row) -> str:
             return formatting.NOTHING
 
 
-def witness_of(row: Row) -> Sign:
+def witness_of(row: TopologyRow) -> Sign:
     match row.face:
         case ServerFace(duties=duties):
             return _joined(duties)
@@ -160,11 +160,11 @@ def witness_of(row: Row) -> Sign:
             return _NOTHING
 
 
-def safety_of(row: Row) -> str:
+def safety_of(row: TopologyRow) -> str:
     return (row.face.safety if isinstance(row.face, CopyFace) else None) or formatting.NOTHING
 
 
-def spoken_of(row: Row) -> str:
+def spoken_of(row: TopologyRow) -> str:
     """The whole row in a sentence."""
     spoken = row.face.spoken
     return f"{row.face.server}: {spoken}" if isinstance(row.face, CopyFace) else spoken
@@ -268,7 +268,7 @@ class TopologyTable(QWidget):
         place = self.table.currentIndex().row()
         return self.model.rows[place].target if 0 <= place < len(self.model.rows) else None
 
-    def selected(self) -> list[Row]:
+    def selected(self) -> list[TopologyRow]:
         return [self.model.rows[index.row()] for index in self.table.selectionModel().selectedRows()]
 
     @Slot(object)
@@ -306,7 +306,7 @@ def _same(one: Target, other: Target) -> bool:
     return one.kind == other.kind and sorted(one.names) == sorted(other.names)
 
 
-def _fits(row: Row, query: str) -> bool:
+def _fits(row: TopologyRow, query: str) -> bool:
     fit = fuzzy.match(query, f"{role_of(row)} {row.name} {spoken_of(row)}")
     return fit is not None and not fit.scattered
 

@@ -20,7 +20,7 @@ TONES: Final = {1: "ok", 2: "ok", 3: "ok", 4: "ok", 5: "bad", 6: "bad", 10: "bad
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TraceRow:
     """One event of the trace."""
 
     t_s: float
@@ -36,12 +36,12 @@ class Row:
         return f"{self.text} {self.state} {self.server} {self.database}"
 
 
-def rows_of(event: Event, world: World) -> Iterator[Row]:
+def rows_of(event: Event, world: World) -> Iterator[TraceRow]:
     """The row of an event of kind "trace"."""
     if event.kind == "trace":
         start_time = formatting.server_time(world.settings.start_time, event.tick, decimals=3)
         state, before = event.get("state"), event.get("integer_data")
-        yield Row(event.t_s, start_time, event.text, state, before, event.server, event.database)
+        yield TraceRow(event.t_s, start_time, event.text, state, before, event.server, event.database)
 
 
 COLUMNS: Final = (

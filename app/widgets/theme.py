@@ -196,6 +196,13 @@ def tokens(palette: QPalette) -> Tokens:
     return dark() if palette.color(QPalette.ColorRole.Window).lightness() < 128 else light()
 
 
+def see_through(colour: QColor, alpha: int) -> QColor:
+    """*colour* as a veil; *alpha* 0 (nothing) to 255."""
+    found = QColor(colour)
+    found.setAlpha(alpha)
+    return found
+
+
 def contrast(one: QColor, other: QColor) -> float:
     """Contrast ratio of two opaque colours, 1 to 21, as WCAG 2 defines it."""
     high, low = sorted((_luminance(one), _luminance(other)), reverse=True)

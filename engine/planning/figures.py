@@ -39,7 +39,7 @@ Values = tuple[float, ...]
 
 
 @dataclass(frozen=True)
-class Line:
+class FigureLine:
     """A curve, or single *points*; *measured* ones are a paper's."""
 
     name: str
@@ -57,7 +57,7 @@ class Panel:
 
     title: str
     unit: str
-    lines: tuple[Line, ...]
+    lines: tuple[FigureLine, ...]
     logarithmic: bool = False
 
 
@@ -106,7 +106,7 @@ def _network(
         if column != "send_queue_growth_kb_per_s":
             lines.append(_line(NAMES[Mode.NONE], alone, column))
         lines += [
-            Line(
+            FigureLine(
                 f"measured, {each.source}", (getattr(plan, axis),), (each.value,), points=True, measured=True
             )
             for each in points_about(plan.workload, plan.safety, column)
@@ -116,8 +116,8 @@ def _network(
     return Figure(f"{number}: {title}", WP, said, x_title, tuple(panels))
 
 
-def _line(name: str, found: Sweep, column: str) -> Line:
-    return Line(name, found.x, tuple(found.column(column).tolist()))
+def _line(name: str, found: Sweep, column: str) -> FigureLine:
+    return FigureLine(name, found.x, tuple(found.column(column).tolist()))
 
 
 def _queue(number: str, title: str, said: str, plan: Plan) -> Figure:
@@ -128,7 +128,7 @@ def _queue(number: str, title: str, said: str, plan: Plan) -> Figure:
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
     run(flow, round(WATCHED_S * TICKS_PER_S), samples)
     x, queue = _over_time(samples, "send_queue_kb")
-    panel = Panel("Send queue", "KB", (Line(NAMES[plan.safety], x, queue),))
+    panel = Panel("Send queue", "KB", (FigureLine(NAMES[plan.safety], x, queue),))
     return Figure(f"{number}: {title}", WP, said, "Time, min", (panel,), logarithmic_x=False)
 
 
@@ -144,7 +144,7 @@ def _encryption(number: str, column: str) -> Figure:
     setups = [pair_of(Plan(encryption=on), mode) for mode in modes for on in (False, True)]
     found = [getattr(each, column) for each in steady(tuple(setups))]
     lines = tuple(
-        Line(NAMES[mode], (0.0, 1.0), tuple(found[2 * place : 2 * place + 2]), points=True)
+        FigureLine(NAMES[mode], (0.0, 1.0), tuple(found[2 * place : 2 * place + 2]), points=True)
         for place, mode in enumerate(modes)
     )
     title, unit = TITLES[column]
@@ -190,7 +190,7 @@ def _indexes(number: str, title: str, said: str, online: Sequence[bool]) -> Figu
     lines = []
     for mode in MODES:
         took = [_run_operation(index_build(1.0, *kind), mode)[1] / 60.0 for kind in kinds]
-        lines.append(Line(NAMES[mode], x, tuple(took), points=True))
+        lines.append(FigureLine(NAMES[mode], x, tuple(took), points=True))
     panel = Panel("Time", "min", tuple(lines))
     return Figure(f"{number}: {title}", WP, said, "Index", (panel,), logarithmic_x=False, categories=names)
 
@@ -207,10 +207,12 @@ def _rebuild() -> Figure:
         _until_held(flow, samples)
     lines = []
     for name, counter in (("send queue", "send_queue_kb"), ("redo queue", "redo_queue_kb")):
-        lines.append(Line(name, *_over_time(samples, counter)))
+        lines.append(FigureLine(name, *_over_time(samples, counter)))
     drained = ((took_s + 220.0) / 60.0,)
     lines.append(
-        Line("send queue empty, 3 min 40 s after the rebuild", drained, (0.0,), points=True, measured=True)
+        FigureLine(
+            "send queue empty, 3 min 40 s after the rebuild", drained, (0.0,), points=True, measured=True
+        )
     )
     return Figure(
         "Figure 3: send and redo queue of an ONLINE rebuild, safety OFF",
@@ -227,7 +229,7 @@ def _bulk() -> Figure:
     lines = []
     for mode in MODES:
         hours = [_run_operation(bulk_load(93e6, batch), mode)[1] / 3600.0 for batch in batches]
-        lines.append(Line(NAMES[mode], batches, tuple(hours)))
+        lines.append(FigureLine(NAMES[mode], batches, tuple(hours)))
     return Figure(
         "Figure 4: bulk insert of 93 million rows",
         WP,

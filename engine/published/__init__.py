@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from engine.published.rows import Row
+    from engine.published.rows import FigureRow
 
 
-def fidelity_rows() -> list[Row]:
+def fidelity_rows() -> list[FigureRow]:
     """Every published figure and statement beside ours. Loads the whole engine, so only when it is asked for."""
     from engine.published import fidelity
 

@@ -17,7 +17,7 @@ from engine.model import ReplicaWord, World
 from engine.published.clusters import DATABASE, MBPS, NODES, group_world
 from engine.published.lab import play
 from engine.published.measure import KB_PER_MB, means, run_s, setup_of, steady
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 
 AG: Final = (
     "SQLCAT guide, Comparing I/O characteristics in AlwaysOn Availability Groups and Database Mirroring"
@@ -151,7 +151,7 @@ def isolated_s() -> float:
     return _became_s(events, ReplicaWord.RESOLVING_NORMAL, NODES[0])
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     group, mirroring = measure_group(), measure_mirroring()
     C = Class.CALIBRATED
     minutes = MEASURED_S / 60.0

@@ -9,7 +9,7 @@ from engine.flow import Flow, Mode, Operation, Workload, add_pair
 from engine.flow import kernel as k
 from engine.flow.sites import IDLE, SHAREPOINT
 from engine.published.measure import KB_PER_MB, means, run_s, setup_of
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 
 BW: Final = "Mirroring and Bandwidth (blog, 2007)"
 
@@ -47,7 +47,7 @@ def measure(mode: Mode, mbps: float = 1000.0) -> tuple[float, float]:
     return got.log_kb_per_s / LOG_PER_PAYLOAD / KB_PER_MB * 60.0, used
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     none, _ = measure(Mode.NONE)
     fast, _ = measure(Mode.FULL, 1000.0)
     medium, used = measure(Mode.FULL, 100.0)

@@ -11,7 +11,7 @@ from engine.cluster.quorum import WINDOWS
 from engine.model import World
 from engine.published.clusters import CLUSTER, NODES, cluster_config, cluster_world, first_s, goes_on
 from engine.published.lab import play
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 
 QUORUM: Final = "[DOC: failover clustering quorum]"
 THRESHOLDS: Final = "[DOC: cluster network thresholds]"
@@ -44,7 +44,7 @@ def _verdict(outcomes: set[bool]) -> str:
     return "50/50" if len(outcomes) == 2 else "Yes" if outcomes == {True} else "No"
 
 
-def _survival() -> list[Row]:
+def _survival() -> list[FigureRow]:
     """Every choice of nodes is played: all survive, none does, or it depends on which."""
     found = []
     for (nodes, witness), published in SURVIVAL.items():
@@ -83,7 +83,7 @@ REGROUP_MOST_S: Final = 2.5
 """After the threshold the survivors need a moment to agree."""
 
 
-def _heartbeats() -> list[Row]:
+def _heartbeats() -> list[FigureRow]:
     found = []
     for windows in WINDOWS:
         since_2016 = WINDOWS.index(windows) >= WINDOWS.index("2016")
@@ -111,7 +111,7 @@ def _counted(world: World, lines: str = "", until_s: float = 60.0) -> tuple[int,
     return len(known.counted), int(known.witness_counts)
 
 
-def _votes() -> list[Row]:
+def _votes() -> list[FigureRow]:
     """Dynamic quorum and dynamic witness."""
     lose = "5 power-off NODE_2\n"
     no_witness = f"5 fail-witness {CLUSTER}\n"
@@ -153,7 +153,7 @@ def _last_nodes(windows: str, dynamic: bool = True) -> int:
     return len(left)
 
 
-def _special() -> list[Row]:
+def _special() -> list[FigureRow]:
     pinned = _config_of(cluster_world(NODES[:4], lower="NODE_2"))
     weightless = _config_of(cluster_world(NODES[:3], without_vote=("NODE_3",)))
     half = cluster_world(NODES[:4], "2008 R2")
@@ -191,7 +191,7 @@ def _config_of(world: World) -> set[str]:
     return set(cluster_config(world).counted)
 
 
-def _forced() -> list[Row]:
+def _forced() -> list[FigureRow]:
     lost = "5 power-off NODE_2\n5 power-off NODE_3\n"
     world = cluster_world(NODES[:3])
     play(world, lost, 40.0)
@@ -227,5 +227,5 @@ def _forced() -> list[Row]:
     ]  # fmt: skip
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     return [*_survival(), *_heartbeats(), *_votes(), *_special(), *_forced()]

@@ -9,7 +9,7 @@ from engine.flow import Mode, Pair
 from engine.flow.setup import wire_ratio
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 
 COMP: Final = "SQLCAT guide, Database Mirroring Log Compression Improves Throughput"
 ASYNC: Final = "SQLCAT guide, Asynchronous Database Mirroring with Log Compression"
@@ -18,7 +18,7 @@ SAVED_PERCENT: Final = 73.0
 QUEUE_KB: Final = 2 * 1024.0 * 1024.0
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     return [*_synchronous(), *_asynchronous(), *_rule()]
 
 
@@ -32,7 +32,7 @@ def _pair(mode: Mode, mbps: float) -> tuple[Means, Means]:
     return raw, measured(_case(mode, mbps, STOCK_EXCHANGE.compression_ratio), 60.0)
 
 
-def _synchronous() -> list[Row]:
+def _synchronous() -> list[FigureRow]:
     found, gains, cpu, mirror_cpu = [], [], [], []
     for mbps in MBPS:
         raw, packed = _pair(Mode.FULL, mbps)
@@ -93,7 +93,7 @@ def _factors(values: list[float]) -> str:
     return " / ".join(f"x{value:.2f}" for value in values)
 
 
-def _asynchronous() -> list[Row]:
+def _asynchronous() -> list[FigureRow]:
     raw_growth, packed_growth, changes, cpu, mirror_cpu = [], [], [], [], []
     for mbps in MBPS:
         raw, packed = _pair(Mode.OFF, mbps)
@@ -147,7 +147,7 @@ def _drain_s(ratio: float) -> float:
     return QUEUE_KB / rate
 
 
-def _rule() -> list[Row]:
+def _rule() -> list[FigureRow]:
     kept, used = wire_ratio(0.88, 2008), wire_ratio(0.87, 2008)
     off = wire_ratio(0.27, 2005)
     raw, tried = (measured(_case(Mode.FULL, 1000.0, ratio), 60.0) for ratio in (1.0, 0.95))

@@ -9,7 +9,7 @@ from typing import Final
 from engine.flow import Mode, run
 from engine.flow.sites import DELAYED, LOG_ROWS
 from engine.published.measure import means, measured, setup_of, steady
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 
 DD: Final = "Delayed durability and impact on mirroring (blog, 2014)"
 ROWS: Final = 250_000.0
@@ -40,7 +40,7 @@ def measure(mode: Mode, delayed: bool, rtt_ms: float = 0.2) -> Measured:
     return Measured(rate * FAILOVER_AFTER_S, delay, unsent, ROWS / rate)
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     full, delayed = measure(Mode.FULL, False), measure(Mode.FULL, True)
     off_full, off_delayed = measure(Mode.OFF, False), measure(Mode.OFF, True)
     far_full, far_delayed = measure(Mode.FULL, False, FAR_RTT_MS), measure(Mode.FULL, True, FAR_RTT_MS)

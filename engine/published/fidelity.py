@@ -20,9 +20,9 @@ from engine.published import (
     whitepaper_network,
     whitepaper_operations,
 )
-from engine.published.rows import Class, Row, explain
+from engine.published.rows import Class, FigureRow, explain
 
-SECTIONS: Final[dict[str, Callable[[], list[Row]]]] = {
+SECTIONS: Final[dict[str, Callable[[], list[FigureRow]]]] = {
     "Tables 1 to 3: two workloads": whitepaper_load.rows,
     "Figures 1 to 4, suspended session: long operations": whitepaper_operations.rows,
     "Tables 4 to 6, figure 5: failover": whitepaper_failover.rows,
@@ -50,19 +50,19 @@ EXCEPTIONS: Final = {
 """Rows known to fail, and why. They stay in the list."""
 
 
-def fidelity_rows() -> list[Row]:
+def fidelity_rows() -> list[FigureRow]:
     """All rows, section by section; about a quarter of a minute of work, the same each time."""
     return list(iterate_rows())
 
 
-def iterate_rows() -> Iterator[Row]:
+def iterate_rows() -> Iterator[FigureRow]:
     """The rows as they are worked out, for a window that shows progress."""
     for section, make in SECTIONS.items():
         for row in make():
             yield explain(row, section, EXCEPTIONS)
 
 
-def summary(rows: list[Row]) -> dict[str, int]:
+def summary(rows: list[FigureRow]) -> dict[str, int]:
     """Counts: rows, pass, fail, and fail without a listed reason."""
     failed = [row for row in rows if row.verdict == "fail"]
     return {
@@ -73,7 +73,7 @@ def summary(rows: list[Row]) -> dict[str, int]:
     }
 
 
-def render(rows: list[Row], width: int = 110) -> str:
+def render(rows: list[FigureRow], width: int = 110) -> str:
     """The comparison as plain text."""
     lines: list[str] = []
     section = None
@@ -93,7 +93,7 @@ def render(rows: list[Row], width: int = 110) -> str:
     return "\n".join(lines[1:])
 
 
-def _lines_of(row: Row, width: int) -> list[str]:
+def _lines_of(row: FigureRow, width: int) -> list[str]:
     mark = "ok  " if row.verdict == "pass" else "FAIL"
     if row.kind is Class.STATEMENT:
         head = f"{mark} {row.id:24} {row.what}: {row.published}"

@@ -24,7 +24,7 @@ from engine.published.clusters import (
     start,
 )
 from engine.published.lab import play
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 
 AUTO: Final = ("auto", "auto", "async")
 FIVE: Final = 5.0
@@ -61,7 +61,7 @@ def _noticed_s(fault: str, before: str = "") -> float | None:
     return None if at is None else at - FIVE
 
 
-def _detection() -> list[Row]:
+def _detection() -> list[FigureRow]:
     found = [
         number("GRP.health", f"{ALTER}, HEALTH_CHECK_TIMEOUT", "SQL Server that answers nothing is noticed after", "s",
                30.0, _noticed_s("hang") or 0.0, Class.INPUT),
@@ -145,7 +145,7 @@ def _waits_s(world: World, most_s: float) -> float:
     return (world.tick - begin) / TICKS_PER_S
 
 
-def _timeouts() -> list[Row]:
+def _timeouts() -> list[FigureRow]:
     found = []
     for timeout_s in (5, 10, 15):
         pause_s = _pause_s(timeout_s)
@@ -202,7 +202,7 @@ def _targets(lead: str) -> tuple[str, str]:
     return alone, "".join(sorted(planned))
 
 
-def _failover_sets() -> list[Row]:
+def _failover_sets() -> list[FigureRow]:
     found = []
     for lead, (automatic, planned) in SETS.items():
         got = _targets(lead)
@@ -223,7 +223,7 @@ def _failover_sets() -> list[Row]:
     return found
 
 
-def _admission() -> list[Row]:
+def _admission() -> list[FigureRow]:
     suspended = "2 sql NODE_2 ALTER DATABASE Users SET HADR SUSPEND\n"
     world = group_world(AUTO, witness=True)
     play(world, suspended + "5 power-off NODE_1\n", 40.0)
@@ -274,7 +274,7 @@ def _moves(nodes: int) -> int:
     return moves
 
 
-def _threshold() -> list[Row]:
+def _threshold() -> list[FigureRow]:
     source = "[DOC: WSFC and SQL Server], failover threshold"
     return [
         number(f"GRP.threshold.{nodes}", source,
@@ -315,7 +315,7 @@ def _accepted(version: int, kind: str, most: int) -> int:
     return accepted
 
 
-def _limits() -> list[Row]:
+def _limits() -> list[FigureRow]:
     return [
         number(f"GRP.most.{kind}.{version}", LIMITS, f"SQL Server {version}: most {what}", "replicas",
                float(most), _accepted(version, kind, most), Class.INPUT)
@@ -340,7 +340,7 @@ def _wire_share(version: int, kind: str, flag: int = 0) -> float:
     return world.flow.stream_setup(stream).compression_ratio
 
 
-def _compression() -> list[Row]:
+def _compression() -> list[FigureRow]:
     source = "[DOC: tune compression]"
     cases = [(version, kind, 0, version < 2016 or kind == "async")
              for version in GROUPS_SINCE for kind in ("sync", "async")]  # fmt: skip
@@ -368,7 +368,7 @@ def _redo_threads(version: int, cores: int, flag: int = 0) -> int:
     return world.flow.stream_setup(stream).redo_threads or 0
 
 
-def _redo() -> list[Row]:
+def _redo() -> list[FigureRow]:
     source = "[DOC: thread usage of groups], parallel redo"
     cases = (
         (2014, 32, 0, 1, "one a database before 2016"),
@@ -385,7 +385,7 @@ def _redo() -> list[Row]:
     ]  # fmt: skip
 
 
-def _required() -> list[Row]:
+def _required() -> list[FigureRow]:
     source = f"{ALTER}, REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     option = "REQUIRED_SYNCHRONIZED_SECONDARIES_TO_COMMIT"
     found = []
@@ -434,7 +434,7 @@ def _held(lines: str, until_s: float) -> str:
     )
 
 
-def _log_holds() -> list[Row]:
+def _log_holds() -> list[FigureRow]:
     source = "[DOC: ALTER DATABASE SET HADR], log truncation"
     suspend = "30 sql NODE_3 ALTER DATABASE Users SET HADR SUSPEND\n"
     cases = (
@@ -471,7 +471,7 @@ def _reconnected_s(register_all: bool, ttl_s: int, multi_subnet: bool) -> float:
     return first_s(events, "client", what="connected") or 10**9
 
 
-def _listener() -> list[Row]:
+def _listener() -> list[FigureRow]:
     source = "[DOC: availability group listeners]"
     ours = AvailabilityListener(name="AGL").record_ttl_s
     at_once = _reconnected_s(True, 300, True)
@@ -541,7 +541,7 @@ def _unavailable_s(fault: str) -> float:
     return (found[-1].online_tick or 0) / TICKS_PER_S - FIVE if found else 10**9
 
 
-def _arithmetic() -> list[Row]:
+def _arithmetic() -> list[FigureRow]:
     estimate_s, redo_s = _redo_run()
     points_s, lost_s, synchronous = _loss_run()
     bands = (
@@ -570,7 +570,7 @@ def _arithmetic() -> list[Row]:
     return found
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     return [
         *_detection(),
         *_timeouts(),

@@ -8,7 +8,7 @@ from typing import Final
 from engine.model import Computer, World
 from engine.published.clusters import NODES, first_s, instance_world, primary, role
 from engine.published.lab import play
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 from engine.published.table6 import FAILOVER_S
 
 GUIDE: Final = "SQLCAT guide, Six Failover Clustering Benefits Realized from Migrating to SQL Server 2008"
@@ -38,7 +38,7 @@ def _host(world: World) -> str:
     return world.instances["FCI"].computer
 
 
-def _restarts() -> Row:
+def _restarts() -> FigureRow:
     """The same failure twice."""
     world = instance_world()
     play(world, "5 stop-service FCI\n", 60.0)
@@ -51,7 +51,7 @@ def _restarts() -> Row:
     )  # fmt: skip
 
 
-def _threshold(nodes: int) -> Row:
+def _threshold(nodes: int) -> FigureRow:
     world, moves, at_s = instance_world(FOUR[:nodes], FOUR[:nodes]), 0, 5.0
     while role(world).state.value != "Failed" and at_s < 2000.0:
         before = _host(world)
@@ -63,7 +63,7 @@ def _threshold(nodes: int) -> Row:
                   Class.INPUT)  # fmt: skip
 
 
-def _owners() -> list[Row]:
+def _owners() -> list[FigureRow]:
     fresh = instance_world(NODES[:2], NODES[:2])
     fresh.computers["NODE_3"] = Computer(name="NODE_3", site="ssd")
     play(fresh, "5 add-node FCI NODE_3\n", 20.0)
@@ -92,7 +92,7 @@ def _owners() -> list[Row]:
     ]  # fmt: skip
 
 
-def _quorum() -> Row:
+def _quorum() -> FigureRow:
     world = instance_world(NODES[:2], FOUR)
     play(world, "5 fail-witness CLUSTER\n6 power-off NODE_3\n6 power-off NODE_4\n", 60.0)
     stopped = not world.instances["FCI"].running
@@ -100,7 +100,7 @@ def _quorum() -> Row:
                      "the instance is brought offline", stopped, "offline" if stopped else "it runs on")  # fmt: skip
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     crash_s = _outage_s("power-off NODE_1")
     return [
         number("FCI.move", GUIDE, "an idle instance is moved: outage", "s", 15.0, _outage_s("move-role FCI NODE_2"),

@@ -12,7 +12,7 @@ from engine.flow import kernel as k
 from engine.flow.places import mirroring_threads
 from engine.flow.sites import INSERTS, THREE_PAR
 from engine.published.measure import run_s, setup_of
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 
 MANY: Final = "Mirroring a Large Number of Databases in a Single SQL Server Instance (2010)"
 
@@ -75,7 +75,7 @@ def measure(databases: int) -> Measured:
     )
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     C, S, P, I = Class.CALIBRATED, Class.SHARED, Class.PREDICTED, Class.INPUT  # noqa: E741
     found = []
     for databases, published in PUBLISHED.items():

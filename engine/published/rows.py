@@ -30,7 +30,7 @@ CPU_TOLERANCE_PERCENT: Final = 15.0
 
 
 @dataclass(frozen=True)
-class Row:
+class FigureRow:
     """*published* and *ours* are numbers in *unit*, or words; *band* is (5 %, 95 %) of many runs."""
 
     id: str
@@ -65,14 +65,14 @@ def number(
     cpu: bool = False,
     band: tuple[float, float] | None = None,
     note: str | None = None,
-) -> Row:
+) -> FigureRow:
     """A figure; it passes within the tolerance of its class and, with many runs, inside their band."""
     error = 100.0 * (ours / published - 1.0) if published else 0.0
     tolerance = TOLERANCE_PERCENT[kind]
     if cpu and kind in (Class.SHARED, Class.PREDICTED):
         tolerance = CPU_TOLERANCE_PERCENT
     good = abs(error) <= tolerance and (band is None or band[0] <= published <= band[1])
-    return Row(
+    return FigureRow(
         id=id,
         section="",
         source=source,
@@ -88,12 +88,12 @@ def number(
     )
 
 
-def statement(id: str, source: str, what: str, published: str, holds: bool, ours: str) -> Row:
+def statement(id: str, source: str, what: str, published: str, holds: bool, ours: str) -> FigureRow:
     """Words of a paper, and what ours did in figures."""
     verdict = "pass" if holds else "fail"
-    return Row(id, "", source, what, published, ours, "", Class.STATEMENT, verdict)
+    return FigureRow(id, "", source, what, published, ours, "", Class.STATEMENT, verdict)
 
 
-def explain(row: Row, section: str, exceptions: dict[str, str]) -> Row:
+def explain(row: FigureRow, section: str, exceptions: dict[str, str]) -> FigureRow:
     """The row in its section, with the listed reason if it fails."""
     return replace(row, section=section, reason=exceptions.get(row.id) if row.verdict == "fail" else None)

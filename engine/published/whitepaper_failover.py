@@ -12,7 +12,7 @@ from engine.constants import TICKS_PER_S
 from engine.model import Failover, Safety, World
 from engine.protocol import groups, serving
 from engine.published.lab import MIRROR, PRINCIPAL, WITNESS, lab, play
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 from engine.published.table6 import FAILOVER_S
 from engine.published.whitepaper_load import WP
 
@@ -60,7 +60,7 @@ class Runs:
     to_role_s: tuple[float, ...]
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     return [*_table_4(), *_table_5(), *_table_6(), *_figure_5(), *_losses()]
 
 
@@ -91,7 +91,7 @@ def _band(values: tuple[float, ...]) -> tuple[float, float, float]:
     return low, middle, high
 
 
-def _table_6() -> list[Row]:
+def _table_6() -> list[FigureRow]:
     found, slower = [], []
     for cause, (name, idle, loaded) in FAILOVER_S.items():
         medians = []
@@ -136,7 +136,7 @@ def _table_6() -> list[Row]:
     ]
 
 
-def _table_5() -> list[Row]:
+def _table_5() -> list[FigureRow]:
     """The trace of one example, against the runs of a power failure under load."""
     runs = failovers("power-off", True)
     found = []
@@ -173,7 +173,7 @@ def _table_5() -> list[Row]:
     return found
 
 
-def _figure_5() -> list[Row]:
+def _figure_5() -> list[FigureRow]:
     failover = _fail("power-off", True, 1)
     steps = (
         failover.failed_tick,
@@ -205,7 +205,7 @@ def _figure_5() -> list[Row]:
     ]
 
 
-def _table_4() -> list[Row]:
+def _table_4() -> list[FigureRow]:
     """Which failovers the three operating modes support."""
     found = []
     cases = (
@@ -259,7 +259,7 @@ def _table_4() -> list[Row]:
     return found
 
 
-def _losses() -> list[Row]:
+def _losses() -> list[FigureRow]:
     """Loss of the mirror, of the witness, of both."""
     mirror = _lost(f"1 power-off {MIRROR}")
     witness = _lost(f"1 power-off {WITNESS}")

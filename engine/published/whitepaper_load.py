@@ -7,7 +7,7 @@ from typing import Final
 from engine.flow import Mode, Workload
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, measured, setup_of
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 
 WP: Final = "Database Mirroring Best Practices and Performance Considerations (2006)"
 
@@ -69,7 +69,7 @@ PROFILE: Final = {
 }
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     return [*_table_1(), *_tables_2_and_3(), *_text()]
 
 
@@ -84,7 +84,7 @@ def _value(means: Means, measure: str, mirror: bool, workload: Workload) -> floa
     return values[measure]
 
 
-def _table_1() -> list[Row]:
+def _table_1() -> list[FigureRow]:
     found = []
     for number_, workload in enumerate((WORKLOAD1, WORKLOAD2)):
         means = measured(setup_of(workload, Mode.NONE))
@@ -109,7 +109,7 @@ def _table_1() -> list[Row]:
     return found
 
 
-def _tables_2_and_3() -> list[Row]:
+def _tables_2_and_3() -> list[FigureRow]:
     found = []
     for mirror, tables in ((False, PRINCIPAL), (True, MIRROR)):
         for table, measures in tables.items():
@@ -129,7 +129,7 @@ def _tables_2_and_3() -> list[Row]:
     return found
 
 
-def _text() -> list[Row]:
+def _text() -> list[FigureRow]:
     """What the text says of these tables."""
     source = f"{WP}, Transaction Safety Levels"
     w1 = {mode: measured(setup_of(WORKLOAD1, mode)) for mode in COLUMNS}

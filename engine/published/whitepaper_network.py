@@ -11,7 +11,7 @@ from typing import Final
 from engine.flow import Mode, Workload
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, measured, queue_growth, setup_of
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 from engine.published.whitepaper_load import WP
 
 RTTS_MS: Final = (0.2, 2.0, 10.0, 20.0, 50.0, 100.0, 150.0, 200.0)
@@ -27,7 +27,7 @@ LITTLE_KB_PER_S: Final = 1.0
 """A queue that grows less than this does not build up."""
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     return [*_encryption(), *_networks(), *_full_by_rtt(), *_off_by_rtt(), *_by_bandwidth()]
 
 
@@ -43,7 +43,7 @@ def _list(values: list[float], places: int = 0) -> str:
     return " / ".join(f"{value:.{places}f}" for value in values)
 
 
-def _encryption() -> list[Row]:
+def _encryption() -> list[FigureRow]:
     found = []
     for mode in (Mode.OFF, Mode.FULL):
         plain, secret = (measured(setup_of(WORKLOAD1, mode, encryption=on)) for on in (False, True))
@@ -70,7 +70,7 @@ def _encryption() -> list[Row]:
     return found
 
 
-def _networks() -> list[Row]:
+def _networks() -> list[FigureRow]:
     found = []
     for name, (low, high) in NETWORKS.items():
         end = _at_rtt(WORKLOAD1, Mode.FULL, max(high, NEC.lan_rtt_ms))
@@ -89,7 +89,7 @@ def _networks() -> list[Row]:
     return found
 
 
-def _full_by_rtt() -> list[Row]:
+def _full_by_rtt() -> list[FigureRow]:
     w1 = {rtt: _at_rtt(WORKLOAD1, Mode.FULL, rtt) for rtt in RTTS_MS}
     w2 = {rtt: _at_rtt(WORKLOAD2, Mode.FULL, rtt) for rtt in RTTS_MS}
     tps = [m.transactions_per_s for m in w2.values()]
@@ -135,7 +135,7 @@ def _full_by_rtt() -> list[Row]:
     ]
 
 
-def _off_by_rtt() -> list[Row]:
+def _off_by_rtt() -> list[FigureRow]:
     w1 = {rtt: _at_rtt(WORKLOAD1, Mode.OFF, rtt) for rtt in RTTS_MS}
     w2 = {rtt: _at_rtt(WORKLOAD2, Mode.OFF, rtt) for rtt in RTTS_MS}
     base, far = w1[0.2], [w1[150.0], w1[200.0]]
@@ -205,7 +205,7 @@ def _off_by_rtt() -> list[Row]:
     ]
 
 
-def _by_bandwidth() -> list[Row]:
+def _by_bandwidth() -> list[FigureRow]:
     full = {mbps: _at_mbps(WORKLOAD1, Mode.FULL, mbps) for mbps in MBPS}
     off = {mbps: _at_mbps(WORKLOAD1, Mode.OFF, mbps) for mbps in THIN_MBPS}
     good = [full[mbps] for mbps in (1000.0, 100.0, 10.0)]

@@ -9,7 +9,7 @@ from engine.flow import Crossing, Flow, Mode, add_pair, run
 from engine.flow.operations import GB_KB, bulk_load, index_build
 from engine.flow.sites import WORKLOAD1
 from engine.published.measure import means, measured, operation_run, run_s, setup_of, steady
-from engine.published.rows import Class, Row, number, statement
+from engine.published.rows import Class, FigureRow, number, statement
 from engine.published.whitepaper_load import WP
 
 MODES: Final = (Mode.NONE, Mode.OFF, Mode.FULL)
@@ -18,7 +18,7 @@ LOADED_ROWS: Final = 93e6
 LOG_DISK_KB: Final = 40 * GB_KB
 
 
-def rows() -> list[Row]:
+def rows() -> list[FigureRow]:
     return [*_indexes(), *_rebuild(), *_bulk(), *_suspended()]
 
 
@@ -31,7 +31,7 @@ def _said(times: dict[Mode, float]) -> str:
     return " / ".join(f"{times[mode]:.0f}" for mode in MODES) + " s with none / OFF / FULL"
 
 
-def _indexes() -> list[Row]:
+def _indexes() -> list[FigureRow]:
     found = []
     cases = (
         ("F1", "creation", False),
@@ -67,7 +67,7 @@ def _indexes() -> list[Row]:
     return found
 
 
-def _rebuild() -> list[Row]:
+def _rebuild() -> list[FigureRow]:
     online = operation_run(index_build(1.0, True, online=True), Mode.OFF, WORKLOAD1)
     source = f"{WP}, figure 3"
     return [
@@ -100,7 +100,7 @@ def _rebuild() -> list[Row]:
     ]
 
 
-def _bulk() -> list[Row]:
+def _bulk() -> list[FigureRow]:
     hours = {
         (batch, mode): operation_run(bulk_load(LOADED_ROWS, batch), mode, WORKLOAD1).took_s / 3600.0
         for batch in BATCHES
@@ -134,7 +134,7 @@ def _bulk() -> list[Row]:
     return found
 
 
-def _suspended() -> list[Row]:
+def _suspended() -> list[FigureRow]:
     source = f"{WP}, Suspending and resuming"
     suspended = setup_of(WORKLOAD1, Mode.FULL, sending=False)
     flow = steady(suspended)

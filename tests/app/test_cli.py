@@ -16,7 +16,7 @@ from app import cli, doctor, golden, qt_probe
 from app.cli import bench
 from app.files import course, scenario_files
 from engine.drill.authoring.scenario import Scenario
-from engine.published.rows import Class, Row
+from engine.published.rows import Class, FigureRow
 from tests.engine.drill.texts import SMALL, changed
 
 ONE_LINE = "30 power-off SERVER_A\n"
@@ -273,8 +273,8 @@ def test_a_name_that_no_file_can_have() -> None:
 # --- fidelity, bench ----------------------------------------------------------------------------------------
 
 
-def row(verdict: str, reason: str | None = None) -> Row:
-    return Row(
+def row(verdict: str, reason: str | None = None) -> FigureRow:
+    return FigureRow(
         "T1.x", "", "table 1", "log rate", 720.0, 700.0, "KB/s", Class.PREDICTED, verdict, reason=reason
     )
 
@@ -283,7 +283,7 @@ def row(verdict: str, reason: str | None = None) -> Row:
     ("rows", "expected"), [([row("pass")], 0), ([row("fail", "known")], 0), ([row("pass"), row("fail")], 1)]
 )
 def test_fidelity_says_no_to_a_failure_without_a_reason(
-    call: Any, monkeypatch: pytest.MonkeyPatch, rows: list[Row], expected: int
+    call: Any, monkeypatch: pytest.MonkeyPatch, rows: list[FigureRow], expected: int
 ) -> None:
     monkeypatch.setattr(engine.published.fidelity, "fidelity_rows", lambda: rows)
     code, out, _ = call("fidelity", "--json", "-")

@@ -21,7 +21,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.views.branches.comparison import Comparison
-from app.views.branches.rows import Row, rows_of
+from app.views.branches.rows import BranchRow, rows_of
 from app.widgets import theme
 from app.widgets.ask_text import ask_text
 from app.widgets.reader import follow_selection
@@ -200,6 +200,6 @@ class BranchPage(QWidget):
             self.pruned.emit(self.chosen)
 
 
-def _cells(row: Row) -> list[str]:
+def _cells(row: BranchRow) -> list[str]:
     name = f"{_CURRENT}{row.name}" if row.current else row.name
     return [name, row.from_text, row.at, row.downtime, row.lost, row.points]

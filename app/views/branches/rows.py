@@ -16,7 +16,7 @@ from engine.events import Event
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class BranchRow:
     """One branch."""
 
     name: str
@@ -31,16 +31,16 @@ class Row:
     points: str
 
 
-def rows_of(tree: Branches) -> list[Row]:
+def rows_of(tree: Branches) -> list[BranchRow]:
     """Every branch, after its parent."""
     return [_row(tree, name, tree.of(name).drill) for name in tree.names()]
 
 
-def _row(tree: Branches, name: str, drill: Drill) -> Row:
+def _row(tree: Branches, name: str, drill: Drill) -> BranchRow:
     root, sums, score = tree.root(name), availability_json(drill.world), drill.score()
     at = formatting.run_time(drill.world.t_s)
     shown = score.scored and (drill.finished or drill.terms.progress)
-    return Row(
+    return BranchRow(
         name=name,
         parent=root.parent,
         current=name == tree.current,

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
-from PySide6.QtGui import QAction, QColor, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
+from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
     QButtonGroup,
     QComboBox,
@@ -371,19 +371,16 @@ class Charts(QWidget):
             while now_s > self._all_end_s:
                 self._all_end_s *= ALL_GROWS_BY
             return 0.0, self._all_end_s
-        pixel_s = self._span_s / max(self._width_px(), 1.0)
+        pixel_s = self._span_s / (max(1.0, self.panels[0].plot.vb.width()) if self.panels else 1.0)
         end_s = max(self._span_s, (now_s // pixel_s + 2.0) * pixel_s)
         return end_s - self._span_s, end_s
 
-    def _width_px(self) -> float:
-        return float(self.panels[0].plot.vb.width()) if self.panels else 1.0
-
     def _draw_plots(self, panels: Sequence[Panel], now_s: float) -> None:
         from_s, to_s = self._range
-        bins = max(50, int(self._width_px()))
+        bins = max(50, int(panels[0].plot.vb.width())) if panels else 50
         colours = theme.tokens(self.palette())
         shades = [
-            (span.from_s, span.to_s, _see_through(colours.named(LOOKS[span.what][2])))
+            (span.from_s, span.to_s, theme.see_through(colours.named(LOOKS[span.what][2]), SHADE_ALPHA))
             for span in self._spans_until(now_s)
             if span.what in (EXPOSED, UNSERVED)
         ]
@@ -601,9 +598,3 @@ class Charts(QWidget):
         for panel in self.panels:
             panel.recolour(colours, width, self.font())
         self.scale.setFont(theme.sized(self.font(), 0.85))
-
-
-def _see_through(colour: QColor) -> QColor:
-    found = QColor(colour)
-    found.setAlpha(SHADE_ALPHA)
-    return found

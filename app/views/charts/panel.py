@@ -188,8 +188,7 @@ class Panel:
         self._font, self._bold = QFont(font), theme.sized(font, 1.0, bold=True)
         self._label_px = max(LABEL_PX, QFontMetricsF(font).height() + 2.0)
         line = QColor(colours.series[self._series % len(colours.series)])
-        fill = QColor(line)
-        fill.setAlpha(FILL_ALPHA)
+        fill = theme.see_through(line, FILL_ALPHA)
         self.curve.setPen(pg.mkPen(line, width=LINE_PX))
         self.curve.setFillLevel(0.0)
         self.curve.setBrush(fill)
@@ -198,11 +197,9 @@ class Panel:
         self._axis.setTickFont(theme.sized(font, 0.85))
         self._axis.setWidth(axis_width)
         self.background.cursor_colour = colours.text
-        self.background.chosen_colour = QColor(colours.accent)
-        self.background.chosen_colour.setAlpha(CHOSEN_ALPHA)
+        self.background.chosen_colour = theme.see_through(colours.accent, CHOSEN_ALPHA)
         self._muted, self._ink = colours.muted, colours.text
-        self._ground = QColor(colours.surface)
-        self._ground.setAlpha(SHADE_ALPHA)
+        self._ground = theme.see_through(colours.surface, SHADE_ALPHA)
         self._write()
 
     def seconds_at(self, scene: QPointF) -> float:

@@ -14,7 +14,7 @@ from app.views.charts.lane import AxisStrip
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.drill.running.state import Standing
+from engine.drill.running.state import SampledState
 from engine.events import Event
 from engine.flow import Array
 from engine.model import World
@@ -67,7 +67,7 @@ class States:
         self.database = database
         self._changes: dict[str, list[tuple[float, str]]] = {}
         self._runs: dict[str, list[tuple[float, bool]]] = {}
-        self._standing: Standing | None = None
+        self._standing: SampledState | None = None
         self._followed = 0
         self._clustered: set[str] = set()
 
@@ -108,7 +108,7 @@ class States:
             lane = self._changes.setdefault(str(event.server), [(0.0, before)])
             lane.append((event.t_s, after))
 
-    def follow(self, standings: Sequence[Standing], times_s: Array) -> None:
+    def follow(self, standings: Sequence[SampledState], times_s: Array) -> None:
         """How the servers were at each sample: where none runs there is no state."""
         for place in range(self._followed, min(len(standings), len(times_s))):
             standing = standings[place]

@@ -10,7 +10,7 @@ from PySide6.QtGui import QShowEvent
 from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QMenu, QMessageBox, QVBoxLayout, QWidget
 
 from app.view_models import cluster_manager
-from app.view_models.cluster_manager import Action, Row
+from app.view_models.cluster_manager import Action, ClusterRow
 from app.widgets.bars import menu_button, open_menu_on
 from app.widgets.reader import name_box
 from app.widgets.tables import Column, TableModel, TableView
@@ -111,7 +111,7 @@ class ClusterManager(QWidget):
     # --- what can be done ---------------------------------------------------------------------------------
 
     @property
-    def chosen(self) -> Row | None:
+    def chosen(self) -> ClusterRow | None:
         index = self.table.currentIndex()
         return self.model.rows[index.row()] if index.isValid() else None
 

@@ -17,7 +17,7 @@ from app.views.editor.form_fields import Section, spoken
 from app.views.editor.form_new import begun, new_entry
 from app.views.editor.form_page import FormPage, Path
 from app.views.editor.form_pools import Pools
-from app.views.editor.form_rows import Row
+from app.views.editor.form_rows import FieldRow
 from app.views.editor.form_schema import about, model_of, sections
 from app.views.editor.form_widgets import Choice
 from app.views.editor.form_words import PLAIN, VARIANTS
@@ -149,7 +149,7 @@ class Form(QWidget):
         return (section.key,) if section.key else ()
 
     @property
-    def _rows(self) -> dict[Path, Row]:
+    def _rows(self) -> dict[Path, FieldRow]:
         return self.page.rows
 
     def _show_page(self) -> None:

@@ -25,7 +25,7 @@ from PySide6.QtWidgets import (
 from app.files.scenario_edit import value_in
 from app.views.editor.form_fields import Field, Kind, Section
 from app.views.editor.form_names import words_behind
-from app.views.editor.form_rows import Row, add_row
+from app.views.editor.form_rows import FieldRow, add_row
 from app.views.editor.form_schema import fields, kinds
 from app.views.editor.form_words import KINDS
 from app.words.language import tr
@@ -49,7 +49,7 @@ class FormPage(QScrollArea):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rows: dict[Path, Row] = {}
+        self.rows: dict[Path, FieldRow] = {}
         self._data: Mapping[str, object] = {}
         self._problems: Mapping[Path, str] = {}
         self._shape: object = None
@@ -169,7 +169,7 @@ class FormPage(QScrollArea):
                 group.setLayout(self._fields(field.inner, place))
                 layout.addRow(group)
                 continue
-            row = Row(field, partial(self.value_set.emit, place), self.refused.emit)
+            row = FieldRow(field, partial(self.value_set.emit, place), self.refused.emit)
             if field.key == "kind" and section is not None:
                 row.offer({kind: KINDS.get(kind, kind) for kind in kinds(section)})
             self.rows[place] = row

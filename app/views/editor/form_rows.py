@@ -9,7 +9,7 @@ from PySide6.QtWidgets import QCheckBox, QComboBox, QFormLayout, QLabel, QLineEd
 
 from app.views.editor.form_fields import Field, Kind, Refused, read, shown
 from app.views.editor.form_tips import absent, default, tip
-from app.views.editor.form_widgets import Choice, Line, Lines, Names, Words, WordsFor
+from app.views.editor.form_widgets import Choice, Lines, Names, TextLine, Words, WordsFor
 from app.views.editor.form_words import ACT, CONDITION
 from app.words.language import tr
 
@@ -23,7 +23,7 @@ Refuse = Callable[[str], None]
 """Takes the sentence that says why a value cannot be; empty: all is well."""
 
 
-class Row:
+class FieldRow:
     """A field with its widget. `show` never reports; `finish` reports what was typed and not yet taken."""
 
     def __init__(self, field: Field, done: Done, refuse: Refuse) -> None:
@@ -109,7 +109,7 @@ class Row:
             box = Names()
             box.activated.connect(lambda _: self.finish())
             return self._typed(box, box.lineEdit())
-        line = Words() if field.offered else Line()
+        line = Words() if field.offered else TextLine()
         return self._typed(line, line)
 
     def _typed(self, widget: QWidget, line: QLineEdit | None) -> QWidget:
@@ -158,7 +158,7 @@ class Row:
         box.setCurrentIndex(at)
 
 
-def add_row(layout: QFormLayout, row: Row) -> None:
+def add_row(layout: QFormLayout, row: FieldRow) -> None:
     """A label that leads to its field; a long text has the whole width below its label."""
     label = QLabel(row.field.label)
     label.setToolTip(row.widget.toolTip())

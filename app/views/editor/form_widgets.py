@@ -170,7 +170,7 @@ def write_over(field: QLineEdit | QPlainTextEdit, text: str, why: Qt.FocusReason
         QTimer.singleShot(0, field, field.selectAll)
 
 
-class Line(QLineEdit):
+class TextLine(QLineEdit):
     """A line that is written over if it asks to be."""
 
     def focusInEvent(self, event: QFocusEvent) -> None:
@@ -178,7 +178,7 @@ class Line(QLineEdit):
         write_over(self, self.text(), event.reason())
 
 
-class Words(Line):
+class Words(TextLine):
     """A line whose words are completed as they are typed: names with commas between, an act, a condition."""
 
     def __init__(self) -> None:

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.planning.figures import Figure, Line, Panel
-from engine.published.rows import Class, Row
+from engine.planning.figures import Figure, FigureLine, Panel
+from engine.published.rows import Class, FigureRow
 
 ERRORS, TABLE_6, MANY = mark("All errors"), mark("Table 6"), mark("Many databases")
 """Names of these figures."""
@@ -16,13 +16,13 @@ ERRORS, TABLE_6, MANY = mark("All errors"), mark("Table 6"), mark("Many database
 KINDS = (Class.CALIBRATED, Class.SHARED, Class.PREDICTED, Class.INPUT)
 
 
-def figures_of(rows: Sequence[Row]) -> dict[str, Figure]:
+def figures_of(rows: Sequence[FigureRow]) -> dict[str, Figure]:
     """Those that *rows* suffice for."""
     made = {ERRORS: _errors(rows), TABLE_6: _table_6(rows), MANY: _many(rows)}
     return {name: figure for name, figure in made.items() if figure is not None}
 
 
-def _errors(rows: Sequence[Row]) -> Figure | None:
+def _errors(rows: Sequence[FigureRow]) -> Figure | None:
     numbers = [row for row in rows if row.error_percent is not None]
     if not numbers:
         return None
@@ -31,7 +31,7 @@ def _errors(rows: Sequence[Row]) -> Figure | None:
         own = [(place, row) for place, row in enumerate(numbers, start=1) if row.kind is kind]
         if own:
             lines.append(
-                Line(
+                FigureLine(
                     str(kind),
                     tuple(float(place) for place, _ in own),
                     tuple(float(row.error_percent or 0.0) for _, row in own),
@@ -43,7 +43,7 @@ def _errors(rows: Sequence[Row]) -> Figure | None:
                 )
             )
     ends = (0.0, float(len(numbers)) + 1.0)
-    lines += [Line(f"{side:+g} %", ends, (side, side)) for side in (10.0, -10.0)]
+    lines += [FigureLine(f"{side:+g} %", ends, (side, side)) for side in (10.0, -10.0)]
     return Figure(
         tr("All numbers: our error"),
         tr("All papers"),
@@ -54,7 +54,7 @@ def _errors(rows: Sequence[Row]) -> Figure | None:
     )
 
 
-def _table_6(rows: Iterable[Row]) -> Figure | None:
+def _table_6(rows: Iterable[FigureRow]) -> Figure | None:
     found = [row for row in rows if row.id.startswith("T6.") and row.band is not None]
     if not found:
         return None
@@ -64,7 +64,7 @@ def _table_6(rows: Iterable[Row]) -> Figure | None:
         own = [row for row in found if row.id.endswith(load)]
         x = tuple(causes.index(row.id.split(".")[1]) + shift for row in own)
         lines.append(
-            Line(
+            FigureLine(
                 "ours, no load" if load == "idle" else "ours, normal load",
                 x,
                 tuple(float(row.ours) for row in own),
@@ -74,7 +74,7 @@ def _table_6(rows: Iterable[Row]) -> Figure | None:
             )
         )
         lines.append(
-            Line("published", x, tuple(float(row.published) for row in own), points=True, measured=True)
+            FigureLine("published", x, tuple(float(row.published) for row in own), points=True, measured=True)
         )
     return Figure(
         tr("Table 6: failover time by cause"),
@@ -94,7 +94,7 @@ MANY_PANELS = (
 )
 
 
-def _many(rows: Iterable[Row]) -> Figure | None:
+def _many(rows: Iterable[FigureRow]) -> Figure | None:
     cells = {match.groups(): row for row in rows if (match := re.fullmatch(r"MANY\.(\d+)\.(.+)", row.id))}
     numbers = sorted({int(databases) for databases, _ in cells})
     if not numbers:
@@ -103,9 +103,11 @@ def _many(rows: Iterable[Row]) -> Figure | None:
     panels = []
     for name, title, unit in MANY_PANELS:
         own = [cells[str(number), name] for number in numbers]
-        ours = Line("ours", x, tuple(float(row.ours) for row in own))
+        ours = FigureLine("ours", x, tuple(float(row.ours) for row in own))
         published = tuple(float(row.published) for row in own)
-        panels.append(Panel(title, unit, (ours, Line("published", x, published, points=True, measured=True))))
+        panels.append(
+            Panel(title, unit, (ours, FigureLine("published", x, published, points=True, measured=True)))
+        )
     return Figure(
         tr("Many databases: throughput and CPU"),
         "Mirroring a Large Number of Databases in a Single SQL Server Instance",

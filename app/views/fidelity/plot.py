@@ -16,7 +16,7 @@ from app.widgets.theme import Tokens
 from app.words import formatting
 from app.words.counters import KB, KB_PER_S, PER_S, PERCENT, SECONDS, Unit
 from app.words.language import tr
-from engine.planning.figures import Figure, Line, Panel
+from engine.planning.figures import Figure, FigureLine, Panel
 
 UNITS: Final = {
     unit.name: unit
@@ -131,7 +131,7 @@ class FigurePlot(QWidget):
         plot.setXRange(float(low), float(high), padding=EDGE)
         return plot
 
-    def _bars(self, plot: pg.PlotItem, line: Line, place: float, colours: Tokens) -> None:
+    def _bars(self, plot: pg.PlotItem, line: FigureLine, place: float, colours: Tokens) -> None:
         """Stand beside the bars of the other lines, *place* bars from the middle."""
         x = np.array(line.x) + place * BAR
         plot.addItem(
@@ -140,7 +140,7 @@ class FigurePlot(QWidget):
             )
         )
 
-    def _line(self, plot: pg.PlotItem, line: Line, log_x: bool, log_y: bool, colours: Tokens) -> None:
+    def _line(self, plot: pg.PlotItem, line: FigureLine, log_x: bool, log_y: bool, colours: Tokens) -> None:
         x, y = heights(np.array(line.x), log_x), heights(np.array(line.y), log_y)
         colour = _colour(line, colours)
         if not line.points:
@@ -176,10 +176,10 @@ class FigurePlot(QWidget):
             self._again.start()  # not now: the plot's parts must not go while Qt hands the style on to them
 
 
-def _is_bar(figure: Figure, line: Line) -> bool:
+def _is_bar(figure: Figure, line: FigureLine) -> bool:
     return bool(figure.categories) and not line.spread and not line.measured
 
 
-def _colour(line: Line, colours: Tokens) -> QColor:
+def _colour(line: FigureLine, colours: Tokens) -> QColor:
     number = SERIES_OF.get(line.name)
     return colours.idle if number is None else colours.series[number]

@@ -24,7 +24,7 @@ from app.widgets.reader import name_box
 from app.widgets.tables import CELL_PADDING_PX, Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr
-from engine.published.rows import Class, Row
+from engine.published.rows import Class, FigureRow
 
 PASS: Final = "pass"
 ALL: Final = mark("All sections")
@@ -40,14 +40,14 @@ CLASS_WORDS: Final = {
 CLASSES: Final = ((mark("All classes"), None), *((words, kind) for kind, words in CLASS_WORDS.items()))
 
 
-def value(row: Row, side: float | str) -> str:
+def value(row: FigureRow, side: float | str) -> str:
     """A number with its unit, or the words."""
     if isinstance(side, str):
         return side
     return f"{formatting.significant(side, 4)} {row.unit}".rstrip()
 
 
-def error(row: Row) -> str:
+def error(row: FigureRow) -> str:
     """With its sign, but nought without."""
     if row.error_percent is None:
         return ""
@@ -55,7 +55,7 @@ def error(row: Row) -> str:
     return formatting.percent(share, sign=True) if abs(row.error_percent) >= 0.05 else formatting.percent(0.0)
 
 
-def _place(row: Row) -> str:
+def _place(row: FigureRow) -> str:
     """Table or figure of the paper; its title where the source is the whole of it."""
     last = row.source.rsplit(", ", 1)[-1]
     return row.source if ")" in last else last
@@ -127,7 +127,7 @@ class RowsPage(QWidget):
 
     def __init__(self, sections: Iterable[str], parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.rows: list[Row] = []
+        self.rows: list[FigureRow] = []
         """All rows in the order of the sections, whatever is shown of them."""
         self._order = list(sections)
         self.sections = QListWidget()
@@ -158,7 +158,7 @@ class RowsPage(QWidget):
         self._count()
         self._filter()
 
-    def add_rows(self, rows: Iterable[Row]) -> None:
+    def add_rows(self, rows: Iterable[FigureRow]) -> None:
         """Puts them where their section stands."""
         places = {name: place for place, name in enumerate(self._order)}
         self.rows = sorted([*self.rows, *rows], key=lambda row: places[row.section])
@@ -174,7 +174,7 @@ class RowsPage(QWidget):
         verdict, kind = self.verdict.currentData(), self.kind.currentData()
         words = self.search.text().casefold().split()
 
-        def wanted(row: Row) -> bool:
+        def wanted(row: FigureRow) -> bool:
             if section not in (None, row.section) or verdict not in (None, row.verdict):
                 return False
             return kind in (None, row.kind) and all(word in _text(row) for word in words)
@@ -210,7 +210,7 @@ class RowsPage(QWidget):
         if not index.isValid() or index.row() >= len(rows):
             self.detail.setText("")
             return
-        row: Row = rows[index.row()]
+        row: FigureRow = rows[index.row()]
         parts = [f"<b>{row.id}</b> {_safe(row.what)}"]
         figures = tr("Published: {published}. Ours: {ours}").format(
             published=_safe(value(row, row.published)), ours=_safe(value(row, row.ours))
@@ -310,7 +310,7 @@ def _counts(passed: int, every: int) -> str:
     return tr("{passed} of {all} pass, {failed} fail").format(passed=passed, all=every, failed=failed)
 
 
-def _text(row: Row) -> str:
+def _text(row: FigureRow) -> str:
     """All that can be searched."""
     shown = (
         row.id,

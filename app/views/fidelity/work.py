@@ -12,7 +12,7 @@ from app.views.fidelity.words import FAILOVERS
 from engine.planning.figures import FIGURES, Figure
 from engine.published import whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS
-from engine.published.rows import Row, explain
+from engine.published.rows import FigureRow, explain
 from engine.published.table6 import FAILOVER_S
 
 
@@ -20,7 +20,7 @@ from engine.published.table6 import FAILOVER_S
 class Found:
     """What a step came to: rows of a section, a figure by its name, or only groundwork."""
 
-    rows: tuple[Row, ...] = ()
+    rows: tuple[FigureRow, ...] = ()
     figures: tuple[tuple[str, Figure], ...] = ()
 
 

@@ -46,7 +46,7 @@ NOT_ENABLED: Final = mark("Not enabled")
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class ThresholdLine:
     """One warning and its threshold at each partner."""
 
     alert_id: int
@@ -63,10 +63,12 @@ def alert_at(world: World, server: str, database: str, alert_id: int) -> Alert |
     return next((a for a in alerts if a.database == database and a.alert_id == alert_id), None)
 
 
-def lines_of(world: World, database: str, servers: Sequence[str], raised: dict[int, str]) -> list[Line]:
+def lines_of(
+    world: World, database: str, servers: Sequence[str], raised: dict[int, str]
+) -> list[ThresholdLine]:
     """The page for one database; what cannot be asked is unknown."""
     return [
-        Line(
+        ThresholdLine(
             alert_id,
             words,
             unit,

@@ -12,6 +12,7 @@ import pyqtgraph as pg
 from PySide6.QtCore import QObject, Qt, Signal
 from PySide6.QtGui import QColor, QFont
 
+from app.widgets import theme
 from app.widgets.axes import FactorAxis, ValueAxis, heights
 from app.widgets.theme import Tokens
 from app.words.counters import COUNTERS as ENGINE_COUNTERS
@@ -200,9 +201,8 @@ class Cell(QObject):
             axis.setTextPen(colours.muted)
             axis.setTickFont(font)
         for number, (_, region, _) in enumerate(self._bands):
-            ground = QColor(colours.info_soft if number % 2 else colours.idle_soft)
-            ground.setAlpha(BAND_ALPHA)
-            region.setBrush(ground)
+            ground = colours.info_soft if number % 2 else colours.idle_soft
+            region.setBrush(theme.see_through(ground, BAND_ALPHA))
         for item in self._names:
             item.setColor(colours.muted)
             item.setFont(font)

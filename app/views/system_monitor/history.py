@@ -17,7 +17,7 @@ from engine.model import Computer, Instance, Key, World
 from engine.protocol import streams
 
 
-class Standing(Protocol):
+class SampledState(Protocol):
     """Who had which log and how each server was, at one sample."""
 
     @property
@@ -38,7 +38,7 @@ class Run(Protocol):
     @property
     def samples(self) -> Samples: ...
     @property
-    def standings(self) -> Sequence[Standing]: ...
+    def standings(self) -> Sequence[SampledState]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +122,7 @@ class _Sides:
 
     def __init__(self, key: Key) -> None:
         self._key = key
-        self._seen: Standing | None = None
+        self._seen: SampledState | None = None
         self._now = (NOWHERE, Side.AWAY)
         self.columns = Columns()
         self.sides = np.zeros(64, dtype=np.int8)
@@ -142,7 +142,7 @@ class _Sides:
         self.columns.add(places)
 
 
-def _side(standing: Standing, key: Key) -> tuple[Place, Side]:
+def _side(standing: SampledState, key: Key) -> tuple[Place, Side]:
     server = standing.instances.get(key[0])
     if server is None or not (server.answering and standing.computers[server.computer].nic_up):
         return NOWHERE, Side.AWAY

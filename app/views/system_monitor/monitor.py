@@ -39,7 +39,7 @@ DASHES: Final = (Qt.PenStyle.SolidLine, Qt.PenStyle.DashLine, Qt.PenStyle.DotLin
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class CounterRow:
     """A chosen counter, how it is drawn, and its figures over the time that is shown."""
 
     choice: Choice
@@ -170,7 +170,7 @@ class SystemMonitor(QWidget):
         """Another run, or another moment of it: the chosen counters stay if their servers are there."""
         self._run, self._history = drill, History(drill, self._history)
         kept = [row for row in self.model.rows if _exists(row.choice, drill.world)]
-        self._put(kept or [Row(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
+        self._put(kept or [CounterRow(choice, n) for n, choice in enumerate(usual_choices(drill.world))])
         if self._adding is not None:
             self._adding.show_world(drill.world)
         self._draw()
@@ -196,7 +196,7 @@ class SystemMonitor(QWidget):
         for choice in choices:
             if choice not in there:
                 used = {row.number for row in rows}
-                rows.append(Row(choice, next(n for n in range(len(rows) + 1) if n not in used)))
+                rows.append(CounterRow(choice, next(n for n in range(len(rows) + 1) if n not in used)))
         self._put(rows)
         self._draw()
 
@@ -237,11 +237,11 @@ class SystemMonitor(QWidget):
             self.model.update([replace(one, power=power) if one is row else one for one in self.model.rows])
             self._draw()
 
-    def _current(self) -> Row | None:
+    def _current(self) -> CounterRow | None:
         place = self.table.currentIndex().row()
         return self.model.rows[place] if 0 <= place < len(self.model.rows) else None
 
-    def _put(self, rows: list[Row]) -> None:
+    def _put(self, rows: list[CounterRow]) -> None:
         self.model.replace(rows)
         if self._lines is not None:
             self._lines.put(self.choices)
@@ -291,7 +291,7 @@ class SystemMonitor(QWidget):
             lines.curves[row.choice].setData(x, np.minimum(y, 2.0 * TOP))
         lines.setXRange(start_s, end_s, padding=0.0)
 
-    def _pen(self, row: Row) -> QPen:
+    def _pen(self, row: CounterRow) -> QPen:
         colours = theme.tokens(self.palette())
         dash = DASHES[row.number // len(colours.series) % len(DASHES)]
         pen = QPen(QColor(colours.server(row.number)), BOLD_PX if row.choice == self._bold else LINE_PX, dash)

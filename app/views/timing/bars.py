@@ -8,7 +8,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Q
 from PySide6.QtGui import QBrush, QColor, QPainter, QPaintEvent
 from PySide6.QtWidgets import QLabel, QStyle, QStyledItemDelegate, QStyleOptionViewItem, QVBoxLayout, QWidget
 
-from app.views.timing.rows import PHASES, Row
+from app.views.timing.rows import PHASES, TimingRow
 from app.widgets import theme
 from app.widgets.tables import TableView
 from app.words import formatting
@@ -29,7 +29,7 @@ class PhaseBar(QStyledItemDelegate):
     ) -> None:
         view = self.parent()
         assert isinstance(view, TableView)
-        row: Row = view.table.rows[index.row()]
+        row: TimingRow = view.table.rows[index.row()]
         colours = theme.tokens(view.palette())
         place = QRectF(option.rect).adjusted(4.0, 4.0, -4.0, -4.0)
         if option.state & QStyle.StateFlag.State_Selected:
@@ -40,7 +40,9 @@ class PhaseBar(QStyledItemDelegate):
         return QSize(BAR_WIDTH_PX, super().sizeHint(option, index).height())
 
 
-def paint_phases(painter: QPainter, place: QRectF, row: Row, whole_ticks: int, colours: theme.Tokens) -> None:
+def paint_phases(
+    painter: QPainter, place: QRectF, row: TimingRow, whole_ticks: int, colours: theme.Tokens
+) -> None:
     """Paint the phases of *row* into *place*, which stands for *whole_ticks*; one that is under way is hatched."""
     x = place.left()
     for (name, ticks, done), (_, _, _, _, colour) in zip(row.phases, PHASES, strict=False):
@@ -65,7 +67,7 @@ class Phases(QWidget):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self._row: Row | None = None
+        self._row: TimingRow | None = None
         self._bar = _Bar()
         self._words = QLabel()
         self._words.setWordWrap(True)
@@ -76,7 +78,7 @@ class Phases(QWidget):
         layout.addWidget(self._words)
         self.show_row(None)
 
-    def show_row(self, row: Row | None) -> None:
+    def show_row(self, row: TimingRow | None) -> None:
         self._row = row
         colours = theme.tokens(self.palette())
         took = {name: ticks / TICKS_PER_S for name, ticks, _ in row.phases} if row else {}
@@ -102,9 +104,9 @@ class Phases(QWidget):
 class _Bar(QWidget):
     def __init__(self) -> None:
         super().__init__()
-        self._row: Row | None = None
+        self._row: TimingRow | None = None
 
-    def show_row(self, row: Row | None) -> None:
+    def show_row(self, row: TimingRow | None) -> None:
         self._row = row
         self.setVisible(row is not None)
         self.update()

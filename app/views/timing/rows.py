@@ -47,7 +47,7 @@ CLOSE_SHARE: Final = 0.1
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class TimingRow:
     """A failover as the panel shows it at *now_tick*."""
 
     failover: Failover
@@ -98,19 +98,20 @@ def tick_of(failover: Failover, step: str) -> int | None:
     return tick
 
 
-def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[Row]:
+def rows_of(failovers: Sequence[Failover], drill: Drill, now_tick: int) -> list[TimingRow]:
     """A row for each failover, the last one on top."""
     rows = [
-        Row(failover, now_tick, 0, drill.published.get(place), drill.unlike.get(place))
+        TimingRow(failover, now_tick, 0, drill.published.get(place), drill.unlike.get(place))
         for place, failover in enumerate(failovers)
     ]
     longest = max((sum(ticks for _, ticks, _ in row.phases) for row in rows), default=0)
     return [
-        Row(row.failover, row.now_tick, max(longest, 1), row.published, row.unlike) for row in reversed(rows)
+        TimingRow(row.failover, row.now_tick, max(longest, 1), row.published, row.unlike)
+        for row in reversed(rows)
     ]
 
 
-def _title(row: Row) -> str:
+def _title(row: TimingRow) -> str:
     found = row.failover
     at = formatting.run_time(found.failed_tick / TICKS_PER_S)
     cause = f", {found.cause}" if found.cause not in (found.kind, "unknown") else ""
@@ -131,7 +132,7 @@ COLUMNS: Final = (
 # --- details of one failover ----
 
 
-def steps_of(row: Row | None) -> list[tuple[str, int | None, int | None, int | None]]:
+def steps_of(row: TimingRow | None) -> list[tuple[str, int | None, int | None, int | None]]:
     """(words, tick, tick after the failure, ticks since the step before) of each step."""
     if row is None:
         return []
@@ -175,7 +176,7 @@ class Compared:
     tone: str | None = None
 
 
-def comparison_of(row: Row | None) -> list[Compared]:
+def comparison_of(row: TimingRow | None) -> list[Compared]:
     """Published, this run, difference; nothing for a cause that Table 6 does not have."""
     if row is None or row.failover.cause not in FAILOVER_S:
         return []
@@ -202,7 +203,7 @@ COMPARISON_COLUMNS: Final = (
 )  # fmt: skip
 
 
-def verdict(row: Row | None) -> str:
+def verdict(row: TimingRow | None) -> str:
     """What is to be said of the comparison, or why there is none."""
     if row is None:
         return ""

@@ -14,7 +14,7 @@ from app.views.timing.rows import (
     COMPARISON_COLUMNS,
     STEP_COLUMNS,
     STEPS,
-    Row,
+    TimingRow,
     comparison_of,
     rows_of,
     steps_of,
@@ -156,7 +156,7 @@ class Timing(QWidget):
         if self._drill is not None:
             self.show_world(self._drill.world)
 
-    def _lies_in(self, row: Row) -> bool:
+    def _lies_in(self, row: TimingRow) -> bool:
         if self._between is None:
             return True
         from_tick, to_tick = (t_s * TICKS_PER_S for t_s in self._between)
@@ -165,7 +165,7 @@ class Timing(QWidget):
     # --- details ------------------------------------------------------------------------------------------
 
     @property
-    def chosen(self) -> Row | None:
+    def chosen(self) -> TimingRow | None:
         """The failover whose details are shown."""
         index = self.table.currentIndex()
         return self.model.rows[index.row()] if index.isValid() else None
@@ -188,6 +188,6 @@ class Timing(QWidget):
             self.time_selected.emit(self.chosen.failover.failed_tick / TICKS_PER_S)
 
 
-def _end_tick(row: Row) -> int:
+def _end_tick(row: TimingRow) -> int:
     """When all of it was over, or now."""
     return row.now_tick if row.failover.undo_done_tick is None else row.failover.undo_done_tick

@@ -73,7 +73,7 @@ class Holder(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class SampledState:
     """Who had which log and how each server was at one sample; the same object as long as nothing changes."""
 
     sources: Mapping[int, Key]
@@ -125,7 +125,7 @@ class DrillState:
         self.samples = Samples(every=TICKS_PER_S, exact=False)
         self.logs: list[dict[str, Place | None]] = []
         """For each entry of the samples: the log of each database then, and the stream that carried it."""
-        self.standings: list[Standing] = []
+        self.standings: list[SampledState] = []
         """For each entry of the samples."""
         self.goals = {goal.name: GoalState() for goal in scenario.goals}
         self.first_held: dict[str, Tick | None] = {}
@@ -151,7 +151,7 @@ class DrillState:
         self._conditions = _conditions(scenario)
         self._watched = _watched(scenario)
         self._compared = 0
-        self._standing: Standing | None = None
+        self._standing: SampledState | None = None
         self._places: dict[Key, Place] = {}
         self._log_of: dict[str, Place | None] = {}
         self._waiting: list[tuple[Tick, int, Input]] = []

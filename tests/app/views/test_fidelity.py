@@ -16,20 +16,20 @@ from app.views.fidelity.words import name_of
 from app.views.fidelity.work import Found, Step, Work, steps
 from app.widgets import theme
 from app.words import language
-from engine.planning.figures import FIGURES, Figure, Line, Panel
+from engine.planning.figures import FIGURES, Figure, FigureLine, Panel
 from engine.published.fidelity import SECTIONS
-from engine.published.rows import Class, Row
+from engine.published.rows import Class, FigureRow
 
 FIRST, SECOND = list(SECTIONS)[:2]
 
 
-def row(id: str, section: str = FIRST, **changes: Any) -> Row:
+def row(id: str, section: str = FIRST, **changes: Any) -> FigureRow:
     known: dict[str, Any] = {
         "id": id, "section": section, "source": "A paper (2006), table 2a", "what": "transactions / sec",
         "published": 241.0, "ours": 240.9, "unit": "1/s", "kind": Class.CALIBRATED, "verdict": "pass",
         "error_percent": -0.04,
     }  # fmt: skip
-    return Row(**(known | changes))
+    return FigureRow(**(known | changes))
 
 
 GOOD = row("T2a.tps.NONE")
@@ -43,7 +43,7 @@ CURVE = Figure(
     "A paper",
     "Little.",
     "ms",
-    (Panel("Time", "s", (Line("ours", (1, 10), (2, 3)),)),),
+    (Panel("Time", "s", (FigureLine("ours", (1, 10), (2, 3)),)),),
 )
 
 

@@ -7,7 +7,7 @@ import math
 import numpy as np
 import pytest
 
-from engine.planning.figures import FIGURES, Figure, Line
+from engine.planning.figures import FIGURES, Figure, FigureLine
 
 
 @pytest.fixture(scope="module")
@@ -15,7 +15,7 @@ def figures() -> dict[str, Figure]:
     return {name: make() for name, make in FIGURES.items()}
 
 
-def line(figure: Figure, panel: int, name: str) -> Line:
+def line(figure: Figure, panel: int, name: str) -> FigureLine:
     (found,) = [each for each in figure.panels[panel].lines if each.name == name]
     return found
 

@@ -12,7 +12,7 @@ import engine.published
 from engine.cluster import quorum
 from engine.published import cluster_rules, whitepaper_failover
 from engine.published.fidelity import EXCEPTIONS, SECTIONS, fidelity_rows, render, summary
-from engine.published.rows import Class, Row, explain, number, statement
+from engine.published.rows import Class, FigureRow, explain, number, statement
 from engine.published.table6 import FAILOVER_S
 from engine.published.whitepaper_failover import SEEDS
 
@@ -27,7 +27,7 @@ ERROR_MAX = {True: 15.0, False: 10.0}
     scope="module",
     params=[pytest.param(FEW, id="few runs"), pytest.param(SEEDS, id="all runs", marks=pytest.mark.slow)],
 )
-def rows(request: pytest.FixtureRequest) -> Iterator[list[Row]]:
+def rows(request: pytest.FixtureRequest) -> Iterator[list[FigureRow]]:
     """All rows, those of table 6 from so many runs of each failure."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(whitepaper_failover, "SEEDS", request.param)
@@ -36,7 +36,7 @@ def rows(request: pytest.FixtureRequest) -> Iterator[list[Row]]:
         whitepaper_failover.failovers.cache_clear()
 
 
-def off(rows: list[Row]) -> set[str]:
+def off(rows: list[FigureRow]) -> set[str]:
     """Rows that fail; the median of few runs may be a little further away."""
     few = whitepaper_failover.SEEDS == FEW
     near = {
@@ -45,20 +45,20 @@ def off(rows: list[Row]) -> set[str]:
     return {row.id for row in rows if row.verdict == "fail"} - (near if few else set())
 
 
-def test_all_sections_are_there_with_rows_enough(rows: list[Row]) -> None:
+def test_all_sections_are_there_with_rows_enough(rows: list[FigureRow]) -> None:
     assert len(rows) >= 290
     assert {row.section for row in rows} == set(SECTIONS)
     assert len({row.id for row in rows}) == len(rows)
 
 
-def test_whatever_fails_has_a_reason_and_is_on_the_list(rows: list[Row]) -> None:
+def test_whatever_fails_has_a_reason_and_is_on_the_list(rows: list[FigureRow]) -> None:
     assert off(rows) == set(EXCEPTIONS)
     assert len(EXCEPTIONS) <= EXCEPTIONS_MAX
     assert all(row.reason for row in rows if row.id in off(rows))
     assert not any(row.reason for row in rows if row.verdict == "pass")
 
 
-def test_table_6_is_in_the_band_of_the_runs_and_slower_under_load(rows: list[Row]) -> None:
+def test_table_6_is_in_the_band_of_the_runs_and_slower_under_load(rows: list[FigureRow]) -> None:
     cells = {row.id: row for row in rows if row.id.startswith("T6.") and row.band is not None}
     assert len(cells) == 12
     for cause in FAILOVER_S:
@@ -72,7 +72,7 @@ def test_table_6_is_in_the_band_of_the_runs_and_slower_under_load(rows: list[Row
         assert idle.ours < loaded.ours  # type: ignore[operator]
 
 
-def test_rows_are_plain_json_with_the_promised_keys(rows: list[Row]) -> None:
+def test_rows_are_plain_json_with_the_promised_keys(rows: list[FigureRow]) -> None:
     told: list[dict[str, Any]] = json.loads(json.dumps([row.as_json() for row in rows], allow_nan=False))
     for row in told:
         assert {"id", "source", "what", "published", "ours", "class", "verdict"} <= set(row)
@@ -81,7 +81,7 @@ def test_rows_are_plain_json_with_the_promised_keys(rows: list[Row]) -> None:
         assert ("error_percent" in row) == (row["class"] != "statement")
 
 
-def test_every_cell_of_the_load_tables_is_compared(rows: list[Row]) -> None:
+def test_every_cell_of_the_load_tables_is_compared(rows: list[FigureRow]) -> None:
     ids = {row.id for row in rows}
     for table, measures in (("2a", 5), ("3a", 5), ("2b", 3), ("3b", 3)):
         cells = [id for id in ids if id.startswith(f"T{table}.")]
@@ -89,7 +89,7 @@ def test_every_cell_of_the_load_tables_is_compared(rows: list[Row]) -> None:
     assert sum(id.startswith("MANY.") for id in ids) == 5 * 7 + 1
 
 
-def test_the_text_shows_rows_reasons_and_the_count(rows: list[Row]) -> None:
+def test_the_text_shows_rows_reasons_and_the_count(rows: list[FigureRow]) -> None:
     text = render(rows)
     counts = summary(rows)
     assert f"{counts['rows']} rows: {counts['pass']} pass" in text
@@ -127,7 +127,7 @@ def test_a_listed_reason_does_not_hide_in_a_row_that_passes() -> None:
     assert explain(statement("x", "", "", "", False, ""), "s", {"x": "because"}).reason == "because"
 
 
-def test_the_package_gives_the_same_rows(rows: list[Row], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_package_gives_the_same_rows(rows: list[FigureRow], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("engine.published.fidelity.fidelity_rows", lambda: rows[:3])
     assert engine.published.fidelity_rows() == rows[:3]
 

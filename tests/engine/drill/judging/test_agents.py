@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from app.files import scenario_files
-from engine.drill.judging.agents import AGENTS, Ranking, Standing, rank, table, wrong_in
+from engine.drill.judging.agents import AGENTS, AgentResult, Ranking, rank, table, wrong_in
 from tests.cases import one_in
 from tests.engine.drill.running.test_questions import CHANGES
 from tests.engine.drill.texts import small
@@ -23,8 +23,8 @@ def test_the_order_in_the_small_one(ranking: Ranking) -> None:
     assert ranking.standings[0].agent == "reference"
     assert ranking.of("reference").total == 100.0
     assert ranking.of("reference").finished
-    assert ranking.of("nothing") == Standing("nothing", 10.0, finished=False)
-    assert ranking.of("revert-all") == Standing("revert-all", 10.0, finished=False), "it is refused"
+    assert ranking.of("nothing") == AgentResult("nothing", 10.0, finished=False)
+    assert ranking.of("revert-all") == AgentResult("revert-all", 10.0, finished=False), "it is refused"
     assert ranking.of("worst").total == 0.0
 
 
@@ -79,11 +79,11 @@ def test_shipped_drills_are_in_order(name: str) -> None:
 # --- what the ranking sees ----------------------------------------------------------------------------------
 
 
-def standings(**changed: Standing) -> list[Standing]:
+def standings(**changed: AgentResult) -> list[AgentResult]:
     fair = {
-        "reference": Standing("reference", 100.0, True),
-        "nothing": Standing("nothing", 10.0, False),
-        "worst": Standing("worst", 0.0, False),
+        "reference": AgentResult("reference", 100.0, True),
+        "nothing": AgentResult("nothing", 10.0, False),
+        "worst": AgentResult("worst", 0.0, False),
     }
     return list({**fair, **changed}.values())
 
@@ -91,14 +91,14 @@ def standings(**changed: Standing) -> list[Standing]:
 @pytest.mark.parametrize(
     "behind",
     [
-        Standing("stalling", 99.9, True),
-        Standing("stalling", 100.0, True, aids=1),
-        Standing("stalling", 100.0, True, last_deed_s=60.0),
-        Standing("stalling", 100.0, False),
+        AgentResult("stalling", 99.9, True),
+        AgentResult("stalling", 100.0, True, aids=1),
+        AgentResult("stalling", 100.0, True, last_deed_s=60.0),
+        AgentResult("stalling", 100.0, False),
     ],
 )
-def test_behind_the_reference_is_where_a_trick_belongs(behind: Standing) -> None:
-    assert behind.key > Standing("reference", 100.0, True).key
+def test_behind_the_reference_is_where_a_trick_belongs(behind: AgentResult) -> None:
+    assert behind.key > AgentResult("reference", 100.0, True).key
     assert wrong_in(standings(stalling=behind), TWINS) == []
 
 
@@ -113,27 +113,27 @@ def test_acting_early_is_no_trick_where_nothing_is_to_come() -> None:
 
 
 def test_a_fair_order_is_not_wrong() -> None:
-    assert wrong_in(standings(other=Standing("random 1", 80.0, True)), TWINS) == []
+    assert wrong_in(standings(other=AgentResult("random 1", 80.0, True)), TWINS) == []
 
 
 @pytest.mark.parametrize(
     ("standing", "said"),
     [
-        (Standing("reference", 90.0, True), "the reference earns 90"),
-        (Standing("reference", 100.0, False), "the reference earns 100"),
-        (Standing("nothing", 40.0, False), "doing nothing earns 40"),
-        (Standing("nothing", 20.0, True), "doing nothing earns 20"),
-        (Standing("worst", 11.0, False), "doing the worst earns 11"),
-        (Standing("stalling", 101.0, True), "stalling earns 101, the reference 100"),
-        (Standing("leaving at once", 30.0, False), "leaving at once earns 30, nothing 10"),
-        (Standing("hint farming", 100.0, True, hints_cost=5.0), "has used hints"),
-        (Standing("stalling", 100.0, True), "stalling ranks level with or before the reference"),
-        (Standing("stalling", 100.0, True, reached_s=90.0), "stalling ranks level with or before"),
-        (Standing("random 1", 100.0, False), "random 1 has not finished and earns 100, a finisher 50"),
+        (AgentResult("reference", 90.0, True), "the reference earns 90"),
+        (AgentResult("reference", 100.0, False), "the reference earns 100"),
+        (AgentResult("nothing", 40.0, False), "doing nothing earns 40"),
+        (AgentResult("nothing", 20.0, True), "doing nothing earns 20"),
+        (AgentResult("worst", 11.0, False), "doing the worst earns 11"),
+        (AgentResult("stalling", 101.0, True), "stalling earns 101, the reference 100"),
+        (AgentResult("leaving at once", 30.0, False), "leaving at once earns 30, nothing 10"),
+        (AgentResult("hint farming", 100.0, True, hints_cost=5.0), "has used hints"),
+        (AgentResult("stalling", 100.0, True), "stalling ranks level with or before the reference"),
+        (AgentResult("stalling", 100.0, True, reached_s=90.0), "stalling ranks level with or before"),
+        (AgentResult("random 1", 100.0, False), "random 1 has not finished and earns 100, a finisher 50"),
     ],
 )
-def test_what_is_out_of_order(standing: Standing, said: str) -> None:
-    low = Standing("random 2", 50.0, True)
+def test_what_is_out_of_order(standing: AgentResult, said: str) -> None:
+    low = AgentResult("random 2", 50.0, True)
     found = wrong_in([*standings(**{standing.agent: standing}), low], TWINS)
     assert any(text.startswith(said) or said in text for text in found), found
 

@@ -11,7 +11,7 @@ from engine.drill.judging.skills import (
     WEIGHTS,
     Course,
     Practised,
-    Standing,
+    SkillStanding,
     by_key,
     due_list,
     skills,
@@ -39,7 +39,7 @@ def ran(
     return Practised(name, mode, score, hints, day(at), played_s)
 
 
-def quorum(*runs: Practised, now: float) -> Standing:
+def quorum(*runs: Practised, now: float) -> SkillStanding:
     return next(s for s in standings(runs, TRAINED, day(now)) if s.skill.key == "quorum")
 
 
