@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -28,6 +29,7 @@ from tests.drivers.follow import DRIVERS as BY_DRIVER
 from tests.drivers.follow import ODBC, follow
 from tests.drivers.profiles import client_name
 from tests.drivers.profiles import lab as with_profiles
+from tests.drivers.relay import Relay
 
 ROOT = Path(__file__).parents[3]
 PROFILES = {"pyodbc": "odbc-18", "mssql-python": "mssql-python", "pymssql": "freetds"}
@@ -137,34 +139,37 @@ def connect(driver: str, served: Served, **options: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("driver", "options"),
+    ("driver", "hidden", "options"),
     [
-        ("python-tds", {}),
-        ("python-tds", {"cafile": "CERTIFICATE", "validate_host": False}),
-        ("python-tds", {"cafile": "CERTIFICATE", "validate_host": False, "enc_login_only": True}),
-        ("pymssql", {"encryption": "off"}),
-        ("pymssql", {"encryption": "request"}),
-        ("pymssql", {"encryption": "require"}),
-        ("pyodbc", {"encrypt": "no"}),
-        ("pyodbc", {"encrypt": "yes"}),
-        ("pyodbc", {"encrypt": "strict;ServerCertificate=CERTIFICATE"}),
-        ("mssql-python", {"encrypt": "no"}),
-        ("mssql-python", {"encrypt": "yes"}),
-        ("mssql-python", {"encrypt": "strict;ServerCertificate=CERTIFICATE"}),
+        ("python-tds", "none", {}),
+        ("python-tds", "all", {"cafile": "CERTIFICATE", "validate_host": False}),
+        ("python-tds", "login", {"cafile": "CERTIFICATE", "validate_host": False, "enc_login_only": True}),
+        ("pymssql", "none", {"encryption": "off"}),
+        ("pymssql", "login", {"encryption": "request"}),
+        ("pymssql", "all", {"encryption": "require"}),
+        ("pyodbc", "login", {"encrypt": "no"}),
+        ("pyodbc", "all", {"encrypt": "yes"}),
+        ("pyodbc", "strict", {"encrypt": "strict;ServerCertificate=CERTIFICATE"}),
+        ("mssql-python", "login", {"encrypt": "no"}),
+        ("mssql-python", "all", {"encrypt": "yes"}),
+        ("mssql-python", "strict", {"encrypt": "strict;ServerCertificate=CERTIFICATE"}),
     ],
     ids=str,
 )
 def test_a_login_comes_through_with_tls_and_without(
-    served: Served, driver: str, options: dict[str, Any]
+    served: Served, driver: str, hidden: str, options: dict[str, Any]
 ) -> None:
+    """What TLS hides is seen on the wire."""
     said = {
         name: value.replace("CERTIFICATE", str(served.certificate)) if isinstance(value, str) else value
         for name, value in options.items()
     }
-    connection = connect(driver, served, **said)
+    relay = Relay(served.principal["port"])
+    connection = DRIVERS[driver][0]({**served.principal, "port": relay.port}, **said)
     cursor = connection.cursor()
     cursor.execute("SELECT @@SERVERNAME")
     assert tuple(cursor.fetchone()) == ("SERVER_A",)
+    assert relay.way == hidden
     connection.close()
 
 
@@ -290,10 +295,15 @@ def test_an_error_tells_number_severity_state_procedure_and_line(served: Served)
         assert (error.number, error.severity, error.state, error.line) == (50000, 13, 42, 3)
         assert (error.procname, error.srvname) == ("bad", "SERVER_A")
     with connect_pymssql(served.principal, autocommit=True) as connection:
-        with pytest.raises(pymssql.DatabaseError) as there:
-            connection.cursor().execute("EXEC bad")
-        assert there.value.args[0] == 50000
-        connection.cursor().execute("DROP PROCEDURE bad")
+        below = (
+            connection._conn
+        )  # what it is made of tells all of it, where the DB-API has a number and a text
+        with pytest.raises(pymssql._mssql.MSSQLDatabaseException) as there:
+            below.execute_non_query("\nEXEC bad")
+        error = there.value
+        assert (error.number, error.severity, error.state, error.line) == (50000, 13, 42, 3)
+        assert error.procname == b"bad"
+        below.execute_non_query("DROP PROCEDURE bad")
 
 
 @EACH
@@ -350,23 +360,57 @@ def test_a_batch_is_cancelled_and_the_connection_goes_on(served: Served, driver:
 # --- SQLAlchemy ----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("dialect", ["mssql+pymssql", "mssql+pyodbc"])
+DIALECTS = {"mssql+pymssql": connect_pymssql, "mssql+pyodbc": connect_pyodbc}
+
+
+def sqlalchemy_engine(dialect: str, *there: dict[str, Any]) -> sqlalchemy.Engine:
+    """A pool of connections to the first of *there* that lets it in."""
+
+    def creator() -> Any:
+        for server in there[:-1]:
+            with suppress(Exception):
+                return DIALECTS[dialect](server)
+        return DIALECTS[dialect](there[-1])
+
+    return sqlalchemy.create_engine(f"{dialect}://", creator=creator, pool_pre_ping=True)
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
 def test_sqlalchemy_works_with_a_table(served: Served, dialect: str) -> None:
-    creators: dict[str, Callable[[], Any]] = {
-        "mssql+pymssql": lambda: connect_pymssql(served.principal),
-        "mssql+pyodbc": lambda: connect_pyodbc(served.principal),
-    }
-    engine = sqlalchemy.create_engine(f"{dialect}://", creator=creators[dialect])
+    engine = sqlalchemy_engine(dialect, served.principal)
+    column, of = sqlalchemy.Column, sqlalchemy.types
     table = sqlalchemy.Table(
         "orders",
         sqlalchemy.MetaData(),
-        sqlalchemy.Column("id", sqlalchemy.Integer, primary_key=True),
-        sqlalchemy.Column("note", sqlalchemy.Unicode(50)),
+        column("id", of.Integer, primary_key=True),
+        column("note", of.Unicode(50)),
+        column("amount", of.Numeric(9, 2)),
+        column("at", of.DateTime),
+        column("open", of.Boolean),
     )
+    row = ("ü", Decimal("-12.50"), dt.datetime(2005, 11, 7, 12, 34, 56), True)
     with engine.begin() as connection:
         table.create(connection)
-        assert connection.execute(table.insert().values(note="ü")).inserted_primary_key == (1,)
-        assert connection.execute(table.select()).all() == [(1, "ü")]
+        made = connection.execute(table.insert().values(dict(zip(table.c.keys()[1:], row, strict=True))))
+        assert made.inserted_primary_key == (1,)
+        connection.execute(table.insert(), [{"note": None}] * 2)
+    with engine.connect() as connection:
+        connection.execute(table.delete())
+        with pytest.raises(sqlalchemy.exc.DBAPIError, match="bad news"):
+            connection.exec_driver_sql("RAISERROR('bad news', 13, 42)")
+        connection.rollback()
+    ten = " CROSS JOIN ".join(
+        f"(VALUES (0),(1),(2),(3),(4),(5),(6),(7),(8),(9)) AS {name}(x)" for name in "abcd"
+    )
+    with engine.begin() as connection:
+        wanted = table.select().where(table.c.id <= sqlalchemy.bindparam("most")).order_by(table.c.id)
+        nulls = (None,) * 4
+        assert connection.execute(wanted, {"most": 2}).all() == [(1, *row), (2, *nulls)]
+        assert connection.execute(sqlalchemy.select(sqlalchemy.func.count()).select_from(table)).scalar() == 3
+        numbers = "a.x + 10 * b.x + 100 * c.x + 1000 * d.x"
+        many = connection.exec_driver_sql(f"SELECT {numbers} AS n FROM {ten} ORDER BY n").scalars().all()
+        assert many == list(range(10_000))
+        assert [one["name"] for one in sqlalchemy.inspect(connection).get_columns("orders")] == table.c.keys()
         table.drop(connection)
     engine.dispose()
 
@@ -384,6 +428,10 @@ def test_after_a_failover_each_driver_does_as_its_profile_and_finds_the_new_prin
     asked = {"HOST": there["host"], "PORT": str(there["port"]), "PARTNER": "", "PASSWORD": there["password"],
              "TIMEOUT": "0"}  # fmt: skip
     ready, back = threading.Semaphore(0), dict[str, float]()
+    pools = [sqlalchemy_engine(dialect, there, served.servers["SERVER_B"]) for dialect in DIALECTS]
+    for pool in pools:
+        with pool.connect() as kept:
+            assert kept.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_A"
 
     def application(name: str) -> None:
         if follow(lambda: BY_DRIVER[name](asked), ready.release, over.is_set):
@@ -404,6 +452,10 @@ def test_after_a_failover_each_driver_does_as_its_profile_and_finds_the_new_prin
         cursor.execute("SELECT @@SERVERNAME, DB_NAME()")
         assert tuple(cursor.fetchone()) == ("SERVER_B", "Sales")
         connection.close()
+    for pool in pools:
+        with pool.connect() as anew:
+            assert anew.exec_driver_sql("SELECT @@SERVERNAME").scalar() == "SERVER_B"
+        pool.dispose()
     time.sleep(2.5)  # the pause between two logins of an application, and some: whoever follows is back
     events = [json.loads(line) for line in list(served.heard)]
     (stopped,) = (event["t_s"] for event in events if event["kind"] == "fault")
