@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -67,7 +69,7 @@ RISKY_SQL = tuple(
 SETTLED_S = 140.0
 
 
-def run(actions: list[str], gap_s: float, **kind: object) -> World:
+def run(actions: list[str], gap_s: float, **kind: Any) -> World:
     world = lab(**kind)
     joined = " ".join(actions)
     witness = bool(kind.get("witness", True))
