@@ -32,7 +32,7 @@ from engine.protocol import (
     startup,
     streams,
 )
-from engine.tsql.language.polling import only_reads
+from engine.tsql.language.read_only import only_reads
 from engine.verbs import VERBS, ledger
 from engine.words import mark, say
 

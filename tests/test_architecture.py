@@ -25,7 +25,7 @@ ENGINE_LAYERS = (
         "engine.messages",
         "engine.stepwise",
         "engine.written",
-        "engine.replaced",
+        "engine.replace",
     ),
     ("engine.events", "engine.inputs", "engine.flow"),
     ("engine.model",),  # the world holds the flow's arrays and the events to come

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from app.cli import bundles, checks, classes, lists, measures, par, runs, serving, support, sweep
+from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
 from app.cli.terms import Unusable, loaded
 from app.exit_codes import UNUSABLE
 from app.files.scenario_files import NoScenario
@@ -21,7 +21,7 @@ from engine.drill.judging.report import program_version
 OpenWindow = Callable[[Scenario | None], int]
 """Shows the window, on a scenario if one is given; returns the exit code."""
 
-MODULES: Final = (lists, runs, serving, classes, par, sweep, checks, bundles, measures, support)
+MODULES: Final = (lists, runs, serve, classes, par, sweep, checks, bundles, measures, support)
 """In the order in which help names their commands."""
 
 

@@ -19,13 +19,13 @@ from app.files.bundle import Bundle, BundleProblems
 from app.files.bundle_store import CannotKeep
 from app.files.folders import default_folder
 from app.files.scenario_files import NoScenario
-from engine.drill.authoring import recorded
+from engine.drill.authoring import run_scenario
 from engine.drill.authoring.contents import visible
 from engine.drill.authoring.lint import lint
 from engine.drill.authoring.problems import Problem, ScenarioProblems
 
 if TYPE_CHECKING:
-    from app.files.accepted import Accepted
+    from app.files.accepted_files import Accepted
     from app.storage import Profile
 
 DIGITS_MIN: Final = 8
@@ -98,7 +98,7 @@ def _make(options: argparse.Namespace) -> int:
     scenarios, runs, title = dict[str, str](), dict[str, bytes](), options.title
     for part in options.parts:
         if part.endswith(".json"):
-            name, content = recorded.slug(Path(part).stem), _bytes(Path(part))
+            name, content = run_scenario.slug(Path(part).stem), _bytes(Path(part))
             if runs.setdefault(name, content) != content:
                 raise NoScenario(f"mirrordrill: two runs would have the name {name}")
             continue
@@ -189,10 +189,10 @@ def _remove(options: argparse.Namespace) -> int:
 
 
 def _accepted(options: argparse.Namespace) -> int:
-    from app.files import accepted  # brings the database in
+    from app.files import accepted_files  # brings the database in
 
     with _profile() as profile:
-        known = accepted.listed(accepted.remembered(profile)) if profile is not None else []
+        known = accepted_files.listed(accepted_files.remembered(profile)) if profile is not None else []
     for one in known:
         title = visible(one.title).replace("\n", " ") or "title unknown"
         by = visible(one.author).replace("\n", " ")
@@ -201,15 +201,15 @@ def _accepted(options: argparse.Namespace) -> int:
 
 
 def _forget(options: argparse.Namespace) -> int:
-    from app.files import accepted
+    from app.files import accepted_files
 
     if bool(options.sha256) == options.all:
         raise Unusable("give the SHA-256 of a file, as `bundle accepted` prints it, or --all")
     with _profile() as profile:
-        known = accepted.remembered(profile) if profile is not None else []
-        gone = _named(accepted.listed(known), options.sha256)
+        known = accepted_files.remembered(profile) if profile is not None else []
+        gone = _named(accepted_files.listed(known), options.sha256)
         if profile is not None and gone:
-            accepted.keep(profile, accepted.without(known, (one.sha256 for one in gone)))
+            accepted_files.keep(profile, accepted_files.without(known, (one.sha256 for one in gone)))
     for one in gone:
         print(f"{one.sha256} forgotten")
     return AS_ASKED

@@ -250,21 +250,21 @@ def _replay(options: argparse.Namespace) -> int:
 
 
 def _record(options: argparse.Namespace) -> int:
-    from engine.drill.authoring import recorded
+    from engine.drill.authoring import run_scenario
 
     _, drill = recorded_run(options.run)
     target = Path(options.target)
     name = target.name.removesuffix(".toml")
-    if target.suffix != ".toml" or recorded.slug(name) != name:
+    if target.suffix != ".toml" or run_scenario.slug(name) != name:
         raise Unusable(
             f"{target.name} is not a valid name for a scenario; expected a name such as my-drill.toml, in small letters"
         )
     try:
-        text = recorded.scenario_from_drill(drill, name)
-    except recorded.CannotRecord as problem:
+        text = run_scenario.scenario_from_drill(drill, name)
+    except run_scenario.CannotRecord as problem:
         print(problem, file=sys.stderr)
         return ANSWER_IS_NO
     write(text, target)
-    left = len(list(recorded.prompts(tomllib.loads(text))))
+    left = len(list(run_scenario.prompts(tomllib.loads(text))))
     print(f"{target} written; {left} texts are still to be written: `mirrordrill check {target}` lists them")
     return AS_ASKED

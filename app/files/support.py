@@ -14,7 +14,7 @@ from typing import Final
 
 from app.doctor import Finding
 from app.files import whole_file
-from app.files.accepted import ACCEPTED
+from app.files.accepted_files import ACCEPTED
 from app.files.known_words import HIDDEN, Names, act, sentence
 from app.storage import Profile, StorageProblem
 from engine.drill.judging.report import program_version

@@ -15,7 +15,7 @@ from PySide6.QtWidgets import QApplication, QMessageBox
 
 from app import plain_imports  # noqa: F401  # before all others
 from app.main_window.appearance import apply_theme
-from app.main_window.preload import Ahead
+from app.main_window.preload import Preload
 from app.main_window.speech import speak
 from app.main_window.start import GivenUp, Start
 from app.main_window.window import TITLE, MainWindow
@@ -46,13 +46,13 @@ def open_window(scenario: Scenario | None) -> int:
     before, sys.excepthook = sys.excepthook, lambda *fault: _stop_loudly(window, before, *fault)
     with ExitStack() as at_the_end:
         at_the_end.callback(setattr, sys, "excepthook", before)
-        gc.disable()  # until everything is there, see ahead.settle
+        gc.disable()  # until everything is there, see preload.settle
         at_the_end.callback(gc.enable)
         start = Start(window, lambda: _profile(at_the_end))
         at_the_end.callback(start.end)
-        ahead = Ahead(window)
-        at_the_end.callback(ahead.end)
-        window.ready.connect(ahead.begin)
+        preload = Preload(window)
+        at_the_end.callback(preload.end)
+        window.ready.connect(preload.begin)
         window.show()
         if scenario is not None:
             app.setOverrideCursor(Qt.CursorShape.WaitCursor)

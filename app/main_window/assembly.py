@@ -22,7 +22,7 @@ from app.main_window.appearance import Appearance
 from app.main_window.branches import BranchViews
 from app.main_window.bundles import Bundling
 from app.main_window.cards import CardPlaces
-from app.main_window.closing import Closing
+from app.main_window.close import Closing
 from app.main_window.commands import Commands
 from app.main_window.debrief_page import Debriefing
 from app.main_window.desk import Desk
@@ -48,8 +48,8 @@ from app.main_window.replay import Replay
 from app.main_window.replay_progress import Loading
 from app.main_window.run_as_scenario import RunAsScenario
 from app.main_window.runs import Runs
+from app.main_window.save_scenario import ScenarioSaver
 from app.main_window.scenario_editor import Editing
-from app.main_window.scenario_saving import ScenarioSaver
 from app.main_window.scripts import Scripts
 from app.main_window.session import Session
 from app.main_window.settings_writer import SettingsWriter

@@ -18,7 +18,7 @@ from app.views.bundles import BundleMaker, KeptBundle, KeptBundles
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.notice import Notice
 from app.words.language import tr, trn
-from engine.drill.authoring import recorded
+from engine.drill.authoring import run_scenario
 from engine.drill.authoring.contents import visible
 
 
@@ -64,7 +64,7 @@ class Bundling(QObject):
 
     def _ask_where(self) -> None:
         assert self.maker is not None
-        suggested = str(Path.home() / f"{recorded.slug(self.maker.title_field.text())}{bundle.SUFFIX}")
+        suggested = str(Path.home() / f"{run_scenario.slug(self.maker.title_field.text())}{bundle.SUFFIX}")
         kinds = tr("Bundles (*.mirrordrill)")
         chosen, _ = QFileDialog.getSaveFileName(self._parent, tr("Export as a bundle"), suggested, kinds)
         if chosen:

@@ -10,9 +10,10 @@ from app.files.scenario_files import NoScenario
 from app.files.summary import Summary, place
 from app.storage import Profile, ResultRow, StorageProblem, UnfinishedRun
 from app.view_models import progress
+from app.view_models.drill_cards import Card
 from app.view_models.progress import Progress
 from app.views.history import Run
-from app.views.scenario_picker import FIRST_DRILL, Card
+from app.views.scenario_picker import FIRST_DRILL
 from app.widgets.interrupted_runs import Interrupted
 from app.words.language import tr
 from engine.constants import TICKS_PER_S

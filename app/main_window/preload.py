@@ -24,7 +24,7 @@ LOOK_MS: Final = 50
 """How often is looked whether a thread is done. Every look interrupts it."""
 
 
-class Ahead(QObject):
+class Preload(QObject):
     """Loads in threads, which touch nothing of Qt. The flow model is compiled by a process of its own, so that
     nobody waits at the first start after an installation; once it is in numba's cache it is loaded from there."""
 

@@ -10,15 +10,15 @@ from typing import Final
 from PySide6.QtCore import QObject
 from PySide6.QtWidgets import QWidget
 
-from app.files import accepted, bundle_store, run_files, scenario_files
-from app.files.accepted import Accepted
+from app.files import accepted_files, bundle_store, run_files, scenario_files
+from app.files.accepted_files import Accepted
 from app.files.bundle import Bundle
 from app.files.bundle_store import CannotKeep, Offer, RunOffer
 from app.files.run_files import NoRun
 from app.main_window.navigation import Navigation
 from app.main_window.session import Session
 from app.storage import Profile, StorageProblem
-from app.views.accepted import AcceptedFile, AcceptedFiles
+from app.views.accepted_files import AcceptedFile, AcceptedFiles
 from app.views.quarantine import Fact, Item, Quarantine, facts_of
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.notice import Notice
@@ -193,13 +193,13 @@ class Gate(QObject):
         if profile is None:
             return []
         with suppress(StorageProblem):  # the start says what is wrong with the profile
-            return accepted.remembered(profile)
+            return accepted_files.remembered(profile)
         return []
 
     def _remember(self, new: Iterable[Accepted]) -> None:
         known = self._accepted
         for one in new:
-            known = accepted.with_one(known, one)
+            known = accepted_files.with_one(known, one)
         self._keep(known)
 
     def _keep(self, known: list[Accepted]) -> None:
@@ -208,7 +208,7 @@ class Gate(QObject):
         profile = self._profile
         if profile is not None:
             try:
-                accepted.keep(profile, known)
+                accepted_files.keep(profile, known)
             except StorageProblem as problem:
                 self._notice.warn(str(problem))
 
@@ -229,7 +229,7 @@ class Gate(QObject):
 
     def forget(self, digests: list[str]) -> None:
         """The texts with these SHA-256 are shown again before they open."""
-        self._keep(accepted.without(self._accepted, digests))
+        self._keep(accepted_files.without(self._accepted, digests))
         self._fill()
         still = len(set(digests) & _here())
         if still:
@@ -242,7 +242,7 @@ class Gate(QObject):
 
     def _fill(self) -> None:
         if self.listed is not None:
-            found = accepted.listed(self._accepted)
+            found = accepted_files.listed(self._accepted)
             self.listed.show_files([AcceptedFile(one.sha256, one.title, one.author, one.on) for one in found])
 
 

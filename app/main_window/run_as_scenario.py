@@ -8,12 +8,12 @@ from typing import Final
 from PySide6.QtCore import QObject
 
 from app.main_window.play import Play
-from app.main_window.scenario_saving import ScenarioSaver
+from app.main_window.save_scenario import ScenarioSaver
 from app.main_window.session import Session
 from app.widgets.notice import Notice
 from app.words.language import tr
 from app.words.sentences import said
-from engine.drill.authoring import recorded
+from engine.drill.authoring import run_scenario
 from engine.drill.running import seat
 from engine.drill.running.drill import Drill
 
@@ -60,10 +60,10 @@ class RunAsScenario(QObject):
     def _write(self, drill: Drill, file: Path) -> None:
         """Write *drill* to *file*, wholly or not at all; what stands against it is said."""
         try:
-            text = recorded.scenario_from_drill(drill, file.stem)
-        except recorded.CannotRecord as problem:
+            text = run_scenario.scenario_from_drill(drill, file.stem)
+        except run_scenario.CannotRecord as problem:
             self._notice.warn(said(str(problem)))
             return
         if self._saver.write(file, text):
             told = tr("Saved: {file}. Replace the texts that begin with “{mark}”; check lists them.")
-            self._notice.tell(told.format(file=file, mark=recorded.TO_WRITE.strip()))
+            self._notice.tell(told.format(file=file, mark=run_scenario.TO_WRITE.strip()))

@@ -21,13 +21,13 @@ from app.main_window.navigation import Navigation
 from app.main_window.play import Play
 from app.main_window.quarantine import Gate
 from app.main_window.query_drafts import EDITOR_DRAFT, Pause
-from app.main_window.scenario_saving import ScenarioSaver
+from app.main_window.save_scenario import ScenarioSaver
 from app.storage import Profile, StorageProblem
 from app.widgets.busy import busy
 from app.widgets.notice import Notice
 from app.words.language import tr
 from app.words.sentences import said as said_of
-from engine.drill.authoring import recorded
+from engine.drill.authoring import run_scenario
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running import seat
 from engine.drill.running.drill import Drill
@@ -167,8 +167,8 @@ class Editing(QObject):
             return
         name = run_as_scenario.suggested_name(drill)
         try:
-            text = recorded.scenario_from_drill(drill, name)
-        except recorded.CannotRecord as problem:
+            text = run_scenario.scenario_from_drill(drill, name)
+        except run_scenario.CannotRecord as problem:
             self._notice.warn(said_of(str(problem)))
         else:
             self.page.show_text(text, None, saved=False, name=name)
@@ -252,7 +252,7 @@ class Editing(QObject):
             text, file, name = str(draft["text"]), str(draft["file"]), str(draft.get("name", ""))
         except (ValueError, KeyError, TypeError, AttributeError):
             return False
-        page.show_text(text, Path(file) if file else None, saved=False, name=recorded.slug(name))
+        page.show_text(text, Path(file) if file else None, saved=False, name=run_scenario.slug(name))
         said = tr("{file} is open as you left it, still unsaved.")
         self._notice.tell(said.format(file=page.file_name))
         return True
@@ -272,7 +272,7 @@ class Editing(QObject):
 
 def _copy_name(name: str) -> str:
     """What a copy of the drill *name* is called until the author chooses: a name that no drill has."""
-    made = bare = f"{recorded.slug(name)[:NAME_KEPT]}-copy"
+    made = bare = f"{run_scenario.slug(name)[:NAME_KEPT]}-copy"
     folder, number = scenario_files.own_folder(), 1
     while scenario_files.is_shipped_name(made) or (folder / f"{made}.toml").exists():
         number += 1
@@ -283,7 +283,7 @@ def _copy_name(name: str) -> str:
 def _title(text: str) -> str:
     """The scenario's title as the name of a file; empty where there is none, or none that can be read."""
     try:
-        return recorded.slug(str(tomllib.loads(text).get("title", "")))
+        return run_scenario.slug(str(tomllib.loads(text).get("title", "")))
     except (ValueError, RecursionError):
         return ""
 

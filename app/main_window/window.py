@@ -15,7 +15,8 @@ from app.files import folders, summary
 from app.main_window.menus import MENUS
 from app.main_window.on_screen import OnScreen, title_bar_px
 from app.settings import WindowSettings
-from app.views.scenario_picker import Card, ScenarioPicker
+from app.view_models.drill_cards import Card
+from app.views.scenario_picker import ScenarioPicker
 from app.widgets.notice import Notice
 from app.widgets.room import Pages, scrolling
 from app.words.language import tr

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Self
 
 from app.files.folders import default_folder
-from app.storage import branches, deleting, mark, results, runs
+from app.storage import branches, deletion, mark, results, runs
 from app.storage.branches import StoredBranch
 from app.storage.database import Database, check, open_database
 from app.storage.results import ResultRow
@@ -104,7 +104,7 @@ class Profile:
         doomed = list(run_ids)
         with self._database.transaction() as db:
             for run_id in doomed:
-                deleting.finished(db, run_id)
+                deletion.finished(db, run_id)
             marked = mark.read(self.file.parent)
             if (
                 marked is not None and marked.run_id in doomed

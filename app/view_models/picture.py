@@ -10,7 +10,7 @@ from dataclasses import replace
 from functools import cache
 from typing import Final, Protocol
 
-from app.view_models import grouped
+from app.view_models import group_picture
 from app.view_models.faces import (
     REDO_QUEUE,
     SEND_QUEUE,
@@ -72,7 +72,7 @@ def picture_of(world: World, opened: str = "") -> Picture:
                 _server_face(world, server, index, readings, opened)
                 for index, server in enumerate(world.instances.values())
             ),
-            *grouped.computer_faces(world),
+            *group_picture.computer_faces(world),
         ),
         clients=tuple(_client_face(world, client, readings) for client in world.clients.values()),
         links=tuple(_link_faces(world, readings)),
@@ -167,7 +167,7 @@ def _server_face(world: World, server: Instance, index: int, readings: Readings,
     in_full = len(copies) <= COPIES_IN_FULL
     return ServerFace(
         name=server.name,
-        kind=grouped.kind(world, server) or ("witness" if not copies else "partner"),
+        kind=group_picture.kind(world, server) or ("witness" if not copies else "partner"),
         colour=index,
         status=status_of(world, server),
         version=server.version,
@@ -176,9 +176,9 @@ def _server_face(world: World, server: Instance, index: int, readings: Readings,
         ),
         grid=() if in_full else tuple((copy.database, _copy_state(world, copy)) for copy in copies),
         duties=tuple(duties),
-        troubles=(*grouped.notes(world, server), *_troubles(world.computers[server.computer])),
-        place=grouped.place(server),
-        listeners=tuple(grouped.listeners(world, server)),
+        troubles=(*group_picture.notes(world, server), *_troubles(world.computers[server.computer])),
+        place=group_picture.place(server),
+        listeners=tuple(group_picture.listeners(world, server)),
     )
 
 
@@ -235,8 +235,8 @@ _NO_INSTANCE: Final = Sign(mark("instance is down"), "idle", "bar")
 
 
 def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace:
-    role = grouped.role(copy) or _ROLE[copy.mirroring.role]
-    if role is _ROLE[None] and not grouped.can_be_mirrored(world):
+    role = group_picture.role(copy) or _ROLE[copy.mirroring.role]
+    if role is _ROLE[None] and not group_picture.can_be_mirrored(world):
         role = replace(role, text="")  # nobody asks for its role
     running = world.instances[copy.server].running
     if not running:
@@ -260,7 +260,7 @@ def _copy_face(world: World, copy: DatabaseCopy, readings: Readings) -> CopyFace
 
 def _state(copy: DatabaseCopy) -> Sign | None:
     """State of the copy in its group; None without one."""
-    return _STATE[copy.mirroring.state] if copy.mirroring.state is not None else grouped.state(copy)
+    return _STATE[copy.mirroring.state] if copy.mirroring.state is not None else group_picture.state(copy)
 
 
 def _copy_state(world: World, copy: DatabaseCopy) -> Sign:
@@ -273,7 +273,7 @@ def _copy_state(world: World, copy: DatabaseCopy) -> Sign:
 def _copy_signs(world: World, copy: DatabaseCopy) -> Iterator[Sign]:
     if copy.stream is None and copy.mirroring.role is not Role.MIRROR:
         yield _service_sign(world, copy)
-    yield from grouped.signs(world, copy)
+    yield from group_picture.signs(world, copy)
     if copy.mirroring.guid is not None and copy.mirroring.witness is not None:
         agreed = quorum.has_quorum(world, copy)
         yield Sign(
@@ -344,7 +344,7 @@ def _link_faces(world: World, readings: Readings) -> Iterator[LinkFace]:
         believed.setdefault(_ends(me, peer), []).append(contact.connected)
     pairs = (
         *_session_pairs(world),
-        *grouped.pairs(world),
+        *group_picture.pairs(world),
         *_client_pairs(world),
         *_changed_pairs(world),
     )
@@ -431,7 +431,7 @@ def _link_face(world: World, a: str, b: str, kind: str, readings: Readings, beli
         active=active,
         log_kb_per_s=log_kb_per_s,
         acknowledged=log_kb_per_s > 0.0
-        and (_safety(world, a, b) is Safety.FULL or grouped.synchronous(world, a, b)),
+        and (_safety(world, a, b) is Safety.FULL or group_picture.synchronous(world, a, b)),
         pinged=kind != "client" and passing and all(believed) and bool(believed),
     )
 
@@ -469,7 +469,7 @@ def _link_notes(world: World, a: str, b: str, kind: str, in_use: bool, log_kb_pe
     if kind == "mirroring" and in_use:
         yield tr("safety {safety}").format(safety=_safety(world, a, b).name)
     if kind == "replica" and in_use:
-        yield tr("synchronous") if grouped.synchronous(world, a, b) else tr("asynchronous")
+        yield tr("synchronous") if group_picture.synchronous(world, a, b) else tr("asynchronous")
     measured = _measured(network.link(world, a, b))
     if kind in LOGGED and in_use:
         yield f"{measured} · " + tr("log {rate}").format(rate=formatting.kb_per_s(round(log_kb_per_s)))

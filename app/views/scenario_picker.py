@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, Final
 
@@ -29,14 +28,14 @@ from PySide6.QtWidgets import (
 )
 
 from app.files import course, proof
-from app.files.summary import LEVELS, Summary
+from app.files.summary import LEVELS
+from app.view_models.drill_cards import ORDERS, Card
 from app.widgets import theme
 from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
 from app.widgets.prose import Prose
 from app.widgets.reader import follow_selection, name_box, say
 from app.widgets.theme import Tokens
-from app.words import formatting
-from app.words.language import mark, tr, trn
+from app.words.language import tr, trn
 from engine.drill.judging import skills
 
 DUE: Final = "due"
@@ -57,88 +56,6 @@ _LINES_MAX: Final = 2
 """Title and summary take so many lines each where the page is narrow."""
 _LEFT_PX, _RIGHT_PX = 16, 14
 """Room beside the words."""
-
-
-@dataclass(frozen=True, slots=True)
-class Card(Summary):
-    """A scenario as the page shows it: what it is, and how the learner stands with it."""
-
-    best: float | None = None
-    """Best score so far; None: not finished yet without having gone back."""
-    last: float | None = None
-    """Score of the last run."""
-    tries: int = 0
-    """Finished runs."""
-    due: bool = False
-    """It is to be repeated now."""
-    begun: bool = False
-    """A run was begun, finished or not."""
-    first: bool = False
-    """The one to begin with; nothing was begun so far."""
-    known: bool = False
-    """The learner's results have been read; before that nothing is said of them."""
-
-    @classmethod
-    def of(cls, summary: Summary, **standing: Any) -> Card:
-        """The card of a scenario; *standing*: the fields that are the learner's."""
-        return cls(**{field.name: getattr(summary, field.name) for field in fields(summary)}, **standing)
-
-    @property
-    def facts(self) -> str:
-        parts = [tr(self.level), f"{self.minutes} min"]
-        parts += [self.result] if self.result else []
-        parts += [] if self.shipped else [self.origin or tr("yours")]
-        return "  ·  ".join(parts)
-
-    @property
-    def result(self) -> str:
-        if not self.scored:
-            return tr("free play")
-        if not self.known:
-            return ""
-        if self.last is None:
-            return (
-                tr("not finished yet")
-                if self.begun
-                else tr("begin here")
-                if self.first
-                else tr("not tried yet")
-            )
-        if self.best is None:
-            return tr("last {last} of 100").format(last=formatting.plain(self.last))
-        if self.tries < 2:
-            return tr("best {best} of 100").format(best=formatting.plain(self.best))
-        return tr("best {best}, last {last} of 100").format(
-            best=formatting.plain(self.best), last=formatting.plain(self.last)
-        )
-
-    @property
-    def searched(self) -> str:
-        """What the search looks into: level and skills in English and as they are shown."""
-        titles = [skills.title_of(key) for key in self.skills]
-        words = (
-            self.name,
-            self.title,
-            self.summary,
-            self.level,
-            tr(self.level),
-            *self.skills,
-            *titles,
-            *map(tr, titles),
-        )
-        return " ".join(words).lower()
-
-
-ORDERS: Final[tuple[tuple[str, Callable[[Card], object]], ...]] = (
-    (mark("By level"), lambda card: ()),
-    (mark("By measured difficulty"), lambda card: proof.place(card.name) if card.shipped else math.inf),
-    (mark("Shortest first"), lambda card: card.minutes),
-    (mark("Weakest first"), lambda card: (card.best is None, card.best or 0.0)),
-    (mark("Not tried first"), lambda card: (card.begun or card.last is not None, not card.scored)),
-    (mark("By title"), lambda card: card.title.lower()),
-    (mark("Course of groups"), lambda card: course.place(card.name)),
-)
-"""Ways to order the drills; what one of them does not tell apart stays in the order in which it came."""
 
 
 class ScenarioPicker(QWidget):

@@ -86,9 +86,11 @@ def _always(_: World) -> object:
 
 
 def _can_be_mirrored(world: World) -> object:
-    from app.view_models import grouped  # brings the engine in, for which the window's start does not wait
+    from app.view_models import (
+        group_picture,  # brings the engine in, for which the window's start does not wait
+    )
 
-    return grouped.can_be_mirrored(world)
+    return group_picture.can_be_mirrored(world)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final
 
-from engine.availability import leaving, movement, replicas
+from engine.availability import movement, removal, replicas
 from engine.cluster import config, roles
 from engine.flow.recovery import undo_s
 from engine.model import (
@@ -24,7 +24,7 @@ from engine.model import (
     World,
 )
 from engine.protocol import causes, errorlog, lineage, losses, names, network, streams
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.words import Sentence, mark, say
 
 ONLINE_S: Final = 2.5
@@ -388,7 +388,7 @@ def register(world: World, server: str, listener: AvailabilityListener) -> None:
 
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
-    "availability.leave": leaving.watch,
+    "availability.leave": removal.watch,
     "availability.listener": listener_online,
     "availability.online": online,
     "availability.undone": undone,

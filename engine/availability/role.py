@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from engine.availability import failover, leaving, movement, replicas
+from engine.availability import failover, movement, removal, replicas
 from engine.cluster import clusterlog, config, roles
 from engine.model import (
     AvailabilityGroup,
@@ -170,7 +170,7 @@ class GroupRole(roles.RoleKind):
         for name, instance in world.instances.items():
             if instance.computer == node:
                 replicas.quorum_back(world, name)
-        leaving.watch(world)
+        removal.watch(world)
 
 
 def log_in(world: World, name: str, node: str, step: int) -> None:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from engine.cluster import quorum
 from engine.model import AvailabilityGroup, ClusterConfig, ClusterRole, Node, World
 from engine.protocol import network, security
-from engine.replaced import replaced
+from engine.replace import replaced
 
 
 def members(world: World, partition: int) -> list[str]:

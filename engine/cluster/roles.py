@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from engine.cluster import clusterlog, config
 from engine.events import Event
 from engine.model import ClusterRole, Node, ResourceState, World, ticks
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.words import Sentence, say
 
 RESTART_PERIOD_S: Final = 900.0

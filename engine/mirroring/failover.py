@@ -10,7 +10,7 @@ from engine.mirroring import quorum, redo, roles, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
 from engine.protocol import causes, errorlog, lineage, losses, network, streams
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.words import mark, say
 
 

@@ -25,7 +25,7 @@ from engine.model.databases import DatabaseCopy
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
 from engine.model.instances import Instance
 from engine.model.times import Key, Tick, ticks
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.written import Written
 
 

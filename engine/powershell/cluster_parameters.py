@@ -10,7 +10,7 @@ from engine.model import World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING
 from engine.powershell.pipeline import Call, ShellError, Table
-from engine.replaced import replaced
+from engine.replace import replaced
 
 PARAMETERS: Final = {
     "LeaseTimeout": "lease_timeout_ms",

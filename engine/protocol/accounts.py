@@ -24,7 +24,7 @@ from engine.protocol import (
     statements,
     volumes,
 )
-from engine.replaced import replaced
+from engine.replace import replaced
 
 WINDOWS_SID: Final = 1 << 40
 """SIDs of Windows accounts begin here: the same account has the same SID on every server."""

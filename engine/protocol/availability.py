@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from engine.model import Availability, DatabaseCopy, World
 from engine.protocol import groups, network, preconditions, serving
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.words import say
 
 

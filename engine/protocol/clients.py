@@ -12,7 +12,7 @@ from engine.constants import (
 from engine.messages import SqlError, text_of
 from engine.model import Client, Query, Service, World, ticks
 from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.words import say
 
 REFUSED_LOGIN: Final = {

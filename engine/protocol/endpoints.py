@@ -12,7 +12,7 @@ from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY
 from engine.messages import Message, SqlError
 from engine.model import Endpoint, EndpointState, Instance, World
 from engine.protocol import errorlog, groups, network, security
-from engine.replaced import replaced
+from engine.replace import replaced
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
 """Error 10049 of Windows Sockets: the address is none of this computer. Documented."""

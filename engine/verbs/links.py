@@ -9,7 +9,7 @@ from engine.flow.recovery import Cause
 from engine.inputs import Input, InputProblem
 from engine.model import Link, World
 from engine.protocol import network
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.verbs.verb import LINK, Args, Before, Verb, at_once
 from engine.words import mark, say
 

@@ -116,7 +116,7 @@ def test_a_network_drive_is_refused(
 ) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(
-        f"1 1 0:1 / / rw - ext4 /dev/a rw\n2 1 0:2 / {tmp_path} rw,x shared:1 - {kind} far:/x rw\n"
+        f"1 1 0:1 / / rw - ext4 /dev/a rw\n2 1 0:2 / {profile_folder.parent} rw,x shared:1 - {kind} far:/x rw\n"
     )
     monkeypatch.setattr(drives, "MOUNTS", mounts)
     if refused:

@@ -29,8 +29,8 @@ from app.files import whole_file
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.team.played import due
 from engine.drill.team.rights import role_of
+from engine.drill.team.stand_ins import due
 from engine.drill.team.view import view
 from engine.inputs import InputProblem
 from engine.verbs.lines import parse_line

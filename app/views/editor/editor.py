@@ -19,7 +19,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.editor.checking import Checker, Reading, Trial, path_of
+from app.views.editor.checker import Checker, Reading, Trial, path_of
 from app.views.editor.findings import Findings, sentence
 from app.views.editor.fixes import mended
 from app.views.editor.form import Form

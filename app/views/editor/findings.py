@@ -17,7 +17,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
-from app.views.editor.checking import Reading, Trial
+from app.views.editor.checker import Reading, Trial
 from app.views.editor.fixes import Fix, fix_of
 from app.widgets import theme
 from app.words import formatting

@@ -12,7 +12,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from app.views.editor.form_words import LABELS, OFFERED
 from app.words.language import tr
 from app.words.sentences import said
-from engine.drill.authoring.expected import expected
+from engine.drill.authoring.expectations import expected
 
 QUOTED_MAX: Final = 40
 """Characters of what was typed that a refusal repeats."""

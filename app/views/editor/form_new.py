@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from app.views.editor.form_fields import Field, Kind, Section
 from app.views.editor.form_schema import fields, kinds, model_of
 from app.views.editor.form_words import KINDS
-from engine.drill.authoring.recorded import TO_WRITE
+from engine.drill.authoring.run_scenario import TO_WRITE
 
 ASKED_FOR: Final = {"diagnosis": "question", "prediction": "predict", "forbidden": "forbidden"}
 """Kind of a rule -> the list whose entries earn nothing without it."""

@@ -8,7 +8,7 @@ from app.views.editor.form_fields import Field, Kind
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said
-from engine.drill.authoring.expected import PATTERNS
+from engine.drill.authoring.expectations import PATTERNS
 from engine.drill.authoring.schema import DURATION_MAX_S
 
 EMPTY: Final = "None: "

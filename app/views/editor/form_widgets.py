@@ -11,7 +11,7 @@ from PySide6.QtGui import QFocusEvent, QKeyEvent, QTextCursor, QWheelEvent
 from PySide6.QtWidgets import QAbstractItemView, QComboBox, QCompleter, QLineEdit, QPlainTextEdit
 
 from app.views.editor.act_words import UNFINISHED
-from engine.drill.authoring.recorded import TO_WRITE
+from engine.drill.authoring.run_scenario import TO_WRITE
 
 TEXT_PAUSE_MS: Final = 700
 """After so long without a key a text goes into the file, so that the findings follow while one writes."""

@@ -13,7 +13,7 @@ from PySide6.QtGui import QAction, QColor, QKeySequence, QPen, QShowEvent
 from PySide6.QtWidgets import QComboBox, QSplitter, QVBoxLayout, QWidget
 
 from app.view_models.series import peaks
-from app.views.system_monitor.adding import AddCounters
+from app.views.system_monitor.add_counters import AddCounters
 from app.views.system_monitor.catalogue import DATABASES, MIRRORING, TOP, Choice
 from app.views.system_monitor.history import EMPTY, History, Run, Summary
 from app.widgets import theme

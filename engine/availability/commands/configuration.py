@@ -7,7 +7,7 @@ from collections.abc import Callable, Container
 from dataclasses import replace
 from typing import Final
 
-from engine.availability import leaving, movement, replicas, seeding
+from engine.availability import movement, removal, replicas, seeding
 from engine.availability.commands import checks
 from engine.cluster import config, instances, roles
 from engine.messages import Message, SqlError
@@ -366,12 +366,12 @@ def remove_replica(
         world,
         server,
         group.guid,
-        lambda now: replace(leaving.without(now, lambda place: place[1] in gone), replicas=left),
+        lambda now: replace(removal.without(now, lambda place: place[1] in gone), replicas=left),
     )
     for where in sorted(gone):
         for copy in replicas.copies(world, server, group.guid):
             movement.forget(world, (server, copy.database), where)
-    leaving.watch(world)
+    removal.watch(world)
     _fit_owners(world, replace(group, replicas=left))
     return []
 

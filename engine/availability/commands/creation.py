@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
-from engine.availability import failover, leaving, replicas
+from engine.availability import failover, removal, replicas
 from engine.availability.commands import checks, configuration, databases, listener
 from engine.availability.commands.configuration import Options
 from engine.availability.role import role_of
@@ -147,7 +147,7 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     node = checks.node(world, server)
     group = checks.known(world, server, name, "drop")
     if world.replicas[server, group.guid].role is ReplicaRole.PRIMARY:
-        leaving.stop_sending(world, server, group.databases)
+        removal.stop_sending(world, server, group.databases)
         for copy in replicas.copies(world, server, group.guid):
             world.update_copy((server, copy.database), availability=NO_AVAILABILITY)
     errorlog.write(world, server, 41076, group.name)
@@ -161,5 +161,5 @@ def drop(world: World, server: str, name: str) -> list[Message]:
     if group.listener is not None:
         world.listeners.pop(group.listener.name, None)
         world.records.pop(group.listener.name, None)
-    leaving.watch(world, group.name)
+    removal.watch(world, group.name)
     return []

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from engine.availability import leaving, movement, replicas, seeding
+from engine.availability import movement, removal, replicas, seeding
 from engine.availability.commands import checks
 from engine.messages import Message, SqlError
 from engine.model import (
@@ -122,12 +122,12 @@ def remove(world: World, server: str, name: str, databases: Sequence[str]) -> li
             raise SqlError(41073, database, group.name)
     gone = {spelled[database.lower()] for database in databases}
     replicas.change(
-        world, server, group.guid, lambda old: leaving.without(old, lambda place: place[0] in gone)
+        world, server, group.guid, lambda old: removal.without(old, lambda place: place[0] in gone)
     )
-    leaving.stop_sending(world, server, sorted(gone))
+    removal.stop_sending(world, server, sorted(gone))
     for database in sorted(gone):
         world.update_copy((server, database), availability=NO_AVAILABILITY)
-    leaving.watch(world)
+    removal.watch(world)
     return []
 
 
@@ -176,8 +176,8 @@ def leave(world: World, server: str, database: str) -> list[Message]:
     if world.replicas[server, guid].role is ReplicaRole.PRIMARY:
         raise SqlError(35240, copy.database, group.name, state=14)
     place = (copy.database, server)
-    replicas.change(world, server, guid, lambda old: leaving.without(old, lambda one: one == place))
-    leaving.watch(world)
+    replicas.change(world, server, guid, lambda old: removal.without(old, lambda one: one == place))
+    removal.watch(world)
     return []
 
 

@@ -8,7 +8,7 @@ import tomllib
 from typing import Final
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import recorded, variants
+from engine.drill.authoring import run_scenario, variants
 from engine.drill.authoring.places import Path, places
 from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems
 from engine.drill.authoring.references import names_of
@@ -94,7 +94,7 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
                 say("a [[hint]] for it"),
             )
     _hint_lines(scenario, finder)
-    for path, asked in recorded.prompts(tomllib.loads(scenario.text)):
+    for path, asked in run_scenario.prompts(tomllib.loads(scenario.text)):
         finder.add(path, say("text still to be written: {said}", said=asked), say("a text of your own"))
 
 
@@ -117,7 +117,7 @@ def _after_the_end(scenario: Scenario, finder: Finder) -> None:
 
 def _skills(scenario: Scenario, finder: Finder) -> None:
     """A word that is no skill would never become due, and nobody would see why."""
-    to_write = {path for path, _ in recorded.prompts(tomllib.loads(scenario.text))}
+    to_write = {path for path, _ in run_scenario.prompts(tomllib.loads(scenario.text))}
     for number, key in enumerate(scenario.skills):
         path: Path = ("skills", number)
         if key in scenario.skills[:number]:

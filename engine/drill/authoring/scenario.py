@@ -14,7 +14,7 @@ from pydantic_core import ErrorDetails
 
 from engine import arithmetic
 from engine.drill.authoring import limits, variants
-from engine.drill.authoring.expected import expected
+from engine.drill.authoring.expectations import expected
 from engine.drill.authoring.places import Path, places
 from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems, said
 from engine.drill.authoring.references import check_references

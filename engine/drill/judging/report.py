@@ -18,7 +18,7 @@ from engine.drill.running import questions
 from engine.drill.running.questions import Inquiry
 from engine.drill.running.state import DrillState
 from engine.drill.team.calls import fault_of
-from engine.drill.time.packed import Packed
+from engine.drill.time.packed_results import Packed
 from engine.events import Event
 from engine.flow import COUNTERS, NOWHERE, Place
 from engine.model import Availability, Failover, World

@@ -24,12 +24,12 @@ from engine.drill.running.questions import Answer, Inquiry
 from engine.drill.running.state import HASH_EVERY, Awaited, DrillState, End, SampledState, StateHash
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, heard
-from engine.drill.time.kept import give_past, lengths_of
+from engine.drill.time.moments import give_past, lengths_of
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.protocol import streams
-from engine.tsql.language.polling import only_reads
+from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line, parse_script
 from engine.words import joined, mark, say
 

@@ -9,7 +9,7 @@ from typing import Any, Final, overload
 
 import numpy as np
 
-from engine.drill.time.packed import packed
+from engine.drill.time.packed_results import packed
 from engine.events import Event
 from engine.flow import Array
 from engine.words import Sentence

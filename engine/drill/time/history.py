@@ -13,13 +13,13 @@ from engine.drill.running import rewind
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
 from engine.drill.running.state import HASH_EVERY
-from engine.drill.time.kept import Kept, Lengths, keep, lengths_of
+from engine.drill.time.moments import Kept, Lengths, keep, lengths_of
 from engine.drill.time.slices import Slices, again
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
 from engine.stepwise import at_once
-from engine.tsql.language.polling import only_reads
+from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line
 from engine.words import say
 

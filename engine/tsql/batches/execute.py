@@ -22,13 +22,13 @@ from engine.tsql.batches import (
     sources,
     stored_messages,
     transactions,
-    waiting,
+    waitfor,
 )
 from engine.tsql.batches.administer import Command
 from engine.tsql.batches.context import SYSTEM_DATABASES
 from engine.tsql.batches.data import Caught, ConnectionLost
 from engine.tsql.batches.machine import Machine
-from engine.tsql.clients import linked
+from engine.tsql.clients import linked_servers
 from engine.tsql.language import group_statements as gs
 from engine.tsql.language import mirroring_statements as ms
 from engine.tsql.language import statements as s
@@ -420,7 +420,7 @@ def _throw(machine: Machine, statement: s.Throw) -> None:
 def _execute_string(machine: Machine, statement: s.ExecuteString) -> None:
     text = to_text(machine.evaluate(statement.expression))
     if statement.linked_server and statement.linked_server.lower() != machine.session.server.lower():
-        linked.execute(machine, statement.linked_server, text)
+        linked_servers.execute(machine, statement.linked_server, text)
         return
     machine.enter(text)
 
@@ -544,7 +544,7 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Raiserror: _raiserror,
     s.Throw: _throw,
     s.Transaction: lambda machine, statement: transactions.run(machine, statement),
-    s.Waitfor: lambda machine, statement: waiting.wait_for(machine, statement),
+    s.Waitfor: lambda machine, statement: waitfor.wait_for(machine, statement),
     s.Execute: lambda machine, statement: procedures.execute(machine, statement),
     s.ExecuteString: _execute_string,
     s.InsertExec: _insert_exec,

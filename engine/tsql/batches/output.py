@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Caught, Result, Row, Run, Session
 from engine.tsql.batches.scope import Scope

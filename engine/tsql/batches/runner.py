@@ -10,7 +10,7 @@ from typing import Final
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import statements
-from engine.replaced import replaced
+from engine.replace import replaced
 from engine.tsql.batches import (
     cursors,
     definitions,
@@ -21,7 +21,7 @@ from engine.tsql.batches import (
     sources,
     stored_messages,
     transactions,
-    waiting,
+    waitfor,
 )
 from engine.tsql.batches.data import (
     Caught,
@@ -192,7 +192,7 @@ class Runner(Machine):
         """Look again soon, and less often the longer it takes."""
         since = self.world.tick if self.run.since_tick is None else self.run.since_tick
         self.run = replace(self.run, since_tick=since)
-        self.wait(why, waiting.next_look(self.world.tick, since))
+        self.wait(why, waitfor.next_look(self.world.tick, since))
 
     def resume(self) -> None:
         """The wait is over; a pending statement says how it ended. Then call advance."""

@@ -14,7 +14,7 @@ from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.catalog import counters
 from engine.tsql.catalog.known import known
-from engine.tsql.clients import linked
+from engine.tsql.clients import linked_servers
 from engine.tsql.query import names
 from engine.tsql.query.plans import Plan, TableRef, Unsimulated
 from engine.tsql.query.scratch import SCRATCH_WORK, Columns, Source, scratch_for
@@ -53,7 +53,7 @@ def fetch(machine: Machine, ref: TableRef) -> tuple[Columns, Source]:
         raise Unsimulated(f"the function {ref.dotted}")
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
-        context, parts = linked.context_of(machine, parts[0]), parts[1:]
+        context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
     else:
         made = _read(machine, ref)
         if isinstance(made, Table):
@@ -118,7 +118,7 @@ def described(machine: Machine, ref: TableRef) -> names.Columns | None:
         return None
     context, parts = machine.context, ref.parts
     if len(parts) == 4:
-        context, parts = linked.context_of(machine, parts[0]), parts[1:]
+        context, parts = linked_servers.context_of(machine, parts[0]), parts[1:]
     else:
         made = _made(machine, ref)
         if isinstance(made, Table):
@@ -140,7 +140,7 @@ def type_in(written: str, default_length: int = 1) -> SqlType | None:
 
 def _rows_over_there(machine: Machine, ref: TableRef) -> tuple[Columns, Iterable[Row]]:
     """OPENQUERY(server, 'query'): the rows that the query has over there."""
-    context = linked.context_of(machine, ref.parts[0])
+    context = linked_servers.context_of(machine, ref.parts[0])
     there = machine.beside(machine.run, context.session, machine.meter)
     machine.meter.add(SCRATCH_WORK)
     scratch = scratch_for(context, partial(fetch, there), machine.meter)

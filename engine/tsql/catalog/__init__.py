@@ -24,11 +24,11 @@ from engine.tsql.catalog import (
     instance,
     mirroring,
     msdb,
-    returned,
     schema,
     security,
+    table_functions,
 )
-from engine.tsql.catalog.fixed import fixed
+from engine.tsql.catalog.constant_columns import fixed
 from engine.tsql.catalog.known import known
 from engine.tsql.catalog.shapes import Column
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES, VIEWS, Record, View
@@ -52,7 +52,7 @@ _PARTS: Final = (
     instance,
     mirroring,
     msdb,
-    returned,
+    table_functions,
     schema,
     security,
 )

@@ -11,7 +11,7 @@ from engine.constants import ENTERPRISE
 from engine.flow import redo_threads
 from engine.protocol import groups
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog import locking
+from engine.tsql.catalog import locks
 from engine.tsql.catalog.load import Work, up_s, work_here
 from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_shown, sql_handle
 from engine.tsql.catalog.view import Record, view
@@ -70,7 +70,7 @@ def _requests(context: Context) -> Iterable[Record]:
         }
     yield from _mirroring_requests(context)
     yield from application_requests(context)
-    waits = locking.waits(context)
+    waits = locks.waits(context)
     for name, session in context.sessions():
         running = context.world.batches.get(name)
         mine = session.spid == context.session.spid
@@ -83,7 +83,7 @@ def _requests(context: Context) -> Iterable[Record]:
             "sql_handle": sql_handle(session.spid),
             "start_time": context.now(running.started_tick if running is not None else None),
             "status": "suspended" if now is not None else "running",
-            "command": "SELECT" if running is None else locking.command(running, now),
+            "command": "SELECT" if running is None else locks.command(running, now),
             "database_id": context.database_id(session.database),
             "user_id": 1,
             "wait_type": now.type if now is not None else None,

@@ -9,7 +9,7 @@ from typing import Any, Final
 from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE, Program
-from engine.tsql.catalog import locking
+from engine.tsql.catalog import locks
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.scalars import settings
 
@@ -165,7 +165,7 @@ def application_requests(context: Context) -> Iterable[Record]:
                 "blocking_session_id": 0,
                 "open_transaction_count": 1,
             }
-    for redo in locking.redo_waits(context):
+    for redo in locks.redo_waits(context):
         yield {
             "session_id": redo.spid,
             "request_id": 0,
@@ -175,9 +175,9 @@ def application_requests(context: Context) -> Iterable[Record]:
             "command": "DB STARTUP",
             "database_id": redo.database_id,
             "user_id": 1,
-            "wait_type": locking.LOCK_SCHEMA,
+            "wait_type": locks.LOCK_SCHEMA,
             "wait_time": redo.ms,
-            "last_wait_type": locking.LOCK_SCHEMA,
+            "last_wait_type": locks.LOCK_SCHEMA,
             "wait_resource": "",
             "blocking_session_id": redo.blocker,
             "open_transaction_count": 0,
@@ -256,12 +256,12 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "program_name": "",
             "context_info": bytes(settings.CONTEXT_BYTES),
         }
-    databases, waits = _database_ids(context), locking.waits(context)
+    databases, waits = _database_ids(context), locks.waits(context)
     for one in user_sessions(context):
         now = waits.get(one.spid)
         command = "AWAITING COMMAND"
         if one.running:
-            command = "EXECUTE" if one.batch is None else locking.command(one.batch, now)
+            command = "EXECUTE" if one.batch is None else locks.command(one.batch, now)
         yield {
             "spid": one.spid,
             "blocked": now.blocker if now is not None else 0,

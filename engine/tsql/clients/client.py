@@ -10,8 +10,8 @@ from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import clients, statements
-from engine.replaced import replaced
-from engine.tsql.batches import execute, transactions, waiting, work
+from engine.replace import replaced
+from engine.tsql.batches import execute, transactions, waitfor, work
 from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Target, Window
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
@@ -110,7 +110,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
         return  # check_connections wakes it when the server answers again
     if run.waiting == "commit" and session is not None and not transactions.answered(world, session):
         number, since = world.next_id(), run.since_tick or 0
-        world.batches[name] = replace(run, wait_id=number, due_tick=waiting.next_look(world.tick, since))
+        world.batches[name] = replace(run, wait_id=number, due_tick=waitfor.next_look(world.tick, since))
         world.at(world.batches[name].due_tick, "tsql.continue", name, number)
         return
     _go_on(world, name)

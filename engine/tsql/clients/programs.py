@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.model import World
-from engine.replaced import replaced
+from engine.replace import replaced
 
 
 def name_of(world: World, said: str) -> str:

@@ -10,21 +10,21 @@ from engine.tsql.batches import objects
 from engine.tsql.batches.data import Declared
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.view import SYSTEM_PROCEDURES
-from engine.tsql.clients import linked
+from engine.tsql.clients import linked_servers
 from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import quote
 from engine.tsql.procedures import (
     accounts,
     alerts,
-    describing,
     first_result,
     information,
     jobs,
     mail,
     messages,
-    monitoring,
+    mirroring_monitor,
+    object_help,
     odbc,
-    renaming,
+    rename,
     servers,
     system,
     who,
@@ -39,7 +39,7 @@ def execute(machine: Machine, statement: s.Execute) -> None:
     name = to_text(machine.value_of(statement.target)) if statement.target else statement.procedure
     parts = [part.strip("[]") for part in name.split(".")]
     if len(parts) == 4 and parts[0].lower() != machine.session.server.lower():
-        linked.execute(machine, parts[0], _call_text(machine, parts[1:], statement))
+        linked_servers.execute(machine, parts[0], _call_text(machine, parts[1:], statement))
         return
     if len(parts) == 4:
         parts.pop(0)
@@ -201,14 +201,14 @@ PROCEDURES: Final[Procedures] = {
     "sp_msforeachdb": procedure(_for_each_database, "@command1 @replacechar? @command2? @command3?"),
     **accounts.PROCEDURES,
     **alerts.PROCEDURES,
-    **describing.PROCEDURES,
+    **object_help.PROCEDURES,
     **first_result.PROCEDURES,
     **information.PROCEDURES,
-    **renaming.PROCEDURES,
+    **rename.PROCEDURES,
     **jobs.PROCEDURES,
     **mail.PROCEDURES,
     **messages.PROCEDURES,
-    **monitoring.PROCEDURES,
+    **mirroring_monitor.PROCEDURES,
     **odbc.PROCEDURES,
     **servers.PROCEDURES,
     **system.PROCEDURES,

@@ -11,34 +11,34 @@ from PySide6.QtCore import QProcess
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.main_window.preload import LATER, Ahead
+from app.main_window.preload import LATER, Preload
 
 
 @pytest.fixture
-def ahead(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Ahead]:
+def preload(qtbot: QtBot, qapp: QApplication, monkeypatch: pytest.MonkeyPatch) -> Iterator[Preload]:
     monkeypatch.setattr(
         "app.main_window.preload.settle", lambda: None
     )  # the tests' own objects shall go again
-    ahead = Ahead()
-    yield ahead
-    ahead.end()
+    preload = Preload()
+    yield preload
+    preload.end()
 
 
-def test_compiles_and_loads_without_a_fault(ahead: Ahead, qtbot: QtBot) -> None:
-    ahead.begin()
-    assert ahead.busy
-    with qtbot.waitSignal(ahead.compiler.finished, timeout=120_000):
+def test_compiles_and_loads_without_a_fault(preload: Preload, qtbot: QtBot) -> None:
+    preload.begin()
+    assert preload.busy
+    with qtbot.waitSignal(preload.compiler.finished, timeout=120_000):
         pass
-    assert ahead.compiler.exitCode() == 0
-    qtbot.waitUntil(lambda: not ahead.busy, timeout=60_000)
+    assert preload.compiler.exitCode() == 0
+    qtbot.waitUntil(lambda: not preload.busy, timeout=60_000)
 
 
-def test_does_not_outlive_the_window(ahead: Ahead) -> None:
-    ahead.begin()
-    ahead.end()
-    assert ahead.compiler.state() is QProcess.ProcessState.NotRunning
-    assert not ahead.busy
-    assert not any(thread.is_alive() for thread in ahead._threads)
+def test_does_not_outlive_the_window(preload: Preload) -> None:
+    preload.begin()
+    preload.end()
+    assert preload.compiler.state() is QProcess.ProcessState.NotRunning
+    assert not preload.busy
+    assert not any(thread.is_alive() for thread in preload._threads)
 
 
 FIRST_BATCHES = """
@@ -68,7 +68,7 @@ def test_the_first_drill_and_query_load_nothing_more() -> None:
     """The list is whole: without it they load exactly what is on it, with it nothing of weight."""
     both = [
         subprocess.Popen([sys.executable, "-c", FIRST_BATCHES, *arguments], stdout=subprocess.PIPE, text=True)
-        for arguments in ([], ["ahead"])
+        for arguments in ([], ["preload"])
     ]
     loaded = [[set(line.split()) for line in each.communicate()[0].splitlines()] for each in both]
     assert loaded[0][1] == set(LATER)

@@ -11,8 +11,8 @@ from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
-from app.files import accepted, scenario_files
-from app.files.accepted import ACCEPTED
+from app.files import accepted_files, scenario_files
+from app.files.accepted_files import ACCEPTED
 from app.settings import WindowSettings
 from app.storage import Profile
 from app.views.quarantine import Quarantine
@@ -81,7 +81,7 @@ def test_what_was_accepted_is_remembered_by_its_text(
     window.show_home()
     window.open_file(str(file))
     assert window.pages.currentWidget() is window.brief
-    (one,) = accepted.remembered(profile)
+    (one,) = accepted_files.remembered(profile)
     assert (one.sha256, one.title, one.author, one.own) == (sha256(FOREIGN), "From afar", "Ada L.", False)
     file.write_text(FOREIGN.replace("lose", "keep"), encoding="utf-8")  # not the same file any more
     window.open_file(str(file))

@@ -26,7 +26,7 @@ from app.views.editor.form_schema import fields, sections
 from app.views.editor.form_tips import tip
 from app.views.editor.form_widgets import Words
 from engine.drill.authoring import schema
-from engine.drill.authoring.recorded import prompts
+from engine.drill.authoring.run_scenario import prompts
 
 TEXT = '''# What this is about.
 title = "Old"  # the title's comment

@@ -8,9 +8,10 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.view_models.drill_cards import Card
 from app.views.history import HistoryPage, Run
 from app.views.progress import BAR_COLUMN, ProgressPage, ago, ahead
-from app.views.scenario_picker import DUE, Card, ScenarioPicker
+from app.views.scenario_picker import DUE, ScenarioPicker
 from app.words import language
 from engine.drill.judging.skills import Course, Practised, due_list, skills, standings
 from engine.drill.running.modes import Mode

@@ -11,7 +11,8 @@ from PySide6.QtGui import QFontMetricsF
 from PySide6.QtWidgets import QApplication, QListWidget
 
 from app.files import scenario_files, summaries
-from app.views.scenario_picker import Card, ScenarioPicker, wrapped
+from app.view_models.drill_cards import Card
+from app.views.scenario_picker import ScenarioPicker, wrapped
 from app.widgets.interrupted_runs import Interrupted, InterruptedRuns
 
 

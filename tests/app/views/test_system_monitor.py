@@ -10,7 +10,7 @@ import pytest
 from PySide6.QtCore import Qt
 
 from app.views.system_monitor import SystemMonitor
-from app.views.system_monitor.adding import AddCounters
+from app.views.system_monitor.add_counters import AddCounters
 from app.views.system_monitor.catalogue import (
     DATABASES,
     MIRRORING,

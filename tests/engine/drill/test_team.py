@@ -11,8 +11,8 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.running.drill import Drill, Mode, replay
 from engine.drill.running.solution import played
 from engine.drill.team.calls import fault_of
-from engine.drill.team.played import due
 from engine.drill.team.rights import role_of
+from engine.drill.team.stand_ins import due
 from engine.drill.team.view import view
 from engine.inputs import InputProblem
 from engine.verbs.lines import parse_script

@@ -10,8 +10,8 @@ from engine.drill.judging.report import plain
 from engine.drill.running.drill import Drill
 from engine.drill.time.event_log import EventLog, of
 from engine.drill.time.history import History
-from engine.drill.time.kept import keep
-from engine.drill.time.packed import ROWS_AS_THEY_ARE, Packed
+from engine.drill.time.moments import keep
+from engine.drill.time.packed_results import ROWS_AS_THEY_ARE, Packed
 from engine.events import Event
 from tests.engine.drill.texts import drill, run
 

@@ -8,9 +8,9 @@ import pytest
 
 from engine.drill.time import history as history_module
 from engine.drill.time.history import History
-from engine.drill.time.kept import Kept, keep
+from engine.drill.time.moments import Kept, keep
 from engine.inputs import Input
-from engine.tsql.language.polling import only_reads
+from engine.tsql.language.read_only import only_reads
 from engine.verbs.lines import parse_line
 from tests.engine.drill.texts import drill
 

@@ -9,8 +9,8 @@ import pytest
 
 from app import cli
 from app.exit_codes import AS_ASKED, UNUSABLE
-from app.files import accepted
-from app.files.accepted import ACCEPTED, ACCEPTED_MAX, Accepted
+from app.files import accepted_files
+from app.files.accepted_files import ACCEPTED, ACCEPTED_MAX, Accepted
 from app.storage import open_profile
 
 ONE = Accepted("1" * 64, "A \u202etitle\nwith lines", "Ada L.")
@@ -20,12 +20,12 @@ OWN = Accepted("3" * 64, own=True)
 
 def _keep(folder: Path, *known: Accepted) -> None:
     with open_profile(folder) as profile:
-        accepted.keep(profile, known)
+        accepted_files.keep(profile, known)
 
 
 def _known(folder: Path) -> list[str]:
     with open_profile(folder) as profile:
-        return [one.sha256 for one in accepted.remembered(profile)]
+        return [one.sha256 for one in accepted_files.remembered(profile)]
 
 
 def _call(*arguments: str) -> int:
@@ -88,10 +88,10 @@ def test_a_list_that_makes_no_sense_trusts_nothing(profile_folder: Path, raw: st
 def test_the_oldest_are_asked_about_again() -> None:
     known: list[Accepted] = []
     for number in range(ACCEPTED_MAX + 5):
-        known = accepted.with_one(known, Accepted(f"{number:064x}", "t" * 5_000))
+        known = accepted_files.with_one(known, Accepted(f"{number:064x}", "t" * 5_000))
     assert len(known) == ACCEPTED_MAX
     assert known[0].sha256 == f"{5:064x}"
-    assert len(known[0].title) == accepted.TEXT_MAX
-    again = accepted.with_one(known, known[0])
+    assert len(known[0].title) == accepted_files.TEXT_MAX
+    again = accepted_files.with_one(known, known[0])
     assert len(again) == ACCEPTED_MAX
     assert again[-1].sha256 == known[0].sha256

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from engine.model import Availability
-from engine.replaced import replaced
+from engine.replace import replaced
 
 
 def test_a_part_is_replaced_like_any_dataclass() -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from app.files import scenario_files
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
-from engine.drill.authoring.recorded import TO_WRITE, CannotRecord, as_toml, prompts, scenario_from_drill
+from engine.drill.authoring.run_scenario import TO_WRITE, CannotRecord, as_toml, prompts, scenario_from_drill
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, play_solution, played

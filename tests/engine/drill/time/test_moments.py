@@ -7,8 +7,8 @@ import pytest
 
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.state import HASH_EVERY
-from engine.drill.time import kept as kept_module
-from engine.drill.time.kept import DICTIONARIES, LOGS, keep
+from engine.drill.time import moments as kept_module
+from engine.drill.time.moments import DICTIONARIES, LOGS, keep
 from engine.flow.samples import BLOCK
 from engine.protocol import errorlog
 from tests.engine.drill.texts import drill, run

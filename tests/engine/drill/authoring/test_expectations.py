@@ -9,7 +9,7 @@ import pytest
 from pydantic import BaseModel, ValidationError
 
 from engine.drill.authoring import schema
-from engine.drill.authoring.expected import EXPECTED, expected
+from engine.drill.authoring.expectations import EXPECTED, expected
 from engine.drill.authoring.scenario import ScenarioProblems, load_scenario
 from tests.engine.drill.texts import changed
 

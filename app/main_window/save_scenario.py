@@ -11,7 +11,7 @@ from app.files import scenario_files, whole_file
 from app.main_window.quarantine import Gate
 from app.widgets.notice import Notice
 from app.words.language import tr
-from engine.drill.authoring import recorded
+from engine.drill.authoring import run_scenario
 
 
 class ScenarioSaver(QObject):
@@ -38,7 +38,7 @@ class ScenarioSaver(QObject):
         if not chosen:
             return None
         path = Path(chosen)
-        named = path.with_name(f"{recorded.slug(path.stem)}.toml")
+        named = path.with_name(f"{run_scenario.slug(path.stem)}.toml")
         asked = named in (path, current) or not named.exists()
         return named if asked or self._may_replace(named) else None
 
