@@ -165,9 +165,10 @@ def _pythons() -> Iterator[str]:
     for place in filter(None, places):
         code = "import sys, venv, sqlite3; print(*sys.version_info[:2])"
         told = subprocess.run([place, "-c", code], capture_output=True, text=True, check=False)
-        version = tuple(map(int, told.stdout.split())) if told.returncode == 0 else (0, 0)
+        major, minor = map(int, told.stdout.split()) if told.returncode == 0 else (0, 0)
+        version = (major, minor)
         if version >= (3, 11) and version not in seen:
-            seen.add(version)  # type: ignore[arg-type]
+            seen.add(version)
             yield place
 
 

@@ -7,6 +7,7 @@ import struct
 import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from app.files import bundle
 from tests.engine.drill.texts import WORLD
@@ -76,5 +77,5 @@ def listed(*entries: Entry, head: str = HEAD) -> bytes:
     return archive([manifest(entries, head), *entries])
 
 
-def drill(name: bytes = b"scenarios/small.toml", content: bytes = DRILL.encode(), **said: object) -> Entry:
-    return Entry(name, content, **said)  # type: ignore[arg-type]  # fields by name
+def drill(name: bytes = b"scenarios/small.toml", content: bytes = DRILL.encode(), **said: Any) -> Entry:
+    return Entry(name, content, **said)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from importlib.resources import files
 
 import pytest
@@ -87,9 +88,9 @@ def test_what_is_not_written_as_entries_is_refused_with_a_sentence(text: str) ->
 
 
 @pytest.mark.parametrize("change", [entry_edit.copied, entry_edit.removed])
-def test_a_place_that_is_not_there_is_refused(change: object) -> None:
+def test_a_place_that_is_not_there_is_refused(change: Callable[..., object]) -> None:
     with pytest.raises(NotChanged, match="no such entry"):
-        change(TEXT, "goal", 3)  # type: ignore[operator]
+        change(TEXT, "goal", 3)
 
 
 SHIPPED = sorted(path.name for path in files("scenarios").iterdir() if path.name.endswith(".toml"))

@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QObject, Qt
 from PySide6.QtGui import QAction, QKeySequence, QShortcut, QShortcutEvent
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QWidget
+from pytestqt.qtbot import QtBot
 
 from app.settings import WindowSettings
 from app.storage import Profile
@@ -116,11 +117,11 @@ def _of(item: QObject) -> str:
 
 @pytest.mark.slow
 def test_keys_that_somebody_chose_hold_at_the_next_start(
-    qtbot: object, lab: OpenWindow, profile: Profile, store: WindowSettings
+    qtbot: QtBot, lab: OpenWindow, profile: Profile, store: WindowSettings
 ) -> None:
     lab.appearance.set_keys(keys.SSMS, {"time.step": ("Ctrl+Alt+Y",)})
     lab.close()
-    again = shown(qtbot, profile, store)  # type: ignore[arg-type]
+    again = shown(qtbot, profile, store)
     again.choose("lab")
     again.brief.started.emit("lab")
     again.session.pause()

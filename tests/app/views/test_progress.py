@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
@@ -56,7 +57,7 @@ def test_moments_in_words() -> None:
     assert (ahead(NOW, NOW), ahead(NOW + days(3), NOW), ahead(None, NOW)) == ("now", "in 3 days", "–")
 
 
-def card(name: str, **more: object) -> Card:
+def card(name: str, **more: Any) -> Card:
     known = {
         "title": name,
         "summary": "",
@@ -65,7 +66,7 @@ def card(name: str, **more: object) -> Card:
         "skills": ("quorum",),
         "brief": "",
     }
-    return Card(name=name, sources=(), scored=True, shipped=True, known=True, **{**known, **more})  # type: ignore[arg-type]
+    return Card(name=name, sources=(), scored=True, shipped=True, known=True, **{**known, **more})
 
 
 def shown(picker: ScenarioPicker) -> list[str]:

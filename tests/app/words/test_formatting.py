@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 
 import pytest
 
@@ -52,8 +53,8 @@ from app.words import language
         (f.cell, 5.0, "5"),
     ],
 )
-def test_words(function: object, value: object, text: str) -> None:
-    assert function(value) == text  # type: ignore[operator]
+def test_words(function: Callable[..., str], value: object, text: str) -> None:
+    assert function(value) == text
 
 
 def test_percent_with_its_sign() -> None:

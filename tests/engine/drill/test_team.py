@@ -7,7 +7,7 @@ import pytest
 from app.files import scenario_files
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioProblems
-from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill, Mode, replay
 from engine.drill.running.solution import played
 from engine.drill.team.calls import fault_of
@@ -162,8 +162,8 @@ def test_a_server_that_does_not_answer_shows_no_state() -> None:
 
 
 @pytest.mark.parametrize("scenario", TEAMS, ids=lambda scenario: scenario.name)
-def test_a_run_of_a_team_is_played_again_to_the_same_hash(scenario: object) -> None:
-    drill = played(scenario)  # type: ignore[arg-type]
+def test_a_run_of_a_team_is_played_again_to_the_same_hash(scenario: Scenario) -> None:
+    drill = played(scenario)
     again = replay(drill.scenario, drill.seed, drill.mode, [item.line for item in drill.journal], drill.tick)
     assert again.state_hash() == drill.state_hash()
     assert again.calls == drill.calls

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -72,9 +73,9 @@ def restore_log(world: World, path: str = TRN, file: int = 1) -> DatabaseCopy:
     return world.copies[MIRROR]
 
 
-def prepared(**changes: object) -> World:
+def prepared(**changes: Any) -> World:
     """`alone`, with a full and a log backup of Sales restored on SERVER_B WITH NORECOVERY."""
-    world = alone(**changes)  # type: ignore[arg-type]
+    world = alone(**changes)
     full(world)
     log(world)
     for path in (FULL, TRN):
@@ -91,10 +92,10 @@ def mirror(world: World) -> None:
     wait(world, 20.0)
 
 
-def refusal(function: object, *args: object, **options: object) -> int:
+def refusal(function: Callable[..., object], *args: object, **options: object) -> int:
     """Number of the error that a command raises; 0 if it raises none."""
     try:
-        function(*args, **options)  # type: ignore[operator]
+        function(*args, **options)
     except SqlError as problem:
         return problem.number
     return 0

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from engine.model import Safety
@@ -9,9 +11,9 @@ from engine.protocol.preconditions import armed, preconditions
 from tests.engine.worlds import DB, M, P, W, do, lab
 
 
-def missing(*lines: str, before_s: float = 20.0, **kind: object) -> list[str]:
+def missing(*lines: str, before_s: float = 20.0, **kind: Any) -> list[str]:
     """Do *lines*, then lose the principal; the preconditions that do not hold afterwards."""
-    world = lab(**kind)  # type: ignore[arg-type]
+    world = lab(**kind)
     if lines:
         do(world, *lines, then_s=before_s)
     do(world, f"power-off {P}", then_s=1.3)

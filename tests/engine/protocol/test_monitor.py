@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -220,7 +221,7 @@ REFUSED = [
 
 
 @pytest.mark.parametrize(("function", "args", "number"), REFUSED)
-def test_refusals(function: object, args: tuple[object, ...], number: int) -> None:
+def test_refusals(function: Callable[..., object], args: tuple[object, ...], number: int) -> None:
     world = lab()
     monitor.add_monitoring(world, P)
     assert refusal(function, world, *args) == number

@@ -6,6 +6,7 @@ in which servers and links go.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import Final
 
@@ -80,10 +81,10 @@ def lose(kind: str, way: str, lost: Lost) -> World:
     return world
 
 
-def works(function: object, world: World, server: str) -> bool:
+def works(function: Callable[..., object], world: World, server: str) -> bool:
     """The command is taken (tried in a fork)."""
     try:
-        function(world.fork(), server, DB)  # type: ignore[operator]
+        function(world.fork(), server, DB)
     except SqlError:
         return False
     return True

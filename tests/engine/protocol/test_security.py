@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -15,10 +16,10 @@ from tests.engine.worlds import do, lab
 from tests.there import there
 
 
-def set_endpoint(world: World, server: str, **changes: object) -> None:
+def set_endpoint(world: World, server: str, **changes: Any) -> None:
     end = world.instances[server].endpoint
     assert end is not None
-    world.update_instance(server, endpoint=replace(end, **changes))  # type: ignore[arg-type]
+    world.update_instance(server, endpoint=replace(end, **changes))
 
 
 def reason(world: World, caller: str = P, acceptor: str = M) -> str:

@@ -10,7 +10,7 @@ first is derived. RESUME and WITNESS OFF on the mirror: the pages disagree, both
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Final
+from typing import Any, Final
 
 import pytest
 
@@ -23,8 +23,8 @@ SET: Final = f"ALTER DATABASE {DB} SET PARTNER"
 ADDRESS: Final = "TCP://{}:5022"
 
 
-def after(*lines: str, **kind: object) -> World:
-    world = lab(**kind)  # type: ignore[arg-type]
+def after(*lines: str, **kind: Any) -> World:
+    world = lab(**kind)
     if lines:
         do(world, *lines, then_s=25.0)
     return world
