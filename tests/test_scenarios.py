@@ -6,26 +6,24 @@ from functools import cache
 
 import pytest
 
-from app.files import scenario_files
 from engine.drill.authoring.batches import in_story
 from engine.drill.authoring.lint import NOTHING_POINTS_MAX, SOLUTION_POINTS_MIN, lint
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, play_solution, played
 from engine.protocol import serving
 from tests.cases import one_in
-
-SCENARIOS = {file.name: file.load() for file in scenario_files.all_files()[0] if file.shipped}
-DRILLS = [name for name, scenario in SCENARIOS.items() if scenario.scored]
+from tests.shipped import DRILLS, LABS, NAMES, shipped
 
 
 @cache
 def solved(name: str) -> Drill:
     """The end of the reference solution; nothing may be done in it."""
-    return played(SCENARIOS[name])
+    return played(shipped(name))
 
 
 def test_the_lab_and_six_drills_are_shipped() -> None:
-    assert set(SCENARIOS) >= {
+    assert not any(shipped(name).scored for name in LABS)
+    assert set(NAMES) >= {
         "lab",
         "automatic-failover",
         "planned-failover",
@@ -37,7 +35,7 @@ def test_the_lab_and_six_drills_are_shipped() -> None:
 
 
 def test_the_lab_is_as_everybody_relies_on() -> None:
-    lab = SCENARIOS["lab"]
+    lab = shipped("lab")
     assert not lab.scored
     assert [server.name for server in lab.servers] == ["SERVER_A", "SERVER_B", "SERVER_W"]
     (session,) = lab.sessions
@@ -57,7 +55,7 @@ def test_the_solution_solves(name: str) -> None:
 @pytest.mark.parametrize("name", DRILLS)
 def test_the_solution_solves_whatever_the_seed(name: str) -> None:
     for seed in range(5):
-        assert played(SCENARIOS[name], seed).score().total >= SOLUTION_POINTS_MIN, seed
+        assert played(shipped(name), seed).score().total >= SOLUTION_POINTS_MIN, seed
 
 
 @pytest.mark.parametrize("name", DRILLS)
@@ -70,18 +68,18 @@ def test_the_solution_is_refused_nothing(name: str) -> None:
 @pytest.mark.parametrize("name", DRILLS)
 def test_doing_nothing_does_not_pass(name: str) -> None:
     for seed in range(3):
-        score = left_alone(SCENARIOS[name], seed).score()
+        score = left_alone(shipped(name), seed).score()
         assert not score.finished
         assert score.total < NOTHING_POINTS_MAX
 
 
-@pytest.mark.parametrize("name", one_in(8, SCENARIOS))
+@pytest.mark.parametrize("name", one_in(8, NAMES))
 def test_check_finds_nothing(name: str) -> None:
-    assert lint(SCENARIOS[name], f"{name}.toml") == []
+    assert lint(shipped(name), f"{name}.toml") == []
 
 
 def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
-    taken = Drill(SCENARIOS["isolated-principal"])
+    taken = Drill(shipped("isolated-principal"))
     while serving.serves(taken.world, ("SERVER_A", "Sales")):
         taken.advance_to(taken.tick + 100)
     taken.do("sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF")
@@ -100,7 +98,7 @@ def test_set_witness_off_does_not_help_an_isolated_principal() -> None:
 
 
 def test_whoever_forgets_resume_does_not_finish() -> None:
-    taken = Drill(SCENARIOS["forced-service"])
+    taken = Drill(shipped("forced-service"))
     while not taken.holds("Sales on SERVER_B is DISCONNECTED"):
         taken.advance_to(taken.tick + 100)
     taken.do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
@@ -111,6 +109,6 @@ def test_whoever_forgets_resume_does_not_finish() -> None:
 
 
 def test_the_log_fills_up_if_nobody_acts() -> None:
-    taken = left_alone(SCENARIOS["mirror-lost"])
+    taken = left_alone(shipped("mirror-lost"))
     assert any(event.kind == "log" and event.get("what") == "full" for event in taken.events)
     assert taken.report()["availability"]["downtime_s"] > 60.0

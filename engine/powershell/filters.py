@@ -52,8 +52,8 @@ def _conditions(call: Call) -> list[tuple[str, str, str]]:
         found = [(key, values[0]) for key, values in call.named.items() if key in COMPARISONS and values]
         name = call.value("property", 0)
         return [(name, key, value) for key, value in found] if len(found) == 1 and name else []
-    parts = re.split(r"\s+-and\s+", script[1:-1].strip(), flags=re.IGNORECASE)
-    read = [CONDITION.fullmatch(part) for part in parts]
+    parts = re.split(r"\s-and\s", script[1:-1], flags=re.IGNORECASE)
+    read = [CONDITION.fullmatch(part.strip()) for part in parts]
     return [(one[1], one[2], one[3]) for one in read if one is not None] if all(read) else []
 
 

@@ -17,6 +17,7 @@ from app.files.bundle_store import CannotKeep
 from app.files.scenario_files import NoScenario
 from engine.drill.running.drill import Drill
 from tests.hostile.bundles import DRILL, Entry, archive, drill, listed, manifest
+from tests.shipped import shipped
 
 OTHER = DRILL.replace("Small", "Another", 1)
 BROKEN = DRILL.replace('level = "beginner"', 'level = "none"', 1)
@@ -37,7 +38,7 @@ def test_what_is_taken_in_is_found_with_its_origin() -> None:
     assert file == scenario_files.bundles_folder() / found.sha256[:16] / "small.toml"
     listed = {one.name: one.origin for one in scenario_files.all_files()[0] if not one.shipped}
     assert listed == {"small": "A course"}
-    assert scenario_files.find("small").load().title == "Small"
+    assert shipped("small").title == "Small"
     assert [one.here for one in bundle_store.offers(found)] == [False, True]
     (kept,) = bundle_store.taken_in()
     assert (kept.title, kept.author, kept.licence, kept.sha256) == (
@@ -131,7 +132,7 @@ def test_a_place_that_cannot_be_written_is_said() -> None:
 
 
 def test_a_course_from_one_to_another(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    lab = Drill(scenario_files.find("lab").load(), 5)
+    lab = Drill(shipped("lab"), 5)
     lab.advance_to(300)
     lab.do("power-off SERVER_B")
     lab.do("finish")

@@ -6,11 +6,11 @@ import hashlib
 
 import pytest
 
-from app.files import scenario_files
 from engine.drill.authoring.contents import contents, visible
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import load_scenario
 from tests.engine.drill.texts import COURSE, WORLD
+from tests.shipped import NAMES, shipped
 
 
 def test_it_says_what_is_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,8 +31,8 @@ def test_it_says_what_is_in_the_file(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_every_shipped_scenario_has_a_summary() -> None:
-    for file in scenario_files.all_files()[0]:
-        scenario = file.load()
+    for name in NAMES:
+        scenario = shipped(name)
         assert sum(count for _, count in contents(scenario).verbs) == len(scenario.timeline) + len(
             scenario.before
         )

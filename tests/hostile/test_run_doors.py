@@ -14,11 +14,11 @@ from shiboken6 import delete
 
 from app import cli
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, UNUSABLE
-from app.files import scenario_files
 from app.settings import WindowSettings
 from app.views.quarantine import Quarantine
 from engine.drill.running.drill import Drill
 from tests.open_window import OpenWindow, furnished
+from tests.shipped import shipped
 
 ABSURD: Final[tuple[object, ...]] = (
     "x",
@@ -43,7 +43,7 @@ LINES: Final = ("nan", "inf", "1e308", "-1", "9" * 5_000, "x")
 
 @pytest.fixture(scope="module")
 def good() -> dict[str, Any]:
-    drill = Drill(scenario_files.find("lab").load(), 5)
+    drill = Drill(shipped("lab"), 5)
     drill.advance_to(300)
     drill.do("power-off SERVER_B")
     drill.advance_to(600)

@@ -7,12 +7,10 @@ import re
 import pytest
 
 from app.classroom.scenario import loaded, text_for_seat
-from app.files import scenario_files
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, Mode, play_inputs
 from engine.drill.running.solution import play_solution
-
-SCORED = [file.name for file in scenario_files.all_files()[0] if file.load().scored]
+from tests.shipped import DRILLS, shipped
 
 
 def secrets_of(scenario: Scenario) -> list[str]:
@@ -26,9 +24,9 @@ def secrets_of(scenario: Scenario) -> list[str]:
     return [text.strip() for text in found if len(text) > 3]
 
 
-@pytest.mark.parametrize("name", dict.fromkeys((*SCORED[::9], "random-trouble-hard")))
+@pytest.mark.parametrize("name", dict.fromkeys((*DRILLS[::9], "random-trouble-hard")))
 def test_an_exam_gives_no_answer_away_and_is_the_same_run(name: str) -> None:
-    scenario = scenario_files.find(name).load()
+    scenario = shipped(name)
     text = text_for_seat(scenario, Mode.EXAM)
     seats = loaded(text, name)
     secrets = secrets_of(scenario)
@@ -48,5 +46,5 @@ def test_an_exam_gives_no_answer_away_and_is_the_same_run(name: str) -> None:
 
 
 def test_outside_of_an_exam_a_seat_has_the_whole_scenario() -> None:
-    scenario = scenario_files.find("planned-failover").load()
+    scenario = shipped("planned-failover")
     assert text_for_seat(scenario, Mode.PRACTICE) == scenario.text

@@ -19,7 +19,7 @@ from app.classroom.acts import (
 )
 from app.classroom.kept import Given, Kept, NoLog, parse
 from app.classroom.verdict import Rerun, verdict
-from app.files import scenario_files
+from tests.shipped import shipped
 
 KEPT = [Act(number, number * 100, f"note {number}", "", 0) for number in range(1, 6)]
 
@@ -104,7 +104,7 @@ def test_a_log_with_a_gap_is_none(tmp_path: Path) -> None:
 
 
 def test_a_run_that_was_sent_back_is_as_if_the_rest_had_never_been() -> None:
-    scenario = scenario_files.find("lab").load()
+    scenario = shipped("lab")
     before = [Act(1, 100, "note one", "", 0), Act(2, 3000, "power-off SERVER_A", "", 4)]
     taken_back = [Act(3, 4000, "note wrong", "", 0)]
     after = [Act(4, 3500, SENT_BACK, "", 7), Act(5, 3600, "power-on SERVER_A", "", 0)]

@@ -12,10 +12,10 @@ import pytest
 from app.classroom.kept import Given, Kept
 from app.classroom.seat import MARK_TICKS, ClassOver, SeatRun
 from app.classroom.verdict import verdict
-from app.files import scenario_files
 from engine.inputs import InputProblem
+from tests.shipped import shipped
 
-LAB = scenario_files.find("lab").load()
+LAB = shipped("lab")
 
 
 class NoLink:

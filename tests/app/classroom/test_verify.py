@@ -26,6 +26,7 @@ from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
+from tests.shipped import shipped
 
 NAME = "planned-failover"
 
@@ -229,7 +230,7 @@ def test_a_database_that_cannot_be_used_is_said_so(place: str) -> None:
 
 
 def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> None:
-    asked = scenario_files.find("automatic-failover").load()
+    asked = shipped("automatic-failover")
     drill = Drill(asked)
     while not drill.open_questions():
         drill.advance_to(drill.tick + 100)

@@ -22,6 +22,7 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run
+from tests.shipped import shipped
 
 EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 
@@ -29,7 +30,7 @@ EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 @pytest.fixture(scope="module")
 def source() -> Source:
     """A drill with a refused command, a hint, a strange remark and a late repair."""
-    taken = Drill(scenario_files.find("automatic-failover").load())
+    taken = Drill(shipped("automatic-failover"))
     for at_s, line in (
         (30, "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"),
         (70, "sql SERVER_B#2 SELECT name\n    FROM sys.databases\n    WHERE 1 = 1"),
@@ -154,7 +155,7 @@ def test_free_play_has_a_page_too() -> None:
 
 
 def test_of_many_databases_the_worst_are_drawn() -> None:
-    source = source_of(left_alone(scenario_files.find("split-application").load()))
+    source = source_of(left_alone(shipped("split-application")))
     assert len(course_svg.chosen(source.review.lanes)) == len(source.review.lanes) <= course_svg.DATABASES_MAX
     lanes = {f"{name}{n}": lane for n in range(5) for name, lane in source.review.lanes.items()}
     assert len(course_svg.chosen(lanes)) == course_svg.DATABASES_MAX

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import pytest
 
-from app.files import fresh, proof, scenario_files
+from app.files import fresh, proof
 from app.files.summary import LEVELS
 from engine.stepwise import at_once
 from tests.engine.drill import texts
+from tests.shipped import shipped
 
 
 def test_a_new_drill_is_proved_and_told() -> None:
-    generator = scenario_files.find("random-trouble-easy").load()
+    generator = shipped("random-trouble-easy")
     found = at_once(fresh.fresh([(generator, 4711)]))
     assert found is not None
     assert found.seed == 4711

@@ -18,11 +18,12 @@ from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, Mode, replay
 from engine.drill.time.history import History
 from engine.inputs import Input
+from tests.shipped import shipped
 
 
 @pytest.fixture(scope="module")
 def lab() -> Scenario:
-    return scenario_files.find("lab").load()
+    return shipped("lab")
 
 
 class Record:
@@ -493,7 +494,7 @@ def test_who_was_not_running_is_not_set_running_by_an_answer(asking: Desk) -> No
 
 @pytest.fixture(scope="module")
 def scored() -> Scenario:
-    return scenario_files.find("automatic-failover").load()
+    return shipped("automatic-failover")
 
 
 @pytest.mark.parametrize("condition", ["SERVER_A is OFF", "SERVER_A is RUNNING", "time_s() > 1", "nonsense"])

@@ -10,15 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from app.files import scenario_files
 from app.host import Host, NoRecorder, NotRecorded, Request
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
+from tests.shipped import shipped
 
 
 @pytest.fixture(scope="module")
 def lab() -> Scenario:
-    return scenario_files.find("lab").load()
+    return shipped("lab")
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from app.views.quarantine import Quarantine
 from engine.drill.running.drill import Drill
 from tests.engine.drill.texts import WORLD
 from tests.open_window import OpenWindow
+from tests.shipped import shipped
 
 OTHER = WORLD.replace("Small", "<b>Another</b>", 1)
 BROKEN = WORLD.replace('level = "beginner"', 'level = "none"', 1)
@@ -22,7 +23,7 @@ BROKEN = WORLD.replace('level = "beginner"', 'level = "none"', 1)
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
-    lab = Drill(scenario_files.find("lab").load(), 5)
+    lab = Drill(shipped("lab"), 5)
     lab.advance_to(300)
     lab.do("power-off SERVER_B")
     lab.do("finish")

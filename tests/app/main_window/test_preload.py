@@ -51,9 +51,10 @@ if sys.argv[1:]:
     from engine.flow import warm_up
     warm_up()
 from app.files import scenario_files
+from tests.shipped import shipped
 from engine import simulator
 from engine.drill.running.drill import Drill
-found = scenario_files.find("lab").load()
+found = shipped("lab")
 before = set(sys.modules)
 drill = Drill(found)
 for text in ("SELECT name FROM sys.databases", "EXEC sp_who", "ALTER DATABASE Sales SET PARTNER SUSPEND"):

@@ -47,6 +47,7 @@ from engine.verbs import VERBS
 from engine.words import Sentence
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
+from tests.shipped import shipped
 
 BETWEEN = re.compile(r"[\n:;,()·•○✓✗–/+|“”.?=]|\s{2,}|->|→")
 DATA = re.compile(
@@ -246,7 +247,7 @@ def test_every_word_of_the_window_is_marked_and_nothing_is_cut_off(hands: Hands,
 
 def test_every_word_of_the_exports_is_marked(data: set[str]) -> None:
     """A page for reading and printing, tables, a runbook: of a run with an automatic failover and a wrong command."""
-    drill = Drill(scenario_files.find("automatic-failover").load())
+    drill = Drill(shipped("automatic-failover"))
     for line in ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "note the office calls", "hint 1"):
         drill.advance_to(drill.tick + 9_000)
         drill.do(line)

@@ -22,6 +22,7 @@ from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 from tests.engine.drill.texts import WORLD
 from tests.open_window import OpenWindow
+from tests.shipped import shipped
 
 FOREIGN = 'author = "Ada L."\n' + WORLD.replace("Small", "From afar", 1)
 
@@ -108,7 +109,7 @@ def test_what_was_written_here_needs_no_question(window: OpenWindow, file: Path)
 
 @pytest.mark.slow
 def test_a_run_from_elsewhere_is_held_too(window: OpenWindow, tmp_path: Path) -> None:
-    drill = Drill(scenario_files.find("lab").load(), 5)
+    drill = Drill(shipped("lab"), 5)
     drill.advance_to(300)
     drill.do("power-off SERVER_B")
     drill.do("finish")

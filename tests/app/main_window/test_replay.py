@@ -13,7 +13,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QPushButton, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.files import scenario_files
 from app.main_window import debrief_page
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
@@ -23,6 +22,7 @@ from engine.drill.running.solution import play_solution
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
+from tests.shipped import shipped
 from tests.there import there
 
 pytestmark = pytest.mark.qt_log_ignore("This plugin does not support")
@@ -267,7 +267,7 @@ def seed_of_a_new_run(hands: Hands, name: str) -> int:
 
 @pytest.mark.slow
 def test_the_first_run_has_the_files_seed_and_later_ones_fresh_ones(hands: Hands) -> None:
-    own = scenario_files.find("forced-service").load().seed
+    own = shipped("forced-service").seed
     seeds = [seed_of_a_new_run(hands, "forced-service") for _ in range(4)]
     assert seeds[0] == own
     assert len(set(seeds)) == 4

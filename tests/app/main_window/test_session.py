@@ -7,16 +7,16 @@ import threading
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.files import scenario_files
 from app.host import NoRecorder, Request
 from app.main_window.session import Session
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
+from tests.shipped import shipped
 
 
 @pytest.fixture(scope="module")
 def lab() -> Scenario:
-    return scenario_files.find("lab").load()
+    return shipped("lab")
 
 
 def test_frames_come_by_themselves_only_while_something_is_to_be_done(qtbot: QtBot, lab: Scenario) -> None:

@@ -9,7 +9,6 @@ import pytest
 from PySide6.QtWidgets import QWidget
 from pytestqt.qtbot import QtBot
 
-from app.files import scenario_files
 from app.host import NoRecorder
 from app.main_window.session import Session
 from app.main_window.sql_clients import ClientPorts
@@ -17,6 +16,7 @@ from app.serve.strings import TOOLS
 from app.widgets.notice import Notice
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
+from tests.shipped import shipped
 
 
 class Desk:
@@ -44,7 +44,7 @@ def desk(qtbot: QtBot) -> Iterator[Desk]:
     owner = QWidget()
     qtbot.addWidget(owner)
     made = Desk(owner)
-    made.session.open(Drill(scenario_files.find("ag-lab").load(), 1), NoRecorder())
+    made.session.open(Drill(shipped("ag-lab"), 1), NoRecorder())
     made.session.play()
     yield made
     made.ports.stop()
@@ -108,7 +108,7 @@ def test_each_tool_has_a_string_for_each_server(desk: Desk) -> None:
 
 def test_another_run_closes_the_ports(desk: Desk) -> None:
     desk.ports.show()
-    desk.session.open(Drill(scenario_files.find("lab").load(), 1), NoRecorder())
+    desk.session.open(Drill(shipped("lab"), 1), NoRecorder())
     assert desk.ports.listener is None
 
 

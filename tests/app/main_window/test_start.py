@@ -21,6 +21,7 @@ from app.main_window.start import BESIDE, Start
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from tests.open_window import OpenWindow, furnished
+from tests.shipped import shipped
 
 READY_MS = 60_000
 """Everything is there by then, however busy the machine is."""
@@ -236,7 +237,7 @@ def test_it_opens_on_a_scenario_and_lets_go_of_the_profile(during: During, profi
     pages: list[object] = []
     during(lambda window: pages.append(window.pages.currentWidget() is window.brief))
     hook = sys.excepthook
-    assert start.open_window(scenario_files.find("no-witness").load()) == 0
+    assert start.open_window(shipped("no-witness")) == 0
     assert sys.excepthook is hook
     assert pages == [True]
     with open_profile(profile_folder):

@@ -14,11 +14,12 @@ from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Goal, Scenario
 from engine.drill.running.drill import Drill, Mode
 from engine.drill.running.goals import GoalState
+from tests.shipped import shipped
 
 
 @pytest.fixture(scope="module")
 def scenario() -> Scenario:
-    return scenario_files.find("automatic-failover").load()
+    return shipped("automatic-failover")
 
 
 def goal(**changes: object) -> Goal:
@@ -144,7 +145,7 @@ def test_the_page_before_a_drill(qtbot: QtBot, scenario: Scenario) -> None:
 def test_free_play_has_no_modes(qtbot: QtBot) -> None:
     page = BriefPage()
     qtbot.addWidget(page)
-    page.show_scenario(scenario_files.find("lab").load())
+    page.show_scenario(shipped("lab"))
     page.show()
     assert page.mode == "lab"
     assert not page._mode_box.isVisible()

@@ -11,10 +11,10 @@ from pytestqt.qtbot import QtBot
 from app.classroom.console import request
 from app.classroom.shapes import Board, Tile
 from app.classroom.verdict import verdict
-from app.files import scenario_files
 from app.views.classroom import ClassBoard
+from tests.shipped import shipped
 
-LAB = scenario_files.find("lab").load()
+LAB = shipped("lab")
 
 
 def tile(number: int, name: str, **other: Any) -> Tile:

@@ -9,7 +9,6 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton
 from pytestqt.qtbot import QtBot
 
-from app.files import scenario_files
 from app.views.debrief import Debrief, mistakes, phases_of
 from app.views.debrief.par import Worth, beside_the_best, together
 from app.widgets.strip import Strip
@@ -21,13 +20,14 @@ from engine.drill.par.regret import WAITING, Account, Move
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input
+from tests.shipped import shipped
 from tests.there import there
 
 
 @pytest.fixture(scope="module")
 def report() -> Report:
     """As it comes out of the profile: through JSON."""
-    drill = Drill(scenario_files.find("forced-service").load())
+    drill = Drill(shipped("forced-service"))
     play_solution(drill)
     found: Report = json.loads(json.dumps(drill.report()))
     return found

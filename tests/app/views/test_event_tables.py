@@ -8,7 +8,6 @@ import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
-from app.files import scenario_files
 from app.views.error_log import ErrorLog
 from app.views.events_list import LABELS, EventsList
 from app.views.trace import Trace
@@ -16,6 +15,7 @@ from app.widgets import theme
 from engine.drill.running.drill import Drill
 from engine.events import KINDS, Event
 from tests.engine.worlds import lab, play
+from tests.shipped import shipped
 
 
 def log_line(tick: int, server: str, text: str, number: int = 0, severity: int = 10, state: int = 1) -> Event:
@@ -237,7 +237,7 @@ def test_what_is_listed_has_every_column_also_in_a_narrow_dock(qtbot: Any, run: 
 
 
 def test_the_log_begins_with_the_start_of_the_server(qtbot: Any) -> None:
-    drill = Drill(scenario_files.find("lab").load())
+    drill = Drill(shipped("lab"))
     log = made(qtbot, ErrorLog, drill)
     before = len(shown(log))
     assert shown(log)[0][2].startswith("Microsoft SQL Server 2005")

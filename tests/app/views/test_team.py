@@ -7,14 +7,14 @@ from typing import Any
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
-from app.files import scenario_files
 from app.views.team import TeamSeat
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from engine.drill.team.rights import role_of
 from engine.drill.team.view import view
+from tests.shipped import shipped
 
-CABLE = scenario_files.find("team-cable").load()
+CABLE = shipped("team-cable")
 ORDER = "plug in the cable of PAY1"
 
 

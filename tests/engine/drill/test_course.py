@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from app.files import scenario_files
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.judging.score import Item
 from engine.drill.running.drill import Drill, Mode
 from tests.engine.drill.running.test_questions import CHANGES, asking
 from tests.engine.drill.texts import drill, run, small
+from tests.shipped import shipped
 
 FORCE = "sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"
 WITNESS_OFF = "sql SERVER_A ALTER DATABASE Sales SET WITNESS OFF"
@@ -159,7 +159,7 @@ def test_a_price_is_charged_only_where_its_reason_is_true(so: str, taken_points:
 
 
 def sabotage(mode: Mode | None = None) -> Drill:
-    taken = Drill(scenario_files.find("automatic-failover").load(), mode=mode)
+    taken = Drill(shipped("automatic-failover"), mode=mode)
     for at_s, line in (
         (48, WITNESS_OFF),
         (80.7, FORCE),

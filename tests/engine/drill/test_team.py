@@ -16,12 +16,11 @@ from engine.drill.team.stand_ins import due
 from engine.drill.team.view import view
 from engine.inputs import InputProblem
 from engine.verbs.lines import parse_script
+from tests.shipped import NAMES, shipped
 
-CABLE = scenario_files.find("team-cable").load()
-TWO_SITES = scenario_files.find("team-two-sites").load()
-TEAMS = [
-    file.load() for file in scenario_files.all_files()[0] if file.shipped and file.name.startswith("team-")
-]
+CABLE = shipped("team-cable")
+TWO_SITES = shipped("team-two-sites")
+TEAMS = [shipped(name) for name in NAMES if name.startswith("team-")]
 
 
 def test_four_team_drills_are_shipped() -> None:
@@ -64,7 +63,7 @@ def test_one_person_may_play_every_role() -> None:
 
 
 def test_a_drill_for_one_has_no_team() -> None:
-    drill = Drill(scenario_files.find("cable-pulled").load())
+    drill = Drill(shipped("cable-pulled"))
     for line in ("@dba power-off BANK1", "call room plug it in"):
         with pytest.raises(InputProblem, match="this drill has no team"):
             drill.do(line)

@@ -14,6 +14,7 @@ from engine.drill.authoring.run_scenario import TO_WRITE, CannotRecord, as_toml,
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, play_solution, played
+from tests.shipped import shipped
 
 
 def done(lines: list[tuple[float, str]], end_s: float, name: str = "lab") -> Drill:
@@ -102,7 +103,7 @@ def test_a_run_that_makes_no_drill_is_refused_with_a_sentence(
 
 
 def test_a_variant_becomes_a_drill_without_variants() -> None:
-    drill = Drill(scenario_files.find("forced-service").load(), 4711)
+    drill = Drill(shipped("forced-service"), 4711)
     play_solution(drill)
     made = saved(drill)
     assert made.variants == {}

@@ -9,6 +9,7 @@ from engine.drill.judging.agents import AGENTS, AgentResult, Ranking, rank, tabl
 from tests.cases import one_in
 from tests.engine.drill.running.test_questions import CHANGES
 from tests.engine.drill.texts import small
+from tests.shipped import shipped
 
 TWINS = {agent.name: agent.twin for agent in AGENTS if agent.twin is not None}
 
@@ -104,10 +105,10 @@ def test_behind_the_reference_is_where_a_trick_belongs(behind: AgentResult) -> N
 
 @pytest.mark.slow
 def test_acting_early_is_no_trick_where_nothing_is_to_come() -> None:
-    found = rank(scenario_files.find("wrong-port").load())
+    found = rank(shipped("wrong-port"))
     assert "before the failure" in dict(found.allowed)
     assert found.wrong == ()
-    story = rank(scenario_files.find("no-witness").load())
+    story = rank(shipped("no-witness"))
     assert "before the failure" not in dict(story.allowed)
     assert story.of("before the failure").total < 90.0
 

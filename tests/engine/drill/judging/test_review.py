@@ -14,6 +14,7 @@ from engine.drill.time.history import History
 from engine.verbs.lines import parse_line
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run, small
+from tests.shipped import shipped
 from tests.there import there
 
 
@@ -95,12 +96,12 @@ def test_why_nobody_took_over(name: str, expected: str) -> None:
 
 
 def test_the_witness_alone_is_blamed_when_it_is_the_witness_alone() -> None:
-    found = review(left_alone(scenario_files.find("why-no-failover-witness").load()))
+    found = review(left_alone(shipped("why-no-failover-witness")))
     assert [guard.name for guard, _ in found.outages[0].against] == ["mirror and witness are connected"]
 
 
 def test_lost_transactions() -> None:
-    found = review(played(scenario_files.find("forced-service").load()))
+    found = review(played(shipped("forced-service")))
     (lost,) = found.lost
     assert (lost.database, lost.server) == ("Sales", "SERVER_B")
     assert lost.transactions > 1000

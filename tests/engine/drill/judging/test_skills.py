@@ -6,7 +6,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from app.files import scenario_files
 from engine.drill.judging.skills import (
     WEIGHTS,
     Course,
@@ -19,6 +18,7 @@ from engine.drill.judging.skills import (
     title_of,
 )
 from engine.drill.running.modes import Mode
+from tests.shipped import DRILLS, NAMES, shipped
 
 START = datetime(2026, 1, 1, 12, tzinfo=UTC)
 TRAINED = {"one": ("quorum",), "both": ("quorum", "resume"), "other": ("log-space",)}
@@ -52,9 +52,9 @@ def test_some_dozens_of_skills_with_texts() -> None:
 
 
 def test_every_skill_is_trained_by_a_shipped_drill_and_no_other_is_named() -> None:
-    shipped = [file.load() for file in scenario_files.all_files()[0] if file.shipped]
-    assert {key for scenario in shipped for key in scenario.skills} == set(by_key())
-    assert all(scenario.skills for scenario in shipped if scenario.scored)
+    scenarios = [shipped(name) for name in NAMES]
+    assert {key for scenario in scenarios for key in scenario.skills} == set(by_key())
+    assert all(shipped(name).skills for name in DRILLS)
 
 
 @pytest.mark.parametrize(("played_s", "runs"), [(0.5, 0), (29.99, 0), (30.0, 1)])
