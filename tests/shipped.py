@@ -1,0 +1,19 @@
+"""Shipped scenarios. Each is read once by a process of tests, when a test asks for it: 15 ms, and there are many."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Final
+
+from app.files import scenario_files
+from engine.drill.authoring.scenario import Scenario
+
+NAMES: Final = tuple(file.name for file in scenario_files.all_files()[0] if file.shipped)
+LABS: Final = ("lab", "ag-lab", "fci-lab")
+"""Without goals or points."""
+DRILLS: Final = tuple(name for name in NAMES if name not in LABS)
+
+
+@cache
+def shipped(name: str) -> Scenario:
+    return scenario_files.find(name).load()
