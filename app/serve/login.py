@@ -49,18 +49,20 @@ def agreed(asked: int) -> Encryption:
     return Encryption.LOGIN if asked == Encryption.LOGIN else Encryption.NONE
 
 
-def read_prelogin(body: bytes) -> int:
-    """What a PRELOGIN asks for of TLS, see `Encryption`; one that says nothing has none. Raises Malformed."""
-    reader, asked = Reader(body), int(Encryption.NONE)
+def read_prelogin(body: bytes) -> tuple[int, bool]:
+    """What a PRELOGIN asks for of TLS, see `Encryption`; one that says nothing has none. Whether it asks for MARS.
+    Raises Malformed."""
+    reader, asked, mars = Reader(body), int(Encryption.NONE), False
     while (option := reader.number("B")) != 0xFF:
         offset, length = struct.unpack(">HH", reader.take(4))
         value = Reader(body, offset).take(length)
         if option == ENCRYPTION and value:
             asked = value[0]
-    return asked
+        mars = mars or (option == MARS and value == b"\1")
+    return asked, mars
 
 
-def prelogin_answer(encryption: Encryption, build: str) -> bytes:
+def prelogin_answer(encryption: Encryption, build: str, mars: bool = False) -> bytes:
     """The answer to a PRELOGIN of a server whose product version is *build* (9.00.5000.00)."""
     major, minor, number = build_of(build)
     options = (
@@ -68,7 +70,7 @@ def prelogin_answer(encryption: Encryption, build: str) -> bytes:
         (ENCRYPTION, bytes([encryption])),
         (INSTANCE, b"\0"),
         (THREAD, b""),
-        (MARS, b"\0"),
+        (MARS, bytes([mars])),
     )
     head, data = b"", b""
     for option, value in options:
@@ -99,6 +101,8 @@ class Login:
     database: str = ""
     windows: bool = False
     """Windows authentication is asked for, which is never done here."""
+    new_password: bool = False
+    """The password is to be changed on the way in: fChangePassword."""
     read_only: bool = False
     """ApplicationIntent=ReadOnly: fReadOnlyIntent among the type flags."""
 
@@ -123,7 +127,7 @@ def read_login(body: bytes) -> Login:
     length, tds, size = reader.number("I"), reader.number("I"), reader.number("I")
     if length != len(body) or length < 86:
         raise Malformed(f"a login of {length} bytes in {len(body)}")
-    flags = body[25]
+    windows, kind, more = body[25:28]
     texts: dict[str, str] = {}
     for place, name in enumerate(_LENGTHS):
         offset, count = struct.unpack_from("<HH", body, 36 + 4 * place)
@@ -137,8 +141,14 @@ def read_login(body: bytes) -> Login:
         texts[name] = raw.decode("utf-16-le", "replace")
     texts.pop("language", None)
     wanted = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
-    intent = bool(body[26] & 0x20)
-    return Login(tds=tds, packet_size=wanted, windows=bool(flags & 0x80), read_only=intent, **texts)
+    return Login(
+        tds=tds,
+        packet_size=wanted,
+        windows=bool(windows & 0x80),
+        read_only=bool(kind & 0x20),
+        new_password=bool(more & 0x01),
+        **texts,
+    )
 
 
 def _unscrambled(byte: int) -> int:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from app.serve.cursors import ROWS_AT_ONCE, Fetch, Opening, Way
 from app.serve.login import TDS_7_2
@@ -114,19 +114,27 @@ class Parameter:
     output: bool
 
 
+class Kept(NamedTuple):
+    """What has been prepared: a statement and the declaration of its parameters, or the name of a procedure."""
+
+    declared: str
+    text: str
+    procedure: bool = False
+
+
 class Prepared:
-    """Statements that a connection has prepared: (declaration, text) by handle."""
+    """What a connection has prepared, by handle."""
 
     def __init__(self) -> None:
-        self._known: dict[int, tuple[str, str]] = {}
+        self._known: dict[int, Kept] = {}
         self._last = 0
 
-    def keep(self, declared: str, text: str) -> int:
+    def keep(self, kept: Kept) -> int:
         self._last += 1
-        self._known[self._last] = (declared, text)
+        self._known[self._last] = kept
         return self._last
 
-    def find(self, handle: Any) -> tuple[str, str] | None:
+    def find(self, handle: Any) -> Kept | None:
         return self._known.get(handle)
 
     def forget(self, handle: Any) -> None:
@@ -178,14 +186,21 @@ def _asked(name: str, given: list[Parameter], prepared: Prepared) -> Asked:
                 declared = _text(given[1]) if len(given) > 1 else ""
                 return _executed(_text(given[0]), declared, given, 2)
             case "sp_prepare":
-                handle = prepared.keep(_text(given[1]), _text(given[2]))
+                handle = prepared.keep(Kept(_text(given[1]), _text(given[2])))
                 return Asked("", call=True, handle=handle)
             case "sp_prepexec":
-                handle = prepared.keep(_text(given[1]), _text(given[2]))
+                handle = prepared.keep(Kept(_text(given[1]), _text(given[2])))
                 return _executed(_text(given[2]), _text(given[1]), given, 3, handle)
+            case "sp_prepexecrpc":
+                handle = prepared.keep(Kept("", _text(given[1]), procedure=True))
+                return _called(_text(given[1]), given, 2, handle)
             case "sp_execute":
                 known = prepared.find(given[0].given.value)
-                return _unknown(given[0]) if known is None else _executed(known[1], known[0], given, 1)
+                if known is None:
+                    return _unknown(given[0])
+                if known.procedure:
+                    return _called(known.text, given, 1)
+                return _executed(known.text, known.declared, given, 1)
             case "sp_unprepare":
                 prepared.forget(given[0].given.value)
                 return Asked("", call=True)
@@ -202,8 +217,8 @@ def _asked(name: str, given: list[Parameter], prepared: Prepared) -> Asked:
             case "sp_cursorunprepare":
                 prepared.forget(given[0].given.value)
                 return Asked("", call=True)
-            case "sp_cursor" | "sp_prepexecrpc":
-                raise NotSimulated(f"{plain}: cursors of a driver only read here")
+            case "sp_cursor":
+                raise NotSimulated("sp_cursor: cursors of a driver only read here")
     except IndexError:
         raise Malformed(f"{plain} without its parameters") from None
     return _called(name, given)
@@ -232,14 +247,14 @@ def _cursor(procedure: str, given: list[Parameter], prepared: Prepared) -> Asked
     text = _text(given[names.index("text")]) if "text" in names else ""
     handle = 0
     if procedure == "sp_cursorprepare":
-        return Asked("", call=True, handle=prepared.keep(declared, text))
+        return Asked("", call=True, handle=prepared.keep(Kept(declared, text)))
     if procedure == "sp_cursorexecute":
         known = prepared.find(given[0].given.value)
         if known is None:
             return _unknown(given[0])
-        declared, text = known
+        declared, text, _ = known
     elif procedure == "sp_cursorprepexec":
-        handle = prepared.keep(declared, text)
+        handle = prepared.keep(Kept(declared, text))
     asked = _executed(text, declared, given if declared else [], len(names))
     outputs = {name: number for name, number in place.items() if given[number].output}
     opening = Opening(
@@ -279,10 +294,12 @@ def _executed(
     return Asked(before + call + _shown(outputs), tuple(outputs), call=True, handle=handle)
 
 
-def _called(name: str, given: list[Parameter]) -> Asked:
-    before, arguments, outputs = _arguments(given)
+def _called(name: str, given: list[Parameter], first: int = 0, handle: int | None = None) -> Asked:
+    """The parameters of the procedure are *given* from the place *first* on."""
+    before, arguments, outputs = _arguments(given, first)
     call = f"DECLARE {OUTPUT}r int; {before}EXEC {OUTPUT}r = {name} {', '.join(arguments)}".rstrip()
-    return Asked(call + _shown(outputs, f"{OUTPUT}r AS [{OUTPUT}r]"), tuple(outputs), returns=True, call=True)
+    text = call + _shown(outputs, f"{OUTPUT}r AS [{OUTPUT}r]")
+    return Asked(text, tuple(outputs), returns=True, call=True, handle=handle)
 
 
 def _arguments(given: list[Parameter], first: int = 0) -> tuple[str, list[str], list[tuple[int, str, str]]]:

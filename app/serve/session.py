@@ -145,10 +145,11 @@ class Session:
         message = await self._next()
         self.server = await self.door.answering(self.name)
         build = PRODUCT[self.door.world.instances[self.server].version][0]
-        asked = Encryption.NONE
+        asked, mars = Encryption.NONE, False
         if message.kind is Kind.PRELOGIN:
-            asked = logins.agreed(logins.read_prelogin(message.body))
-            await self._send(logins.prelogin_answer(asked, build))
+            wanted, mars = logins.read_prelogin(message.body)
+            asked = logins.agreed(wanted)
+            await self._send(logins.prelogin_answer(asked, build, mars))
             if asked is not Encryption.NONE and not self._wire.hidden:
                 await self._wire.begin_tls(self.door.tls.inside, inside=True)
             else:
@@ -161,7 +162,14 @@ class Session:
         login = logins.read_login(message.body)
         self._tds = logins.negotiated(login.tds, self.door.world.instances[self.server].version)
         if login.windows:
-            await self._refuse(18452)
+            severity, text = text_of(18452, version=self.door.world.instances[self.server].version)
+            await self._send(self._failed(18452, text, severity))
+            return False
+        if (
+            mars or login.new_password
+        ):  # a driver whose wish is denied before its login says nothing of the reason
+            what = "MARS (several results at once)" if mars else "another password on the way in"
+            await self._send(self._failed(50000, f"Not simulated: {what}."))
             return False
         done = await self.door.ask(f"connect {self.window} {self._as_line(login)}")
         if done.done is None:
@@ -193,13 +201,6 @@ class Session:
             "listener": self.name if self.name != self.server else "",
         }
         return json.dumps({name: value for name, value in said.items() if value or name == "login"})
-
-    async def _refuse(self, number: int) -> None:
-        severity, text = text_of(number, version=self.door.world.instances[self.server].version)
-        said = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
-        await self._send(
-            tokens.message(said, self.server, self._tds) + tokens.done(status=tokens.ERROR, tds=self._tds)
-        )
 
     async def _welcome(self, login: Login, build: str) -> None:
         session = self._session()
@@ -272,8 +273,8 @@ class Session:
             return [read_transaction(message.body, self._tds)]
         raise Malformed(f"a message of type {message.kind:#04x} after the login")
 
-    def _failed(self, number: int, text: str) -> bytes:
-        said = {"number": number, "severity": 16, "state": 1, "line": 1, "text": text}
+    def _failed(self, number: int, text: str, severity: int = 16) -> bytes:
+        said = {"number": number, "severity": severity, "state": 1, "line": 1, "text": text}
         return tokens.message(said, self.server, self._tds) + tokens.done(status=tokens.ERROR, tds=self._tds)
 
     async def _reset(self) -> None:

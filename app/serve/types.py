@@ -168,15 +168,14 @@ def _moment(kind: SqlType, text: str) -> bytes:
 
 
 def column(written: str, values: Sequence[Scalar], tds: int, parameter: bool = False) -> Column:
-    """The column of a type as T-SQL writes it, or as its *values* look if it is not known, for a version of TDS.
+    """The column of a type as T-SQL writes it, or as its *values* look if it is not known or each has its own, for a
+    version of TDS.
     *parameter*: before TDS 7.2 a value that is handed back has no more than 8,000 bytes."""
-    kind = type_of(written) if written and written != "null" else _guessed(values)
+    kind = _guessed(values) if written in ("", "null", "sql_variant") else type_of(written)
     if kind.name in ("decimal", "numeric"):
         kind = SqlType("numeric", precision=kind.precision, scale=kind.scale)
     if kind.name == "timestamp":
         kind = SqlType("binary", 8)
-    if kind.name == "sql_variant":
-        kind = SqlType("nvarchar", 4000)
     if kind.name in _TIMES and tds < TDS_7_3:
         kind = SqlType("nvarchar", _TIME_TEXT[kind.name])
     kind = SqlType(_AS[kind.name], MAX) if kind.name in _AS else kind

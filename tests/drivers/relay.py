@@ -65,4 +65,4 @@ class Relay:
             self.way = "none" if data[0] == Kind.LOGIN else ""  # which comes without a PRELOGIN before it
         elif not self.way:
             with suppress(ValueError, struct.error):
-                self.way = WAYS.get(Encryption(read_prelogin(data[HEADER.size :])), "")
+                self.way = WAYS.get(Encryption(read_prelogin(data[HEADER.size :])[0]), "")

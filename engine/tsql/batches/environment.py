@@ -18,7 +18,7 @@ from engine.tsql.language.permissions import PERMISSIONS
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.settings import context_info, settings_of
-from engine.tsql.scalars.values import Scalar, to_number, to_text, whole
+from engine.tsql.scalars.values import Scalar, convert, to_number, to_text, whole
 
 SERVER_ROLES: Final = frozenset({"sysadmin", "public"})
 
@@ -221,7 +221,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "current_timestamp": lambda context: context.now(),
     "getutcdate": _utc,
     "sysutcdatetime": _utc,
-    "sysdatetimeoffset": _utc,
+    "sysdatetimeoffset": lambda context: convert(context.now(), "datetimeoffset"),
     "db_id": _db_id,
     "db_name": _db_name,
     "original_db_name": lambda context: "master",

@@ -63,7 +63,8 @@ def _principals(context: Context) -> Iterable[Record]:
         yield _principal(context, name, number, kind, account_sid(name), disabled=False)
     for place, login in enumerate(context.server.logins):
         kind = "S" if login.kind == "SQL" else "U"
-        yield _principal(context, login.name, FIRST_LOGIN_ID + place, kind, _sid(login.sid), login.disabled)
+        row = _principal(context, login.name, FIRST_LOGIN_ID + place, kind, _sid(login.sid), login.disabled)
+        yield {**row, "default_database_name": login.default_database}
 
 
 def account_sid(name: str) -> bytes:
@@ -120,7 +121,7 @@ def _syslogins(context: Context) -> Iterable[Record]:
                 "updatedate": row["modify_date"],
                 "name": row["name"],
                 "loginname": row["name"],
-                "dbname": "master",
+                "dbname": row["default_database_name"],
                 "denylogin": row["is_disabled"],
                 "hasaccess": 1,
                 "isntname": int(row["type"] == "U"),

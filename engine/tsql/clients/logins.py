@@ -25,6 +25,7 @@ REASONS: Final = {
     "password": (8, "Password did not match that for the login provided."),
     "login": (5, "Could not find a login matching the name provided."),
     "database": (38, "Failed to open the explicitly specified database."),
+    "default": (40, "Failed to open the database specified in the login properties."),
 }
 """(state, reason) of 18456 in the ERRORLOG from 2008 on. Documented."""
 
@@ -109,15 +110,17 @@ def _refusal(world: World, server: str, said: Mapping[str, str]) -> tuple[str, t
         if _sent_on(world, server, said) is None:
             _database(world, server, said)
     except SqlError as problem:
-        return "database", connections.refusals(problem, said["database"], login)
+        if said.get("database"):
+            return "database", connections.refusals(problem, said["database"], login)
+        return "default", (SqlError(4064), failed)  # also where it is a mirror [DOC: MSSQLSERVER_4064]
     return None
 
 
 def _database(world: World, server: str, said: Mapping[str, str]) -> str:
-    """The database that a login comes to, as the server spells it. Raises SqlError if it is not open there."""
-    database = said.get("database", "")
-    if not database:
-        return "master"
+    """The database that a login comes to, named or its own, as the server spells it. Raises SqlError if it is not open
+    there."""
+    login = security.login_of(world.instances[server], said["login"])
+    database = said.get("database") or (login.default_database if login is not None else "master")
     statements.use_database(world, server, database, _reads(said))
     known = ("master", "msdb", "tempdb", "model", *world.databases())
     return next((name for name in known if name.lower() == database.lower()), database)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from importlib import resources
 from typing import Any, Final
 
@@ -101,6 +102,12 @@ def _number(c: Children) -> int | float:
     raw = str(c[-1]).lstrip("$ ")
     value = int(raw) if raw.isdigit() else float(raw)
     return -value if c[0] == "-" else value
+
+
+def _exact(c: Children) -> int | float | str:
+    """A number with more digits than a float holds stays text, which is read as the type of its parameter."""
+    value, text = _number(c), "".join(str(part) for part in c).replace("$", "")
+    return text if isinstance(value, float) and Decimal(repr(value)) != Decimal(text) else value
 
 
 def _limit(c: Children) -> int:
@@ -305,6 +312,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "string": lambda c: text_in(str(c[0])),
     "variable": lambda c: s.Variable(str(c[0]).lower()),
     "number": _number,
+    "exact": _exact,
     "null": lambda c: None,
     "default": lambda c: DEFAULT,
     "qualified": lambda c: ".".join(c),

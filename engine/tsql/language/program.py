@@ -151,6 +151,8 @@ class _Compiler(Definitions):
             self.service_broker(word if word == "RECEIVE" else f"{word} {self.ahead().upper}")
         elif (word, self.ahead().upper) in COMMAND_PAIRS or word in COMMAND_WORDS:
             self.command()
+        elif (word, self.ahead().upper) == ("INSERT", "BULK"):
+            self.not_simulated()
         elif word in _QUERIES:
             return (yield from self.query())
         elif word in STATEMENT_WORDS - {"ADD", "ELSE", "END"}:
@@ -254,7 +256,8 @@ class _Compiler(Definitions):
         if planner.check_statement(plain, line):
             self.do(line, s.Query(plain, output))
         else:
-            shown = " ".join(token.upper or token.text for token in self.tokens[first : first + 2])
+            words = [token.upper or token.text for token in self.tokens[first : self.place]]
+            shown = "OPENROWSET (BULK …)" if "OPENROWSET" in words else " ".join(words[:2])
             self.do(line, s.NotSimulated(shown))
 
     def service_broker(self, what: str) -> None:

@@ -82,6 +82,7 @@ INNER_WORDS: Final[dict[str, frozenset[str]]] = {
     "DENY": STATEMENT_WORDS,
     "REVOKE": STATEMENT_WORDS,
     "BULK": frozenset({"INSERT"}),
+    "INSERT BULK": frozenset({"BULK"}),
     "UPDATE": frozenset({"SET"}),
     "MERGE": STATEMENT_WORDS,
 }

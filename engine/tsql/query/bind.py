@@ -518,7 +518,11 @@ def _check_unpivoted(pivot: exp.Expr, source: Source) -> None:
 def _column_name(projection: exp.Expr) -> str:
     if isinstance(projection, exp.Alias):
         return "" if projection.alias == UNNAMED else str(projection.alias)
-    return str(projection.name) if isinstance(projection, exp.Column) else ""
+    return (
+        str(projection.name)
+        if isinstance(projection, exp.Column) and not infer.is_bare_function(projection)
+        else ""
+    )
 
 
 def refuse_order(node: exp.Expr) -> None:

@@ -55,7 +55,12 @@ class _Parser(TSQLParser):
 
 
 class Reader(TSQL):
-    """T-SQL whose functions are read as plain calls."""
+    """T-SQL whose functions are read as plain calls, and whose types keep their names."""
+
+    class Tokenizer(TSQL.Tokenizer):
+        KEYWORDS = {  # noqa: RUF012
+            word: kind for word, kind in TSQL.Tokenizer.KEYWORDS.items() if word != "NTEXT"
+        }
 
     Parser = _Parser
 

@@ -111,7 +111,7 @@ class Grouping:
     def _ungrouped_column(self, node: exp.Column, grouped: set[str], number: int) -> list[SqlError]:
         if node.name.lower() in grouped:
             return []
-        if not node.table and node.name.upper() in infer.BARE_FUNCTIONS:
+        if infer.is_bare_function(node):
             return []
         try:
             parts = [self.part(node.args.get(key)) for key in ("catalog", "db", "table")]

@@ -82,11 +82,7 @@ def _column(binder: Binder, node: exp.Expr) -> Kind:
     if node.meta.get(ROW_NUMBER):
         return INT
     parts = [binder.part(node.args.get(key)) for key in ("catalog", "db", "table")]
-    if (
-        not node.args.get("table")
-        and not node.this.args.get("quoted")
-        and node.name.upper() in BARE_FUNCTIONS
-    ):
+    if is_bare_function(node):
         return returns.RULES[node.name.lower()](())
     while parts and parts[0] == "":
         parts.pop(0)
@@ -97,9 +93,12 @@ def _column(binder: Binder, node: exp.Expr) -> Kind:
         return None
 
 
-BARE_FUNCTIONS: Final = frozenset(
-    {"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
-)
+def is_bare_function(node: exp.Expr) -> bool:
+    """A function that is written without brackets: no column, and without a name in a result."""
+    return not node.args.get("table") and not node.this.args.get("quoted") and node.name.upper() in _BARE
+
+
+_BARE: Final = frozenset({"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"})
 
 
 def _parameter(binder: Binder, node: exp.Expr) -> Kind:

@@ -15,6 +15,7 @@ from engine.tsql.query.bind import bound
 from engine.tsql.query.cost import NO_QUERY, Query
 from engine.tsql.query.cost_tree import cost_of
 from engine.tsql.query.dialect import write
+from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.names import Names
 from engine.tsql.query.plans import (
     CODE_POINTS,
@@ -193,7 +194,7 @@ def _rewrite_table(table: exp.Expr, query: Rewritten) -> exp.Expr:
 
 def _rewrite_column(column: exp.Expr, query: Rewritten) -> exp.Expr:
     assert isinstance(column, exp.Column)
-    if not column.table and not column.this.args.get("quoted") and column.name.upper() in _BARE_FUNCTIONS:
+    if is_bare_function(column):
         return exp.Anonymous(this=f"t_{column.name.lower()}")
     column.set("db", None)
     column.set("catalog", None)
@@ -201,12 +202,6 @@ def _rewrite_column(column: exp.Expr, query: Rewritten) -> exp.Expr:
         table = column.args["table"]
         column.set("table", exp.to_identifier(_part(table), quoted=True))
     return column
-
-
-_BARE_FUNCTIONS: Final = frozenset(
-    {"CURRENT_TIMESTAMP", "CURRENT_USER", "SESSION_USER", "SYSTEM_USER", "USER"}
-)
-"""Functions written without brackets."""
 
 
 def variable_name(parameter: exp.Parameter) -> str:

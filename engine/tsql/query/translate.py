@@ -17,6 +17,7 @@ from engine.tsql.query import forms, readable
 from engine.tsql.query.bind import refuse_order
 from engine.tsql.query.dialect import Unreadable, read
 from engine.tsql.query.grouping import has_aggregate
+from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.names import NOTHING, ROW_NUMBER, Names
 from engine.tsql.query.plans import ROW_ID, UNNAMED, Plan, References, TableRef, Unsimulated
 from engine.tsql.query.rewrite import Rewritten, rewriting, table_ref, variable_name
@@ -270,7 +271,8 @@ def _name_columns(select: exp.Select) -> None:
         if isinstance(projection, exp.Star | exp.Alias) or projection.is_star:
             named.append(projection)
         else:
-            name = projection.name if isinstance(projection, exp.Column) else UNNAMED
+            has_name = isinstance(projection, exp.Column) and not is_bare_function(projection)
+            name = projection.name if has_name else UNNAMED
             named.append(exp.alias_(projection, name, quoted=True))
     select.set("expressions", named)
 

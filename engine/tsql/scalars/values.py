@@ -200,7 +200,7 @@ def held_decimal(
         fitted = number.quantize(Decimal(1).scaleb(-scale), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
     except InvalidOperation:
         raise SqlError(8115, source, "numeric") from None
-    if abs(fitted) >= Decimal(1).scaleb(precision - scale):
+    if fitted.copy_abs() >= Decimal(1).scaleb(precision - scale):  # abs() rounds to 28 digits
         raise SqlError(8115, source, "numeric")
     if fitted == fitted.to_integral_value() and abs(fitted) < 2**63:
         return int(fitted)

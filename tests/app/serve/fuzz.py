@@ -47,7 +47,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
     def calls(data: bytes) -> None:
         prepared = requests.Prepared()
-        prepared.keep("@p int", "SELECT @p")
+        prepared.keep(requests.Kept("@p int", "SELECT @p"))
         requests.read_calls(data[1:], versions[data[0] % 4] if data else versions[0], prepared)
 
     def transaction(data: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import io
 import json
 import os
 import subprocess
@@ -204,6 +205,8 @@ VALUES: dict[str, tuple[str, object]] = {
     "char(5)": ("'Äb'", "Äb   "),
     "varchar(20)": ("N'Ä€b'", "Ä€b"),
     "varchar(max)": ("N'Ä€b'", "Ä€b"),
+    "ntext": ("N'Ω😀'", "Ω😀"),
+    "sql_variant": ("7", 7),
     "nchar(5)": ("N'Ωb'", "Ωb   "),
     "nvarchar(20)": ("N'Ω😀'", "Ω😀"),
     "nvarchar(max)": ("REPLICATE(CAST(N'Ω' AS nvarchar(max)), 9000)", "Ω" * 9000),
@@ -314,6 +317,32 @@ def test_an_error_is_raised_and_the_connection_goes_on(served: Served, driver: s
         cursor.execute("\n\nSELECT 1/0") or cursor.fetchall()
     cursor.execute("SELECT 7")
     assert tuple(cursor.fetchone()) == (7,)
+    connection.close()
+
+
+def test_what_a_login_may_not_ask_for_is_refused_by_name(served: Served) -> None:
+    there = f"Driver={ODBC};{odbc_string(served.principal, 'no')}".replace(
+        "Sales", "master"
+    )  # it has no partner
+    with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: MARS"):
+        pyodbc.connect(f"{there};MARS_Connection=yes")
+    new_password = 1226  # SQL_COPT_SS_OLDPWD
+    with pytest.raises(pyodbc.ProgrammingError, match="Not simulated: another password"):
+        pyodbc.connect(there, attrs_before={new_password: "old"})
+    with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
+        with pytest.raises(pytds.Error, match="Not simulated: INSERT BULK"):
+            cursor.copy_to(file=io.StringIO("1\n"), table_or_view="#x", columns=["n"])
+        assert cursor.execute_scalar("SELECT 7") == 7
+
+
+def test_the_call_of_odbc_is_prepared_and_done_again(served: Served) -> None:
+    connection = connect_pyodbc(served.principal, autocommit=True)
+    cursor = connection.cursor()
+    cursor.execute("CREATE PROCEDURE twice @a int, @b nvarchar(20) AS SELECT 2 * @a, @b + @b")
+    for number in (5, 6):
+        cursor.execute("{CALL twice(?, ?)}", number, "ü")
+        assert tuple(cursor.fetchone()) == (2 * number, "üü")
+    cursor.execute("DROP PROCEDURE twice")
     connection.close()
 
 

@@ -48,3 +48,21 @@ def test_rows_on_their_way_into_a_table_stay_numbers() -> None:
     text = """CREATE TABLE #t (n decimal(10, 3)) INSERT #t EXEC ('SELECT CAST(1.5 AS decimal(5, 2))')
         SELECT n, CASE WHEN n * 2 = 3 THEN 'yes' END FROM #t"""
     assert ask(lab(), P, text).grids == [[["1.500", "yes"]]]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT CAST('99999999999999999999999999999999999999' AS decimal(38, 0))",
+        "EXEC sp_executesql N'SELECT @a', N'@a decimal(18, 4)', @a = -12345678901234.5678",
+        "EXEC sp_executesql N'SELECT @a', N'@a money', $922337203685477.5807",
+    ],
+)
+def test_more_digits_than_are_held_are_refused_by_name_and_never_rounded(text: str) -> None:
+    answer = ask(lab(), P, text)
+    assert (answer.grids, answer.texts) == ([], ["Not simulated: decimal numbers of more than 15 digits"])
+
+
+def test_an_argument_keeps_the_digits_that_are_held() -> None:
+    text = "EXEC sp_executesql N'SELECT @a, @b, @c', N'@a money, @b float, @c int', -$922337203685.25, -1.5e-5, - 3"
+    assert ask(lab(), P, text).grids == [[["-922337203685.25", -1.5e-05, -3]]]

@@ -89,6 +89,17 @@ def test_a_login_that_is_refused_stands_in_the_errorlog(
         act(world, f'batch {server}#c1 "SELECT 1"')
 
 
+def test_a_login_without_a_database_comes_to_its_own_and_not_where_that_is_a_mirror() -> None:
+    world = lab()
+    for server in (P, M):
+        made = ask(world, server, "CREATE LOGIN app WITH PASSWORD = 'Aa1!', DEFAULT_DATABASE = Sales")
+        assert made.numbers == []
+    connect(world, P, login="app", database="")
+    assert batch(world, "SELECT DB_NAME()").get("results")[0]["rows"] == [["Sales"]]
+    assert numbers(connect(world, M, login="app", database="")) == [4064, 18456]
+    assert connect(world, M, login="app", database="master").get("what") == "connected"
+
+
 @pytest.mark.parametrize(
     "line",
     [
