@@ -20,7 +20,9 @@ from engine.model import (
     ReplicaState,
     ResourceState,
 )
+from engine.protocol.startup import SQL_PORT
 from engine.tsql.batches.context import Context
+from engine.tsql.catalog import mirroring
 from engine.tsql.catalog.view import Record, view
 
 HEALTH: Final = ("NOT_HEALTHY", "PARTIALLY_HEALTHY", "HEALTHY")
@@ -184,6 +186,40 @@ def _listener_addresses(context: Context) -> Iterable[Record]:
             }
 
 
+def _tcp_listeners(context: Context) -> Iterable[Record]:
+    """What listens on the instance: T-SQL, its endpoint, and the listeners of groups that lead to it.
+    [DOC: dm_tcp_listener_states]"""
+    world, me = context.world, context.session.server
+    here = {
+        _listener_id(group): group.listener
+        for group in clustered_groups(context)
+        if group.listener is not None
+    }
+    online = [
+        (row["ip_address"], listener.port, 0)
+        for row in _listener_addresses(context)
+        for listener in [here.get(str(row["listener_id"]))]
+        if listener is not None and row["state"] == 1 and world.listeners.get(listener.name) == me
+    ]
+    of_all = [
+        (row["ip_address"] or "0.0.0.0", row["port"] or SQL_PORT, int(row["type"] == 4) * 2)
+        for row in mirroring.tcp_endpoints(context)
+        if row["state"] == 0 and not row["is_admin_endpoint"] and context.server.tcp_listening
+    ]
+    for number, (address, port, kind) in enumerate([*of_all, *online], start=1):
+        yield {
+            "listener_id": number,
+            "ip_address": address,
+            "is_ipv4": 1,
+            "port": port,
+            "type": kind,
+            "type_desc": ("TSQL", "SERVICE_BROKER", "DATABASE_MIRRORING")[kind],
+            "state": 0,
+            "state_desc": "ONLINE",
+            "start_time": context.now(context.server.started_tick),
+        }
+
+
 def _routing(context: Context) -> Iterable[Record]:
     for group, replica in _seen(context):
         for priority, server in replica.routes:
@@ -203,6 +239,7 @@ view("sys.availability_replicas", _replicas)
 view("sys.availability_databases_cluster", _databases)
 view("sys.availability_group_listeners", _listeners)
 view("sys.availability_group_listener_ip_addresses", _listener_addresses)
+view("sys.dm_tcp_listener_states", _tcp_listeners)
 view("sys.availability_read_only_routing_lists", _routing)
 
 

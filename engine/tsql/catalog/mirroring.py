@@ -183,7 +183,7 @@ def _mirroring_endpoints(context: Context) -> Iterable[Record]:
     }
 
 
-def _tcp_endpoints(context: Context) -> Iterable[Record]:
+def tcp_endpoints(context: Context) -> Iterable[Record]:
     ports = {1: (0, 1), 4: (0, 0)}
     for row in _endpoints(context):
         if row["protocol"] != 2:
@@ -203,7 +203,7 @@ def _tcp_endpoints(context: Context) -> Iterable[Record]:
 
 view("sys.endpoints", _endpoints)
 view("sys.database_mirroring_endpoints", _mirroring_endpoints)
-view("sys.tcp_endpoints", _tcp_endpoints)
+view("sys.tcp_endpoints", tcp_endpoints)
 
 
 # --- connections, page repair ----------------------------------------------------------------------------
