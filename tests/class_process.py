@@ -28,11 +28,11 @@ def command(*words: object) -> list[str]:
 
 
 class HostProcess:
-    """`mirrordrill class host` on *database*, started again whenever it was killed."""
+    """`mirrordrill class host` on *database*, a file or a URL, started again whenever it was killed."""
 
-    def __init__(self, database: Path, *words: object) -> None:
+    def __init__(self, database: Path | str, *words: object, listen: str = "127.0.0.1:0") -> None:
         self.database = database
-        self._words = ("host", *words, "--listen", "127.0.0.1:0", "--database", database)
+        self._words = ("host", *words, "--listen", listen, "--database", database)
         self.invited = self.start()
 
     def start(self) -> Invitation:
@@ -57,8 +57,8 @@ class HostProcess:
 
 
 @contextmanager
-def hosted(database: Path, *words: object) -> Iterator[HostProcess]:
-    host = HostProcess(database, *words)
+def hosted(database: Path | str, *words: object, listen: str = "127.0.0.1:0") -> Iterator[HostProcess]:
+    host = HostProcess(database, *words, listen=listen)
     try:
         yield host
     finally:

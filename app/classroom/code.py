@@ -34,10 +34,20 @@ class Invitation:
     fingerprint: str
     host: str
     port: int
+    others: tuple[str, ...] = ()
+    """HOST:PORT of the other hosts of the class."""
 
     def __str__(self) -> str:
-        host = f"[{self.host}]" if ":" in self.host else self.host
-        return f"{grouped(self.secret + self.fingerprint)}@{host}:{self.port}"
+        return f"{grouped(self.secret + self.fingerprint)}@{','.join(self.addresses)}"
+
+    @property
+    def addresses(self) -> list[str]:
+        """HOST:PORT of each host."""
+        return [address_of(self.host, self.port), *self.others]
+
+
+def address_of(host: str, port: int) -> str:
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def fingerprint(certificate: bytes) -> str:
@@ -59,16 +69,24 @@ def grouped(code: str) -> str:
 
 
 def invitation(text: str) -> Invitation:
-    """`CODE@HOST:PORT` as it was typed. Raises NoCode."""
-    typed, _, address = text.strip().rpartition("@")
+    """`CODE@HOST:PORT` as it was typed; a class with several hosts has more addresses after commas. Raises NoCode."""
+    typed, _, where = text.strip().rpartition("@")
     code = typed.upper().translate(_MISREAD)
-    host, _, port = address.rpartition(":")
     if len(code) != SECRET_LETTERS + FINGERPRINT_LETTERS or not set(code) <= set(LETTERS):
         raise NoCode(
             tr(
                 "{text!r} is not a join code with its address; expected XXXXX-XXXXX-XXXXX-XXXXX@HOST:PORT"
             ).format(text=text)
         )
+    (host, port), *others = [_address(one.strip()) for one in where.split(",")]
+    return Invitation(
+        code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, port, tuple(address_of(*one) for one in others)
+    )
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Raises NoCode."""
+    host, _, port = text.rpartition(":")
     if not host or not re.fullmatch(r"\d{1,5}", port) or not 0 < int(port) < 65_536:
-        raise NoCode(tr("{address!r} is not an address; expected HOST:PORT").format(address=address))
-    return Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host.strip("[]"), int(port))
+        raise NoCode(tr("{address!r} is not an address; expected HOST:PORT").format(address=text))
+    return host.strip("[]"), int(port)

@@ -90,33 +90,41 @@ def _ticks(said: str) -> int:
 
 @asynccontextmanager
 async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
-    """A console's connection to the host of *the_class*, on this computer or where it was last. Raises NoHost."""
-    host, _, port = the_class.address.rpartition(":")
-    host = {"0.0.0.0": "127.0.0.1", "::": "::1"}.get(host, host)
-    code = the_class.code
-    try:
-        async with connect(
-            f"wss://{f'[{host}]' if ':' in host else host}:{port}/",
+    """A console's connection to a host of *the_class*, on this computer or where it was last. Raises NoHost."""
+    code, problem = the_class.code, None
+    for address in the_class.addresses or [""]:
+        host, _, port = address.rpartition(":")
+        host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(host, host)
+        dialling = connect(
+            f"wss://{host}:{port}/",
             ssl=certificate.of_seat(),
             proxy=None,
             compression=None,
             max_size=WELCOME_BYTES_MAX,
-        ) as socket:
-            own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
-            if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
-                raise NoHost(
-                    tr("The program that answers at {address} is not the host").format(
-                        address=the_class.address
-                    )
-                )
-            await socket.send(Steer(key=the_class.secret).model_dump_json())
-            yield socket
-    except (OSError, ValueError, TimeoutError, WebSocketException) as problem:
+        )
+        try:
+            socket = await dialling
+            break
+        except (OSError, ValueError, TimeoutError, WebSocketException) as why:
+            problem = why
+    else:
         raise NoHost(
             tr("The host of the class does not answer at {address}: {why}").format(
                 address=the_class.address, why=problem
             )
         ) from problem
+    try:
+        own = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, int(port))
+        if not certificate.matches(socket.transport.get_extra_info("ssl_object"), own):
+            raise NoHost(tr("The program that answers at {address} is not the host").format(address=address))
+        await socket.send(Steer(key=the_class.secret).model_dump_json())
+        yield socket
+    except (OSError, TimeoutError, WebSocketException) as why:
+        raise NoHost(
+            tr("The host of the class does not answer at {address}: {why}").format(address=address, why=why)
+        ) from why
+    finally:
+        await socket.close()
 
 
 def steer(the_class: Class, lines: TextIO, show: Callable[[str], object]) -> None:

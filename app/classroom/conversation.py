@@ -47,7 +47,7 @@ async def send(socket: WebSocket, text: str) -> None:
     try:
         async with asyncio.timeout(SEND_S):
             await socket.send_text(text)
-    except TimeoutError:
+    except (TimeoutError, RuntimeError):  # the latter of one that was closed meanwhile
         raise WebSocketDisconnect(1006) from None
 
 

@@ -11,10 +11,8 @@ import hmac
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import Final, ParamSpec, TypeVar
 
 from sqlalchemy.exc import SQLAlchemyError
@@ -24,18 +22,31 @@ from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import acts, plan, wire
 from app.classroom.acts import Act, BadLog
+from app.classroom.bus import (
+    Bus,
+    Changed,
+    Hello,
+    Lowered,
+    News,
+    SeatNews,
+    Seats,
+    Shown,
+)
 from app.classroom.code import SECRET_LETTERS
 from app.classroom.conversation import Refused, check_may, close, hear, say, send
 from app.classroom.gate import Gate, same
 from app.classroom.instructions import answered, as_message, check_answer, is_for
+from app.classroom.judge import Judge
+from app.classroom.looks import Looks
 from app.classroom.models import BACK, INJECT, Class, Instruction, Seat
+from app.classroom.neighbours import Neighbours
 from app.classroom.pace import Pace, Progress
 from app.classroom.record import Record
-from app.classroom.scenario import loaded, text_for_seat
-from app.classroom.seat_state import SeatState, state_of, tile
-from app.classroom.shapes import Board, Welcome
+from app.classroom.scenario import loaded
+from app.classroom.seat_state import SeatState, meant, state_of, tile, welcome
+from app.classroom.shapes import Board, Verdict
 from app.classroom.wire import LATER, REFUSED, Garbage
-from app.classroom.workers import Workers
+from app.classroom.writer import Writer
 from app.words.language import tr
 from engine.drill.running.modes import Mode
 from engine.inputs import InputProblem
@@ -43,6 +54,7 @@ from engine.verbs.lines import parse_line
 
 Kept = TypeVar("Kept")
 What = ParamSpec("What")
+Key = TypeVar("Key", int, str)
 logger = logging.getLogger(__name__)
 
 SEATS_MAX: Final = 2_000
@@ -52,33 +64,27 @@ FIRST_WORD_S: Final = 10.0
 """A connection that has said nothing by then is closed."""
 BOARD_S: Final = 0.2
 """Wall time between two looks at what has changed on the board."""
-TOGETHER: Final = 50
-"""Seats whose acts go to a worker at once."""
 
 
 class Host:
-    """A class that is open."""
+    """A class that is open. With a *bus* it has several hosts, which write to the same record."""
 
-    def __init__(self, record: Record, the_class: Class) -> None:
+    def __init__(self, record: Record, the_class: Class, bus: Bus | None = None) -> None:
         self._record = record
+        self._bus = bus
         self._class = the_class
         self._scenario = loaded(the_class.scenario_text, the_class.scenario_name)
-        self._workers = Workers(
-            the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
-        )
-        self._writer = ThreadPoolExecutor(1, "class record")
+        self._judge = Judge(the_class, self._log_of, self._judged)
+        self._writer = Writer(record, self._written)
         self._gate = Gate(time.monotonic)
         self._lines = {seat.id: state_of(seat) for seat in record.seats()}
         self._instructions = {one.number: one for one in record.instructions()}
         self.pace = Pace(the_class, self._scenario)
         for number, line in self._lines.items():
-            log = record.acts(number)
-            line.letters = sum(len(act.line) for act in log)
-            line.answered = answered(log, self._instructions.values())
+            self._take_up(line, record.acts(number))
         self._groups = plan.of_text(the_class.plan) if the_class.plan else None
         self._consoles: set[WebSocket] = set()
-        self._looks: dict[WebSocket, tuple[int, list[Act]]] = {}
-        """Console -> the seat that it looks at, and what it has not been sent yet."""
+        self._looks = Looks(the_class, self._lines, self._log_of, self._look_changed)
         self._hands: list[int] = []
         """Seats with raised hands, in the order in which they were raised."""
         self._strangers = 0
@@ -86,42 +92,31 @@ class Host:
         """Seats whose tiles are other ones since the board was sent."""
         self._turned = True
         """The class is in another state since then."""
-        self._unjudged: list[dict[int, list[Act]]] = [{} for _ in range(self._workers.count)]
-        """For each worker the acts of its seats that it has not had."""
-        self._to_do = [asyncio.Event() for _ in range(self._workers.count)]
-        self._unwritten: list[tuple[SeatState, Sequence[Act], asyncio.Future[None]]] = []
-        self._unseated: dict[str, tuple[Seat, asyncio.Future[None]]] = {}
-        """By the hash of the seat's token."""
-        self._to_write = asyncio.Event()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._neighbours = Neighbours(bus, self._lines, self._looks.seen, self._do)
         self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
 
     def begin(self) -> None:
         """Start what goes on beside the connections; runs that were left are judged."""
-        self._do(self._write())
+        self._do(self._writer.run())
         self._do(self._show())
-        for place in range(self._workers.count):
-            self._do(self._judge(place))
-        for line in self._lines.values():
-            self._to_judge(line, self._record.acts(line.number))
+        if self._bus is not None:
+            self._do(self._bus.listen(self._hear_other, self._hear_anew))
+            self._do(self._neighbours.stay_alive(lambda line: self._changed.add(line.number)))
+        for place in self._judge.places:
+            self._do(self._judge.run(place))
+        for number in self._lines:
+            self._judge.add(number, self._record.acts(number))
 
     async def end(self) -> None:
         """Everything acknowledged is on disk already; let go of the rest."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        self._workers.close()
-        self._writer.shutdown()
-
-    async def _kept(self, write: Callable[What, Kept], *what: What.args, **named: What.kwargs) -> Kept:
-        """Write to the record, one after the other. Raises Refused where that fails."""
-        try:
-            return await asyncio.get_running_loop().run_in_executor(
-                self._writer, partial(write, *what, **named)
-            )
-        except SQLAlchemyError as problem:
-            logger.error("class record: %s", problem)
-            raise Refused(tr("the record cannot be written: try again"), LATER) from problem
+        if self._bus is not None:
+            await self._bus.close()
+        self._judge.close()
+        self._writer.close()
 
     def _do(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
@@ -144,6 +139,9 @@ class Host:
             await close(socket, why.code, str(why))
         except (Garbage, BadLog) as why:
             await close(socket, REFUSED, str(why))
+        except SQLAlchemyError as problem:
+            logger.error("class record: %s", problem)
+            await close(socket, LATER, tr("the record cannot be read: try again"))
         except WebSocketDisconnect:
             pass
 
@@ -177,7 +175,7 @@ class Host:
             raise Refused(tr("too many tries from your address: wait a moment"), LATER)
         token_hash = hashlib.sha256(first.token.encode()).hexdigest()
         if isinstance(first, wire.Resume):
-            line = self._lines.get(first.seat)
+            line = self._lines.get(first.seat) or await self._seat_elsewhere(self._record.seat, first.seat)
             if line is None or not hmac.compare_digest(line.token_hash, token_hash):
                 self._gate.wrong(address)
                 raise Refused(tr("this is not the token of seat {number}").format(number=first.seat))
@@ -192,20 +190,23 @@ class Host:
         for line in self._lines.values():
             if hmac.compare_digest(line.token_hash, token_hash):
                 return line
+        if (there := await self._seat_elsewhere(self._record.seat_with, token_hash)) is not None:
+            return there
         if len(self._lines) >= SEATS_MAX:
             raise Refused(tr("the class is full"))
         if not join.name.isprintable() or not join.name.strip():
             raise Refused(tr("a name needs printable characters"))
-        if token_hash not in self._unseated:
-            made = Seat(
-                name=join.name.strip(), token_hash=token_hash, consent=join.consent, acknowledged=0, tick=0,
-                group_name=self._groups.group_of(join.name.strip()) if self._groups is not None else "",
-            )  # fmt: skip
-            self._unseated[token_hash] = made, asyncio.get_running_loop().create_future()
-            self._to_write.set()
-        seat, written = self._unseated[token_hash]
-        await written
+        made = Seat(
+            name=join.name.strip(), token_hash=token_hash, consent=join.consent, acknowledged=0, tick=0,
+            group_name=self._groups.group_of(join.name.strip()) if self._groups is not None else "",
+        )  # fmt: skip
+        seat = await self._writer.seat(made)
         return self._lines.setdefault(seat.id, state_of(seat))
+
+    async def _seat_elsewhere(self, find: Callable[[Key], Seat | None], what: Key) -> SeatState | None:
+        """A seat that is in the record alone: another host has taken it in, or the answer of the database was lost."""
+        seat = await self._writer.read(find, what)
+        return None if seat is None else self._lines.setdefault(seat.id, state_of(seat, 0))
 
     # --- seats
 
@@ -213,8 +214,15 @@ class Host:
         if line.socket is not None:  # half open still; who comes last is the seat
             await close(line.socket, LATER, tr("the seat has connected again"))
         line.socket, line.told = socket, set()
+        # Later than every other connection of the seat, also one at a host of which nothing was heard yet.
+        line.host, line.visit, line.away = (
+            self._neighbours.own,
+            max(line.visit + 1, int(time.time() * 1000)),
+            False,
+        )
         try:
-            await say(socket, self._welcome(line))
+            await self._catch_up(line)
+            await say(socket, welcome(line, self._class, self._scenario))
             await say(socket, self.pace.said_to(line))
             await self._attend_to(line)
             await self._instruct(line)
@@ -232,6 +240,16 @@ class Host:
                 line.socket = None
                 self._changed.add(line.number)
 
+    def _take_up(self, line: SeatState, log: Sequence[Act]) -> None:
+        """*log* is all that the record has of it."""
+        line.letters = sum(len(act.line) for act in log)
+        line.answered = answered(log, self._instructions.values())
+
+    async def _catch_up(self, line: SeatState) -> None:
+        """What is on disk of this seat from another host, or from a write of which nobody said that it was done."""
+        async with line.taking:
+            self._taken(line, await self._writer.read(self._record.acts, line.number, line.acknowledged + 1))
+
     async def _is_at(self, line: SeatState, said: wire.At) -> None:
         before = (line.tick, line.frozen, line.over, line.hand, line.consent, line.held)
         line.tick, line.frozen, line.over = max(line.tick, said.tick), said.frozen, said.over
@@ -241,22 +259,8 @@ class Host:
             self._changed.add(line.number)
         self._queue(line)
         if not line.consent:
-            await self._look_away(line)
+            await self._looks.forbid(line)
         await self._tell_result(line)
-
-    def _welcome(self, line: SeatState) -> Welcome:
-        the_class = self._class
-        return {
-            "kind": "welcome",
-            "seat": line.number,
-            "acknowledged": line.acknowledged,
-            "scenario": the_class.scenario_name,
-            "text": text_for_seat(self._scenario, Mode(the_class.mode)),
-            "seed": the_class.seed,
-            "mode": the_class.mode,
-            "state": the_class.state,
-            "tick": line.tick,
-        }
 
     async def _take(self, line: SeatState, offered: list[Act]) -> None:
         """Keep what is new of *offered*. Raises BadLog, Refused."""
@@ -266,65 +270,48 @@ class Host:
                 offered, line.acknowledged, line.last_tick,
                 lambda first, last: self._record.acts(number, first, last),
             )  # fmt: skip
-            line.letters += sum(len(act.line) for act in new)
-            if line.letters > acts.LETTERS_MAX:
+            if line.letters + sum(len(act.line) for act in new) > acts.LETTERS_MAX:
                 raise Refused(tr("the log is longer than the log of a seat may be"))
             for act in new:
                 check_answer(act, line.number, self._instructions)
             if not new:
                 return
-            written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-            self._unwritten.append((line, new, written))
-            self._to_write.set()
-            await written
+            await self._writer.acts(line.number, new)
 
-    async def _write(self) -> None:
-        """Write what waits, all of it in one transaction, again and again."""
-        while True:
-            await self._to_write.wait()
-            self._to_write.clear()
-            waiting, self._unwritten = self._unwritten, []
-            joining = dict(self._unseated)  # they stay there meanwhile: the same token is never two seats
-            seats = [seat for seat, _ in joining.values()]
-            problem: Refused | None = None
-            try:
-                await self._kept(self._record.keep, seats, {line.number: new for line, new, _ in waiting})
-            except Refused as refused:
-                problem = refused
-            for token_hash in joining:
-                del self._unseated[token_hash]
-            if problem is None:
-                for seat in seats:
-                    self._lines.setdefault(seat.id, state_of(seat))
-                for line, new, _ in waiting:
-                    self._taken(line, new)
-            for written in [future for _, _, future in waiting] + [future for _, future in joining.values()]:
-                if not written.done():
-                    written.set_result(None) if problem is None else written.set_exception(problem)
+    def _written(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[Act]]) -> None:
+        """All of it is on disk."""
+        for seat in seats:
+            self._lines.setdefault(seat.id, state_of(seat))
+        for number, new in logs.items():
+            self._taken(self._lines[number], new)
 
     def _taken(self, line: SeatState, new: Sequence[Act]) -> None:
         """*new* is on disk."""
+        new = [act for act in new if act.number > line.acknowledged]
+        if not new:
+            return
+        line.letters += sum(len(act.line) for act in new)
         line.acknowledged, line.last_tick = new[-1].number, new[-1].tick
         line.tick = max(line.tick, line.last_tick)
         line.answered |= {act.instruction for act in new if act.instruction}
         if any(map(acts.goes_back, new)):
             self._do(self._came_back(line))
         self._changed.add(line.number)
-        self._to_judge(line, new)
-        for seat, more in self._looks.values():
-            if seat == line.number:
-                more.extend(new)
+        self._judge.add(line.number, new)
+        self._looks.add(line.number, new)
+
+    async def _log_of(self, number: int) -> list[Act]:
+        return await self._writer.read(self._record.acts, number)
 
     async def _came_back(self, line: SeatState) -> None:
         """The seat is at an earlier moment: what was prepared for later comes again, and who looks at it sees it."""
-        log = await asyncio.to_thread(self._record.acts, line.number)
+        log = await self._writer.read(self._record.acts, line.number)
         line.tick = line.last_tick
         line.answered = answered(log, self._instructions.values())
         line.told &= line.answered
         line.progress = Progress()
         await self._instruct(line)
-        for console in [one for one, (seat, _) in self._looks.items() if seat == line.number]:
-            await self._look_at(console, line)
+        await self._looks.begin_again(line)
 
     # --- instructions
 
@@ -341,7 +328,7 @@ class Host:
                 parse_line(said.text)
             except InputProblem as problem:
                 raise Refused(str(problem)) from problem
-        lines = self._of(said)
+        lines = meant(said, self._lines)
         # Without a time it is for those who are there now; with one, for each seat that comes to that time.
         later = said.tick is not None and said.seat is None
         seats: list[int | None] = [None] if later else [line.number for line in lines]
@@ -355,30 +342,20 @@ class Host:
         )
 
     async def _send_out(self, made: list[Instruction]) -> None:
-        for one in await self._kept(self._record.instruct, made):
+        for one in await self._writer.keep(self._record.instruct, made):
             self._instructions[one.number] = one
+        self._neighbours.tell(Changed())
         await self._to_seats(self._instruct)
 
     async def _to_seats(self, tell: Callable[[SeatState], Awaitable[None]]) -> None:
         there = [line for line in self._lines.values() if line.socket is not None]
         await asyncio.gather(*(tell(line) for line in there), return_exceptions=True)
 
-    def _of(self, said: wire.Target) -> list[SeatState]:
-        """The seats that are meant. Raises Refused where there is none."""
-        if said.seat is not None:
-            if said.seat not in self._lines:
-                raise Refused(tr("there is no seat {number}").format(number=said.seat))
-            return [self._lines[said.seat]]
-        lines = [line for line in self._lines.values() if said.group in (None, line.group)]
-        if said.group is not None and not lines:
-            raise Refused(tr("there is no group {name}").format(name=said.group))
-        return lines
-
     async def _steer(self, said: wire.OfPace) -> None:
         """How far and how fast seats go; kept before any of them is told. Raises Refused."""
-        lines = self._of(said) if isinstance(said, wire.Target) else list(self._lines.values())
+        lines = meant(said, self._lines) if isinstance(said, wire.Target) else list(self._lines.values())
         if isinstance(said, wire.Move):
-            lines = self._of(wire.Target(seat=said.seat))
+            lines = meant(wire.Target(seat=said.seat), self._lines)
         if isinstance(said, wire.Back):
             await self._send_back(lines, said)
             return
@@ -387,23 +364,24 @@ class Host:
         except ValueError as why:
             raise Refused(str(why)) from why
         if of_class:
-            await self._kept(self._record.change, **of_class)
+            await self._writer.keep(self._record.change, **of_class)
             for name, value in of_class.items():
                 setattr(self._class, name, value)
         for columns, some in of_seats:
-            await self._kept(self._record.change_seats, [line.number for line in some], **columns)
+            await self._writer.keep(self._record.change_seats, [line.number for line in some], **columns)
             for line in some:
                 for name, value in columns.items():
                     setattr(line, {"group_name": "group"}.get(name, name), value)
         self._turned = True
         self._changed |= {line.number for line in lines}
+        self._neighbours.tell(Changed())
+        await self._to_seats(self._tell_pace)
 
-        async def tell(line: SeatState) -> None:
-            if line.socket is not None:
-                await say(line.socket, self.pace.said_to(line))
-            await self._instruct(line)
-
-        await self._to_seats(tell)
+    async def _tell_pace(self, line: SeatState) -> None:
+        """How far and how fast it may go now, and what has come for it."""
+        if line.socket is not None:
+            await say(line.socket, self.pace.said_to(line))
+        await self._instruct(line)
 
     async def _send_back(self, lines: Sequence[SeatState], said: wire.Back) -> None:
         """Raises Refused."""
@@ -431,75 +409,45 @@ class Host:
         if isinstance(said, wire.Look | wire.Show) and line is not None and not line.consent:
             raise Refused(tr("{name} has not allowed to be looked at").format(name=line.name))
         if isinstance(said, wire.Look):
-            await self._look_at(console, line)
+            await (self._looks.end(console) if line is None else self._looks.begin(console, line))
         elif isinstance(said, wire.Show):
             await self._show_to_all(line)
+            self._neighbours.tell(Shown(show=said))
         elif line is not None and isinstance(said, wire.Lower):
-            if line.socket is None:
+            if not line.connected:
                 raise Refused(tr("{name} is not connected").format(name=line.name))
-            await say(line.socket, {"kind": "lowered"})
+            await self._lower(line)
+            self._neighbours.tell(Lowered(seat=line.number))
         elif line is not None:
             taken = isinstance(said, wire.Take)
-            await self._kept(self._record.change_seats, [line.number], taken=taken)
+            await self._writer.keep(self._record.change_seats, [line.number], taken=taken)
             line.taken = taken
             await self._attend_to(line)
+            self._neighbours.tell(Changed())
+
+    async def _lower(self, line: SeatState) -> None:
+        if line.socket is not None:
+            with suppress(WebSocketDisconnect, RuntimeError):
+                await say(line.socket, {"kind": "lowered"})
 
     async def _attend_to(self, line: SeatState) -> None:
         """Tell the seat what the instructor does with it."""
-        looked_at = any(seat == line.number for seat, _ in self._looks.values())
+        looked_at = line.number in self._looks.seen() or self._neighbours.look_at(line.number)
         if line.socket is not None:
             with suppress(WebSocketDisconnect, RuntimeError):  # it is told when it comes again
                 await say(line.socket, {"kind": "attention", "looked_at": looked_at, "held": line.taken})
 
-    async def _look_at(self, console: WebSocket, line: SeatState | None) -> None:
-        """Whom *console* looks at from now on; who is looked at is told so before anything is seen."""
-        before, _ = self._looks.pop(console, (None, []))
-        if before is not None:
-            await self._attend_to(self._lines[before])
-        if line is None:
-            return
-        async with line.taking:  # nothing is taken in between what was read and what comes
-            log = acts.effective(await asyncio.to_thread(self._record.acts, line.number))
-            self._looks[console] = (line.number, [])
+    async def _look_changed(self, line: SeatState) -> None:
+        """A console looks at it from now on, or no longer."""
+        self._neighbours.tell_of()
         await self._attend_to(line)
-        await say(
-            console,
-            {
-                "kind": "seen",
-                "seat": line.number,
-                "name": line.name,
-                "scenario": self._class.scenario_name,
-                "text": self._class.scenario_text,
-                "seed": self._class.seed,
-                "mode": self._class.mode,
-                "tick": line.tick,
-                "acts": log,
-            },
-        )
-
-    async def _look_away(self, line: SeatState) -> None:
-        """The seat allows it no more."""
-        for console in [one for one, (seat, _) in self._looks.items() if seat == line.number]:
-            await self._look_at(console, None)
-            text = tr("{name} has not allowed to be looked at").format(name=line.name)
-            with suppress(WebSocketDisconnect, RuntimeError):
-                await say(console, {"kind": "unseen", "seat": line.number, "text": text})
-
-    async def _show_seats(self) -> None:
-        """What the seats that are looked at have done since."""
-        for console, (seat, more) in list(self._looks.items()):
-            line = self._lines[seat]
-            new, more[:] = list(more), []
-            if new or seat in self._changed:
-                with suppress(WebSocketDisconnect, RuntimeError):
-                    await say(console, {"kind": "seen_more", "seat": seat, "tick": line.tick, "acts": new})
 
     async def _show_to_all(self, line: SeatState | None) -> None:
         """Raises Refused."""
         if line is not None and Mode(self._class.mode) is Mode.EXAM:
             raise Refused(tr("in an exam nobody is shown what another one does"))
         name = line.name if line is not None else None
-        log = await asyncio.to_thread(self._record.acts, line.number) if line is not None else []
+        log = await self._writer.read(self._record.acts, line.number) if line is not None else []
         log = acts.effective(log)
         text = json.dumps({"kind": "shown", "name": name, "acts": log}, ensure_ascii=False)
 
@@ -511,30 +459,11 @@ class Host:
 
     # --- the board
 
-    def _to_judge(self, line: SeatState, acts: Sequence[Act]) -> None:
-        place = self._workers.place(line.number)
-        self._unjudged[place].setdefault(line.number, []).extend(acts)
-        self._to_do[place].set()
-
-    async def _judge(self, place: int) -> None:
-        """Have the worker at *place* play again what its seats have done since, some seats at a time."""
-        unjudged, to_do = self._unjudged[place], self._to_do[place]
-        while True:
-            await to_do.wait()
-            some = {number: unjudged.pop(number) for number in list(unjudged)[:TOGETHER]}
-            if not unjudged:
-                to_do.clear()
-            found = await self._workers.go_on(place, some)
-            for number in some:
-                line, verdict = self._lines[number], found.get(number)
-                if verdict is not None:
-                    line.verdict = verdict
-                    self._changed.add(number)
-                    await self._tell_result(line)
-                else:  # the worker is a new one: from the beginning, and what came meanwhile
-                    log = await asyncio.to_thread(self._record.acts, number)
-                    since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
-                    self._to_judge(line, [*log, *since])
+    async def _judged(self, number: int, verdict: Verdict) -> None:
+        line = self._lines[number]
+        line.verdict = verdict
+        self._changed.add(number)
+        await self._tell_result(line)
 
     async def _tell_result(self, line: SeatState) -> None:
         """What the log of a seat that is over has come to, once all of it was played again."""
@@ -546,7 +475,7 @@ class Host:
     def board(self, numbers: Sequence[int] | None = None) -> Board:
         """The class and the tiles of the seats *numbers*, or of all."""
         wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
-        there = [line for line in self._lines.values() if line.socket is not None and not line.over]
+        there = [line for line in self._lines.values() if line.connected and not line.over]
         given = self._instructions.values()
         return {
             "kind": "board",
@@ -561,18 +490,86 @@ class Host:
     async def _show(self) -> None:
         while True:
             await asyncio.sleep(BOARD_S)
-            await self._show_seats()
+            await self._looks.show(self._changed)
             if self.pace.break_is_over():
                 with suppress(Refused):
                     await self._steer(wire.Go())
             if not (self._changed or self._turned):
                 continue
             changed, self._changed, self._turned = sorted(self._changed), set(), False
+            self._neighbours.tell_of(self._lines[number] for number in changed)
             if self._consoles:
                 text = json.dumps(self.board(changed), ensure_ascii=False)
                 await asyncio.gather(
                     *(console.send_text(text) for console in list(self._consoles)), return_exceptions=True
                 )
+
+    # --- other hosts
+
+    async def _hear_anew(self) -> None:
+        """Something may have been missed."""
+        await self._hear_changes()
+        self._neighbours.tell(Hello(), self._neighbours.news(self._lines.values()))
+
+    async def _hear_other(self, said: News) -> None:
+        looks = self._neighbours.heard(said)
+        if isinstance(said, Seats):
+            for one in said.seats:
+                await self._hear_of(said.host, one)
+            for number in looks:
+                await self._attend_to(self._lines[number])
+        elif isinstance(said, Changed):
+            await self._hear_changes()
+        elif isinstance(said, Hello):
+            await self._hear_changes()  # its address
+            self._neighbours.tell_of(self._lines.values())
+        elif isinstance(said, Lowered):
+            await self._lower(self._lines[said.seat])
+        else:
+            await self._show_to_all(self._lines[said.show.seat] if said.show.seat is not None else None)
+
+    async def _hear_of(self, host: str, one: SeatNews) -> None:
+        """How a seat is; of two hosts that have it, the one to which it has connected last is right."""
+        line = self._lines.get(one.number) or await self._seat_elsewhere(self._record.seat, one.number)
+        if line is None or (one.visit, host) < (line.visit, line.host):
+            return
+        if line.socket is not None:
+            socket, line.socket = line.socket, None
+            await close(socket, LATER, tr("the seat has connected again"))
+        line.host, line.visit, line.away = host, one.visit, one.connected
+        line.tick, line.frozen, line.over = max(line.tick, one.tick), one.frozen, one.over
+        line.hand, line.consent, line.held = one.hand, one.consent, one.held
+        line.progress.note(line.tick, line.frozen or line.over)
+        self._queue(line)
+        if not line.consent:
+            await self._looks.forbid(line)
+        if one.acknowledged > line.acknowledged:
+            await self._catch_up(line)
+        self._changed.add(line.number)
+
+    async def _hear_changes(self) -> None:
+        """The record as it is now, and to the seats here what is new in it."""
+        the_class = await self._writer.read(self._record.the_class)
+        assert the_class is not None, "a host has begun it"
+        for column in [column.key for column in Class.__table__.columns]:
+            setattr(self._class, column, getattr(the_class, column))
+        for given in await self._writer.read(self._record.instructions):
+            self._instructions.setdefault(given.number, given)
+        attended = []
+        for seat in await self._writer.read(self._record.seats):
+            line = self._lines.setdefault(seat.id, state_of(seat, 0))
+            if line.taken != seat.taken:
+                attended.append(line)
+            line.group, line.stopped, line.until, line.taken = (
+                seat.group_name, seat.stopped, seat.until, seat.taken,
+            )  # fmt: skip
+            if line.acknowledged < seat.acknowledged:
+                await self._catch_up(line)
+        self._turned = True
+        self._changed |= set(self._lines)
+        await self._to_seats(self._tell_pace)
+        for line in attended:
+            await self._attend_to(line)
 
     # --- the instructor
 
@@ -595,4 +592,4 @@ class Host:
                     await say(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
         finally:
             self._consoles.discard(socket)
-            await self._look_at(socket, None)
+            await self._looks.end(socket)

@@ -48,6 +48,7 @@ class Link(threading.Thread):
         self.consent, self.held = consent, False
         """Whether the instructor may look at the seat, and whether the seat does nothing of its own meanwhile."""
         self._invitation = invitation
+        self._where = invitation.addresses
         self._kept = kept
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
@@ -69,11 +70,14 @@ class Link(threading.Thread):
             runner.run(self._keep())
 
     async def _keep(self) -> None:
-        wait_s = AGAIN_S[0]
+        wait_s, tries = AGAIN_S[0], 0
         while not (self._ended or self.refused):
             self._welcome_came = False
+            where = self._where[
+                tries % len(self._where)
+            ]  # a host that is gone: the next one has the same class
             try:
-                async with dialling(self._invitation) as socket:
+                async with dialling(where) as socket:
                     if not certificate.matches(
                         socket.transport.get_extra_info("ssl_object"), self._invitation
                     ):
@@ -87,6 +91,8 @@ class Link(threading.Thread):
                 pass
             if self._welcome_came:
                 wait_s = AGAIN_S[0]
+            else:
+                tries += 1
             if not self._ended:
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
@@ -118,6 +124,8 @@ class Link(threading.Thread):
                 elif said["kind"] == "acknowledged":
                     self.acknowledged = said["number"]
                 else:
+                    if said["kind"] == "state":
+                        self._where += [one for one in said["hosts"] if one not in self._where]
                     self.incoming.put(said)
                 if self._ended:
                     return
@@ -159,11 +167,10 @@ class Link(threading.Thread):
         await socket.close()
 
 
-def dialling(invitation: Invitation) -> connect:
-    """A connection to where the *invitation* says; whose certificate it has is looked at afterwards."""
-    where = f"[{invitation.host}]" if ":" in invitation.host else invitation.host
+def dialling(where: str) -> connect:
+    """A connection to HOST:PORT; whose certificate it has is looked at afterwards."""
     return connect(
-        f"wss://{where}:{invitation.port}/",
+        f"wss://{where}/",
         ssl=certificate.of_seat(),
         proxy=None,  # a class is on the own network
         compression=None,

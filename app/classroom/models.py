@@ -23,7 +23,7 @@ class Class(Base):
     secret: Mapped[str]  # what an instructor's console shows that it may steer
     certificate: Mapped[str]  # PEM; the code holds its fingerprint
     key: Mapped[str]  # PEM
-    address: Mapped[str]  # HOST:PORT on which the host listens; a restarted one listens there again
+    address: Mapped[str]  # HOST:PORT on which the host listens, or those of several with commas between
     scenario_name: Mapped[str]
     scenario_text: Mapped[str]  # the whole file
     scenario_hash: Mapped[str]
@@ -38,6 +38,11 @@ class Class(Base):
     ]  # simulated seconds a second of the class clock; None: each its own pace
     clock_tick: Mapped[int] = mapped_column(default=0)  # of the class clock when it went on or stopped last
     clock_at: Mapped[float] = mapped_column(default=0.0)  # when that was, as above
+
+    @property
+    def addresses(self) -> list[str]:
+        """HOST:PORT of each host."""
+        return [one for one in self.address.split(",") if one]
 
 
 class Seat(Base):

@@ -13,12 +13,14 @@ from contextlib import contextmanager, suppress
 from typing import Final
 
 import uvicorn
+from sqlalchemy.exc import IntegrityError
 from starlette.applications import Starlette
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 
 from app.classroom import certificate
-from app.classroom.code import SECRET_LETTERS, Invitation, fingerprint, new_secret
+from app.classroom.bus import Bus
+from app.classroom.code import SECRET_LETTERS, Invitation, address_of, fingerprint, new_secret
 from app.classroom.host import Host
 from app.classroom.models import FROZEN, RUNNING, Class
 from app.classroom.plan import Plan
@@ -76,9 +78,14 @@ def taken_up(record: Record, wanted: Class | None, plan: Plan | None) -> Class |
     """The class of *record*: begun as *wanted* if there is none. Raises AnotherClass; None: there is none at all."""
     there = record.the_class()
     if there is None:
-        if wanted is not None:
+        if wanted is None:
+            return None
+        try:
             record.begin(wanted, plan.instructions() if plan is not None else ())
-        return wanted
+            return wanted
+        except IntegrityError:  # another host has begun it a moment before
+            there = record.the_class()
+            assert there is not None
     if wanted is not None and _what(wanted) != _what(there):
         raise AnotherClass(
             tr(
@@ -92,21 +99,40 @@ def _what(one: Class) -> tuple[str, str, int]:
     return one.scenario_hash, one.mode, one.seed
 
 
-def serve(record: Record, the_class: Class, listen: str | None, show: Callable[[str], object]) -> None:
-    """Hold the class until SIGTERM or SIGINT. *show* gets one line with the invitation. Raises NoPort."""
-    listening = listening_at(listen, the_class.address)
+def serve(
+    record: Record,
+    the_class: Class,
+    listen: str | None,
+    show: Callable[[str], object],
+    nats: str | None = None,
+) -> None:
+    """Hold the class until SIGTERM or SIGINT; where it has several hosts, *nats* is the URL over which they hear one
+    another. *show* gets one line with the invitation. Raises NoPort, NoBus."""
+    listening = listening_at(listen, "" if nats else the_class.address)
     address, port = listening.getsockname()[:2]
-    record.change(address=f"{address}:{port}")
-    code = the_class.code
-    invited = Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], reachable(address), port)
-    asyncio.run(_serve(Host(record, the_class), the_class, listening, lambda: show(str(invited))))
+    own = address_of(reachable(address) if nats else address, port)
+    record.change_addresses(lambda before: [*(one for one in before if nats and one != own), own])
+    there = record.the_class()
+    assert there is not None, "it was taken up"
+    invited = Invitation(
+        there.code[:SECRET_LETTERS], there.code[SECRET_LETTERS:], reachable(address), port,
+        tuple(one for one in there.addresses if one != own),
+    )  # fmt: skip
+    others = None if nats is None else Bus(nats, invited.fingerprint)
+    asyncio.run(_serve(Host(record, there, others), there, listening, others, lambda: show(str(invited))))
+    if nats:
+        record.change_addresses(lambda before: [one for one in before if one != own])
 
 
-async def _serve(host: Host, the_class: Class, listening: socket.socket, ready: Callable[[], object]) -> None:
+async def _serve(
+    host: Host, the_class: Class, listening: socket.socket, others: Bus | None, ready: Callable[[], object]
+) -> None:
     server = server_of(host.app, the_class.certificate, the_class.key)
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
+    if others is not None:
+        await others.dial()
     host.begin()
     ready()  # the port is open: who dials now waits for the loop
     try:

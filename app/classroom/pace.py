@@ -116,7 +116,15 @@ class Pace:
         if (tick := self.clock_tick()) is not None:
             speed = the_class.clock_speed if the_class.state == RUNNING else 0.0
             clock = ClassClock(tick=int(tick), speed=speed or 0.0)
-        return State(kind="state", state=state, until=self.until(line), clock=clock, break_s=self.break_s())
+        hosts = the_class.addresses if len(the_class.addresses) > 1 else []
+        return State(
+            kind="state",
+            state=state,
+            until=self.until(line),
+            clock=clock,
+            break_s=self.break_s(),
+            hosts=hosts,
+        )
 
     # --- what is to be so
 

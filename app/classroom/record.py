@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from sqlalchemy import Connection, Engine, bindparam, create_engine, event, insert, select, update
+from sqlalchemy import (
+    Connection,
+    Engine,
+    bindparam,
+    create_engine,
+    event,
+    func,
+    insert,
+    make_url,
+    select,
+    update,
+)
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
@@ -18,6 +30,9 @@ from app.words.language import tr
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
 BUSY_TIMEOUT_S: Final = 5.0
 """How long one who reads waits for the one who writes, and the other way round."""
+
+MIGRATING: Final = 7443
+"""Number of the lock under which a database on a server is migrated. Our own."""
 
 
 class NoRecord(Exception):
@@ -30,19 +45,26 @@ def url_of(place: str) -> str:
 
 
 class Record:
-    """One class in one database. Only its host writes; an export reads."""
+    """One class in one database. Only its hosts write, a file of SQLite has one of them; an export reads."""
 
     def __init__(self, place: str, new: bool = True) -> None:
         """Open or, unless it must not be *new*, make the database at *place*. Raises NoRecord."""
         try:
             self._engine = _engine(url_of(place), new)
-            with self._engine.connect() as connection:
+            with _alone(self._engine), self._engine.connect() as connection:
                 _migrate(connection)
         except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
-            why = str(problem).splitlines()[0]
+            why, place = str(problem).splitlines()[0], make_url(url_of(place)).render_as_string()
             raise NoRecord(
-                tr("The database {place} cannot be used: {why}").format(place=place, why=why)
+                tr("The database {place} cannot be used: {why}").format(
+                    place=place.removeprefix("sqlite:///"), why=why
+                )
             ) from problem
+
+    @property
+    def shared(self) -> bool:
+        """Several hosts can use the database at once."""
+        return self._engine.dialect.name == "postgresql"
 
     def close(self) -> None:
         self._engine.dispose()
@@ -63,6 +85,13 @@ class Record:
         with self._engine.begin() as connection:
             connection.execute(update(Class).values(columns))
 
+    def change_addresses(self, change: Callable[[list[str]], list[str]]) -> None:
+        """The addresses of the hosts of the class, one after the other in its column."""
+        with Session(self._engine) as session, session.begin():
+            the_class = session.scalar(select(Class).with_for_update())
+            assert the_class is not None
+            the_class.address = ",".join(change(the_class.addresses))
+
     # --- seats and their acts
 
     def change_seats(self, seats: Iterable[int], **columns: str | int | float | bool | None) -> None:
@@ -73,6 +102,14 @@ class Record:
     def seats(self) -> list[Seat]:
         with Session(self._engine) as session:
             return list(session.scalars(select(Seat).order_by(Seat.id)))
+
+    def seat(self, number: int) -> Seat | None:
+        with Session(self._engine) as session:
+            return session.get(Seat, number)
+
+    def seat_with(self, token_hash: str) -> Seat | None:
+        with Session(self._engine) as session:
+            return session.scalar(select(Seat).where(Seat.token_hash == token_hash))
 
     def keep(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[Act]]) -> None:
         """New *seats*, which get their numbers, and new acts of seats that were there: all of it or nothing."""
@@ -115,7 +152,7 @@ class Record:
 
 def _engine(url: str, new: bool) -> Engine:
     try:
-        engine = create_engine(url)
+        engine = create_engine(url, pool_pre_ping=True)  # a database that was started again has let go of all
     except (ArgumentError, NoSuchModuleError) as problem:
         raise NoRecord(
             tr("{url} is not the URL of a database: {why}").format(url=url, why=problem)
@@ -133,6 +170,17 @@ def _engine(url: str, new: bool) -> Engine:
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
 
     return engine
+
+
+@contextmanager
+def _alone(engine: Engine) -> Iterator[None]:
+    """No other host migrates the same database meanwhile; one file of SQLite has one host."""
+    if engine.dialect.name != "postgresql":
+        yield
+        return
+    with engine.begin() as connection:
+        connection.execute(select(func.pg_advisory_xact_lock(MIGRATING)))
+        yield
 
 
 def _migrate(connection: Connection) -> None:

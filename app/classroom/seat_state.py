@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from starlette.websockets import WebSocket
 
+from app.classroom.conversation import Refused
 from app.classroom.instructions import is_for
-from app.classroom.models import Instruction, Seat
+from app.classroom.models import Class, Instruction, Seat
 from app.classroom.pace import Pace, Progress
-from app.classroom.shapes import Tile, Verdict
+from app.classroom.scenario import text_for_seat
+from app.classroom.shapes import Tile, Verdict, Welcome
+from app.classroom.wire import Target
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
+from engine.drill.running.modes import Mode
 
 
 @dataclass(slots=True)
@@ -46,6 +52,12 @@ class SeatState:
     taken: bool = False
     """The instructor wants to have it."""
     socket: WebSocket | None = None
+    host: str = ""
+    """The host that it is or was connected to last, as far as this one knows; empty: none."""
+    visit: int = 0
+    """Which connection of the seat that is: a later one has a larger number."""
+    away: bool = False
+    """It is connected to another host."""
     verdict: Verdict | None = None
     """What its log has come to."""
     answered: set[int] = field(default_factory=set)
@@ -54,10 +66,16 @@ class SeatState:
     """Instructions that were sent over the present connection."""
     taking: asyncio.Lock = field(default_factory=asyncio.Lock)
 
+    @property
+    def connected(self) -> bool:
+        return self.socket is not None or self.away
 
-def state_of(seat: Seat) -> SeatState:
+
+def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
+    """*acknowledged*: the acts of it that are known here; None: all."""
+    known = seat.acknowledged if acknowledged is None else acknowledged
     return SeatState(
-        seat.id, seat.name, seat.token_hash, seat.acknowledged, seat.tick, 0, seat.tick, consent=seat.consent,
+        seat.id, seat.name, seat.token_hash, known, seat.tick, 0, seat.tick, consent=seat.consent,
         group=seat.group_name, stopped=seat.stopped, until=seat.until, taken=seat.taken,
     )  # fmt: skip
 
@@ -74,7 +92,7 @@ def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: lis
     return {
         "seat": seat.number,
         "name": seat.name,
-        "connected": seat.socket is not None,
+        "connected": seat.connected,
         "group": seat.group,
         "frozen": seat.frozen,
         "stopped": pace.stops(seat),
@@ -90,3 +108,30 @@ def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: lis
         "held": seat.held,
         "verdict": seat.verdict,
     }
+
+
+def welcome(seat: SeatState, the_class: Class, scenario: Scenario) -> Welcome:
+    """What a seat needs to begin or to go on."""
+    return {
+        "kind": "welcome",
+        "seat": seat.number,
+        "acknowledged": seat.acknowledged,
+        "scenario": the_class.scenario_name,
+        "text": text_for_seat(scenario, Mode(the_class.mode)),
+        "seed": the_class.seed,
+        "mode": the_class.mode,
+        "state": the_class.state,
+        "tick": seat.tick,
+    }
+
+
+def meant(said: Target, seats: Mapping[int, SeatState]) -> list[SeatState]:
+    """The seats for which an instructor's request is. Raises Refused where there is none."""
+    if said.seat is not None:
+        if said.seat not in seats:
+            raise Refused(tr("there is no seat {number}").format(number=said.seat))
+        return [seats[said.seat]]
+    found = [seat for seat in seats.values() if said.group in (None, seat.group)]
+    if said.group is not None and not found:
+        raise Refused(tr("there is no group {name}").format(name=said.group))
+    return found

@@ -98,6 +98,8 @@ class State(TypedDict):
     """None: its own pace."""
     break_s: float | None
     """The class is frozen for a break that lasts so long yet."""
+    hosts: list[str]
+    """HOST:PORT of each host, where the class has several: the next one has the class too."""
 
 
 class Instruction(TypedDict):

@@ -39,6 +39,11 @@ def add_to(command: Commands) -> None:
     host.add_argument("--seed", type=int, metavar="N", help="seed instead of the scenario's own")
     host.add_argument("--plan", metavar="FILE", help="TOML with scenario, mode and what was prepared")
     host.add_argument("--listen", metavar="ADDRESS:PORT", help="where seats dial in (0.0.0.0:7443)")
+    host.add_argument(
+        "--nats",
+        metavar="URL",
+        help="several hosts of one class: their NATS server; --database is PostgreSQL then",
+    )
 
     join = add("join", "a seat without a window")
     join.set_defaults(do=_join)
@@ -105,6 +110,7 @@ def _place(options: argparse.Namespace) -> str:
 
 def _host(options: argparse.Namespace) -> int:
     from app.classroom import opened
+    from app.classroom.bus import NoBus
     from app.classroom.plan import NoPlan, Plan, read
     from app.classroom.record import NoRecord, Record
 
@@ -119,11 +125,13 @@ def _host(options: argparse.Namespace) -> int:
             plan = Plan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
         wanted = opened.new_class(loaded(plan.scenario), plan, text) if plan is not None else None
         record = Record(_place(options))
+        if options.nats is not None and not record.shared:
+            raise Unusable("several hosts need one database: --database postgresql+psycopg://USER@HOST/NAME")
         the_class = opened.taken_up(record, wanted, plan)
         if the_class is None:
             raise Unusable("what is played? Name a scenario, or a plan with --plan FILE")
-        opened.serve(record, the_class, options.listen, partial(print, flush=True))
-    except (NoPlan, NoRecord, opened.NoPort, opened.AnotherClass, ValueError) as problem:
+        opened.serve(record, the_class, options.listen, partial(print, flush=True), options.nats)
+    except (NoPlan, NoRecord, NoBus, opened.NoPort, opened.AnotherClass, ValueError) as problem:
         raise Unusable(str(problem)) from problem
     record.close()
     return AS_ASKED

@@ -111,7 +111,7 @@ def _compare(database: Path, profile: Path, names: list[str], seed: int) -> None
         assert [act.number for act in acts] == list(range(1, len(acts) + 1)), (seed, name)
         again = verdict(scenario, the_class.seed, the_class.mode, acts)
         report = json.loads((profile / f"{name}.json").read_text())
-        assert report["class"]["verdict"] == again, (seed, name)
+        assert report["class"]["verdict"] == again, (seed, name, report["class"]["verdict"], again)
         assert report["state_hash"] == again["state_hash"], (seed, name)
         assert again["parted_t_s"] is None, (seed, name, again["parted"])
         assert report["inputs"], (seed, name)

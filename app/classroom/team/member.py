@@ -83,7 +83,7 @@ class Member(threading.Thread):
         wait_s = AGAIN_S[0]
         while not self._ended:
             try:
-                async with dialling(self._invitation) as socket:
+                async with dialling(self._invitation.addresses[0]) as socket:
                     if not certificate.matches(
                         socket.transport.get_extra_info("ssl_object"), self._invitation
                     ):

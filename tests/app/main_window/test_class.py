@@ -58,7 +58,7 @@ def test_a_seat_plays_freezes_and_is_judged_by_the_host(
     assert not window.scenario.solution, "an exam gives no solution to a seat"
     hands.wait(5.0)
     window.do("sql SERVER_A SELECT 1")
-    seat._hear(State(kind="state", state="frozen", until=None, clock=None, break_s=None))
+    seat._hear(State(kind="state", state="frozen", until=None, clock=None, break_s=None, hosts=[]))
     tick = hands.drill.tick
     window.session.play()
     window.session.on_frame(100.0)
@@ -66,10 +66,10 @@ def test_a_seat_plays_freezes_and_is_judged_by_the_host(
     seat._hear({"kind": "instruction", "number": 99, "what": "message", "tick": None, "text": "well done"})
     seat._carry_out()
     assert "Instructor: well done" in window.notice.text
-    seat._hear(State(kind="state", state="running", until=tick, clock=None, break_s=None))
+    seat._hear(State(kind="state", state="running", until=tick, clock=None, break_s=None, hosts=[]))
     seat._heed_limit()
     assert not window.session.running, "the run has come to its limit"
-    seat._hear(State(kind="state", state="running", until=None, clock=None, break_s=None))
+    seat._hear(State(kind="state", state="running", until=None, clock=None, break_s=None, hosts=[]))
     seat._heed_limit()
     assert window.session.running
     classes.stop()

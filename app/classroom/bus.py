@@ -1,0 +1,200 @@
+"""What the hosts of one class tell one another over NATS JetStream. What counts is in the record that they share: this
+says only where to look, and how seats are that are connected to another host.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import secrets
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated, Final, Literal
+
+from pydantic import Field, TypeAdapter, ValidationError
+
+from app.classroom.wire import At, Said, Show
+from app.words.language import tr
+
+if TYPE_CHECKING:
+    from nats.aio.client import Client
+    from nats.js import JetStreamContext
+
+logger = logging.getLogger(__name__)
+
+ALIVE_S: Final = 1.0
+"""Wall time between two words of a host that has nothing to tell."""
+GONE_S: Final = 5.0
+"""A host that is silent for so long counts as gone, and its seats as not connected."""
+AGAIN_S: Final = 1.0
+"""Wall time between two tries to reach the NATS server."""
+ANSWER_S: Final = 5
+"""So long the NATS server may take to answer."""
+KEPT_S: Final = 3600.0
+"""So long the stream keeps what was said; a host that was away for longer has the record."""
+
+
+class NoBus(Exception):
+    """The NATS server cannot be used; the text says why."""
+
+
+class SeatNews(At):
+    """How a seat is, from the host that it is or was connected to last."""
+
+    kind: Literal["at"] = "at"
+    number: int
+    acknowledged: int
+    connected: bool
+    visit: int
+    """Larger for a later connection of the seat: the last one counts."""
+
+
+class OfHost(Said):
+    host: str = ""
+    """Who says it."""
+
+
+class Seats(OfHost):
+    """What has changed at seats of a host; with none of them: the host is alive."""
+
+    kind: Literal["seats"] = "seats"
+    seats: tuple[SeatNews, ...] = ()
+    looks: tuple[int, ...] = ()
+    """Seats that consoles of this host look at."""
+
+
+class Changed(OfHost):
+    """The record has another state of the class, seats or instructions."""
+
+    kind: Literal["changed"] = "changed"
+
+
+class Hello(OfHost):
+    """A host is new or was away: it needs to hear of all seats."""
+
+    kind: Literal["hello"] = "hello"
+
+
+class Lowered(OfHost):
+    """The hand of a seat goes down."""
+
+    kind: Literal["lowered"] = "lowered"
+    seat: int
+
+
+class Shown(OfHost):
+    """All are shown the run of a seat, or again their own."""
+
+    kind: Literal["shown"] = "shown"
+    show: Show
+
+
+News = Seats | Changed | Hello | Lowered | Shown
+_NEWS: Final[TypeAdapter[News]] = TypeAdapter(Annotated[News, Field(discriminator="kind")])
+
+
+class Bus:
+    """The connection of one host to the others of its class."""
+
+    def __init__(self, url: str, the_class: str) -> None:
+        """*the_class*: its fingerprint; classes on one server do not hear one another."""
+        self.own = secrets.token_hex(4)
+        """The name of this host among the others."""
+        self._url = url
+        self._name = f"mirrordrill-{the_class}"
+        self._client: Client | None = None
+        self._untold: list[News] = []
+        """What the server could not be told: it is told before anything else."""
+        self._telling = asyncio.Lock()
+        self._next: int | None = None
+        """Number in the stream of the first message that was not heard yet."""
+
+    async def dial(self) -> None:
+        """Raises NoBus."""
+        try:
+            import nats
+        except ImportError as problem:
+            raise NoBus(tr("several hosts need the packages of mirrordrill[hosts]")) from problem
+
+        async def failed(why: Exception) -> None:
+            logger.info("NATS: %s", why)
+
+        try:
+            self._client = await nats.connect(
+                self._url, connect_timeout=ANSWER_S, max_reconnect_attempts=-1, reconnect_time_wait=AGAIN_S,
+                error_cb=failed, allow_reconnect=True,
+            )  # fmt: skip
+            await self._open(self._client.jetstream())
+        except Exception as problem:  # nats-py raises errors of its own, of sockets and of URLs
+            raise NoBus(
+                tr("the NATS server cannot be used: {why}").format(why=str(problem) or type(problem).__name__)
+            ) from problem
+
+    async def close(self) -> None:
+        if self._client is not None:
+            with suppress(Exception):  # the server may have gone before
+                await asyncio.wait_for(self._client.close(), AGAIN_S)
+
+    async def _open(self, stream: JetStreamContext) -> None:
+        """The stream is there, made if need be; where it goes on for us."""
+        from nats.js.api import StreamConfig
+
+        info = await stream.add_stream(StreamConfig(name=self._name, subjects=[self._name], max_age=KEPT_S))
+        last = info.state.last_seq
+        self._next = last + 1 if self._next is None else min(self._next, last + 1)
+
+    async def tell(self, *said: News) -> None:
+        """In order; what the server does not take now is told later, but for how seats are, which is told anew."""
+        assert self._client is not None, "dialled"
+        self._untold += [one.model_copy(update={"host": self.own}) for one in said]
+        async with self._telling:
+            stream = self._client.jetstream(timeout=ANSWER_S)
+            while self._untold:
+                try:
+                    await stream.publish(self._name, self._untold[0].model_dump_json().encode())
+                except Exception as problem:  # as above
+                    logger.info("NATS: %s", problem)
+                    self._untold = [one for one in self._untold if not isinstance(one, Seats)]
+                    return
+                del self._untold[0]
+
+    async def listen(
+        self, hear: Callable[[News], Awaitable[None]], again: Callable[[], Awaitable[None]]
+    ) -> None:
+        """Bring everything that others say, for ever; *again* whenever something may have been missed."""
+        from nats.errors import TimeoutError as NothingSaid
+        from nats.js.api import AckPolicy, ConsumerConfig, DeliverPolicy
+
+        assert self._client is not None
+        stream = self._client.jetstream(timeout=ANSWER_S)
+        while True:
+            try:
+                await self._open(stream)
+                wanted = ConsumerConfig(
+                    deliver_policy=DeliverPolicy.BY_START_SEQUENCE, opt_start_seq=self._next,
+                    ack_policy=AckPolicy.NONE, inactive_threshold=60.0,
+                )  # fmt: skip
+                heard = await stream.pull_subscribe(self._name, stream=self._name, config=wanted)
+                await again()
+                while True:
+                    try:
+                        messages = await heard.fetch(1, timeout=ALIVE_S)
+                    except NothingSaid:
+                        if self._client.is_connected:
+                            messages = []
+                        else:
+                            raise
+                    for message in messages:
+                        self._next = message.metadata.sequence.stream + 1
+                        try:
+                            said = _NEWS.validate_json(message.data)
+                        except ValidationError as problem:
+                            logger.warning("NATS: %s", problem)
+                            continue
+                        if said.host != self.own:
+                            await hear(said)
+            except asyncio.CancelledError:
+                raise
+            except Exception as problem:  # as above; the class goes on meanwhile
+                logger.info("NATS: %s", problem)
+                await asyncio.sleep(AGAIN_S)

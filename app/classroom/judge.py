@@ -1,0 +1,63 @@
+"""The runs of a class played again: which worker has had which acts, and what each run has come to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Final
+
+from app.classroom.acts import Act
+from app.classroom.models import Class
+from app.classroom.shapes import Verdict
+from app.classroom.workers import Workers
+
+TOGETHER: Final = 50
+"""Seats whose acts go to a worker at once."""
+
+
+class Judge:
+    def __init__(
+        self,
+        the_class: Class,
+        log_of: Callable[[int], Awaitable[Sequence[Act]]],
+        judged: Callable[[int, Verdict], Awaitable[None]],
+    ) -> None:
+        """*log_of* reads all acts of a seat, for a worker that is a new one; *judged* takes what a seat has come to."""
+        self._workers = Workers(
+            the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
+        )
+        self._log_of, self._judged = log_of, judged
+        self._unjudged: list[dict[int, list[Act]]] = [{} for _ in range(self._workers.count)]
+        """For each worker the acts of its seats that it has not had."""
+        self._to_do = [asyncio.Event() for _ in self._unjudged]
+
+    @property
+    def places(self) -> range:
+        return range(self._workers.count)
+
+    def close(self) -> None:
+        self._workers.close()
+
+    def add(self, number: int, new: Sequence[Act]) -> None:
+        """Acts of a seat that are to be judged."""
+        place = self._workers.place(number)
+        self._unjudged[place].setdefault(number, []).extend(new)
+        self._to_do[place].set()
+
+    async def run(self, place: int) -> None:
+        """Have the worker at *place* play again what its seats have done since, some seats at a time."""
+        unjudged, to_do = self._unjudged[place], self._to_do[place]
+        while True:
+            await to_do.wait()
+            some = {number: unjudged.pop(number) for number in list(unjudged)[:TOGETHER]}
+            if not unjudged:
+                to_do.clear()
+            found = await self._workers.go_on(place, some)
+            for number in some:
+                verdict = found.get(number)
+                if verdict is not None:
+                    await self._judged(number, verdict)
+                else:  # the worker is a new one: from the beginning, and what came meanwhile
+                    log = await self._log_of(number)
+                    since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
+                    self.add(number, [*log, *since])

@@ -1,0 +1,192 @@
+"""A class in PostgreSQL, and with two hosts that hear one another over NATS: real servers, real hosts."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import time
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli
+from app.classroom import console
+from app.classroom.record import NoRecord, Record
+from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.servers import Nats, Postgres, free_port
+
+SCENARIO = "planned-failover"
+WAIT_S = 30.0
+
+
+@pytest.fixture(scope="module")
+def servers() -> Iterator[tuple[Postgres, Nats]]:
+    with Postgres() as postgres, Nats() as nats:
+        yield postgres, nats
+
+
+class TwoHosts:
+    """One class, two processes that hold it."""
+
+    def __init__(self, url: str, nats: str, stack: ExitStack) -> None:
+        def host(_: int) -> HostProcess:
+            held = hosted(url, SCENARIO, "--nats", nats, listen=f"127.0.0.1:{free_port()}")
+            return stack.enter_context(held)
+
+        with ThreadPoolExecutor(2) as at_once:  # both would begin the class
+            self.first, self.second = at_once.map(host, range(2))
+        record = Record(url, new=False)
+        the_class = record.the_class()
+        record.close()
+        assert the_class is not None
+        self._class = the_class
+
+    async def _dialled(self, host: HostProcess, lines: Sequence[str]) -> list[dict[str, Any]]:
+        """The board, then the answers to *lines*."""
+        self._class.address = f"{host.invited.host}:{host.invited.port}"
+        async with console.dialled(self._class) as socket:
+            heard = [json.loads(await socket.recv())]
+            for line in lines:
+                await socket.send(console.request(line).model_dump_json())
+                while (said := json.loads(await socket.recv()))["kind"] not in ("done", "refused"):
+                    pass
+                heard.append(said)
+        return heard
+
+    def steer(self, *lines: str) -> None:
+        _, *answers = asyncio.run(self._dialled(self.first, lines))
+        assert all(answer["kind"] == "done" for answer in answers), answers
+
+    def board_of(self, host: HostProcess) -> dict[str, dict[str, Any]]:
+        """The tiles by name, as that host has them."""
+        (board,) = asyncio.run(self._dialled(host, ()))
+        return {tile["name"]: tile for tile in board["tiles"]}
+
+    def shows(self, host: HostProcess, name: str, right: Callable[[dict[str, Any]], bool]) -> dict[str, Any]:
+        """The tile of a seat at a host, as soon as it is right."""
+        until = time.monotonic() + WAIT_S
+        while True:
+            tile = self.board_of(host).get(name)
+            if tile is not None and right(tile):
+                return tile
+            assert time.monotonic() < until, tile
+            time.sleep(0.1)
+
+
+@pytest.fixture(scope="module")
+def two(servers: tuple[Postgres, Nats]) -> Iterator[TwoHosts]:
+    postgres, nats = servers
+    with ExitStack() as stack:
+        yield TwoHosts(postgres.database("two"), nats.url, stack)
+
+
+def entry(number: int, tick: int, line: str = "") -> list[Any]:
+    return [number, tick, line, "", 0]
+
+
+def acts(*entries: list[Any]) -> dict[str, Any]:
+    return {"kind": "acts", "acts": entries}
+
+
+def test_a_seat_goes_on_at_the_other_host_from_what_is_on_disk(two: TwoHosts) -> None:
+    hello = join(two.first.invited, "Ann", "a" * 32)
+    with Stranger(two.first.invited) as seat:
+        number = seat.asks(hello, "welcome")["seat"]
+        assert len(seat.hears("state")["hosts"]) == 2
+        seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
+        with Stranger(two.second.invited) as again:  # the first connection is open still
+            resumed = again.asks({"kind": "resume", "seat": number, "token": "a" * 32}, "welcome")
+            assert resumed["acknowledged"] == 1
+            assert "connected again" in seat.turned_away({"kind": "at", "tick": 100, "frozen": False})
+            again.asks(acts(entry(1, 100, "note one"), entry(2, 200, "note two")), "acknowledged")
+            tile = two.shows(two.first, "Ann", lambda tile: (tile["verdict"] or {}).get("acts") == 2)
+            assert (tile["connected"], tile["verdict"]["done"]) == (True, 2)
+    two.shows(two.first, "Ann", lambda tile: not tile["connected"])
+    with Stranger(two.second.invited) as third:  # killed before it knew its number: the token is the same
+        assert third.asks(hello, "welcome")["seat"] == number
+
+
+def test_what_the_instructor_asks_of_one_host_reaches_the_seats_of_both(two: TwoHosts) -> None:
+    with Stranger(two.first.invited) as one, Stranger(two.second.invited) as other:
+        number = one.asks(join(two.first.invited, "Bob", "b" * 32), "welcome")["seat"]
+        away = other.asks(join(two.first.invited, "Cem", "c" * 32), "welcome")["seat"]
+        assert number != away
+        for seat in (one, other):
+            seat.says({"kind": "at", "tick": 300, "frozen": False, "hand": "Why?", "consent": True})
+        for host in (two.first, two.second):
+            two.shows(host, "Bob", lambda tile: tile["hand"] == "Why?")
+            two.shows(host, "Cem", lambda tile: tile["hand"] == "Why?")
+        two.steer("freeze", f"lower {number}", f"lower {away}", f"take {number}", f"take {away}")
+        two.steer("message all hello", "go")
+        for seat in (one, other):
+            while seat.hears("state")["state"] != "frozen":
+                pass
+            heard = [seat.hears() for _ in range(4)]
+            assert {said["kind"] for said in heard} >= {"lowered", "attention"}
+            text = next((said["text"] for said in heard if said["kind"] == "instruction"), None)
+            assert (text or seat.hears("instruction")["text"]) == "hello"
+
+
+def test_the_class_goes_on_without_nats_and_hears_of_everything_after_it(two: TwoHosts, servers: Any) -> None:
+    _, nats = servers
+    with Stranger(two.second.invited) as seat:
+        seat.asks(join(two.first.invited, "Dee", "d" * 32), "welcome")
+        nats.kill()
+        seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
+        two.steer("freeze")
+        nats.start()
+        while seat.hears("state")["state"] != "frozen":
+            pass
+        two.steer("go")
+        two.shows(two.first, "Dee", lambda tile: tile["connected"] and tile["acknowledged"] == 1)
+
+
+def test_a_database_that_is_killed_loses_nothing_and_no_host_ends(two: TwoHosts, servers: Any) -> None:
+    postgres, _ = servers
+    with Stranger(two.first.invited) as seat:
+        number = seat.asks(join(two.first.invited, "Eli", "e" * 32), "welcome")["seat"]
+        seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
+        postgres.kill()
+        assert "cannot be written" in seat.turned_away(acts(entry(2, 200, "note two")))
+        postgres.start()
+    with Stranger(two.second.invited) as seat:
+        resumed = seat.asks({"kind": "resume", "seat": number, "token": "e" * 32}, "welcome")
+        assert resumed["acknowledged"] == 1
+        assert seat.asks(acts(entry(2, 200, "note two")), "acknowledged")["number"] == 2
+
+
+@pytest.mark.slow  # a host is silent for seconds before it counts as gone
+def test_a_host_that_is_killed_has_no_seats_on_the_board_of_the_other(two: TwoHosts) -> None:
+    with Stranger(two.second.invited) as seat:
+        seat.asks(join(two.first.invited, "Fay", "f" * 32), "welcome")
+        two.shows(two.first, "Fay", lambda tile: tile["connected"])
+        two.second.kill()
+        two.shows(two.first, "Fay", lambda tile: not tile["connected"])
+        two.second.start()
+
+
+def test_two_hosts_need_a_database_that_both_can_write(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = [
+        "class",
+        "host",
+        SCENARIO,
+        "--nats",
+        "nats://127.0.0.1:1",
+        "--database",
+        str(tmp_path / "c.sqlite"),
+    ]
+    assert cli.main(words, lambda _: 9) == 2
+    assert "postgresql+psycopg://" in capsys.readouterr().err
+
+
+def test_a_password_stands_in_no_message() -> None:
+    with pytest.raises(NoRecord) as why:
+        Record("postgresql+psycopg://ann:hush@127.0.0.1:1/class")
+    assert "hush" not in str(why.value)
+    assert "ann" in str(why.value)

@@ -1,0 +1,150 @@
+"""PostgreSQL and NATS servers of a test's own, from Debian's packages (.ci/prepare installs them)."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+START_S: Final = 60.0
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as made:
+        return int(made.getsockname()[1])
+
+
+def program(name: str) -> str:
+    """Debian keeps PostgreSQL's programs by version, and servers where only root looks."""
+    places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
+    path = os.pathsep.join([*map(str, places), "/usr/sbin", os.environ["PATH"]])
+    found = shutil.which(name, path=path)
+    assert found is not None, f"{name} is missing: run .ci/prepare offscreen"
+    return found
+
+
+class Server:
+    """A process that is started again on the same port after every kill, with the same data."""
+
+    def __init__(self) -> None:
+        self.port = free_port()
+        self.folder = Path(tempfile.mkdtemp(prefix="mirrordrill-"))
+        self.folder.chmod(0o755)
+        self._running: subprocess.Popen[bytes] | None = None
+
+    def command(self) -> list[str]:
+        raise NotImplementedError
+
+    def options(self) -> dict[str, Any]:
+        return {}
+
+    def answers(self) -> bool:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", self.port), 1.0):
+            return True
+        return False
+
+    def start(self) -> None:
+        self._running = subprocess.Popen(
+            self.command(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True,
+            **self.options(),
+        )  # fmt: skip
+        until = time.monotonic() + START_S
+        while not self.answers():
+            assert self._running.poll() is None, f"{self.command()[0]} has ended: {self._running.returncode}"
+            assert time.monotonic() < until, f"{self.command()[0]} does not answer"
+            time.sleep(0.05)
+
+    def kill(self) -> None:
+        """The process and all that it has started, without a word before."""
+        assert self._running is not None
+        with suppress(ProcessLookupError):
+            os.killpg(self._running.pid, signal.SIGKILL)
+        self._running.wait()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        shutil.rmtree(self.folder, ignore_errors=True)
+
+
+class Postgres(Server):
+    def __init__(self) -> None:
+        super().__init__()
+        if os.geteuid() == 0:  # it refuses to run as root
+            shutil.chown(self.folder, "postgres", "postgres")
+        self._data = self.folder / "data"
+        made = [
+            program("initdb"), "-D", str(self._data), "-U", "mirrordrill", "-A", "trust", "--no-sync", "-E", "UTF8",
+        ]  # fmt: skip
+        subprocess.run(made, check=True, capture_output=True, cwd=self.folder, **self.options())
+        self.url = f"postgresql+psycopg://mirrordrill@127.0.0.1:{self.port}/postgres"
+
+    def options(self) -> dict[str, Any]:
+        return {"user": "postgres", "group": "postgres"} if os.geteuid() == 0 else {}
+
+    def command(self) -> list[str]:
+        return [
+            program("postgres"), "-D", str(self._data), "-k", str(self.folder), "-p", str(self.port),
+            "-h", "127.0.0.1",
+        ]  # fmt: skip
+
+    def answers(self) -> bool:
+        import psycopg
+
+        try:
+            psycopg.connect(f"host=127.0.0.1 port={self.port} user=mirrordrill dbname=postgres").close()
+            return True
+        except psycopg.OperationalError:
+            return False
+
+    def kill(self) -> None:
+        super().kill()  # its children have sessions of their own: they end when they see that the first has gone
+        until = time.monotonic() + START_S
+        while _of_folder(self._data) and time.monotonic() < until:
+            time.sleep(0.05)
+
+    def database(self, name: str) -> str:
+        """URL of a new database."""
+        import psycopg
+
+        where = f"host=127.0.0.1 port={self.port} user=mirrordrill dbname=postgres"
+        with psycopg.connect(where, autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return self.url.removesuffix("postgres") + name
+
+
+def _of_folder(data: Path) -> bool:
+    """Whether a process still works there."""
+    for one in Path("/proc").glob("[0-9]*/cwd"):
+        with suppress(OSError):
+            if one.readlink() == data:
+                return True
+    return False
+
+
+class Nats(Server):
+    def __init__(self) -> None:
+        super().__init__()
+        self.url = f"nats://127.0.0.1:{self.port}"
+
+    def command(self) -> list[str]:
+        return [
+            program("nats-server"),
+            "-js",
+            "-sd",
+            str(self.folder),
+            "-a",
+            "127.0.0.1",
+            "-p",
+            str(self.port),
+        ]
