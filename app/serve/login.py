@@ -98,6 +98,7 @@ class Login:
     program: str = ""
     server: str = ""
     library: str = ""
+    language: str = ""
     database: str = ""
     windows: bool = False
     """Windows authentication is asked for, which is never done here."""
@@ -139,7 +140,6 @@ def read_login(body: bytes) -> Login:
         if name == "password":
             raw = bytes(_unscrambled(byte) for byte in raw)
         texts[name] = raw.decode("utf-16-le", "replace")
-    texts.pop("language", None)
     wanted = min(max(size or SIZE, SIZE_MIN), SIZE_MAX)
     return Login(
         tds=tds,

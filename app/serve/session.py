@@ -22,6 +22,7 @@ from engine.constants import PRODUCT
 from engine.messages import text_of
 from engine.model import World
 from engine.tsql.batches.data import Session as SqlSession
+from engine.tsql.scalars.settings import settings_of
 
 HANDSHAKE_S: Final = 15.0
 """Wall time from the first byte to the end of the login: the time-out of most clients. Assumed."""
@@ -73,6 +74,7 @@ class Session:
         self._cursors = Cursors()
         self._tds, self._size, self._spid = logins.TDS_7_4, SIZE, 0
         self._database, self._open = "master", False
+        self._language = "us_english"
 
     # --- the way through
 
@@ -199,6 +201,9 @@ class Session:
             "database": login.database,
             "intent": "ReadOnly" if login.read_only else "",
             "listener": self.name if self.name != self.server else "",
+            "language": login.language,
+            "encrypted": "yes" if self._wire.hidden else "",
+            "packet_bytes": str(login.packet_size) if login.packet_size != SIZE else "",
         }
         return json.dumps({name: value for name, value in said.items() if value or name == "login"})
 
@@ -209,8 +214,9 @@ class Session:
         out = tokens.environment(tokens.DATABASE, session.database, "master")
         out += self._told(5701, f"Changed database context to '{session.database}'.")
         out += tokens.collation()
-        out += tokens.environment(tokens.LANGUAGE, "us_english")
-        out += self._told(5703, "Changed language setting to us_english.")
+        self._language = language_of(session)
+        out += tokens.environment(tokens.LANGUAGE, self._language)
+        out += self._told(5703, f"Changed language setting to {self._language}.")
         out += self._acknowledged(login, build)
         out += tokens.environment(tokens.PACKET_SIZE, str(login.packet_size), str(SIZE))
         out += tokens.environment(tokens.PARTNER, partner) if partner else b""
@@ -327,6 +333,10 @@ class Session:
             out += tokens.environment(tokens.DATABASE, session.database, self._database)
             out += self._told(5701, f"Changed database context to '{session.database}'.")
             self._database = session.database
+        language = language_of(session)
+        if language != self._language:
+            out += tokens.environment(tokens.LANGUAGE, language, self._language)
+            self._language = language
         is_open = session.transactions > 0
         if is_open != self._open:
             number = struct.pack("<Q", max(1, session.transaction_id))
@@ -338,3 +348,7 @@ class Session:
             )
             self._open = is_open
         return out
+
+
+def language_of(session: SqlSession) -> str:
+    return settings_of(session.options).culture.language.name

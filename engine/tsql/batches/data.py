@@ -187,6 +187,12 @@ class Program:
     """The library by which it connects."""
     database: str = "master"
     """The one it has logged in to: a reset of the connection returns there."""
+    language: str = ""
+    """The one it has asked for, as `SET LANGUAGE` does; empty: that of the login."""
+    encrypted: bool = False
+    """TLS hides all that goes over the connection."""
+    packet_bytes: int = 4096
+    """As agreed at the login; the default of the product. Documented."""
 
 
 CONSOLE: Final = Program(host="CONSOLE", name="Mirrordrill", interface=".Net SqlClient Data Provider")

@@ -61,7 +61,7 @@ sys.dm_exec_sessions sys.dm_exec_requests: context_info 0x, text_size 2147483647
     granted_query_memory 0, query_hash NULL, query_plan_hash NULL, dop 1, parallel_worker_count NULL,
     external_script_request_id NULL, is_resumable 0, page_resource NULL, page_server_reads 0,
     dist_statement_id NULL, label NULL
-sys.dm_exec_connections: protocol_version 1946157060, endpoint_id 4, node_affinity 0, net_packet_size 4096,
+sys.dm_exec_connections: protocol_version 1946157060, endpoint_id 4, node_affinity 0,
     parent_connection_id NULL
 sys.sysprocesses: kpid 0, waittype 0x0000, waittime 0, waitresource '', uid 1, ecid 0, hostprocess '',
     nt_domain '', nt_username '', net_address '', net_library '', context_info NULL, stmt_start 0, stmt_end -1,

@@ -55,6 +55,8 @@ class Session:
     transactions: int = 0
     rowcount: int = 0
     interface: str = CONSOLE.interface
+    encrypted: bool = False
+    packet_bytes: int = CONSOLE.packet_bytes
     options: settings.Options = ()
 
 
@@ -98,6 +100,8 @@ def user_sessions(context: Context) -> Iterator[Session]:
             host=seen.host,
             program=seen.name,
             interface=seen.interface or CONSOLE.interface,
+            encrypted=seen.encrypted,
+            packet_bytes=seen.packet_bytes,
             address=own if job else "10.0.0.9",
             database=session.database,
             login_tick=session.login_tick,
@@ -230,7 +234,8 @@ def _connections(context: Context) -> Iterable[Record]:
             "connect_time": context.now(one.login_tick),
             "net_transport": "Shared memory" if one.address == own else "TCP",
             "protocol_type": "TSQL",
-            "encrypt_option": "FALSE",
+            "encrypt_option": str(one.encrypted).upper(),
+            "net_packet_size": one.packet_bytes,
             "auth_scheme": "NTLM" if "\\" in one.login else "SQL",
             "client_net_address": "<local machine>" if one.address == own else one.address,
             "local_net_address": None if one.address == own else own,

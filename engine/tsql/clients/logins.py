@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from typing import Final
 
@@ -10,8 +11,9 @@ from engine.inputs import InputProblem
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import clients, errorlog, security, statements
-from engine.tsql.batches.data import Program, Run, Session, Window
+from engine.tsql.batches.data import CONSOLE, Program, Run, Session, Window
 from engine.tsql.clients import client, connections, programs
+from engine.tsql.scalars import languages
 from engine.tsql.scalars.date_values import plain_text
 from engine.words import say
 
@@ -29,9 +31,12 @@ REASONS: Final = {
 }
 """(state, reason) of 18456 in the ERRORLOG from 2008 on. Documented."""
 
-SAID: Final = ("login", "password", "host", "program", "library", "database", "intent", "listener")
+SAID: Final = (
+    "login", "password", "host", "program", "library", "database", "intent", "listener", "language", "encrypted",
+    "packet_bytes",
+)  # fmt: skip
 """What `connect` may name; the password as right or wrong, so that no journal holds one. *listener*: the name by which
-the program has come."""
+the program has come; *encrypted*: yes or nothing."""
 
 
 def connect(world: World, window: str, text: str) -> None:
@@ -62,6 +67,9 @@ def connect(world: World, window: str, text: str) -> None:
         name=said.get("program", ""),
         interface=said.get("library", ""),
         database=database,
+        language=_language(said.get("language", "")),
+        encrypted=said.get("encrypted", "") == "yes",
+        packet_bytes=int(said.get("packet_bytes") or CONSOLE.packet_bytes),
     )
     session = Session(
         server=server,
@@ -70,6 +78,7 @@ def connect(world: World, window: str, text: str) -> None:
         program=program,
         database=database,
         read_intent=_reads(said),
+        options=_options(program),
         started_tick=world.instances[server].started_tick,
         login_tick=world.tick,
     )
@@ -78,6 +87,17 @@ def connect(world: World, window: str, text: str) -> None:
     told = say("{login} connected from {host}", login=session.login, host=program.host or "?")
     world.emit("session", told, server=server, window=window, what="connected", program=program.name,
                messages=())  # fmt: skip
+
+
+def _language(asked: str) -> str:
+    """The language as the server names it; one that is not known, or not simulated, is passed over."""
+    found = languages.find(asked) if asked else None
+    return found.name if found is not None else ""
+
+
+def _options(program: Program) -> tuple[tuple[str, str], ...]:
+    """What SET has done on a connection that is new, or new again."""
+    return (("LANGUAGE", program.language),) if program.language else ()
 
 
 def _read(text: str) -> dict[str, str]:
@@ -94,6 +114,8 @@ def _read(text: str) -> dict[str, str]:
             raise InputProblem(
                 say("{name} of a login is text of {most} characters at most", name=name, most=NAME_MAX)
             )
+    if not re.fullmatch("[0-9]{0,5}", said.get("packet_bytes", "")):
+        raise InputProblem("the packet size of a login is a number")
     return {name: plain_text(value) for name, value in said.items()}
 
 
@@ -191,6 +213,7 @@ def reset(world: World, window: str) -> None:
         program=session.program,
         database=session.program.database,
         read_intent=session.read_intent,
+        options=_options(session.program),
         started_tick=session.started_tick,
         login_tick=session.login_tick,
     )

@@ -14,7 +14,7 @@ from app.files import scenario_files
 from app.host import Host, NoRecorder
 from app.serve.listener import Listener, State, state
 from app.serve.service import addresses
-from app.serve.tokens import routing
+from app.serve.tokens import DATABASE, LANGUAGE, environment, routing
 from engine.drill.running.drill import Drill
 from tests.app.serve.client import Client, connect
 
@@ -136,6 +136,19 @@ def test_a_failover_cluster_instance_keeps_its_port() -> None:
                 await client.ask(name)
             client = await site.connect("SQLFCI1")
             assert shown("NODE_2") in await client.ask(name)
+
+    run(test())
+
+
+def test_another_language_and_database_are_told_as_changes_of_the_environment() -> None:
+    async def test() -> None:
+        async with served("lab") as site:
+            client = await site.connect("SERVER_A")
+            told = environment(LANGUAGE, "Deutsch", "us_english")
+            assert told in await client.ask("SET LANGUAGE German")
+            answer = await client.ask("USE master")
+            assert told not in answer
+            assert environment(DATABASE, "master", "Sales") in answer
 
     run(test())
 

@@ -89,6 +89,17 @@ def test_a_login_that_is_refused_stands_in_the_errorlog(
         act(world, f'batch {server}#c1 "SELECT 1"')
 
 
+def test_what_a_login_has_agreed_is_seen_and_outlasts_a_reset() -> None:
+    world = lab()
+    connect(world, language="Deutsch", encrypted="yes", packet_bytes="16384")
+    text = """SELECT @@LANGUAGE, encrypt_option, net_packet_size FROM sys.dm_exec_connections
+        WHERE session_id = @@SPID SET LANGUAGE us_english"""
+    for _ in range(2):
+        assert batch(world, text).get("results")[0]["rows"] == [["Deutsch", "TRUE", 16384]]
+        act(world, f"reset {P}#c1")
+    connect(lab(), language="Klingon")  # passed over, as the server does
+
+
 def test_a_login_without_a_database_comes_to_its_own_and_not_where_that_is_a_mirror() -> None:
     world = lab()
     for server in (P, M):
@@ -107,6 +118,7 @@ def test_a_login_without_a_database_comes_to_its_own_and_not_where_that_is_a_mir
         f'connect {P}#c1 {{"login": "sa"}}',
         f'connect {P}#c1 {{"login": "sa", "password": "x"}}',
         f'connect {P}#c1 {{"login": "sa", "password": "right", "host": 5}}',
+        f'connect {P}#c1 {{"login": "sa", "password": "right", "packet_bytes": "4k"}}',
         f"batch {P}#c1 SELECT 1",
         f"batch {P}#c1 [1]",
         f"reset {P}#c2",
