@@ -6,6 +6,7 @@ import ast
 import subprocess
 import sys
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -113,11 +114,16 @@ def parsed(file: Path) -> ast.Module:
     return ast.parse(file.read_text(encoding="utf-8"), str(file))
 
 
-def imports(tree: ast.Module) -> Iterator[str]:
+@lru_cache(maxsize=1)
+def imports(tree: ast.Module) -> tuple[str, ...]:
     """All that a module imports, anywhere in it, also by a name given to `import_module`.
 
     `from a import b` counts as `a.b`, which may be a module.
     """
+    return tuple(_imports(tree))
+
+
+def _imports(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
