@@ -1,17 +1,19 @@
 """Kills the host and the seats of a class at random moments; at the end nothing that was acknowledged is missing.
 
-`python -m tests.hostile.class_kills 500` by hand; a short version is a test (tests/app/classroom/test_class.py).
+`python -m tests.hostile.class_kills 500 [--two-hosts]` by hand; short versions are tests (tests/app/classroom).
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import random
 import subprocess
-import sys
 import tempfile
 import time
+from collections import Counter
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +21,7 @@ from app.classroom.record import Record
 from app.classroom.scenario import loaded
 from app.classroom.verdict import verdict
 from tests.class_process import ROOT, HostProcess, command
+from tests.servers import Nats, Postgres, free_port
 
 SCENARIO: Final = "automatic-failover"
 SPEED: Final = 20.0
@@ -37,47 +40,71 @@ def seat(code: str, name: str, profile: Path, speed: float = SPEED) -> subproces
     )
 
 
-def run(folder: Path, kills: int, seats: int, seed: int) -> str:
-    """Hold a class, kill *kills* times, let everybody finish, compare. Raises AssertionError; the counts in words."""
+def run(folder: Path, kills: int, seats: int, seed: int, servers: tuple[Postgres, Nats] | None = None) -> str:
+    """Hold a class, kill *kills* times, let every seat finish, compare. Raises AssertionError; the counts in words.
+
+    With *servers* two hosts hold it, and the servers are killed as well.
+    """
     chance = random.Random(seed)
-    database = folder / "class.sqlite"
-    host = HostProcess(database, SCENARIO)
-    code = host.code
     profile = folder / "seats"
     profile.mkdir()
-    round_, killed_host, killed_seats = 0, 0, 0
+    hosts, database = _hosts(folder, servers)
+    class_code = hosts[0].invited.secret, hosts[0].invited.fingerprint
+    others = list(servers or ())
+    killed: Counter[str] = Counter()
     running: dict[str, subprocess.Popen[str]] = {}
     names: list[str] = []
-    while killed_host + killed_seats < kills:
+    while killed.total() < kills:
         if all(one.poll() is not None for one in running.values()):  # another lesson
             for name, one in running.items():
-                _finish(one, code, name, profile)
-            running = {f"seat-{round_}-{n}": seat(code, f"seat-{round_}-{n}", profile) for n in range(seats)}
+                _finish(one, hosts[0].code, name, profile)
+            lesson = len(names) // seats
+            running = {
+                name: seat(chance.choice(hosts).code, name, profile)
+                for name in (f"seat-{lesson}-{n}" for n in range(seats))
+            }
             names += running
-            round_ += 1
         time.sleep(chance.uniform(*PAUSE_S))
         acknowledged = _acknowledged(database)
-        if chance.random() < 0.4:
+        victim = chance.choices(("host", "seat", "server"), (4, 6, 2 if others else 0))[0]
+        if victim == "host":
+            host = chance.choice(hosts)
             host.kill()
-            killed_host += 1
             host.start()
-            assert host.code == code, "a restarted host has the same code and address"
+            assert (host.invited.secret, host.invited.fingerprint) == class_code
+        elif victim == "server":
+            server = chance.choice(others)
+            server.kill()
+            time.sleep(chance.uniform(*PAUSE_S))
+            server.start()
         else:
             name = chance.choice(sorted(running))
-            if running[name].poll() is None:
-                running[name].kill()
-                running[name].communicate()
-                killed_seats += 1
-                running[name] = seat(code, name, profile)
+            if running[name].poll() is not None:
+                continue
+            running[name].kill()
+            running[name].communicate()
+            running[name] = seat(chance.choice(hosts).code, name, profile)
+        killed[victim] += 1
         now = _acknowledged(database)
-        assert all(now[name] >= number for name, number in acknowledged.items()), (
-            "an acknowledged act is lost"
-        )
+        lost = [name for name, number in acknowledged.items() if now[name] < number]
+        assert not lost, f"acknowledged acts are lost: {lost}"
     for name, one in running.items():
-        _finish(one, code, name, profile)
-    assert host.end() == 0
+        _finish(one, hosts[0].code, name, profile)
+    assert [host.end() for host in hosts] == [0] * len(hosts)
     _compare(database, profile, names, seed)
-    return f"{killed_host} hosts and {killed_seats} seats killed, {len(names)} seats equal (seed {seed})"
+    counts = ", ".join(f"{killed[kind]} {kind}s" for kind in killed)
+    return f"killed: {counts}; {len(names)} seats equal (seed {seed})"
+
+
+def _hosts(folder: Path, servers: tuple[Postgres, Nats] | None) -> tuple[list[HostProcess], str]:
+    """One host with a file, or two with the *servers*; and where the record is."""
+    if servers is None:
+        database = str(folder / "class.sqlite")
+        return [HostProcess(database, SCENARIO)], database
+    postgres, nats = servers
+    database = postgres.database("kills")
+    words = (SCENARIO, "--nats", nats.url)
+    return [HostProcess(database, *words, listen=f"127.0.0.1:{free_port()}") for _ in range(2)], database
 
 
 def _finish(one: subprocess.Popen[str], code: str, name: str, profile: Path) -> None:
@@ -91,16 +118,16 @@ def _finish(one: subprocess.Popen[str], code: str, name: str, profile: Path) -> 
     raise AssertionError((name, errors))
 
 
-def _acknowledged(database: Path) -> dict[str, int]:
-    record = Record(str(database), new=False)
+def _acknowledged(database: str) -> dict[str, int]:
+    record = Record(database, new=False)
     found = {one.name: one.acknowledged for one in record.seats()}
     record.close()
     return found
 
 
-def _compare(database: Path, profile: Path, names: list[str], seed: int) -> None:
+def _compare(database: str, profile: Path, names: list[str], seed: int) -> None:
     """The host's last word, the seat's own log and the record's log come to the same, in every seat."""
-    record = Record(str(database), new=False)
+    record = Record(database, new=False)
     the_class = record.the_class()
     assert the_class is not None
     scenario = loaded(the_class.scenario_text, the_class.scenario_name)
@@ -120,8 +147,19 @@ def _compare(database: Path, profile: Path, names: list[str], seed: int) -> None
     record.close()
 
 
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("kills", nargs="?", type=int, default=500)
+    arguments.add_argument("seed", nargs="?", type=int, default=random.randrange(2**32))
+    arguments.add_argument(
+        "--two-hosts", action="store_true", help="on PostgreSQL and NATS, which are killed too"
+    )
+    given = arguments.parse_args()
+    with ExitStack() as stack:
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        servers = (stack.enter_context(Postgres()), stack.enter_context(Nats())) if given.two_hosts else None
+        print(run(folder, given.kills, 3, given.seed, servers))
+
+
 if __name__ == "__main__":
-    count = int(sys.argv[1]) if len(sys.argv) > 1 else 500
-    first = int(sys.argv[2]) if len(sys.argv) > 2 else random.randrange(2**32)
-    with tempfile.TemporaryDirectory() as made:
-        print(run(Path(made), kills=count, seats=3, seed=first))
+    main()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +18,7 @@ from app import cli
 from app.classroom import console
 from app.classroom.record import NoRecord, Record
 from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.hostile import class_kills
 from tests.servers import Nats, Postgres, free_port
 
 SCENARIO = "planned-failover"
@@ -167,6 +169,11 @@ def test_a_host_that_is_killed_has_no_seats_on_the_board_of_the_other(two: TwoHo
         two.second.kill()
         two.shows(two.first, "Fay", lambda tile: not tile["connected"])
         two.second.start()
+
+
+@pytest.mark.slow
+def test_kills_at_random_lose_nothing(tmp_path: Path, servers: tuple[Postgres, Nats]) -> None:
+    class_kills.run(tmp_path, kills=4, seats=2, seed=int.from_bytes(os.urandom(4)), servers=servers)
 
 
 def test_two_hosts_need_a_database_that_both_can_write(
