@@ -3,7 +3,7 @@ SQLite. SQLite itself counts steps too, but other ones in each version.
 
 A query is taken to run as nested loops over its tables in the order in which they are written (rewrite.py has SQLite
 keep to that order). A table that is compared for equality with what stands before it gives at most as many rows as the
-commonest value of that column has; any other one gives all of its rows.
+commonest value of that column has, of the values that are there on the other side; any other one gives all of its rows.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Final
 
 from engine.tsql.scalars.like import like
@@ -35,13 +36,17 @@ Bound = tuple[str, str, float | str]
 """Column; `>`, `>=`, `<` or `like`; number or pattern."""
 
 
+Equal = tuple[str, str, str]
+"""Column; table and column that it is equal to, where they are a table's as it is."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Source:
     """One thing that a query reads: a table by its name in SQLite, or a query."""
 
     table: str = ""
     query: Query | None = None
-    equal: tuple[str, ...] = ()
+    equal: tuple[Equal, ...] = ()
     """Columns that are equal to something of the sources before it."""
     fixed: tuple[str, ...] = ()
     """Columns that are equal to a constant, a variable or something of a query around."""
@@ -90,6 +95,7 @@ class Sizes:
         self._columns: dict[str, tuple[str, ...]] = {}
         self._rows: dict[str, Sequence[Sequence[Scalar]]] = {}
         self._commonest: dict[tuple[str, str, tuple[Bound, ...]], int] = {}
+        self._counted: dict[tuple[str, str], Counter[Scalar]] = {}
 
     def add(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
         self._columns[table] = tuple(name.lower() for name in columns)
@@ -108,19 +114,36 @@ class Sizes:
         """Rows within *bounds* that have the commonest value of the column; all where there is no such column."""
         key = table, column, bounds
         if key not in self._commonest:
-            names, rows = self._columns.get(table, ()), self.within(table, bounds)
-            found = len(rows)
-            if column in names:
-                place = names.index(column)
-                values = (row[place] for row in rows)
-                counted = Counter(
-                    comparable(value) if isinstance(value, str) else value
-                    for value in values
-                    if value is not None
-                )
-                found = max(counted.values(), default=0)
-            self._commonest[key] = found
+            rows = self.within(table, bounds)
+            counted = self._count(table, column, rows)
+            self._commonest[key] = len(rows) if counted is None else max(counted.values(), default=0)
         return self._commonest[key]
+
+    def matched(self, table: str, column: str, other: str, there: str) -> int:
+        """Rows that have the commonest of the values that the column *there* of the table *other* has as well."""
+        mine, theirs = self._values(table, column), self._values(other, there)
+        if mine is None or theirs is None:
+            return self.commonest(table, column)
+        return max((mine[value] for value in theirs if value in mine), default=0)
+
+    def _values(self, table: str, column: str) -> Counter[Scalar] | None:
+        """How many rows have each value; None where there is no such column."""
+        key = table, column
+        if key not in self._counted:
+            counted = self._count(table, column, self._rows.get(table, ()))
+            if counted is None:
+                return None
+            self._counted[key] = counted
+        return self._counted[key]
+
+    def _count(self, table: str, column: str, rows: Sequence[Sequence[Scalar]]) -> Counter[Scalar] | None:
+        names = self._columns.get(table, ())
+        if column not in names:
+            return None
+        values = map(itemgetter(names.index(column)), rows)
+        return Counter(
+            comparable(value) if isinstance(value, str) else value for value in values if value is not None
+        )
 
 
 def _keeps(value: Scalar, sign: str, bound: float | str) -> bool:
@@ -160,11 +183,11 @@ def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]])
             there, inside = _cost(source.query, sizes, known)
             work += inside
         sizes_there.append(max(there, 1))
-        found = min((_commonest(source, column, there, sizes) for column in source.equal), default=there)
+        found = min((_matched(source, one, there, sizes) for one in source.equal), default=there)
         looked_at += rows * found + (there if source.equal else 0)  # SQLite makes an index of its own
         found = min((_commonest(source, column, there, sizes) for column in source.fixed), default=found)
         if source.bounds:
-            columns = (*source.equal, *source.fixed)
+            columns = (*(column for column, _, _ in source.equal), *source.fixed)
             kept = (sizes.commonest(source.table, column, source.bounds) for column in columns)
             found = min(found, *kept, len(sizes.within(source.table, source.bounds)))
         rows = min(rows * max(found, int(source.outer)), MOST)
@@ -177,6 +200,14 @@ def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]])
         rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
     work += rows * query.group_calls * CALL_WORK
     return min(1 if query.one_row else rows, query.most), min(work, MOST)
+
+
+def _matched(source: Source, equal: Equal, there: int, sizes: Sizes) -> int:
+    """Rows for each row before it."""
+    column, other, in_other = equal
+    if source.query is not None or not other:
+        return _commonest(source, column, there, sizes)
+    return sizes.matched(source.table, column, other, in_other)
 
 
 def _commonest(source: Source, column: str, there: int, sizes: Sizes) -> int:

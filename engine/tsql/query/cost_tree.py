@@ -9,7 +9,7 @@ from typing import Final, TypeGuard
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.cost import MOST, Bound, Query, Source
+from engine.tsql.query.cost import MOST, Bound, Equal, Query, Source
 
 QUERIES_MAX: Final = 3_000
 """Queries in a query, each common table expression as often as it is named, before message 8623. Assumed: SQLite
@@ -69,13 +69,14 @@ class _Reader:
     def _select(self, select: exp.Select) -> Query:
         listed = list(_listed(select))
         own = [node.alias_or_name.lower() for node, _ in listed]
+        tables = {name: self._table(node) for name, (node, _) in zip(own, listed, strict=True)}
         where = select.args.get("where")
         common = list(_conjuncts(where.this if where is not None else None))
         for _, join in listed:
             if join is not None and not join.side:
                 common += _conjuncts(join.args.get("on"))
         sources = tuple(
-            self._source(node, join, own[: place + 1], own, common)
+            self._source(node, join, own[: place + 1], tables, common)
             for place, (node, join) in enumerate(listed)
         )
         filtering = [where, *(join.args.get("on") for _, join in listed if join is not None)]
@@ -103,29 +104,40 @@ class _Reader:
             columns=_handed_on(select, sources),
         )
 
+    def _table(self, node: exp.Expr) -> str:
+        """The name of a table as SQLite has it; empty for a query."""
+        return node.name if isinstance(node, exp.Table) and node.name.lower() not in self._named else ""
+
     def _source(
-        self, node: exp.Expr, join: exp.Join | None, before: list[str], own: list[str], common: list[exp.Expr]
+        self,
+        node: exp.Expr,
+        join: exp.Join | None,
+        before: list[str],
+        tables: dict[str, str],
+        common: list[exp.Expr],
     ) -> Source:
         outer = join is not None and bool(join.side)
         tests = list(_conjuncts(join.args.get("on"))) if outer and join is not None else common
-        equal, fixed = [], []
+        equal: list[Equal] = []
+        fixed: list[str] = []
         for test in tests:
             for column, other in _equalities(test):
-                if column.table.lower() != before[-1] and (column.table or len(own) > 1):
+                if column.table.lower() != before[-1] and (column.table or len(tables) > 1):
                     continue
-                names = {part.table.lower() for part in other.find_all(exp.Column)} & set(own)
+                names = {part.table.lower() for part in other.find_all(exp.Column)} & set(tables)
                 if not names:
                     fixed.append(column.name.lower())
                 elif names <= set(before[:-1]):
-                    equal.append(column.name.lower())
+                    there = tables[other.table.lower()] if isinstance(other, exp.Column) else ""
+                    equal.append((column.name.lower(), there, other.name.lower()))
         table, query = "", None
         if isinstance(node, exp.Table):
             query = self._named.get(node.name.lower())
-            table = "" if query is not None else node.name
+            table = self._table(node)
         elif isinstance(node, exp.Subquery):
             query = self.query(node.this)
         kept = [*tests, *common] if outer else tests  # WHERE turns away the rows that nothing was joined to
-        bounds = tuple(_bounds(kept, own[len(before) - 1], len(own) == 1)) if table else ()
+        bounds = tuple(_bounds(kept, before[-1], len(tables) == 1)) if table else ()
         return Source(table, query, tuple(equal), tuple(fixed), bounds, outer)
 
     def _expressions(self, nodes: Sequence[object], own: list[str], inner: list[tuple[Query, bool]]) -> int:

@@ -29,8 +29,8 @@ def check(answer: Answer) -> None:
 
 
 @pytest.mark.parametrize("text", list(cases("tools.sql")))
-def test_a_tool_is_answered_by_a_principal(text: str) -> None:
-    world = lab(workload="none")
+def test_a_tool_is_answered_by_a_principal_with_a_thousand_sessions(text: str) -> None:
+    world = lab()
     world.update_instance(P, version=2014)
     check(ask(world, P, text, then_s=8))
 
