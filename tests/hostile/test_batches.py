@@ -75,7 +75,7 @@ def _said(text: str) -> str:
             "SELECT a.text FROM sys.messages a, (SELECT TOP 60 text FROM sys.messages) b",
             "Not simulated: results of more than",
         ),
-        ("SELECT 1" + ",1" * 2_000, "statements of more than 4000 words and signs"),
+        ("SELECT 1 WHERE 1 IN (1" + ",1" * 4_500 + ")", "statements of more than 9000 words and signs"),
         ("PRINT '" + "x" * 100_000 + "'", "statements of more than 100000 characters"),
         (";" * 301_000, "batches of more than 300000 words and signs"),
         ("GO\n".join(["PRINT 1\n"] * 20_002), "scripts of more than 20000 batches and commands"),

@@ -106,8 +106,11 @@ def _number(c: Children) -> int | float:
 
 def _exact(c: Children) -> int | float | str:
     """A number with more digits than a float holds stays text, which is read as the type of its parameter."""
-    value, text = _number(c), "".join(str(part) for part in c).replace("$", "")
-    return text if isinstance(value, float) and Decimal(repr(value)) != Decimal(text) else value
+    value = _number(c)
+    if isinstance(value, int):
+        return value
+    text = "".join(map(str, c)).replace("$", "")
+    return value if Decimal(repr(value)) == Decimal(text) else text
 
 
 def _limit(c: Children) -> int:

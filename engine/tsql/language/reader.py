@@ -10,9 +10,10 @@ from engine.tsql.language import statements as s
 from engine.tsql.language.lexer import SyntaxProblem, Token, Tokens, TooLong, name_of, near
 from engine.tsql.language.words import FOLLOWING_PAIRS, INNER_WORDS, STATEMENT_WORDS, STOP_WORDS
 
-STATEMENT_TOKENS_MAX: Final = 4_000
-"""Words, names, values and signs of one statement before message 8623. Assumed: what sqlglot and the grammar read at
-once, without a pause, in some 50 ms. SQL Server runs out of resources at tens of thousands of values in an IN."""
+STATEMENT_TOKENS_MAX: Final = 9_000
+"""Words, names, values and signs of one statement before message 8623. Assumed: as many as a call of sp_executesql has
+with all its 2,100 parameters, which sqlglot and the grammar read in some 0.2 s. SQL Server runs out of resources at
+tens of thousands of values in an IN."""
 
 
 STATEMENT_CHARACTERS_MAX: Final = 100_000

@@ -35,6 +35,14 @@ def test_a_tool_is_answered_by_a_principal_with_a_thousand_sessions(text: str) -
     check(ask(world, P, text, then_s=8))
 
 
+def test_a_mapper_may_ask_for_as_many_values_as_a_call_has_parameters() -> None:
+    names = [f"@P{number}" for number in range(2_100)]
+    declared = ", ".join(f"{name} int" for name in names)
+    given = ", ".join(f"{name} = {number}" for number, name in enumerate(names))
+    text = f"EXEC sp_executesql N'SELECT 7 WHERE 2099 IN ({', '.join(names)})', N'{declared}', {given}"
+    assert ask(lab(workload="none"), P, text, then_s=8).grids == [[[7]]]
+
+
 @pytest.fixture(scope="module")
 def cluster() -> World:
     world = Drill(scenario_files.find("ag-lab").load(), 1).world
