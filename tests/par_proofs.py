@@ -11,14 +11,16 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from joblib import Parallel, delayed
 
 from app.cli.terms import write_json
 from app.files import certificates, scenario_files
+from engine.drill.par.certificate import waiting
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import default_end
+from engine.verbs.lines import parse_script
 
 PLANS: Final = ("par", "clairvoyant")
 
@@ -39,6 +41,20 @@ def came_to(name: str) -> dict[str, tuple[float, str]] | None:
     return again
 
 
+def waited(name: str) -> dict[str, Any]:
+    """What waiting comes to in *name*, by the plans of its certificate."""
+    scenario = scenario_files.find(name).load()
+    found = certificates.kept(scenario)
+    assert found is not None
+    known = found["par"]["plan"], found["shortest"]
+    return waiting(scenario, found["seed"], [parse_script("\n".join(lines))[0] for lines in known if lines])
+
+
+def _again(name: str) -> tuple[dict[str, tuple[float, str]], dict[str, Any]] | None:
+    plans = came_to(name)
+    return None if plans is None else (plans, waited(name))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -50,15 +66,18 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     options = parser.parse_args()
     names = options.names or sorted(file.stem for file in FOLDER.glob("*.json"))
-    totals, hashes, stale = 0, 0, 0
-    for name, again in zip(names, Parallel(n_jobs=options.jobs)(map(delayed(came_to), names)), strict=True):
+    totals, hashes, waits, stale = 0, 0, 0, 0
+    for name, again in zip(names, Parallel(n_jobs=options.jobs)(map(delayed(_again), names)), strict=True):
         if again is None:
             stale += 1
             print(f"{name}: the certificate is of another text", flush=True)
             continue
         file = FOLDER / f"{name}.json"
         found = json.loads(file.read_text(encoding="utf-8"))
-        for plan, (total, state) in again.items():
+        plans, of_waiting = again
+        waits += of_waiting != {key: found[key] for key in of_waiting}
+        found.update(of_waiting)
+        for plan, (total, state) in plans.items():
             if total != found[plan]["score"]:
                 totals += 1
                 print(f"{name}, {plan}: {total:g} points, certified {found[plan]['score']:g}", flush=True)
@@ -67,8 +86,11 @@ def main() -> int:
                 found["hashes"][plan] = state
         if options.renew:
             write_json(found, str(file))
-    print(f"{len(names)} certificates: {stale} of another text, {totals} other totals, {hashes} other hashes")
-    return int(bool(stale or totals or (hashes and not options.renew)))
+    print(
+        f"{len(names)} certificates: {stale} of another text, {totals} other totals, {hashes} other hashes, "
+        f"{waits} other curves"
+    )
+    return int(bool(stale or totals or ((hashes or waits) and not options.renew)))
 
 
 if __name__ == "__main__":

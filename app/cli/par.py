@@ -98,5 +98,5 @@ def _told(found: dict[str, Any]) -> list[str]:
     lines.append(f"par {found['par']['score']:g}, clairvoyant {found['clairvoyant']['score']:g}")
     lines.append("no reference solution" if reference is None else f"reference {reference:g}")
     if lost is not None:
-        lines.append(f"all goals can still be reached by a first act at {lost:g} s")
+        lines.append(f"all goals can still be reached if nothing is done until {lost:g} s")
     return [*lines, *found["par"]["plan"]]

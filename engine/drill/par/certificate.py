@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.lean import Lean
-from engine.drill.par.search import Plan, Search, curve
+from engine.drill.par.regret import account
+from engine.drill.par.search import Plan, Search
 from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import default_end, play_solution
-from engine.inputs import InputProblem
+from engine.drill.running.solution import default_end, left_alone, play_solution
+from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
+from engine.stepwise import at_once
 
 METHOD: Final = "best-first over plans, one of each length in turn"
 
@@ -29,6 +32,21 @@ SAFEST_OF: Final = 3
 
 SHARES: Final = (0.7, 1.0)
 """Which share of the time is over when the fair search, and when the clairvoyant one ends. Assumed."""
+
+
+def waiting(scenario: Scenario, seed: int, plans: Sequence[Sequence[Input]]) -> dict[str, Any]:
+    """V(t), in points, where nothing is done, as the account of such a run has it (`regret.account`), and the last
+    second from which every goal can still be reached; None: they are reached so, or not at all."""
+    found = at_once(account(left_alone(scenario, seed), plans))
+    points = [(found.moves[0].tick, found.moves[0].before)] if found.moves else []
+    for tick, best in found.curve:
+        if best != points[-1][1]:
+            points.append((tick, best))
+    lost = found.no_return
+    return {
+        "point_of_no_return_s": None if lost is None else lost / TICKS_PER_S,
+        "curve": {"t_s": [tick / TICKS_PER_S for tick, _ in points], "best": [best for _, best in points]},
+    }
 
 
 class Certifying:
@@ -58,8 +76,8 @@ class Certifying:
         par, bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and bound is not None, "doing nothing is a plan, and fair"
         runs = {"par": self._again(par), "clairvoyant": self._again(bound)}
-        steps, lost_s = curve(self.fair.plans)
         shortest = min((plan for plan in self.fair.plans if plan.reached), key=_length, default=None)
+        plans = [plan.acts for plan in (par, shortest) if plan is not None]
         return {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
@@ -73,8 +91,7 @@ class Certifying:
                 "fair": None if reference is None else reference.fair,
             },
             "idle": {"score": next(plan.score for plan in self.fair.plans if not plan.acts)},
-            "point_of_no_return_s": lost_s,
-            "curve": {"t_s": [t_s for t_s, _ in steps], "best": [best for _, best in steps]},
+            **waiting(self.fair.scenario, self.fair.seed, plans),
             "blunder_share": self.fair.blunders / self.fair.tried if self.fair.tried else None,
             "acts_tried": self.fair.tried,
             "shortest": shortest.lines if shortest is not None else None,

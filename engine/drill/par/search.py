@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.lean import Lean, what_matters
 from engine.drill.par.offers import offers, vocabulary
@@ -260,26 +259,3 @@ def _try(drill: Lean, item: Input) -> bool:
     except InputProblem:
         return False
     return True
-
-
-def curve(plans: Iterable[Plan]) -> tuple[list[tuple[float, float]], float | None]:
-    """V(t) where nothing was done yet: (seconds, best total of a plan that begins then or later), and the last
-    second from which every goal can still be reached; None: from none.
-
-    Lower bounds from the plans that were found; never rising, since waiting leaves fewer of them.
-    """
-    begins = sorted(plans, key=lambda plan: -(plan.acts[0].tick if plan.acts else 2**62))
-    steps: list[tuple[float, float]] = []
-    best, last = -1.0, None
-    for plan in begins:
-        begin_s = plan.acts[0].tick / TICKS_PER_S if plan.acts else None
-        if plan.reached and last is None and begin_s is not None:
-            last = begin_s
-        if plan.score > best:
-            best = plan.score
-            if begin_s is not None:
-                steps.append((begin_s, best))
-    idle = max((plan.score for plan in begins if not plan.acts), default=0.0)
-    points = [(0.0, best), *reversed(steps)]
-    after_s = points[-1][0] + 1.0 / TICKS_PER_S if steps else 0.0
-    return ([*points, (after_s, idle)] if steps else [(0.0, idle)]), last

@@ -9,7 +9,7 @@ import pytest
 
 from engine.constants import RECOVER_RESTORED_S, TICKS_PER_S
 from engine.messages import Message, SqlError
-from engine.model import Client, DbState, Job, RecoveryModel, World
+from engine.model import Client, DbState, Job, RecoveryModel, Volume, World
 from engine.protocol import (
     accounts,
     availability,
@@ -22,11 +22,14 @@ from engine.protocol import (
     endpoints,
     jobs,
     logspace,
+    losses,
+    network,
     options,
     restore,
     security,
     statements,
     streams,
+    volumes,
 )
 from engine.protocol.restore import Ending
 from tests.engine.protocol.setups import (
@@ -340,3 +343,46 @@ def test_a_database_in_standby_is_not_backed_up() -> None:
     world = with_backup()
     finish(world, M, restore.restore_database(world, M, DB, FULL, ending=Ending(False, standby=True)))
     assert refusal(backup.backup_database, world, M, DB, "D:\\Backup\\New.bak") == 3036
+
+
+# --- numbers and sizes ---------------------------------------------------------------------------------------
+
+
+def test_refusals_have_their_own_numbers() -> None:
+    world = with_backup()
+    assert refusal(databases.detach, world, P, "master") == 7940
+    with pytest.raises(SqlError) as problem:
+        endpoints.permit(lab(), P, "Mirroring", "GRANT", ("CORP\\stranger",))
+    assert (problem.value.number, problem.value.parameters) == (15151, ("find", "login", "CORP\\stranger"))
+
+
+def test_a_restore_needs_room_on_each_drive_for_its_own_files() -> None:
+    world = with_backup()
+    (taken,) = restore.sets_in(world, M, FULL)
+    sizes_kb = {file.drive: file.size_kb for file in volumes.files_of(there(taken.image))}
+    assert len(sizes_kb) == 2
+    for drive, size_kb in sizes_kb.items():
+        used_kb = volumes.used_kb(world, M, drive)
+        for spare_kb, number in ((-1.0, 3257), (1.0, 0)):
+            trial = world.fork()
+            volume = Volume(letter=drive, size_kb=used_kb + size_kb + spare_kb)
+            trial.update_computer(world.computer_of(M).name, volumes=(volume,))
+            ending = Ending(recovery=False)
+            assert refusal(restore.restore_database, trial, M, DB, FULL, ending=ending) == number, drive
+
+
+def test_a_processor_at_its_usual_speed_never_delays_pings() -> None:
+    world = lab(databases=100)
+    guid = there(world.copies[P, "Sales001"].mirroring.guid)
+    speeds = {1.0: False, 1.01: False, 1000.0: True}
+    for factor, delayed in speeds.items():
+        world.update_computer(world.computer_of(P).name, cpu_factor=factor)
+        assert network.overloaded(world, guid, P) is delayed
+
+
+def test_transactions_that_are_lost_are_counted_in_whole_ones() -> None:
+    world = lab()
+    copy = world.copies[PRINCIPAL]
+    each_kb = streams.workload_of(copy).log_kb_per_transaction
+    counts = [losses.count(world, copy, 0.0, share * each_kb) for share in (0.0, 0.4, 0.6, 1.4, 1.6)]
+    assert counts == [0, 0, 1, 1, 2]

@@ -6,9 +6,9 @@ import pytest
 
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import acts
-from engine.drill.par.certificate import Certifying
+from engine.drill.par.certificate import Certifying, waiting
 from engine.drill.par.lean import Lean, what_matters
-from engine.drill.par.search import Plan, Search, curve
+from engine.drill.par.search import Search
 from engine.drill.par.sight import blind, too_early
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end
@@ -131,21 +131,16 @@ def test_what_the_brief_tells_is_known_and_a_fault_is_hidden(
     assert [blind(scenario, drill.story_ticks, (), moment) for moment in moments] == is_blind
 
 
-def test_the_value_of_waiting_never_rises(fair: Search) -> None:
-    steps, lost_s = curve(fair.plans)
-    best = [value for _, value in steps]
-    assert best == sorted(best, reverse=True)
+def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: Search) -> None:
     assert fair.best is not None
+    found = waiting(fair.scenario, fair.seed, [fair.best.acts])
+    best, lost_s = found["curve"]["best"], found["point_of_no_return_s"]
+    assert best == sorted(best, reverse=True)
     assert best[0] == fair.best.score
-    assert lost_s is not None
     assert lost_s > 20.0, "after the failure it can still be mended"
-
-
-def test_the_point_of_no_return_is_the_last_begin_that_reaches_all() -> None:
-    def plan(tick: int, score: float, reached: bool) -> Plan:
-        return Plan((Input(tick, "finish"),), score, reached, True)
-
-    idle = Plan((), 5.0, False, True)
-    steps, lost_s = curve([plan(1000, 90.0, True), plan(3000, 70.0, True), plan(4000, 30.0, False), idle])
-    assert lost_s == 30.0
-    assert steps == [(0.0, 90.0), (10.0, 90.0), (30.0, 70.0), (40.0, 30.0), (40.01, 5.0)]
+    for late_s, reaches in ((0.0, True), (2.0, False)):
+        run = Drill(fair.scenario, fair.seed)
+        run.advance_to(ticks(lost_s + late_s))
+        run.do("power-on SERVER_A")
+        run.advance_to(default_end(run, run.tick))
+        assert run.score().finished == reaches
