@@ -108,6 +108,15 @@ def _place(options: argparse.Namespace) -> str:
     return str(folder / DATABASE)
 
 
+def _show(code: str) -> None:
+    """The invitation as a line; who reads it in a terminal gets it as a QR code too."""
+    print(code, flush=True)
+    if sys.stderr.isatty():
+        import segno
+
+        segno.make(code, micro=False).terminal(out=sys.stderr, compact=True)
+
+
 def _host(options: argparse.Namespace) -> int:
     from app.classroom import opened
     from app.classroom.bus import NoBus
@@ -130,7 +139,7 @@ def _host(options: argparse.Namespace) -> int:
         the_class = opened.taken_up(record, wanted, plan)
         if the_class is None:
             raise Unusable("what is played? Name a scenario, or a plan with --plan FILE")
-        opened.serve(record, the_class, options.listen, partial(print, flush=True), options.nats)
+        opened.serve(record, the_class, options.listen, _show, options.nats)
     except (NoPlan, NoRecord, NoBus, opened.NoPort, opened.AnotherClass, ValueError) as problem:
         raise Unusable(str(problem)) from problem
     record.close()

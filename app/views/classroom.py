@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QFont, QGuiApplication
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -24,6 +24,8 @@ from PySide6.QtWidgets import (
 )
 
 from app.classroom.shapes import Board, Tile
+from app.widgets import theme
+from app.widgets.qr import QrCode
 from app.widgets.room import fit_on_screen
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
@@ -39,6 +41,10 @@ MODES: Final = {
 ALL: Final = "all"
 CODE_POINTS: Final = 1.6
 """Size of the join code, in sizes of the other text: it is read across a room."""
+SHEET_POINTS: Final = 2.6
+"""Its size on the sheet for the projector."""
+TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
+"""Texts that can be copied."""
 
 
 class StartClass(QDialog):
@@ -208,6 +214,43 @@ ASKED: Final[dict[str, tuple[str, str]]] = {
 """What can be sent -> its line of `class console`, and what belongs into it (empty: nothing, ?: perhaps)."""
 
 
+class InvitationSheet(QDialog):
+    """What seats need to join, on one screen: for the projector."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Join the class"))
+        self.code, self.address, self.how = QLabel(), QLabel(), QLabel()
+        self.code.setFont(theme.fixed_font(SHEET_POINTS))
+        self.address.setFont(theme.fixed_font(CODE_POINTS))
+        self.how.setFont(theme.sized(self.how.font(), CODE_POINTS))
+        for label in (self.code, self.address):
+            label.setTextInteractionFlags(TYPED)
+            label.setAlignment(Qt.AlignmentFlag.AlignCenter)
+        self.how.setWordWrap(True)
+        self.qr = QrCode()
+        self.close_it = QPushButton(tr("&Close"))
+        self.close_it.clicked.connect(self.reject)
+        layout = QVBoxLayout(self)
+        layout.addWidget(self.how)
+        layout.addWidget(self.qr, 1)
+        layout.addWidget(self.code)
+        layout.addWidget(self.address)
+        layout.addLayout(_row(None, self.close_it))
+        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 32)
+
+    def show_code(self, code: str) -> None:
+        secret, _, address = code.partition("@")
+        self.code.setText(secret)
+        self.address.setText(f"@{address}")
+        self.how.setText(
+            tr(
+                "Class ▸ Join a class: type the code with the address, and your name. In a terminal: {command}"
+            ).format(command=f"mirrordrill class join {code} --name …")
+        )
+        self.qr.show_text(code)
+
+
 class ClassBoard(QDialog):
     """Stays open beside the desk; what it says goes to the host as lines of `class console`."""
 
@@ -218,19 +261,17 @@ class ClassBoard(QDialog):
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
-        self.setWindowTitle(tr("Class"))
+        self.setWindowTitle(tr("Board of the class"))
         self._tiles: dict[int, Tile] = {}
         self._places: list[int] = []
         """Numbers of the seats, as the rows stand."""
         self.code = QLabel(tr("The class is being started…"))
-        font = QFont(self.code.font())
-        font.setPointSizeF(font.pointSizeF() * CODE_POINTS)
-        self.code.setFont(font)
-        self.code.setTextInteractionFlags(
-            Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
-        )
+        self.code.setFont(theme.sized(self.code.font(), CODE_POINTS))
+        self.code.setTextInteractionFlags(TYPED)
         self.copy = QPushButton(tr("&Copy the code"))
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
+        self.sheet = QPushButton(tr("Show the code lar&ge"))
+        self.sheet.clicked.connect(self.show_sheet)
         self.state = QLabel()
         self.state.setWordWrap(True)
         self.tiles = TableView(TableModel(COLUMNS), tr("Seats"))
@@ -272,11 +313,11 @@ class ClassBoard(QDialog):
         self.send = QPushButton(tr("&Send"))
         self.send.clicked.connect(self._send)
         self.text.returnPressed.connect(self._send)
-        for button in (self.copy, self.freeze, self.go, self.finish, self.end, self.send):
+        for button in (self.copy, self.sheet, self.freeze, self.go, self.finish, self.end, self.send):
             button.setAutoDefault(False)
         self._show_what()
         layout = QVBoxLayout(self)
-        layout.addLayout(_row(self.code, None, self.copy))
+        layout.addLayout(_row(self.code, None, self.sheet, self.copy))
         layout.addWidget(self.state)
         layout.addLayout(_row(self.order, self.nameless, None))
         layout.addWidget(self.tiles, 1)
@@ -289,6 +330,13 @@ class ClassBoard(QDialog):
     def show_code(self, code: str) -> None:
         self.code.setText(code)
         self._enable(True)
+
+    def show_sheet(self) -> InvitationSheet:
+        """Code, address and QR code for the projector."""
+        sheet = InvitationSheet(self)
+        sheet.show_code(self.code.text())
+        sheet.open()
+        return sheet
 
     def show_board(self, board: Board) -> None:
         """Some tiles are new or other ones, and how the class is."""
@@ -395,7 +443,7 @@ class ClassBoard(QDialog):
 
     def _enable(self, there: bool) -> None:
         of_seat = (*self.of_seat.values(), self.unshow)
-        for button in (self.copy, self.freeze, self.go, self.finish, self.send, *of_seat):
+        for button in (self.copy, self.sheet, self.freeze, self.go, self.finish, self.send, *of_seat):
             button.setEnabled(there)
 
     def reject(self) -> None:

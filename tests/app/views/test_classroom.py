@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+import segno
 from PySide6.QtCore import Qt
 from pytestqt.qtbot import QtBot
 
@@ -154,3 +155,28 @@ def test_all_that_can_be_sent_is_understood_and_groups_can_be_meant(board: Class
     assert [request(line).kind for line in said[2:]] == [
         "freeze", "go", "freeze", "extend", "back", "back", "group", "break", "clock",
     ]  # fmt: skip
+
+
+def test_the_code_is_shown_large_and_as_a_qr_code(board: ClassBoard, qtbot: QtBot) -> None:
+    code = "ABCDE-FGHJK-MNPQR-STVWX@192.168.1.5:7443"
+    board.show_code(code)
+    sheet = board.show_sheet()
+    assert sheet.code.text() + sheet.address.text() == code
+    assert code in sheet.how.text()
+    qr = sheet.qr
+    qr.resize(300, 320)
+    rows, picture = qr.rows, qr.grab().toImage()
+    pixels = 300 // len(rows)
+    left, top = (300 - pixels * len(rows)) // 2, (320 - pixels * len(rows)) // 2
+    seen = tuple(
+        tuple(int(picture.pixelColor(left + x * pixels + 2, top + y * pixels + 2).lightness() < 128)
+              for x in range(len(rows)))
+        for y in range(len(rows))
+    )  # fmt: skip
+    assert (
+        seen
+        == rows
+        == tuple(tuple(row) for row in segno.make(code, micro=False, error="m").matrix_iter(border=4))
+    )
+    qtbot.keyClick(sheet, Qt.Key.Key_Escape)
+    assert not sheet.isVisible()

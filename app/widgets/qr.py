@@ -1,0 +1,52 @@
+"""A text as a QR code [ISO/IEC 18004], dark on light in every theme: readers expect it so."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import segno
+from PySide6.QtCore import QRectF, QSize
+from PySide6.QtGui import QColor, QPainter, QPaintEvent
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+QUIET: Final = 4
+"""Modules of light around the code. Known (ISO/IEC 18004)."""
+SIDE_PX: Final = 260
+LIGHT, DARK = QColor("white"), QColor("black")
+
+
+class QrCode(QWidget):
+    """As large as there is room, and square."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.rows: tuple[tuple[int, ...], ...] = ()
+        """1 is dark; with the light around."""
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+
+    def show_text(self, text: str) -> None:
+        code = segno.make(text, micro=False, error="m")
+        self.rows = tuple(tuple(row) for row in code.matrix_iter(border=QUIET))
+        self.setAccessibleName(text)
+        self.update()
+
+    def sizeHint(self) -> QSize:
+        return QSize(SIDE_PX, SIDE_PX)
+
+    def minimumSizeHint(self) -> QSize:
+        return QSize(SIDE_PX // 2, SIDE_PX // 2)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        if not self.rows:
+            return
+        painter = QPainter(self)
+        pixels = min(self.width(), self.height()) // len(
+            self.rows
+        )  # whole ones, so that all modules are alike
+        side = pixels * len(self.rows)
+        left, top = (self.width() - side) / 2, (self.height() - side) / 2
+        painter.fillRect(QRectF(left, top, side, side), LIGHT)
+        for y, row in enumerate(self.rows):
+            for x, dark in enumerate(row):
+                if dark:
+                    painter.fillRect(QRectF(left + x * pixels, top + y * pixels, pixels, pixels), DARK)
