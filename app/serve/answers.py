@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final
+from typing import Final, NamedTuple
 
 from app.serve import tokens
 from app.serve.requests import OUTPUT, Asked
@@ -33,7 +33,16 @@ def answer(
         back = results[-1]
         messages = [*messages[: back["after_messages"]], *messages[back["after_messages"] + 1 :]]
         results = results[:-1]
-    out, failed, waiting = bytearray(), False, False
+    out, failed = bytearray(), False
+    end: End | None = None
+
+    def go_on() -> None:
+        """The statement before is not the last."""
+        nonlocal end
+        if end is not None:
+            out.extend(end.written(inner, tokens.MORE, tds))
+            end = None
+
     for said in in_order(messages, results):
         if not results and _left_out(said):
             said = {
@@ -42,27 +51,42 @@ def answer(
                 "severity": 16,
             }  # a program that waits for a result must not wait in vain
         if "columns" in said:
-            if waiting:
-                out += tokens.done(inner, tokens.MORE, None, tds)
+            go_on()
             out += tokens.grid(said, tds)
-            waiting = True
+            end = End(shows=True)
         elif said.get("rows") is not None:
-            status = tokens.MORE | (tokens.ERROR if failed else 0)
-            out += tokens.done(inner, status, said["rows"], tds, changes=not waiting)
-            failed = waiting = False
+            if end is None or not end.shows:
+                go_on()
+            end = End(tokens.ERROR if failed else 0, said["rows"], changes=end is None)
+            failed = False
         elif not _of_the_client(said):
-            if waiting:
-                out += tokens.done(inner, tokens.MORE, None, tds)
-                waiting = False
+            go_on()
             out += tokens.message(said, server, tds)
             failed = failed or said["severity"] > 10
-    if waiting:
-        out += tokens.done(inner, tokens.MORE, None, tds)
+    if asked.call:
+        go_on()
     out += changes
     if asked.call:
         out += _returned(asked, back, tds)
-    status = (tokens.ERROR if failed else 0) | (tokens.MORE if more else 0)
-    return bytes(out + tokens.done(tokens.DONE_PROC if asked.call else tokens.DONE, status, None, tds))
+    last = end or End(tokens.ERROR if failed else 0)
+    return bytes(
+        out + last.written(tokens.DONE_PROC if asked.call else inner, tokens.MORE if more else 0, tds)
+    )
+
+
+class End(NamedTuple):
+    """The end of a statement."""
+
+    status: int = 0
+    rows: int | None = None
+    changes: bool = False
+    """They are of an INSERT, UPDATE or DELETE."""
+    shows: bool = False
+    """It has a result, whose rows are still to be counted."""
+
+    def written(self, kind: int, more: int, tds: int) -> bytes:
+        """The last of a batch has its count, too: FreeTDS knows no other."""
+        return tokens.done(kind, self.status | more, self.rows, tds, changes=self.changes)
 
 
 def _returned(asked: Asked, back: Said | None, tds: int) -> bytes:

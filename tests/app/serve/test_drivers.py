@@ -276,6 +276,7 @@ def test_parameters_and_a_transaction(served: Served, driver: str) -> None:
     cursor.executemany(f"INSERT t VALUES ({mark}, {mark}, {mark})", rows)
     connection.commit()
     cursor.execute(f"DELETE t WHERE a > {mark}", (1,))
+    assert cursor.rowcount == 2
     cursor.execute("SELECT COUNT(*), @@TRANCOUNT FROM t")
     assert tuple(cursor.fetchone()) == (1, 1)
     connection.rollback()
