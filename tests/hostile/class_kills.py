@@ -113,7 +113,7 @@ def _finish(one: subprocess.Popen[str], code: str, name: str, profile: Path) -> 
         _, errors = one.communicate(timeout=END_S)
         if one.returncode == 0:
             return
-        assert "did not reach" in errors or "nobody answers" in errors, (name, errors)
+        assert "did not reach" in errors or "no answer from this address" in errors, (name, errors)
         one = seat(code, name, profile)
     raise AssertionError((name, errors))
 
