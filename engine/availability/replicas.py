@@ -12,6 +12,7 @@ from engine.model import (
     AvailabilityGroup,
     DatabaseCopy,
     Key,
+    Node,
     Replica,
     ReplicaRole,
     ReplicaState,
@@ -49,6 +50,13 @@ NO_QUORUM: Final = (
 COMMAND: Final = "The state changed because of a user initiated failover."
 SHUTDOWN: Final = "The state changed because SQL Server is shutting down."
 """Reasons in 19406. OFFLINE has been seen in public logs; the others are from memory of the product."""
+
+
+def listener_addresses(group: AvailabilityGroup, node: Node) -> tuple[str, ...]:
+    """Addresses of the listener, if there is one; one from DHCP is made up in the subnet of *node*. Assumed."""
+    if group.listener is None:
+        return ()
+    return group.listener.addresses or (f"{node.subnet}.{200 + group.guid % 50}",)
 
 
 MOVING: Final = (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from engine.availability import replicas
 from engine.cluster import commands, config, instances
 from engine.flow.recovery import Cause
 from engine.model import Service, World
@@ -83,43 +84,43 @@ def test_connection(world: World, node: str, call: Call, piped: Table | None) ->
     target = _target(world, online.get(name, name))
     there = target is not None and world.computers[target].powered and network.passing(world, node, target)
     row = {"ComputerName": name, "PingSucceeded": str(there)}
+    said = there
     if port != "0":
         answering = there and any(world.instances[one].answering for one in world.instances_on(target or ""))
-        row |= {"RemotePort": port, "TcpTestSucceeded": str(answering and port in ("1433", "5022"))}
+        said = answering and port in ("1433", "5022")
+        row |= {"RemotePort": port, "TcpTestSucceeded": str(said)}
+    if call.value("informationlevel").lower() == "quiet":
+        return Table("text", text=str(said))
     return Table("connection", tuple(row), (row,), as_list=True)
+
+
+def _names(world: World) -> set[str]:
+    """Names that the name server has, in lower letters."""
+    return {key.lower() for key in (*world.listeners, *world.computers, *world.instances)}
+
+
+def _addresses(world: World, node: str, name: str) -> tuple[str, ...]:
+    """What the name server has of a listener, whether it is online or not, of an instance or of a computer."""
+    known = world.nodes[node].config.groups if node in world.nodes else ()
+    for group in known:
+        if group.listener is not None and group.listener.name.lower() == name.lower():
+            return replicas.listener_addresses(group, world.nodes[node])
+    target = _target(world, name)
+    assert target is not None
+    return (config.address(world, target),)
 
 
 def resolve_name(world: World, node: str, call: Call, piped: Table | None) -> Table:
     name = call.value("name", 0)
-    known = {key.lower() for key in (*world.listeners, *world.computers, *world.instances)}
-    if name.lower() not in known:
+    if name.lower() not in _names(world):
         text = f"{name} : DNS name does not exist"
         raise ShellError(call.name, text, "ResourceUnavailable", "DNS_ERROR_RCODE_NAME_ERROR")
-    listener = next((key for key in world.records if key.lower() == name.lower()), "")
-    if listener:
-        record = world.records[listener]
-        rows = tuple(
-            {
-                "Name": listener,
-                "Type": "A",
-                "TTL": str(record.ttl_s),
-                "Section": "Answer",
-                "IPAddress": address,
-            }
-            for address in record.addresses
-        )
-    else:
-        target = _target(world, name)
-        if target is None:
-            raise NotSimulated(f"{name} is in the name server; its address")
-        row = {
-            "Name": name,
-            "Type": "A",
-            "TTL": "1200",
-            "Section": "Answer",
-            "IPAddress": config.address(world, target),
-        }
-        rows = (row,)
+    record = next((one for key, one in world.records.items() if key.lower() == name.lower()), None)
+    ttl_s, addresses = (record.ttl_s, record.addresses) if record else (1200, _addresses(world, node, name))
+    rows = tuple(
+        {"Name": name, "Type": "A", "TTL": str(ttl_s), "Section": "Answer", "IPAddress": address}
+        for address in addresses
+    )
     return Table("names", ("Name", "Type", "TTL", "Section", "IPAddress"), rows)
 
 
@@ -204,11 +205,14 @@ def _reaches(world: World, node: str, name: str) -> str | None:
     """The address that answers to the name from *node*, if one does."""
     target = _target(world, name)
     there = target is not None and world.computers[target].powered and network.passing(world, node, target)
-    return config.address(world, target) if target is not None and there else None
+    if not there:
+        return None
+    record = next((one for key, one in world.records.items() if key.lower() == name.lower()), None)
+    return record.online if record else _addresses(world, node, name)[0]
 
 
 def ping(world: World, node: str, name: str) -> str:
-    if _target(world, name) is None:
+    if name.lower() not in _names(world):
         return f"Ping request could not find host {name}. Please check the name and try again."
     address = _reaches(world, node, name)
     return f"Reply from {address}: bytes=32 time<1ms TTL=128" if address else "Request timed out."

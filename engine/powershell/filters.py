@@ -101,8 +101,20 @@ def shape(as_list: bool) -> Callable[[Call, Table | None], Table]:
     return shaped
 
 
+def each(call: Call, piped: Table | None) -> Table:
+    """ForEach-Object { $_.Name } or ForEach-Object Name: one property of each object."""
+    found = EACH.fullmatch(call.value("process", 0) or call.value("membername", 0))
+    if found is None or len(call.plain) > 1:
+        raise NotSimulated(f"{call.name} with this script")
+    rows = piped.rows if piped is not None else ()
+    return Table("text", text="\n".join(_value(row, found[1] or found[2]) for row in rows))
+
+
+EACH: Final = re.compile(r"\{\s*\$_\.(\w+)\s*\}|(\w+)")
+
 FILTERS: Final[dict[str, Callable[[Call, Table | None], Table]]] = {
     **dict.fromkeys(("where-object", "where", "?"), where),
+    **dict.fromkeys(("foreach-object", "foreach", "%"), each),
     **dict.fromkeys(("sort-object", "sort"), sort),
     **dict.fromkeys(("measure-object", "measure"), measure),
     **dict.fromkeys(("format-table", "ft", "select-object", "select"), shape(as_list=False)),

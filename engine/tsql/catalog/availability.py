@@ -130,12 +130,9 @@ def _databases(context: Context) -> Iterable[Record]:
 
 
 def _addresses(context: Context, group: AvailabilityGroup) -> tuple[str, ...]:
-    """Addresses of the listener; one that nobody has given is made up in the subnet of the first node."""
-    if group.listener is None or group.listener.addresses:
-        return group.listener.addresses if group.listener is not None else ()
     node = config.node_of(context.world, context.session.server)
     assert node is not None
-    return (f"{node.subnet}.{200 + group.guid % 50}",)
+    return replicas.listener_addresses(group, node)
 
 
 def _listener_id(group: AvailabilityGroup) -> str:

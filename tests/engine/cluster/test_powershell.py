@@ -118,6 +118,15 @@ def test_a_variable_has_a_value_or_says_that_it_has_none() -> None:
     assert "NODE_2   Up    1" in ask(world, asked, "NODE_2")
 
 
+def test_the_name_of_a_listener_leads_to_its_address_even_while_it_is_offline() -> None:
+    world = ag_lab()
+    resolved = ask(world, "Resolve-DnsName AGL1")
+    assert resolved.endswith("10.0.0.202")
+    assert ask(world, "Stop-ClusterGroup AG1").endswith("Offline")
+    assert ask(world, "Resolve-DnsName AGL1") == resolved
+    assert ask(world, "ping AGL1") == "Request timed out."
+
+
 def test_the_groups_that_each_cluster_has_are_shown() -> None:
     world = ag_lab()
     assert ask(world, "(Get-ClusterResource 'File Share Witness').State") == "Online"
@@ -206,6 +215,10 @@ CHOSEN = [
     ("(Get-ClusterNode NODE_2).State -eq 'Up'", "True"),
     ("$n = 'NODE_2'; (Get-ClusterNode $n).State; hostname # a comment; nothing", "Up\nNODE_1"),
     ("Get-ClusterGroup | ? { $_.Name -eq 'a; b # c' }", ""),
+    ("Get-ClusterNode | % { $_.Name }", "NODE_1\nNODE_2\nNODE_3"),
+    ("Get-ClusterNode | ForEach-Object Name", "NODE_1\nNODE_2\nNODE_3"),
+    ("Test-NetConnection NODE_2 -Port 1433 -InformationLevel Quiet", "True"),
+    ("ping AGL1", "Reply from 10.0.0.202: bytes=32 time<1ms TTL=128"),
     ("Import-Module FailoverClusters", ""),
     ("Test-Connection NODE_2 -Quiet", "True"),
     ("ping NODE_2", "Reply from 10.0.0.12: bytes=32 time<1ms TTL=128"),
