@@ -382,7 +382,11 @@ class Host:
         """Do what was posted, as far as the budget of a frame goes; what is left wakes the host again."""
         until = self._clock() + BUDGET_S
         for request in self.inbox.taken():
-            problem = self._do(request.line, request)
+            try:
+                problem = self._do(request.line, request)
+            except Exception as fault:  # ours: who waits for the answer is told too
+                request.answer.set_exception(fault)
+                raise
             if problem:
                 request.answer.set_result(Answer(refused=problem))
             if self._clock() >= until:
@@ -574,8 +578,6 @@ class Host:
         except NotRecorded as problem:
             self._set_running(False)
             self.refused.emit(str(problem))
-
-    # --- inside ---------------------------------------------------------------------------------------------
 
     def _set_running(self, running: bool) -> None:
         if running == self._running:

@@ -13,6 +13,7 @@ import pytest
 from app.host import Host, NoRecorder, NotRecorded, Request
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill
+from engine.drill.time.history import History
 from tests.shipped import shipped
 
 
@@ -43,6 +44,19 @@ def test_a_batch_is_answered_with_its_results(host: Host) -> None:
     assert done is not None
     (result,) = done.get("results")
     assert (result["columns"], result["rows"]) == (["one"], [[1]])
+
+
+def test_a_fault_of_ours_is_told_to_who_waits_and_goes_on_up(
+    host: Host, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(history: History, line: str) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(History, "do", broken)
+    request = host.inbox.post("sql SERVER_A SELECT 1")
+    with pytest.raises(ZeroDivisionError):
+        host.on_frame(0.0)
+    assert isinstance(request.answer.exception(timeout=0), ZeroDivisionError)
 
 
 def test_a_batch_that_waits_is_answered_when_it_ends(host: Host) -> None:
