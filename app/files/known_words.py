@@ -223,7 +223,7 @@ def _our_words() -> frozenset[str]:
     """Of the sentences that findings are made of, in the language of the interface too."""
     said = [text for place in SPEAKERS for text in _written_in(place)]
     texts = [*said, *map(tr, said), _SQLITE_SAYS]
-    found = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^}]*\}", " ", text).split()}
+    found = {word.strip(_MARKS) for text in texts for word in re.sub(r"\{[^{}]*\}", " ", text).split()}
     return frozenset(found) | frozenset(_PLATFORMS)
 
 
