@@ -47,6 +47,7 @@ class Judge:
     async def run(self, place: int) -> None:
         """Have the worker at *place* play again what its seats have done since, some seats at a time."""
         unjudged, to_do = self._unjudged[place], self._to_do[place]
+        await self._workers.go_on(place, {})  # it starts now, not with the first act
         while True:
             await to_do.wait()
             some = {number: unjudged.pop(number) for number in list(unjudged)[:TOGETHER]}

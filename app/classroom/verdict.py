@@ -13,6 +13,7 @@ from engine import arithmetic
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.report import availability_json
+from engine.drill.par.lean import Lean
 from engine.drill.running.drill import Drill
 from engine.inputs import InputProblem
 
@@ -25,11 +26,15 @@ NOT_IN_A_CLASS: Final = frozenset({"rewind"})
 class Rerun:
     """A seat's run, played again act by act; acts may come in any portions."""
 
-    def __init__(self, scenario: Scenario, seed: int, mode: str) -> None:
-        self.drill = Drill(scenario, seed, mode)
+    def __init__(self, scenario: Scenario, seed: int, mode: str, whole: bool = False) -> None:
+        """*whole*: with what a debrief needs, which takes twice as long; the verdict is the same."""
+        self._kind = Drill if whole else Lean
+        self.drill = self._kind(scenario, seed, mode)
         self.acts = 0
         self._done = 0
         self._last: Act | None = None
+        self._hash: str | None = None
+        """Of the state after the last act, where that had to be computed."""
         self._parted: tuple[float, str] | None = None
         self._log: list[Act] = []
         """The acts that it has behind it."""
@@ -51,7 +56,7 @@ class Rerun:
         if goes_back(act):
             self._go_back(act.tick)
             act = act._replace(line="")
-        drill = self.drill
+        drill, self._hash = self.drill, None
         self._log.append(act)
         drill.advance_to(act.tick)
         if drill.tick < act.tick:
@@ -67,12 +72,13 @@ class Rerun:
             if not act.instruction:
                 self._done += 1
                 self._last = act
-        if act.digest and act.digest != drill.state_hash():
+        self._hash = drill.state_hash() if act.digest else None
+        if act.digest != (self._hash or ""):
             self._part(act, "another state")
 
     def _go_back(self, tick: int) -> None:
         """As it was at *tick*, before anything that was done then; what has parted once has parted."""
-        before = Rerun(self.drill.scenario, self.drill.seed, self.drill.mode)
+        before = Rerun(self.drill.scenario, self.drill.seed, self.drill.mode, self._kind is Drill)
         before.play(act for act in self._log if act.tick < tick)
         self.drill, self._log, self._done, self._last = before.drill, before._log, before._done, before._last
         self._sent_back += 1
@@ -100,7 +106,7 @@ class Rerun:
             score=score.total if score.scored else None,
             downtime_s=availability_json(drill.world)["downtime_s"],
             ended_by=drill.ended_by.name.lower() if drill.ended_by else None,
-            state_hash=drill.state_hash(),
+            state_hash=self._hash or drill.state_hash(),
             parted_t_s=self._parted[0] if self._parted else None,
             parted=self._parted[1] if self._parted else "",
         )

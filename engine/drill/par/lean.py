@@ -29,11 +29,11 @@ GROWING: Final = ("journal", "events", "_batches", "_operations")
 
 
 class Lean(Drill):
-    """A drill in practice without samples, hashes, charts and comparisons; its score is that of the whole drill."""
+    """A drill without samples, hashes, charts and comparisons; its score is that of the whole drill."""
 
     events: list[Event]  # type: ignore[assignment]  # a list is forked in no time, and written without a table
 
-    def __init__(self, scenario: Scenario, seed: int | None = None) -> None:
+    def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str = Mode.PRACTICE) -> None:
         self._looking = False
         self._held: dict[str, bool] = {}
         self._flowing: dict[str, bool] = {}
@@ -42,7 +42,7 @@ class Lean(Drill):
         self._settlings = -1
         """World.settlings when that was last compared."""
         self._next_look: Tick = 0
-        super().__init__(scenario, seed, Mode.PRACTICE)
+        super().__init__(scenario, seed, mode)
         self.events = list(self.events)
 
     def fork(self) -> Self:

@@ -246,3 +246,18 @@ def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> Non
     kept.close()
     (row,) = [row for row in rows if row["name"] == question]
     assert (row["person"], row["choice"], row["sure_percent"], row["correct"]) == ("Ann", "1", "70.0", "")
+
+
+@pytest.mark.parametrize("name", ["witness-lost", "ag-planned-move", "false-failovers", "team-cable"])
+@pytest.mark.parametrize("mode", ["practice", "exam", "lab"])
+def test_what_the_host_computes_is_what_the_whole_drill_comes_to(name: str, mode: str) -> None:
+    scenario = shipped(name)
+    drill = played(scenario)
+    lines = sorted((item.tick, item.words) for item in drill.journal if item.verb != "hint")
+    marks = [(tick, "") for tick in range(700, drill.tick, 700)]
+    acts = [Act(n, tick, line, "", 0) for n, (tick, line) in enumerate(sorted(lines + marks), 1)]
+    whole, quick = (Rerun(scenario, scenario.seed, mode, whole) for whole in (True, False))
+    for act in acts:
+        whole.play([act])
+        quick.play([act])
+        assert quick.verdict() == whole.verdict(), act
