@@ -81,7 +81,7 @@ def archive(record: Record) -> bytes:
         out.writestr(ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
         for seat in record.seats():
             acts = record.acts(seat.id)
-            run = Rerun(scenario, the_class.seed, the_class.mode)
+            run = Rerun(scenario, the_class.seed, the_class.mode, whole=True)
             run.play(acts)
             found = run.verdict()
             asked += [
