@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 from app.classroom.acts import SENT_BACK, answered, effective
 from app.classroom.code import Invitation
-from app.classroom.kept import Kept, folder_of, given_by
+from app.classroom.kept import Given, Kept, folder_of, given_by
 from app.classroom.link import Link
 from app.classroom.scenario import loaded
 from app.classroom.seat import MARK_TICKS
@@ -25,10 +26,10 @@ from engine.verbs.lines import parse_line
 class Attendance:
     """A Recorder of the run of a seat (app/host/recorder.py), and the connection to the host."""
 
-    def __init__(self, invitation: Invitation, name: str, consent: bool = False) -> None:
-        """Dial. Raises NoLog."""
-        self._kept = Kept(folder_of(invitation.fingerprint), name)
-        self.link = Link(invitation, self._kept, consent)
+    def __init__(self, where: Invitation | Given, name: str, consent: bool = False) -> None:
+        """Dial, or begin without a network. Raises NoLog."""
+        self._kept = Kept(folder_of(where), name)
+        self.link = Link(where, self._kept, consent)
         self.answered = answered(self._kept.acts)
         """Instructions that were carried out or read."""
         self._history: History | None = None
@@ -36,6 +37,11 @@ class Attendance:
         """The inject that is being carried out."""
         self._ended = False
         self.link.start()
+
+    @property
+    def file(self) -> Path:
+        """The log, which can be handed in."""
+        return self._kept.file
 
     @property
     def begun(self) -> bool:

@@ -8,15 +8,17 @@ import re
 import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Final, TextIO
 
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from app.classroom import certificate
+from app.classroom import certificate, kept
 from app.classroom.code import SECRET_LETTERS, Invitation
+from app.classroom.link import some_of
 from app.classroom.models import Class
-from app.classroom.wire import WELCOME_BYTES_MAX, Garbage, Request, Steer, read
+from app.classroom.wire import WELCOME_BYTES_MAX, Garbage, HandIn, Request, Steer, read
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -40,6 +42,7 @@ _LINES: Final = tuple(
     )
 )
 """What can be typed, and which part of it is which field of the request."""
+_HAND_IN: Final = re.compile(r"hand in\s+(?P<file>\S.*)")
 _READ: Final[dict[str, Callable[[str], object]]] = {
     "seat": int, "tick": lambda said: _ticks(said), "ticks": lambda said: _ticks(said),
     "minutes": float, "speed": float,
@@ -63,8 +66,8 @@ def request(line: str) -> Request:
             tr("{line!r} is not understood; expected one of: freeze [WHO] [at TIME], go [WHO], finish, message WHO "
                "[at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO TIME [WHY], reset WHO [WHY], extend WHO TIME, "
                "break MINUTES, clock SPEED, clock own, group SEAT NAME, group SEAT none, lower, take, give, look or "
-               "show SEAT, look none, show none. WHO is all, the number of a seat, or @GROUP; TIME is in seconds "
-               "or as 2:30.").format(line=line)
+               "show SEAT, look none, show none, hand in FILE. WHO is all, the number of a seat, or @GROUP; TIME is "
+               "in seconds or as 2:30.").format(line=line)
         )  # fmt: skip
     parts = {name: part for name, part in found.groupdict().items() if part is not None}
     said = {name: _READ.get(name, str)(part) for name, part in parts.items()}
@@ -78,6 +81,32 @@ def request(line: str) -> Request:
         return read(json.dumps(said))
     except Garbage as problem:
         raise NotUnderstood(str(problem)) from problem
+
+
+def requests(line: str) -> list[Request]:
+    """What a line asks for; a log that is handed in comes in several messages. Raises NotUnderstood."""
+    file = _HAND_IN.fullmatch(line)
+    if file is None:
+        return [request(line)]
+    try:
+        raw = Path(file["file"]).read_bytes()[: kept.BYTES_MAX]
+        what, acts = kept.parse(raw, file["file"])
+    except OSError as problem:
+        raise NotUnderstood(
+            tr("{file} cannot be read: {why}").format(file=file["file"], why=problem.strerror)
+        ) from problem
+    except kept.NoLog as problem:
+        raise NotUnderstood(str(problem)) from problem
+    if what.seat == kept.NOBODY:
+        raise NotUnderstood(
+            tr("{file} is what was handed out: nobody has played it").format(file=file["file"])
+        )
+    made: list[Request] = []
+    while acts or not made:
+        some = some_of(acts)
+        made.append(HandIn(seat=what.seat, name=what.name, digest=what.digest, acts=list(some)))
+        acts = acts[len(some) :]
+    return made
 
 
 def _ticks(said: str) -> int:
@@ -163,12 +192,13 @@ async def _talk(socket: ClientConnection, lines: TextIO, show: Callable[[str], o
             if not line:
                 continue
             try:
-                said = request(line)
+                asked = requests(line)
             except NotUnderstood as problem:
                 show(json.dumps({"kind": "refused", "of": line, "text": str(problem)}))
                 continue
-            open_requests += 1
-            await socket.send(said.model_dump_json())
+            open_requests += len(asked)
+            for said in asked:
+                await socket.send(said.model_dump_json())
         async with answered:
             await answered.wait_for(lambda: open_requests == 0 or hearing.done())
     finally:

@@ -15,7 +15,7 @@ from app.classroom import kept
 from app.classroom.acts import Act
 from app.classroom.kept import Given, NoLog
 from app.classroom.record import Record
-from app.classroom.scenario import loaded
+from app.classroom.scenario import loaded, played
 from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.files import run_files
@@ -25,6 +25,7 @@ from engine.drill.authoring.contents import sha256
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.shapes import Row
+from engine.drill.running.modes import Mode
 from engine.drill.time import verify
 from engine.inputs import InputProblem
 
@@ -99,6 +100,14 @@ def archive(record: Record) -> bytes:
     return written.getvalue()
 
 
+def handed_out(record: Record) -> bytes:
+    """What seats without a network begin with. Raises NoLog."""
+    the_class = record.the_class()
+    if the_class is None:
+        raise NoLog(tr("the database holds no class"))
+    return kept.hand_out(played(the_class, loaded(the_class.scenario_text, the_class.scenario_name)))
+
+
 # --- checking -----------------------------------------------------------------------------------------------
 
 
@@ -115,7 +124,10 @@ def checked(file: Path) -> Iterator[Checked]:
         yield from _of_archive(raw, str(file))
     elif raw.startswith(b'{"seat"'):
         what, acts = kept.parse(raw, str(file))
-        yield _of_log(str(file), what, acts)
+        found = _of_log(str(file), what, acts)
+        if what.mode == Mode.EXAM and found.verdict is not None:  # its text has no answers
+            found.verdict["score"] = None
+        yield found
     else:
         yield _of_run(raw, str(file))
 

@@ -6,22 +6,21 @@ Everything here happens on one event loop; the database has a thread that writes
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import hmac
 import json
 import logging
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
-from typing import Final, ParamSpec, TypeVar
+from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.applications import Starlette
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom import acts, plan, wire
+from app.classroom import acts, wire
 from app.classroom.acts import Act, BadLog
+from app.classroom.admission import Admission
 from app.classroom.bus import (
     Bus,
     Changed,
@@ -32,9 +31,8 @@ from app.classroom.bus import (
     Seats,
     Shown,
 )
-from app.classroom.code import SECRET_LETTERS
 from app.classroom.conversation import Refused, check_may, close, hear, say, send
-from app.classroom.gate import Gate, same
+from app.classroom.gate import same
 from app.classroom.instructions import answered, as_message, check_answer, is_for
 from app.classroom.judge import Judge
 from app.classroom.looks import Looks
@@ -52,12 +50,8 @@ from engine.drill.running.modes import Mode
 from engine.inputs import InputProblem
 from engine.verbs.lines import parse_line
 
-Kept = TypeVar("Kept")
-What = ParamSpec("What")
-Key = TypeVar("Key", int, str)
 logger = logging.getLogger(__name__)
 
-SEATS_MAX: Final = 2_000
 STRANGERS_MAX: Final = 1_000
 """Connections that have not said yet who they are; one more is turned away."""
 FIRST_WORD_S: Final = 10.0
@@ -76,13 +70,12 @@ class Host:
         self._scenario = loaded(the_class.scenario_text, the_class.scenario_name)
         self._judge = Judge(the_class, self._log_of, self._judged)
         self._writer = Writer(record, self._written)
-        self._gate = Gate(time.monotonic)
         self._lines = {seat.id: state_of(seat) for seat in record.seats()}
         self._instructions = {one.number: one for one in record.instructions()}
         self.pace = Pace(the_class, self._scenario)
         for number, line in self._lines.items():
             self._take_up(line, record.acts(number))
-        self._groups = plan.of_text(the_class.plan) if the_class.plan else None
+        self._admission = Admission(the_class, self._scenario, record, self._writer, self._lines)
         self._consoles: set[WebSocket] = set()
         self._looks = Looks(the_class, self._lines, self._log_of, self._look_changed)
         self._hands: list[int] = []
@@ -164,49 +157,16 @@ class Host:
                 raise Refused(tr("this is not the key of the class"))
             await self._steered(socket)
         elif isinstance(first, wire.Join | wire.Resume):
-            line = await self._admit(first, address)
+            line = await self._admission.admit(first, address)
             await self._seated(socket, line)
         else:
             raise Refused(tr("say first who you are"))
 
-    async def _admit(self, first: wire.Join | wire.Resume, address: str) -> SeatState:
-        """The seat whose token was shown. Raises Refused."""
-        if not self._gate.open_to(address):
-            raise Refused(tr("too many tries from your address: wait a moment"), LATER)
-        token_hash = hashlib.sha256(first.token.encode()).hexdigest()
-        if isinstance(first, wire.Resume):
-            line = self._lines.get(first.seat) or await self._seat_elsewhere(self._record.seat, first.seat)
-            if line is None or not hmac.compare_digest(line.token_hash, token_hash):
-                self._gate.wrong(address)
-                raise Refused(tr("this is not the token of seat {number}").format(number=first.seat))
-        else:
-            if not same(first.secret, self._class.code[:SECRET_LETTERS]):
-                self._gate.wrong(address)
-                raise Refused(tr("this is not the code of the class"))
-            line = await self._seat(first, token_hash)
-        return line
-
-    async def _seat(self, join: wire.Join, token_hash: str) -> SeatState:
-        for line in self._lines.values():
-            if hmac.compare_digest(line.token_hash, token_hash):
-                return line
-        if (there := await self._seat_elsewhere(self._record.seat_with, token_hash)) is not None:
-            return there
-        if len(self._lines) >= SEATS_MAX:
-            raise Refused(tr("the class is full"))
-        if not join.name.isprintable() or not join.name.strip():
-            raise Refused(tr("a name needs printable characters"))
-        made = Seat(
-            name=join.name.strip(), token_hash=token_hash, consent=join.consent, acknowledged=0, tick=0,
-            group_name=self._groups.group_of(join.name.strip()) if self._groups is not None else "",
-        )  # fmt: skip
-        seat = await self._writer.seat(made)
-        return self._lines.setdefault(seat.id, state_of(seat))
-
-    async def _seat_elsewhere(self, find: Callable[[Key], Seat | None], what: Key) -> SeatState | None:
-        """A seat that is in the record alone: another host has taken it in, or the answer of the database was lost."""
-        seat = await self._writer.read(find, what)
-        return None if seat is None else self._lines.setdefault(seat.id, state_of(seat, 0))
+    async def _hand_in(self, said: wire.HandIn) -> None:
+        """Acts from the log of a seat that came by file. Raises Refused, BadLog."""
+        line = await self._admission.handed_in(said)
+        await self._take(line, [acts.act(entry) for entry in said.acts])
+        self._changed.add(line.number)
 
     # --- seats
 
@@ -530,7 +490,7 @@ class Host:
 
     async def _hear_of(self, host: str, one: SeatNews) -> None:
         """How a seat is; of two hosts that have it, the one to which it has connected last is right."""
-        line = self._lines.get(one.number) or await self._seat_elsewhere(self._record.seat, one.number)
+        line = await self._admission.seat(one.number)
         if line is None or (one.visit, host) < (line.visit, line.host):
             return
         if line.socket is not None:
@@ -587,8 +547,10 @@ class Host:
                         await self._about_seat(socket, said)
                     elif isinstance(said, wire.OfPace):
                         await self._steer(said)
+                    elif isinstance(said, wire.HandIn):
+                        await self._hand_in(said)
                     await say(socket, {"kind": "done", "of": said.kind})
-                except Refused as why:
+                except (Refused, BadLog) as why:
                     await say(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
         finally:
             self._consoles.discard(socket)

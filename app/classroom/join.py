@@ -10,7 +10,7 @@ from queue import Empty
 from typing import Final
 
 from app.classroom.code import Invitation
-from app.classroom.kept import Kept, folder_of, given_by
+from app.classroom.kept import Given, Kept, folder_of, given_by
 from app.classroom.link import Link
 from app.classroom.seat import ClassOver, SeatRun, SentBack
 from app.classroom.shapes import Instruction, SeatReport, Verdict
@@ -38,6 +38,8 @@ class Attended:
     report: SeatReport
     left: int
     """Acts that the host has not acknowledged; they are in the log's file."""
+    has_host: bool
+    """False: it was played without a network, and its log is to be handed in."""
     refused: str
     """Why the host would have nothing more of us."""
     file: str
@@ -45,16 +47,17 @@ class Attended:
 
 
 def take_part(
-    invitation: Invitation,
+    where: Invitation | Given,
     name: str,
     player: Player,
     speed: float | None,
     show: Callable[[Instruction], object],
     consent: bool = False,
 ) -> Attended:
-    """Play a seat of the class from its beginning, or from where it was. Raises NotJoined, NoLog."""
-    kept = Kept(folder_of(invitation.fingerprint), name)
-    link = Link(invitation, kept, consent)
+    """Play a seat of the class from its beginning, or from where it was; with what was handed out, without a network.
+    Raises NotJoined, NoLog."""
+    kept = Kept(folder_of(where), name)
+    link = Link(where, kept, consent)
     link.start()
     try:
         if kept.given is None:
@@ -66,7 +69,11 @@ def take_part(
             with suppress(ClassOver):
                 _play(run, player)
         return Attended(
-            report_of(run, kept, verdict), len(kept.acts) - link.acknowledged, link.refused, str(kept.file)
+            report_of(run, kept, verdict),
+            len(kept.acts) - link.acknowledged,
+            link.has_host,
+            link.refused,
+            str(kept.file),
         )
     finally:
         link.end()
@@ -101,7 +108,7 @@ def _verdict(run: SeatRun, kept: Kept, link: Link) -> Verdict | None:
     """What the host says that the whole log comes to; None if it does not say so in time, or sends the seat back."""
     run.end()
     until = time.monotonic() + END_S
-    while time.monotonic() < until and not link.refused:
+    while link.has_host and time.monotonic() < until and not link.refused:
         try:
             run.wait()
         except SentBack:

@@ -5,17 +5,19 @@ The first line says what is played, each further one is an act; all of it is JSO
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import re
 import secrets
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, Final
 
 from app.classroom.acts import Act, BadLog, act, as_line, new_of
+from app.classroom.code import Invitation
 from app.classroom.shapes import Welcome
 from app.files.folders import default_folder
 from app.words.language import tr
@@ -23,6 +25,8 @@ from engine.drill.running.modes import Mode
 from engine.model import Tick
 
 SUFFIX: Final = ".seat"
+NOBODY: Final = 0
+"""No seat has this number."""
 BYTES_MAX: Final = 100_000_000
 """More is not read."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
@@ -43,6 +47,11 @@ class Given:
     """Of the scenario; in an exam without what tells what is right."""
     seed: int
     mode: str
+
+    @property
+    def digest(self) -> str:
+        """Of what is played, whoever plays it."""
+        return hashlib.sha256(json.dumps([self.text, self.seed, self.mode]).encode()).hexdigest()
 
 
 def given_by(welcome: Welcome, name: str) -> Given:
@@ -79,6 +88,28 @@ def parse(raw: bytes, file: str) -> tuple[Given, list[Act]]:
         ) from problem
 
 
+def handed_out(file: Path) -> Given:
+    """What is played by those without a network, from the file that `hand_out` has made. Raises NoLog."""
+    try:
+        with file.open("rb") as opened:
+            what, acts = parse(opened.read(BYTES_MAX), str(file))
+    except OSError as problem:
+        raise NoLog(tr("{file} cannot be read: {why}").format(file=file, why=problem.strerror)) from problem
+    if what.seat != NOBODY or acts:
+        raise NoLog(tr("{file} is the log of a seat: hand it in").format(file=file))
+    return what
+
+
+def hand_out(what: Given) -> bytes:
+    """The file that a seat without a network begins with: a log without a seat and without acts."""
+    return json.dumps(asdict(replace(what, seat=NOBODY, name=""))).encode() + b"\n"
+
+
+def drawn_seat() -> int:
+    """The number of a seat that no host has given one: below zero, and hardly drawn twice."""
+    return -1 - secrets.randbits(62)
+
+
 def _json(line: bytes) -> object:
     try:
         return json.loads(line)
@@ -86,9 +117,10 @@ def _json(line: bytes) -> object:
         raise NoLog(str(problem)) from problem
 
 
-def folder_of(fingerprint: str) -> Path:
-    """Where this computer keeps its seats of the class whose host has that fingerprint."""
-    return default_folder() / "classes" / fingerprint.lower()
+def folder_of(where: Invitation | Given) -> Path:
+    """Where this computer keeps its seats of a class: by its host's fingerprint, or by what is played without one."""
+    key = where.digest[:16] if isinstance(where, Given) else where.fingerprint.lower()
+    return default_folder() / "classes" / key
 
 
 class Kept:

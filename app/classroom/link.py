@@ -1,4 +1,7 @@
-"""A seat's connection to its host, in a thread of its own: dials again after every break, and sends what is missing."""
+"""A seat's connection to its host, in a thread of its own: dials again after every break, and sends what is missing.
+
+Without a network it says the welcome itself, and the log is handed in by file.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +20,9 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from app.classroom import certificate
 from app.classroom.acts import Act
 from app.classroom.code import Invitation
-from app.classroom.kept import Kept
-from app.classroom.shapes import ToSeat
+from app.classroom.kept import Given, Kept, drawn_seat
+from app.classroom.models import RUNNING
+from app.classroom.shapes import ToSeat, Welcome
 from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX, At, Join, Resume
 from app.words.language import tr
 
@@ -34,7 +38,7 @@ LETTERS_AT_ONCE: Final = 100_000
 class Link(threading.Thread):
     """Sends the acts of *kept* and brings what the host says; the seat's thread reads `incoming` and sets the rest."""
 
-    def __init__(self, invitation: Invitation, kept: Kept, consent: bool = False) -> None:
+    def __init__(self, where: Invitation | Given, kept: Kept, consent: bool = False) -> None:
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
         self.acknowledged = 0
@@ -47,12 +51,19 @@ class Link(threading.Thread):
         """What the seat asks with its hand raised; None: it is not raised."""
         self.consent, self.held = consent, False
         """Whether the instructor may look at the seat, and whether the seat does nothing of its own meanwhile."""
-        self._invitation = invitation
-        self._where = invitation.addresses
+        self._invitation = None if isinstance(where, Given) else where
+        self._where = [] if isinstance(where, Given) else where.addresses
         self._kept = kept
+        if isinstance(where, Given):
+            self.incoming.put(_welcome(where, kept))
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
         self._ended = False
+
+    @property
+    def has_host(self) -> bool:
+        """There is somebody to dial."""
+        return self._invitation is not None
 
     def wake(self) -> None:
         """There is something to tell. Safe from any thread."""
@@ -70,20 +81,18 @@ class Link(threading.Thread):
             runner.run(self._keep())
 
     async def _keep(self) -> None:
-        wait_s, tries = AGAIN_S[0], 0
-        while not (self._ended or self.refused):
+        wait_s, tries, invitation = AGAIN_S[0], 0, self._invitation
+        while invitation is not None and not (self._ended or self.refused):
             self._welcome_came = False
             where = self._where[
                 tries % len(self._where)
             ]  # a host that is gone: the next one has the same class
             try:
                 async with dialling(where) as socket:
-                    if not certificate.matches(
-                        socket.transport.get_extra_info("ssl_object"), self._invitation
-                    ):
+                    if not certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
                         self._refuse(tr("the host at this address does not belong to the join code"))
                         return
-                    await self._talk(socket)
+                    await self._talk(socket, self._hello(invitation))
             except ConnectionClosed as end:
                 if end.rcvd is not None and end.rcvd.code == REFUSED:
                     self._refuse(end.rcvd.reason)
@@ -101,14 +110,14 @@ class Link(threading.Thread):
         self.refused = why
         self.incoming.put({"kind": "refused", "text": why})
 
-    def _hello(self) -> Join | Resume:
+    def _hello(self, invitation: Invitation) -> Join | Resume:
         kept = self._kept
         if kept.given is not None:
             return Resume(seat=kept.given.seat, token=kept.token)
-        return Join(secret=self._invitation.secret, name=kept.name, token=kept.token, consent=self.consent)
+        return Join(secret=invitation.secret, name=kept.name, token=kept.token, consent=self.consent)
 
-    async def _talk(self, socket: ClientConnection) -> None:
-        await socket.send(self._hello().model_dump_json())
+    async def _talk(self, socket: ClientConnection, hello: Join | Resume) -> None:
+        await socket.send(hello.model_dump_json())
         sending: asyncio.Task[None] | None = None
         try:
             async for raw in socket:
@@ -149,7 +158,7 @@ class Link(threading.Thread):
         sent, told, told_at = self.acknowledged, At(tick=0, frozen=False), 0.0
         while not self._ended:
             self._news.clear()
-            acts = _some(self._kept.after(sent))
+            acts = some_of(self._kept.after(sent))
             if acts:
                 await socket.send(json.dumps({"kind": "acts", "acts": acts}))
                 sent = acts[-1].number
@@ -167,6 +176,21 @@ class Link(threading.Thread):
         await socket.close()
 
 
+def _welcome(what: Given, kept: Kept) -> Welcome:
+    """What a host would say to a seat that plays *what*."""
+    return {
+        "kind": "welcome",
+        "seat": kept.given.seat if kept.given is not None else drawn_seat(),
+        "acknowledged": 0,
+        "scenario": what.scenario,
+        "text": what.text,
+        "seed": what.seed,
+        "mode": what.mode,
+        "state": RUNNING,
+        "tick": 0,
+    }
+
+
 def dialling(where: str) -> connect:
     """A connection to HOST:PORT; whose certificate it has is looked at afterwards."""
     return connect(
@@ -182,7 +206,7 @@ def dialling(where: str) -> connect:
     )
 
 
-def _some(acts: Sequence[Act]) -> list[Act]:
+def some_of(acts: Sequence[Act]) -> list[Act]:
     """As many as go into one message; one at least."""
     found: list[Act] = []
     letters = 0

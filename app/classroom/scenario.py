@@ -11,6 +11,8 @@ from typing import Any, Final
 
 import tomlkit
 
+from app.classroom.kept import NOBODY, Given
+from app.classroom.models import Class
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.modes import Mode
@@ -58,6 +60,12 @@ def _without_answers(scenario: Scenario) -> dict[str, Any]:
                 if f"{{{name}}}" not in asked:
                     del columns[name]
     return data
+
+
+def played(the_class: Class, scenario: Scenario) -> Given:
+    """What every seat of a class plays."""
+    text = text_for_seat(scenario, Mode(the_class.mode))
+    return Given(NOBODY, "", the_class.scenario_name, text, the_class.seed, the_class.mode)
 
 
 def loaded(text: str, name: str) -> Scenario:

@@ -12,13 +12,12 @@ from app.classroom.conversation import Refused
 from app.classroom.instructions import is_for
 from app.classroom.models import Class, Instruction, Seat
 from app.classroom.pace import Pace, Progress
-from app.classroom.scenario import text_for_seat
+from app.classroom.scenario import played
 from app.classroom.shapes import Tile, Verdict, Welcome
 from app.classroom.wire import Target
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
-from engine.drill.running.modes import Mode
 
 
 @dataclass(slots=True)
@@ -112,14 +111,15 @@ def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: lis
 
 def welcome(seat: SeatState, the_class: Class, scenario: Scenario) -> Welcome:
     """What a seat needs to begin or to go on."""
+    what = played(the_class, scenario)
     return {
         "kind": "welcome",
         "seat": seat.number,
         "acknowledged": seat.acknowledged,
-        "scenario": the_class.scenario_name,
-        "text": text_for_seat(scenario, Mode(the_class.mode)),
-        "seed": the_class.seed,
-        "mode": the_class.mode,
+        "scenario": what.scenario,
+        "text": what.text,
+        "seed": what.seed,
+        "mode": what.mode,
         "state": the_class.state,
         "tick": seat.tick,
     }

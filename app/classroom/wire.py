@@ -187,9 +187,21 @@ class Show(Said):
     seat: int | None = None
 
 
+class HandIn(Said):
+    """Acts from the log of a seat that came by file; those that the host has already may be among them."""
+
+    kind: Literal["hand_in"] = "hand_in"
+    seat: int
+    """Its number; below zero where no host has given it one."""
+    name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
+    digest: Annotated[str, Field(min_length=64, max_length=64)]
+    """Of what was played (app/classroom/kept.py)."""
+    acts: Annotated[list[object], Field(max_length=500)]
+
+
 OfSeat = Lower | Look | Take | Give | Show
 OfPace = Freeze | Go | Finish | Extend | Back | Move | Break | Clock
-Request = Join | Resume | Acts | At | Steer | Instruct | OfSeat | OfPace
+Request = Join | Resume | Acts | At | Steer | Instruct | HandIn | OfSeat | OfPace
 _REQUEST: Final[TypeAdapter[Request]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
 MAY: Final[dict[str, tuple[type[Said], ...]]] = {
@@ -204,6 +216,7 @@ MAY: Final[dict[str, tuple[type[Said], ...]]] = {
         Break,
         Clock,
         Instruct,
+        HandIn,
         Lower,
         Look,
         Take,

@@ -17,7 +17,10 @@ from app.files.folders import default_folder
 from app.host.pace import SPEED_MAX, SPEED_MIN
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from app.classroom.join import Player
+    from app.classroom.record import Record
     from app.classroom.shapes import SeatReport, Verdict
 
 DATABASE: Final = "class.sqlite"
@@ -26,7 +29,7 @@ DATABASE: Final = "class.sqlite"
 def add_to(command: Commands) -> None:
     parser = command("class", "a class: hold one, take part in one, check what came of it")
     does = parser.add_subparsers(
-        dest="class_command", metavar="host|join|team|console|verify|export", required=True
+        dest="class_command", metavar="host|join|team|console|hand-out|verify|export", required=True
     )
 
     def add(name: str, help: str) -> argparse.ArgumentParser:
@@ -47,7 +50,9 @@ def add_to(command: Commands) -> None:
 
     join = add("join", "a seat without a window")
     join.set_defaults(do=_join)
-    join.add_argument("code", metavar="CODE@ADDRESS")
+    join.add_argument(
+        "code", metavar="CODE@ADDRESS|FILE", help="FILE: what was handed out, without a network"
+    )
     join.add_argument("--name", default="seat", metavar="NAME", help="what the instructor sees")
     played = join.add_mutually_exclusive_group()
     played.add_argument("--inputs", metavar="FILE", help="input lines to play; without it, standard input")
@@ -83,6 +88,12 @@ def add_to(command: Commands) -> None:
     console = add("console", "steer a class: freeze, go, message, inject, take, look, finish, one a line")
     console.set_defaults(do=_console)
 
+    hand_out = add(
+        "hand-out", "what seats without a network begin with, as a file; their logs: console, hand in FILE"
+    )
+    hand_out.set_defaults(do=_hand_out)
+    hand_out.add_argument("--out", required=True, metavar="FILE", help="a .seat file")
+
     verify = add("verify", "play handed-in runs again, and name what does not follow from their inputs")
     verify.set_defaults(do=_verify)
     verify.add_argument("files", nargs="+", metavar="FILE", help="runs, seats' logs, an exported class")
@@ -91,7 +102,7 @@ def add_to(command: Commands) -> None:
     export = add("export", "everything of a class in one file")
     export.set_defaults(do=_export)
     export.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
-    for one in (host, console, export):
+    for one in (host, console, hand_out, export):
         one.add_argument(
             "--database",
             metavar="URL",
@@ -161,7 +172,7 @@ def _team(options: argparse.Namespace) -> int:
             if options.mode is not None or options.seed is not None:
                 raise Unusable("mode and seed are those of the class; leave them out beside its code")
             invited, name = invitation(options.what), options.name or "Team"
-            folder = folder_of(invited.fingerprint) / f"team-{name.encode().hex()}"
+            folder = folder_of(invited) / f"team-{name.encode().hex()}"
             world = worlds.TeamWorld(worlds.Table(folder / "roles.json"))
             attended = door.hold(
                 folder, world, lambda: worlds.in_class(invited, name, world, options.speed), options.listen,
@@ -223,7 +234,7 @@ def _join(options: argparse.Namespace) -> int:
         return _member(options)
     from app.classroom.code import NoCode, invitation
     from app.classroom.join import NotJoined, take_part
-    from app.classroom.kept import NoLog
+    from app.classroom.kept import NoLog, handed_out
     from app.classroom.players import NoSolution
 
     if options.speed is not None and not SPEED_MIN <= options.speed <= SPEED_MAX:
@@ -232,7 +243,7 @@ def _join(options: argparse.Namespace) -> int:
     speed = options.speed if options.speed or options.inputs or options.player else 1.0
     try:
         attended = take_part(
-            invitation(options.code),
+            handed_out(file) if (file := Path(options.code)).is_file() else invitation(options.code),
             options.name,
             _player(options),
             speed,
@@ -247,6 +258,9 @@ def _join(options: argparse.Namespace) -> int:
         print("\n".join(_told(attended.report)))
     if attended.refused:
         print(f"mirrordrill: the host has refused this seat: {attended.refused}", file=sys.stderr)
+    if not attended.has_host:
+        print(f"hand in {attended.file}", file=shown)
+        return AS_ASKED
     if attended.left:
         print(
             f"mirrordrill: {attended.left} acts did not reach the host; hand in {attended.file}",
@@ -305,12 +319,24 @@ def _verified(verdict: Verdict | None) -> str:
 
 def _export(options: argparse.Namespace) -> int:
     from app.classroom.handed_in import archive
+
+    return _written(options, archive)
+
+
+def _hand_out(options: argparse.Namespace) -> int:
+    from app.classroom.handed_in import handed_out
+
+    return _written(options, handed_out)
+
+
+def _written(options: argparse.Namespace, made: Callable[[Record], bytes]) -> int:
+    """What *made* makes of the class, in the file --out."""
     from app.classroom.kept import NoLog
     from app.classroom.record import NoRecord, Record
 
     try:
         record = Record(_place(options), new=False)
-        content = archive(record)
+        content = made(record)
         record.close()
         whole_file.write(Path(options.out), content)
     except (NoRecord, NoLog) as problem:

@@ -17,7 +17,7 @@ from PySide6.QtWidgets import QInputDialog, QWidget
 from app.classroom.acts import Act
 from app.classroom.attending import Attendance
 from app.classroom.code import NoCode, invitation
-from app.classroom.kept import NoLog
+from app.classroom.kept import SUFFIX, NoLog, handed_out
 from app.classroom.models import BACK, FROZEN, INJECT, OVER
 from app.classroom.scenario import loaded
 from app.classroom.seat import HELD, LOOKED_AT, Limit, sent_back
@@ -32,6 +32,7 @@ from app.classroom.shapes import (
     ToSeat,
     Welcome,
 )
+from app.files import whole_file
 from app.files.folders import default_folder
 from app.main_window import signature
 from app.main_window.irrevocable import Irrevocable
@@ -109,6 +110,7 @@ class Classes(QObject):
         )
         self.board = ClassBoard(self._parent)
         self.board.said.connect(lambda line, who: self._irrevocable.of_class(line, who, self._say))
+        self.board.hand_out_wanted.connect(lambda name: self._hand_out(Path(name)))
         self.board.end_wanted.connect(lambda: self._irrevocable.ask("close_class", self.stop_host))
         self.board.show()
         self._host = self._process("host", self._hear_host, "--plan", str(plan), "--listen", LISTEN)
@@ -180,6 +182,26 @@ class Classes(QObject):
         if self._console is not None:
             self._console.write(f"{line}\n".encode())
 
+    def _hand_out(self, file: Path) -> None:
+        """The file with which seats without a network begin."""
+        from app.classroom import handed_in
+        from app.classroom.record import NoRecord, Record
+
+        try:
+            record = Record(str(self._database), new=False)
+            whole_file.write(file, handed_in.handed_out(record))
+            record.close()
+        except (NoRecord, NoLog) as problem:
+            self._tell_board(str(problem))
+        except OSError as problem:
+            self._tell_board(tr("{file} cannot be written: {why}").format(file=file, why=problem.strerror))
+        else:
+            self._tell_board(tr("Saved {file}: seats open it with Class ▸ Join a class.").format(file=file))
+
+    def _tell_board(self, text: str) -> None:
+        if self.board is not None:
+            self.board.show_problem(text)
+
     def stop_host(self) -> None:
         """Close the class; its record stays, and `class export` makes one file of it."""
         for process in (self._console, self._host):
@@ -208,7 +230,9 @@ class Classes(QObject):
         """Take the seat; the drill comes once the host has answered."""
         self._leave_seat()
         try:
-            attendance = Attendance(invitation(code), name, consent)
+            file = Path(code)
+            where = handed_out(file) if file.suffix == SUFFIX or file.is_file() else invitation(code)
+            attendance = Attendance(where, name, consent)
         except (NoCode, NoLog) as problem:
             self._notice.warn(str(problem))
             return
@@ -273,6 +297,8 @@ class WindowSeat(QObject):
         """The run of another seat that the instructor shows to all."""
         self._looked_at = False
         self._frozen = False
+        self._told = False
+        """Where the log is that is to be handed in."""
         self._ran = False
         """Before the class was frozen."""
         self._limit = Limit()
@@ -353,6 +379,10 @@ class WindowSeat(QObject):
                 break
         self._heed_limit()
         self._carry_out()
+        link = self._attendance.link
+        if link.over and not (link.has_host or self._told):
+            self._told = True
+            self._notice.tell(tr("Hand in your log: {file}").format(file=self._attendance.file))
 
     def _hear(self, said: ToSeat) -> None:
         match said["kind"]:

@@ -13,11 +13,13 @@ from PySide6.QtWidgets import (
     QComboBox,
     QDialog,
     QDialogButtonBox,
+    QFileDialog,
     QFormLayout,
     QHBoxLayout,
     QHeaderView,
     QLabel,
     QLineEdit,
+    QMenu,
     QPushButton,
     QVBoxLayout,
     QWidget,
@@ -90,6 +92,10 @@ class JoinClass(QDialog):
         self.code.setMinimumWidth(self.fontMetrics().averageCharWidth() * 50)
         form = QFormLayout(self)
         form.addRow(tr("&Code:"), self.code)
+        self.file = QPushButton(tr("&Without a network: open the file that you were given…"))
+        self.file.setAutoDefault(False)
+        self.file.clicked.connect(self._ask_for_file)
+        form.addRow("", self.file)
         form.addRow(tr("Your &name:"), self.name)
         self.consent = QCheckBox(tr("The &instructor may look at my seat"))
         form.addRow(self.consent)
@@ -97,6 +103,16 @@ class JoinClass(QDialog):
         self.accepted.connect(
             lambda: self.wanted.emit(self.code.text(), self.name.text().strip(), self.consent.isChecked())
         )
+
+    def _ask_for_file(self) -> None:
+        name, _ = QFileDialog.getOpenFileName(self, tr("Open the file of the class"), "", seat_files())
+        if name:
+            self.code.setText(name)
+
+
+def seat_files() -> str:
+    """For a dialog that asks for one."""
+    return tr("Seats of a class") + " (*.seat)"
 
 
 def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
@@ -258,6 +274,8 @@ class ClassBoard(QDialog):
     """A line, and for whom it is in words."""
     end_wanted = Signal()
     """The class is closed."""
+    hand_out_wanted = Signal(str)
+    """Name of the file with which seats without a network begin."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -272,6 +290,12 @@ class ClassBoard(QDialog):
         self.copy.clicked.connect(lambda: QGuiApplication.clipboard().setText(self.code.text()))
         self.sheet = QPushButton(tr("Show the code lar&ge"))
         self.sheet.clicked.connect(self.show_sheet)
+        self.without = QPushButton(tr("Without net&work"))
+        without = QMenu(self.without)
+        without.addAction(tr("&Save what seats begin with…"), self._hand_out)
+        without.addAction(tr("&Take in the logs of seats…"), self._hand_in)
+        self.without.setMenu(without)
+        self.without.setAutoDefault(False)
         self.state = QLabel()
         self.state.setWordWrap(True)
         self.tiles = TableView(TableModel(COLUMNS), tr("Seats"))
@@ -317,7 +341,7 @@ class ClassBoard(QDialog):
             button.setAutoDefault(False)
         self._show_what()
         layout = QVBoxLayout(self)
-        layout.addLayout(_row(self.code, None, self.sheet, self.copy))
+        layout.addLayout(_row(self.code, None, self.without, self.sheet, self.copy))
         layout.addWidget(self.state)
         layout.addLayout(_row(self.order, self.nameless, None))
         layout.addWidget(self.tiles, 1)
@@ -443,8 +467,21 @@ class ClassBoard(QDialog):
 
     def _enable(self, there: bool) -> None:
         of_seat = (*self.of_seat.values(), self.unshow)
-        for button in (self.copy, self.sheet, self.freeze, self.go, self.finish, self.send, *of_seat):
+        others = (self.copy, self.sheet, self.without, self.freeze, self.go, self.finish, self.send)
+        for button in (*others, *of_seat):
             button.setEnabled(there)
+
+    def _hand_out(self) -> None:
+        name, _ = QFileDialog.getSaveFileName(
+            self, tr("Save what seats begin with"), "class.seat", seat_files()
+        )
+        if name:
+            self.hand_out_wanted.emit(name)
+
+    def _hand_in(self) -> None:
+        names, _ = QFileDialog.getOpenFileNames(self, tr("Take in the logs of seats"), "", seat_files())
+        for name in names:
+            self.said.emit(f"hand in {name}", "")
 
     def reject(self) -> None:
         """Escape puts it aside; the class goes on."""

@@ -44,7 +44,7 @@ class Member(threading.Thread):
         self.incoming: SimpleQueue[ToMember] = SimpleQueue()
         self.role = role
         self._invitation, self._person, self._instead = invitation, name, instead
-        folder = folder_of(invitation.fingerprint)
+        folder = folder_of(invitation)
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._token = token_of(folder / f"member-{name.encode().hex()}.token")
         self._lines: deque[str] = deque()

@@ -228,13 +228,6 @@ def _plain(line: str) -> str:
     return line
 
 
-class _NoLink(Link):
-    """Of a team that is in no class."""
-
-    def wake(self) -> None:
-        pass
-
-
 def in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) -> Attended:
     """The team is a seat of a class. Raises NotJoined, NoLog."""
     return take_part(invitation, name, world.play, speed, partial(_passed_on, world))
@@ -244,12 +237,12 @@ def by_itself(kept: Kept, given: Given, world: TeamWorld, speed: float) -> Atten
     """The team plays without a class; its log can be verified all the same. Raises NotJoined."""
     if kept.given is None:
         kept.begin(given)
-    run = SeatRun(kept, _NoLink(Invitation("", "", "", 0), kept), speed, partial(_passed_on, world))
+    run = SeatRun(kept, Link(given, kept), speed, partial(_passed_on, world))
     with suppress(ClassOver):
         world.play(run, 0)
     run.end()
     found = verdict(run.drill.scenario, run.drill.seed, run.drill.mode, kept.acts)
-    return Attended(report_of(run, kept, found), 0, "", str(kept.file))
+    return Attended(report_of(run, kept, found), 0, False, "", str(kept.file))
 
 
 def _passed_on(world: TeamWorld, message: Instruction) -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
+from app.classroom import handed_in
 from app.classroom.code import invitation
 from app.classroom.record import Record
 from app.classroom.shapes import State
@@ -121,3 +123,25 @@ def test_what_is_no_code_is_said(hands: Hands) -> None:
     classes = classes_of(hands.window)
     classes.join("nonsense", "Ann")
     assert "is not a join code" in hands.window.notice.text
+
+
+def test_without_a_network_the_run_begins_with_a_file_and_its_log_is_named(
+    hands: Hands, qtbot: QtBot, host: HostProcess, tmp_path: Path
+) -> None:
+    begun = tmp_path / "class.seat"
+    record = record_of(host)
+    begun.write_bytes(handed_in.handed_out(record))
+    record.close()
+    window = hands.window
+    classes = classes_of(window)
+    classes.join(str(begun), "Dan")
+    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+    hands.wait(3.0)
+    window.session.do("note far away")
+    window.session.do("finish")
+    qtbot.waitUntil(lambda: "Hand in your log" in window.notice.text, timeout=WAIT_MS)
+    log = Path(window.notice.text.partition(": ")[2].strip())
+    assert "note far away" in log.read_text()
+    classes.stop()
+    classes.join(str(tmp_path / "none.seat"), "Dan")
+    assert "cannot be read" in window.notice.text

@@ -1,0 +1,104 @@
+"""Who gets a seat: with the code, with the token of a seat that was there before, or with a log that came by file."""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import time
+from collections.abc import Callable
+from typing import Final, TypeVar
+
+from app.classroom import plan, wire
+from app.classroom.code import SECRET_LETTERS
+from app.classroom.conversation import Refused
+from app.classroom.gate import Gate, same
+from app.classroom.kept import NOBODY
+from app.classroom.models import Class, Seat
+from app.classroom.record import Record
+from app.classroom.scenario import played
+from app.classroom.seat_state import SeatState, state_of
+from app.classroom.wire import LATER
+from app.classroom.writer import Writer
+from app.words.language import tr
+from engine.drill.authoring.schema import Scenario
+
+SEATS_MAX: Final = 2_000
+
+Key = TypeVar("Key", int, str)
+
+
+class Admission:
+    """Seats of a class, made on disk before anybody hears of them."""
+
+    def __init__(
+        self,
+        the_class: Class,
+        scenario: Scenario,
+        record: Record,
+        writer: Writer,
+        lines: dict[int, SeatState],
+    ) -> None:
+        """*lines*: the seats that the host knows, by number; new ones are added."""
+        self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
+        self._played = played(the_class, scenario).digest
+        self._groups = plan.of_text(the_class.plan) if the_class.plan else None
+        self._gate = Gate(time.monotonic)
+
+    async def admit(self, first: wire.Join | wire.Resume, address: str) -> SeatState:
+        """The seat whose token was shown. Raises Refused."""
+        if not self._gate.open_to(address):
+            raise Refused(tr("too many tries from your address: wait a moment"), LATER)
+        token_hash = hashlib.sha256(first.token.encode()).hexdigest()
+        if isinstance(first, wire.Resume):
+            line = await self.seat(first.seat)
+            if line is None or not hmac.compare_digest(line.token_hash, token_hash):
+                self._gate.wrong(address)
+                raise Refused(tr("this is not the token of seat {number}").format(number=first.seat))
+            return line
+        if not same(first.secret, self._class.code[:SECRET_LETTERS]):
+            self._gate.wrong(address)
+            raise Refused(tr("this is not the code of the class"))
+        return await self._seat_with(token_hash, first.name, first.consent)
+
+    async def handed_in(self, said: wire.HandIn) -> SeatState:
+        """The seat whose log has come by file. Raises Refused."""
+        if said.digest != self._played:
+            raise Refused(tr("the log of {name} is of another scenario, seed or mode").format(name=said.name))
+        if said.seat < NOBODY:
+            drawn = hashlib.sha256(f"{said.digest} {said.seat}".encode()).hexdigest()
+            return await self._seat_with(drawn, said.name, consent=False)
+        line = await self.seat(said.seat)
+        if line is None or line.name != said.name.strip():
+            raise Refused(
+                tr("seat {number} of this class is not that of {name}").format(
+                    number=said.seat, name=said.name
+                )
+            )
+        return line
+
+    async def seat(self, number: int) -> SeatState | None:
+        """The seat with this number, also where another host has taken it in."""
+        return self._lines.get(number) or await self._elsewhere(self._record.seat, number)
+
+    async def _seat_with(self, token_hash: str, name: str, consent: bool) -> SeatState:
+        """The seat with this token, made where there is none. Raises Refused."""
+        for line in self._lines.values():
+            if hmac.compare_digest(line.token_hash, token_hash):
+                return line
+        if (there := await self._elsewhere(self._record.seat_with, token_hash)) is not None:
+            return there
+        if len(self._lines) >= SEATS_MAX:
+            raise Refused(tr("the class is full"))
+        if not name.isprintable() or not name.strip():
+            raise Refused(tr("a name needs printable characters"))
+        made = Seat(
+            name=name.strip(), token_hash=token_hash, consent=consent, acknowledged=0, tick=0,
+            group_name=self._groups.group_of(name.strip()) if self._groups is not None else "",
+        )  # fmt: skip
+        seat = await self._writer.seat(made)
+        return self._lines.setdefault(seat.id, state_of(seat))
+
+    async def _elsewhere(self, find: Callable[[Key], Seat | None], what: Key) -> SeatState | None:
+        """A seat that is in the record alone: another host has taken it in, or the answer of the database was lost."""
+        seat = await self._writer.read(find, what)
+        return None if seat is None else self._lines.setdefault(seat.id, state_of(seat, 0))
