@@ -42,6 +42,10 @@ TLS_BUFFER_BYTES: Final = 16_384
 Lib/asyncio/sslproto.py): 256 MB for a class of a thousand. A record of TLS has 16 kB at most [RFC 8446, 5.1]."""
 
 
+OPEN_S: Final = 1.0
+"""Wall time in which a host that is there answers."""
+
+
 class NoPort(Exception):
     """The address cannot be listened on; the text says why."""
 
@@ -139,6 +143,16 @@ async def _serve(
         await server.serve(sockets=[listening])
     finally:
         await host.end()
+
+
+def is_open(the_class: Class) -> bool:
+    """A host of it takes connections."""
+    for address in the_class.addresses:
+        host, _, port = address.rpartition(":")
+        host = {"0.0.0.0": "127.0.0.1", "[::]": "::1"}.get(host, host.strip("[]"))
+        with suppress(OSError, ValueError), socket.create_connection((host, int(port)), OPEN_S):
+            return True
+    return False
 
 
 def server_of(app: Starlette, shown: str, key: str) -> _Server:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+import tomlkit
 from sqlalchemy import (
     Connection,
     Engine,
     bindparam,
     create_engine,
+    delete,
     event,
     func,
     insert,
     make_url,
     select,
+    text,
     update,
 )
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
@@ -33,6 +36,10 @@ BUSY_TIMEOUT_S: Final = 5.0
 
 MIGRATING: Final = 7443
 """Number of the lock under which a database on a server is migrated. Our own."""
+
+
+ERASED: Final = "erased "
+"""Begins what stands in place of the token's hash where a person was erased."""
 
 
 class NoRecord(Exception):
@@ -137,6 +144,29 @@ class Record:
         with self._engine.connect() as connection:
             return [Act(*row) for row in connection.execute(wanted.order_by(KeptAct.number))]
 
+    def erase(self, seats: Iterable[int]) -> None:
+        """Remove names, acts, tokens, groups and what was said to *seats*; their numbers and how far they came stay.
+
+        What was removed is nowhere in a file of SQLite any more; PostgreSQL keeps it until the next VACUUM of its own.
+        """
+        numbers = list(seats)
+        people = {seat.name for seat in self.seats() if seat.id in numbers}
+        with self._engine.begin() as connection:
+            connection.execute(delete(KeptAct).where(KeptAct.seat_id.in_(numbers)))
+            connection.execute(delete(Instruction).where(Instruction.seat_id.in_(numbers)))
+            for number in numbers:  # a token that nobody has, and no two are equal
+                nobody = {
+                    "name": "", "token_hash": f"{ERASED}{number}", "group_name": "", "acknowledged": 0,
+                }  # fmt: skip
+                connection.execute(update(Seat).where(Seat.id == number).values(nobody))
+            plan = connection.scalar(select(Class.plan)) or ""
+            connection.execute(update(Class).values(plan=_without(plan, people)))
+        if self._engine.dialect.name == "sqlite":
+            with self._engine.connect() as connection:
+                whole = connection.execution_options(isolation_level="AUTOCOMMIT")
+                whole.execute(text("VACUUM"))
+                whole.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+
     # --- instructions
 
     def instructions(self) -> list[Instruction]:
@@ -148,6 +178,17 @@ class Record:
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
             session.add_all(made)
         return list(made)
+
+
+def _without(plan: str, people: Collection[str]) -> str:
+    """A plan whose groups name none of *people*; capitals are no difference there."""
+    erased = {name.casefold() for name in people}
+    if not any(name in plan.casefold() for name in erased):
+        return plan
+    document = tomlkit.parse(plan)
+    for group in document.get("group", ()):
+        group["people"] = [name for name in group.get("people", ()) if name.casefold() not in erased]
+    return tomlkit.dumps(document)
 
 
 def _engine(url: str, new: bool) -> Engine:
@@ -167,6 +208,7 @@ def _engine(url: str, new: bool) -> Engine:
             connection.execute("PRAGMA journal_mode = WAL")
             connection.execute("PRAGMA synchronous = FULL")  # what was acknowledged survives a power cut
             connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA secure_delete = ON")  # what was erased is overwritten
             connection.execute(f"PRAGMA busy_timeout = {BUSY_TIMEOUT_S * 1000:.0f}")
 
     return engine

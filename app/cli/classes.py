@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 from dataclasses import asdict
 from datetime import datetime
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
     from app.classroom.shapes import SeatReport, Verdict
 
 DATABASE: Final = "class.sqlite"
+SEATS_EACH: Final = 4
+"""Seats for which a process more is worth its start. Assumed."""
 
 
 def add_to(command: Commands) -> None:
     parser = command("class", "a class: hold one, take part in one, check what came of it")
     does = parser.add_subparsers(
-        dest="class_command", metavar="host|join|team|console|hand-out|verify|export", required=True
+        dest="class_command",
+        metavar="host|join|team|console|hand-out|export|report|erase|verify",
+        required=True,
     )
 
     def add(name: str, help: str) -> argparse.ArgumentParser:
@@ -102,7 +107,23 @@ def add_to(command: Commands) -> None:
     export = add("export", "everything of a class in one file")
     export.set_defaults(do=_export)
     export.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
-    for one in (host, console, hand_out, export):
+
+    report = add("report", "the debrief of a class and of its people, tables and xAPI statements, in one ZIP")
+    report.set_defaults(do=_report)
+    report.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
+    report.add_argument(
+        "--names", action="store_true", help="people by name instead of by their seat's number"
+    )
+    report.add_argument("--pdf", action="store_true", help="each page as PDF too")
+
+    erase = add(
+        "erase", "remove people from the record of a class: names, acts, tokens, what was said to them"
+    )
+    erase.set_defaults(do=_erase)
+    erase.add_argument("seats", nargs="*", type=int, metavar="SEAT", help="number of a seat")
+    erase.add_argument("--all", action="store_true", help="every seat")
+    erase.add_argument("--yes", action="store_true", help="do not ask")
+    for one in (host, console, hand_out, export, report, erase):
         one.add_argument(
             "--database",
             metavar="URL",
@@ -327,6 +348,66 @@ def _hand_out(options: argparse.Namespace) -> int:
     from app.classroom.handed_in import handed_out
 
     return _written(options, handed_out)
+
+
+def _report(options: argparse.Namespace) -> int:
+    from joblib import Parallel, delayed
+    from joblib.externals.loky import get_reusable_executor
+
+    from app.classroom import debrief, report
+    from app.classroom.code import SECRET_LETTERS
+    from app.classroom.kept import NoLog
+
+    def made(record: Record) -> bytes:
+        logs, the_class = debrief.logs(record, options.names), record.the_class()
+        if not logs or the_class is None:
+            raise NoLog("the class has no seats")
+        jobs = (delayed(debrief.looked_back)(log, options.pdf) for log in logs)
+        processes = max(1, min(len(logs) // SEATS_EACH, os.cpu_count() or 1))
+        seats = []
+        try:
+            for seat in Parallel(n_jobs=processes, return_as="generator")(jobs):
+                seats.append(seat)
+                print(f"\r{len(seats)} of {len(logs)} seats", end="", file=sys.stderr, flush=True)
+        finally:
+            print(file=sys.stderr)
+            if processes > 1:
+                get_reusable_executor().shutdown()  # else its processes and thread stay
+        key = the_class.code[SECRET_LETTERS:].lower()
+        return report.archive(debrief.reviewed(logs, seats), key, options.names, options.pdf)
+
+    return _written(options, made)
+
+
+def _erase(options: argparse.Namespace) -> int:
+    from app.classroom.opened import is_open
+    from app.classroom.record import NoRecord, Record
+
+    if options.all == bool(options.seats):
+        raise Unusable("whom? The numbers of seats, or --all")
+    try:
+        record = Record(_place(options), new=False)
+        the_class, seats = record.the_class(), {seat.id: seat.name for seat in record.seats()}
+        wanted = sorted(seats if options.all else set(options.seats))
+        unknown = [number for number in wanted if number not in seats]
+        if the_class is None or unknown:
+            raise Unusable(
+                f"there is no seat {', '.join(map(str, unknown))}" if unknown else "there is no class"
+            )
+        if is_open(the_class):
+            raise Unusable("the class is being held: close it first")
+        people = ", ".join(f"{number} ({seats[number]})" for number in wanted)
+        if not options.yes:
+            print(f"Erase seats {people}? This cannot be undone. Type yes: ", end="", flush=True)
+            if sys.stdin.readline().strip().lower() != "yes":
+                print("nothing was erased")
+                return ANSWER_IS_NO
+        record.erase(wanted)
+        record.close()
+    except NoRecord as problem:
+        raise Unusable(str(problem)) from problem
+    print(f"erased: {len(wanted)} of {len(seats)} seats; files that were exported before are not touched")
+    return AS_ASKED
 
 
 def _written(options: argparse.Namespace, made: Callable[[Record], bytes]) -> int:

@@ -50,7 +50,7 @@ def page(source: Source) -> str:
     )
     title, skip = text(tr("Annex")), text(tr("To the annex"))
     return (
-        f'<!DOCTYPE html>\n<html lang="{_tongue()}"><head><meta charset="utf-8">'
+        f'<!DOCTYPE html>\n<html lang="{tongue()}"><head><meta charset="utf-8">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{body.title(source)}</title><style>{STYLE}</style></head><body>"
@@ -73,7 +73,7 @@ def _caption(source: Source) -> str:
     return text(" ".join(said))
 
 
-def _tongue() -> str:
+def tongue() -> str:
     """The language of the page, as a browser or a screen reader wants to know it."""
     return language.current() if language.current() in language.LANGUAGES else language.ENGLISH
 

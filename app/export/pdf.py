@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +31,7 @@ from app.export.parts import heading
 from app.export.source import Source, signature
 from app.files import whole_file
 from app.words.language import tr
+from engine.drill.judging.report import program_version
 
 DOTS_PER_INCH: Final = 300
 MARGIN_MM: Final = 16.0
@@ -57,13 +59,45 @@ class NoPdf(Exception):
 
 def write_pdf(source: Source, file: Path) -> int:
     """Write the debrief to *file* and return its number of pages. Raises NoPdf."""
+    content, pages = debrief(source)
+    try:
+        whole_file.write(file, content)
+    except OSError as error:
+        raise NoPdf(tr("{file} cannot be written: {why}").format(file=file, why=error.strerror)) from error
+    return pages
+
+
+def debrief(source: Source) -> tuple[bytes, int]:
+    """The debrief, and its number of pages. Raises NoPdf."""
+    foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
+    return _printed(
+        tr("Debrief: {title}").format(title=source.review.title),
+        "   ·   ".join(filter(None, (foot, signature(source)))),
+        lambda writer: [_first_page(source, writer), _document(_annex(source), writer)],
+    )
+
+
+def document(title: str, html: str, svg: str) -> bytes:
+    """The title, the drawing *svg*, and *html*. Raises NoPdf."""
+
+    def made(writer: QPdfWriter) -> list[QTextDocument]:
+        shown = f'<p><img src="{COURSE}" width="{_screen_width(writer)}"></p>'
+        return [_document(heading(1, title) + shown + html, writer, _drawing(svg, _width(writer)))]
+
+    return _printed(title, title, made)[0]
+
+
+def _printed(
+    title: str, foot: str, documents: Callable[[QPdfWriter], list[QTextDocument]]
+) -> tuple[bytes, int]:
+    """What *documents* makes for a writer, and the number of pages. Raises NoPdf."""
     application = QGuiApplication.instance() or _application()
     target = QBuffer()
     target.open(QIODevice.OpenModeFlag.WriteOnly)
     writer = QPdfWriter(target)
     writer.setResolution(DOTS_PER_INCH)
-    writer.setTitle(tr("Debrief: {title}").format(title=source.review.title))
-    writer.setCreator(f"Mirrordrill {source.report['version']}")
+    writer.setTitle(title)
+    writer.setCreator(f"Mirrordrill {program_version()}")
     margins = QMarginsF(MARGIN_MM, MARGIN_MM, MARGIN_MM, MARGIN_MM)
     writer.setPageLayout(
         QPageLayout(
@@ -75,20 +109,15 @@ def write_pdf(source: Source, file: Path) -> int:
     )
     painter = QPainter()
     if not painter.begin(writer):
-        raise NoPdf(tr("{file} cannot be written").format(file=file))
+        raise NoPdf(tr("{file} cannot be written").format(file=title))
     try:
-        documents = [_first_page(source, writer), _document(_annex(source), writer)]
-        pages = sum(document.pageCount() for document in documents)
-        foot = tr("{title}, seed {seed}").format(title=source.review.title, seed=source.report["seed"])
-        _print(documents, writer, painter, "   ·   ".join(filter(None, (foot, signature(source)))), pages)
+        made = documents(writer)
+        pages = sum(document.pageCount() for document in made)
+        _print(made, writer, painter, foot, pages)
     finally:
         painter.end()
-    try:
-        whole_file.write(file, bytes(target.data().data()))
-    except OSError as error:
-        raise NoPdf(tr("{file} cannot be written: {why}").format(file=file, why=error.strerror)) from error
     assert application is not None, "fonts need an application for as long as something is drawn"
-    return pages
+    return bytes(target.data().data()), pages
 
 
 def _application() -> QGuiApplication:
@@ -101,11 +130,11 @@ def _application() -> QGuiApplication:
 
 def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
     """Page one with as many mistakes as it holds."""
-    drawing = _drawing(source, _width(writer))
-    width = round(_width(writer) * QGuiApplication.primaryScreen().logicalDotsPerInchX() / DOTS_PER_INCH)
-    figure = f'<p><img src="{COURSE}" width="{width}"></p>'
+    svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
+    drawing, width = _drawing(svg, _width(writer)), _screen_width(writer)
+    shown = f'<p><img src="{COURSE}" width="{width}"></p>'
     for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
-        document = _document(body.first_page(source, figure, mistakes), writer, drawing)
+        document = _document(body.first_page(source, shown, mistakes), writer, drawing)
         if document.pageCount() == 1:
             return document
     return document
@@ -116,8 +145,12 @@ def _annex(source: Source) -> str:
     return heading(1, tr("Annex")) + sections
 
 
-def _drawing(source: Source, width: float) -> QImage:
-    svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
+def _screen_width(writer: QPdfWriter) -> int:
+    """The width of the page in pixels of a screen, which Qt's HTML counts in."""
+    return round(_width(writer) * QGuiApplication.primaryScreen().logicalDotsPerInchX() / DOTS_PER_INCH)
+
+
+def _drawing(svg: str, width: float) -> QImage:
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     size = renderer.defaultSize()
     image = QImage(round(width), round(width * size.height() / size.width()), QImage.Format.Format_ARGB32)

@@ -111,6 +111,7 @@ class Classes(QObject):
         self.board = ClassBoard(self._parent)
         self.board.said.connect(lambda line, who: self._irrevocable.of_class(line, who, self._say))
         self.board.hand_out_wanted.connect(lambda name: self._hand_out(Path(name)))
+        self.board.report_wanted.connect(self._report)
         self.board.end_wanted.connect(lambda: self._irrevocable.ask("close_class", self.stop_host))
         self.board.show()
         self._host = self._process("host", self._hear_host, "--plan", str(plan), "--listen", LISTEN)
@@ -197,6 +198,26 @@ class Classes(QObject):
             self._tell_board(tr("{file} cannot be written: {why}").format(file=file, why=problem.strerror))
         else:
             self._tell_board(tr("Saved {file}: seats open it with Class ▸ Join a class.").format(file=file))
+
+    def _report(self, name: str, names: bool) -> None:
+        """The debrief of the class as it stands, from a process of its own: every run is played again."""
+        process = QProcess(self)
+        process.setWorkingDirectory(str(Path(__file__).parents[2]))
+        said = [""]
+
+        def read() -> None:
+            said[0] = bytes(process.readAllStandardError().data()).decode("utf-8", errors="replace").strip()
+            if said[0]:
+                self._tell_board(tr("Report: {so_far}").format(so_far=said[0].rpartition("\r")[2]))
+
+        def ended(code: int) -> None:
+            self._tell_board(tr("The report is saved in {file}.").format(file=name) if code == 0 else said[0])
+            process.deleteLater()
+
+        process.readyReadStandardError.connect(read)
+        process.finished.connect(lambda code, _: ended(code))
+        words = ["--database", str(self._database), "--out", name, *(["--names"] if names else [])]
+        process.start(sys.executable, ["-m", "app", "class", "report", *words])
 
     def _tell_board(self, text: str) -> None:
         if self.board is not None:

@@ -276,6 +276,8 @@ class ClassBoard(QDialog):
     """The class is closed."""
     hand_out_wanted = Signal(str)
     """Name of the file with which seats without a network begin."""
+    report_wanted = Signal(str, bool)
+    """Name of the file, and whether people are named in it."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -302,6 +304,9 @@ class ClassBoard(QDialog):
         self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Go on"))
         self.finish = QPushButton(tr("&End for all"))
+        self.report = QPushButton(tr("Save the &report…"))
+        self.report.setAutoDefault(False)
+        self.report.clicked.connect(self._save_report)
         self.end = QPushButton(tr("C&lose the class"))
         self.freeze.clicked.connect(lambda: self._say("freeze"))
         self.go.clicked.connect(lambda: self._say("go"))
@@ -347,7 +352,7 @@ class ClassBoard(QDialog):
         layout.addWidget(self.tiles, 1)
         layout.addLayout(_row(*self.of_seat.values(), self.unshow, None))
         layout.addLayout(_row(self.what, self.who, self.text, self.send))
-        layout.addLayout(_row(self.freeze, self.go, self.finish, None, self.end))
+        layout.addLayout(_row(self.freeze, self.go, self.finish, None, self.report, self.end))
         self._enable(False)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 120, self.fontMetrics().height() * 26)
 
@@ -467,7 +472,9 @@ class ClassBoard(QDialog):
 
     def _enable(self, there: bool) -> None:
         of_seat = (*self.of_seat.values(), self.unshow)
-        others = (self.copy, self.sheet, self.without, self.freeze, self.go, self.finish, self.send)
+        others = (
+            self.copy, self.sheet, self.without, self.report, self.freeze, self.go, self.finish, self.send,
+        )  # fmt: skip
         for button in (*others, *of_seat):
             button.setEnabled(there)
 
@@ -477,6 +484,12 @@ class ClassBoard(QDialog):
         )
         if name:
             self.hand_out_wanted.emit(name)
+
+    def _save_report(self) -> None:
+        kind = tr("Reports") + " (*.zip)"
+        name, _ = QFileDialog.getSaveFileName(self, tr("Save the report of the class"), "class.zip", kind)
+        if name:
+            self.report_wanted.emit(name, not self.nameless.isChecked())
 
     def _hand_in(self) -> None:
         names, _ = QFileDialog.getOpenFileNames(self, tr("Take in the logs of seats"), "", seat_files())

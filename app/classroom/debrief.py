@@ -1,0 +1,203 @@
+"""A class looked back on: what each seat did and came to, beside the reference, and what was got wrong most. No Qt."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from app.classroom.acts import Act, effective
+from app.classroom.partings import Course, Deed, Parting, partings
+from app.classroom.record import ERASED, Record
+from app.classroom.scenario import loaded
+from app.classroom.shapes import Verdict
+from app.classroom.verdict import Rerun
+from app.export.page import page
+from app.export.source import source_of
+from app.files import certificates
+from app.words.language import tr
+from engine.drill.authoring import batches
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.counterfactual import looks, told
+from engine.drill.judging.report import availability_json
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import played
+from engine.inputs import Input, InputProblem
+from engine.verbs import REMARKS
+from engine.verbs.lines import parse_line
+
+
+@dataclass(frozen=True, slots=True)
+class Log:
+    """What a seat has done, as the record has it."""
+
+    number: int
+    name: str
+    group: str
+    scenario: str
+    text: str
+    seed: int
+    mode: str
+    acts: tuple[Act, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MistakeMade:
+    """One of a seat."""
+
+    what: str
+    better: str
+    points: float
+
+
+@dataclass(frozen=True, slots=True)
+class SeatReview:
+    """A seat, looked back on."""
+
+    number: int
+    name: str
+    group: str
+    verdict: Verdict
+    deeds: tuple[Deed, ...]
+    """Without what only looked."""
+    mistakes: tuple[MistakeMade, ...]
+    page: str
+    """The debrief of its run as HTML; empty where the run cannot be looked back on."""
+    printed: bytes = b""
+    """The same as a PDF, where that is wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class CommonMistake:
+    """What several seats got wrong."""
+
+    what: str
+    """Of the seat that it cost most."""
+    better: str
+    seats: tuple[int, ...]
+    points: float
+    """That it cost all of them together."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClassReview:
+    """All of it."""
+
+    title: str
+    scenario: str
+    seed: int
+    mode: str
+    seats: tuple[SeatReview, ...]
+    reference: float | None
+    """Points of the reference solution; None: there is none."""
+    reference_downtime_s: float | None
+    par: float | None
+    """Points of the best plan that is known; None: the drill has no certificate."""
+    partings: tuple[Parting, ...]
+    mistakes: tuple[CommonMistake, ...]
+    """The most frequent first."""
+
+
+def logs(record: Record, names: bool = True) -> list[Log]:
+    """Of every seat, in the order of their numbers; without *names* a seat is called by its number."""
+    one = record.the_class()
+    if one is None:
+        return []
+    return [
+        Log(
+            seat.id,
+            seat.name if names else tr("Seat {n}").format(n=seat.id),
+            seat.group_name,
+            one.scenario_name,
+            one.scenario_text,
+            one.seed,
+            one.mode,
+            tuple(record.acts(seat.id)),
+        )
+        for seat in record.seats()
+        if not seat.token_hash.startswith(ERASED)
+    ]
+
+
+def looked_back(log: Log, pdf: bool = False) -> SeatReview:
+    """Plays a seat's run again, without what an instructor has sent it back from: some seconds at most."""
+    scenario = _scenario(log.text, log.scenario)
+    run = Rerun(scenario, log.seed, log.mode, whole=True)
+    run.play(log.acts)
+    own = [parse_line(act.line, act.tick) for act in effective(log.acts) if act.line and not act.instruction]
+    deeds = tuple(Deed(item.tick, _key(item), told(item)) for item in own if _acts(item))
+    found = SeatReview(log.number, log.name, log.group, run.verdict(), deeds, (), "")
+    drill = run.drill
+    assert isinstance(drill, Drill)
+    if not drill.finished:
+        try:
+            drill.finish()
+        except InputProblem:
+            return found
+    source = replace(source_of(drill), player=log.name)
+    wrong = tuple(MistakeMade(one.what, one.better, one.points) for one in source.review.mistakes)
+    printed = b""
+    if pdf:
+        from app.export.pdf import debrief  # Qt, which nothing else here needs
+
+        printed, _ = debrief(source)
+    return replace(found, mistakes=wrong, page=page(source), printed=printed)
+
+
+def reviewed(found: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:
+    """The class, from each seat of *found* looked back on. Raises ValueError where there is none."""
+    if not found:
+        raise ValueError("a class without seats")
+    first, reviews = found[0], tuple(seats)
+    scenario = _scenario(first.text, first.scenario)
+    reference = played(scenario, first.seed) if scenario.solution else None
+    solved = reference.score() if reference is not None else None
+    proved = certificates.kept(scenario)
+    courses = [
+        Course(one.number, one.deeds, one.verdict["score"])
+        for one in reviews
+        if one.verdict["score"] is not None
+    ]
+    return ClassReview(
+        scenario.title,
+        first.scenario,
+        first.seed,
+        first.mode,
+        reviews,
+        solved.total if solved is not None and solved.scored else None,
+        availability_json(reference.world)["downtime_s"] if reference is not None else None,
+        proved["par"]["score"] if proved is not None and proved["seed"] == first.seed else None,
+        tuple(one for one in partings(courses) if one.cost > 0.0),
+        tuple(_most(reviews)),
+    )
+
+
+def _most(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
+    """What would have been better says which mistakes are the same; figures in what was wrong differ."""
+    made: dict[str, list[tuple[int, MistakeMade]]] = {}
+    for seat in reviews:
+        for one in seat.mistakes:
+            made.setdefault(one.better or one.what, []).append((seat.number, one))
+    for of in sorted(made.values(), key=lambda of: (-len({seat for seat, _ in of}), of[0][1].what)):
+        worst = max((one for _, one in of), key=lambda one: one.points)
+        seats = tuple(dict.fromkeys(seat for seat, _ in of))
+        yield CommonMistake(worst.what, worst.better, seats, sum(one.points for _, one in of))
+
+
+def _acts(item: Input) -> bool:
+    """It is more than a look or a remark."""
+    return item.verb not in REMARKS | {"finish"} and not looks(item)
+
+
+def _key(item: Input) -> str:
+    """Equal for lines that do the same, in whatever window and however they are spaced."""
+    if item.verb == "sql":
+        return f"{item.args[0].partition('#')[0]} {batches.plain(item.args[1], keep_literals=True)}".strip(
+            "; "
+        )
+    return item.words
+
+
+@cache
+def _scenario(text: str, name: str) -> Scenario:
+    return loaded(text, name)

@@ -1,0 +1,302 @@
+"""The report of a class in one ZIP: a page of the class, one a person, tables, and what a learning record store takes.
+
+Nothing is written beside the ZIP, so deleting it deletes all of it; `class erase` removes a person from the record.
+"""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from statistics import median
+from typing import Final
+
+from app.classroom import xapi
+from app.classroom.debrief import ClassReview, SeatReview
+from app.classroom.partings import Choice, Parting
+from app.export.page import STYLE, tongue
+from app.export.parts import heading, moment, paragraph, table, text
+from app.export.sheets import as_csv
+from app.words import formatting
+from app.words.language import tr, trn
+from app.words.sentences import said as shown
+from engine.constants import TICKS_PER_S
+from engine.drill.running.drill import End
+from engine.model import Tick
+
+PARTINGS_SHOWN: Final = 10
+MISTAKES_SHOWN: Final = 15
+"""On the page of the class; the tables have all."""
+
+WIDTH: Final = 760
+LEFT: Final = 110
+RIGHT: Final = 24
+ROW: Final = 84
+DOT: Final = 4.5
+"""Pixels of the picture."""
+
+
+def archive(found: ClassReview, key: str, names: bool, pdf: bool = False) -> bytes:
+    """The ZIP. *key* tells this class from all others; *names*: the people of *found* may be named."""
+    page = class_page(found)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("class.html", page)
+        for name, sheet in _sheets(found):
+            made.writestr(name, sheet)
+        for seat in found.seats:
+            if seat.page:
+                made.writestr(_page_of(seat), seat.page)
+            if seat.printed:
+                made.writestr(_page_of(seat).replace(".html", ".pdf"), seat.printed)
+        if pdf:
+            from app.export.pdf import document  # Qt, which nothing else here needs
+
+            made.writestr("class.pdf", document(_title(found), _body(found, links=False), picture(found)))
+        made.writestr("xapi.json", xapi.as_json(found, key, names))
+        made.writestr("cmi5.zip", xapi.cmi5(found, class_page(found, links=False)))
+    return out.getvalue()
+
+
+def class_page(found: ClassReview, links: bool = True) -> str:
+    """The debrief of the class as one HTML file; with *links* to the pages of its people."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="{tongue()}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{text(_title(found))}</title><style>{STYLE}</style></head><body><main>"
+        f"<figure>{picture(found)}</figure>{_body(found, links)}</main></body></html>\n"
+    ).replace("<main><figure>", f"<main>{heading(1, _title(found))}<figure>")
+
+
+def picture(found: ClassReview) -> str:
+    """Points and downtime of every seat as dots, with the median, the reference and par; an SVG."""
+    scores = [seat.verdict["score"] for seat in found.seats]
+    downtimes = [seat.verdict["downtime_s"] for seat in found.seats]
+    longest = max([*downtimes, found.reference_downtime_s or 0.0, 1.0])
+    reference, par = tr("reference"), tr("par")
+    rows = [
+        (tr("Points"), [one for one in scores if one is not None], 100.0,
+         [(reference, found.reference), (par, found.par)]),
+        (tr("Downtime, s"), downtimes, longest, [(reference, found.reference_downtime_s)]),
+    ]  # fmt: skip
+    parts = [
+        part
+        for place, (title, values, most, lines) in enumerate(rows)
+        for part in _strip(title, values, most, lines, place * ROW)
+    ]
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {ROW * len(rows)}" width="{WIDTH}" '
+        f'height="{ROW * len(rows)}" font-family="sans-serif" font-size="12">'
+        f'<rect width="{WIDTH}" height="{ROW * len(rows)}" fill="white"/>{"".join(parts)}</svg>'
+    )
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _title(found: ClassReview) -> str:
+    return tr("Class: {title}").format(title=found.title)
+
+
+def _page_of(seat: SeatReview) -> str:
+    return f"people/{seat.number:04}.html"
+
+
+def _body(found: ClassReview, links: bool) -> str:
+    parted = found.partings[:PARTINGS_SHOWN]
+    return "".join(
+        (
+            paragraph(_facts(found), "muted"),
+            heading(2, tr("Where the seats parted")),
+            paragraph(
+                tr(
+                    "Up to each of these moments all of these seats had done the same. The cost is what those who "
+                    "chose another way came to less, on average, than those who chose best. To let all try again "
+                    "from there, send them back: on the board, or with the line above the table."
+                )
+            )
+            if parted
+            else paragraph(tr("They did not: all seats have done the same, or came to the same points.")),
+            *(_parting(one) for one in parted),
+            heading(2, tr("Mistakes most made")),
+            _mistakes(found),
+            heading(2, tr("The seats")),
+            _seats(found, links),
+        )
+    )
+
+
+def _facts(found: ClassReview) -> str:
+    count = len(found.seats)
+    said = [
+        trn("{n} seat", "{n} seats", count).format(n=count),
+        tr("{mode}, seed {seed}").format(mode=found.mode, seed=found.seed),
+    ]
+    scores = [one for seat in found.seats if (one := seat.verdict["score"]) is not None]
+    if scores:
+        said.append(tr("median {points} points").format(points=formatting.local(f"{median(scores):.0f}")))
+    if found.reference is not None:
+        said.append(tr("reference {points}").format(points=formatting.local(f"{found.reference:.0f}")))
+    if found.par is not None:
+        said.append(tr("par {points}").format(points=formatting.local(f"{found.par:.0f}")))
+    return ", ".join(said) + "."
+
+
+def _parting(one: Parting) -> str:
+    said = tr("At {time}: {n} seats parted, which cost {points} points").format(
+        time=moment(one.tick),
+        n=sum(len(each.seats) for each in one.choices),
+        points=formatting.local(f"{one.cost:.0f}"),
+    )
+    rows = [
+        (_words(each), len(each.seats), ", ".join(map(str, each.seats)), formatting.local(f"{each.mean:.0f}"))
+        for each in one.choices
+    ]
+    head = (tr("What they did next"), tr("Seats"), tr("Their numbers"), tr("Points on average"))
+    caption = tr("Again from there: back all {time}").format(time=_typed(one.tick))
+    return heading(3, said) + table(caption, head, rows)
+
+
+def _words(choice: Choice) -> str:
+    return choice.words or tr("waited")
+
+
+def _typed(tick: Tick) -> str:
+    """A moment as the console takes it: a second earlier, so that nothing is done yet."""
+    return f"{max(0, tick - TICKS_PER_S) / TICKS_PER_S:g}"
+
+
+def _mistakes(found: ClassReview) -> str:
+    if not found.mistakes:
+        return paragraph(tr("None that the drill takes points for."))
+    rows = [
+        (one.what, one.better, len(one.seats), formatting.local(f"{one.points:.0f}"))
+        for one in found.mistakes[:MISTAKES_SHOWN]
+    ]
+    head = (tr("What"), tr("Better"), tr("Seats"), tr("Points of all"))
+    return table(tr("As at the seat that it cost most"), head, rows)
+
+
+def _seats(found: ClassReview, links: bool) -> str:
+    rows = [
+        (
+            seat.number, seat.name, seat.group, _points(seat.verdict["score"]), _goals(seat),
+            formatting.local(f"{seat.verdict['downtime_s']:.1f}"), len(seat.deeds), _ended(seat),
+        )
+        for seat in found.seats
+    ]  # fmt: skip
+    head = (
+        tr("Seat"),
+        tr("Name"),
+        tr("Group"),
+        tr("Points"),
+        tr("Goals"),
+        tr("Downtime, s"),
+        tr("Acts"),
+        tr("End"),
+    )
+    made = table(tr("As the host has played them again"), head, rows)
+    if links:
+        for seat in found.seats:
+            if seat.page:
+                cell = f"<td>{seat.number}</td><td>{text(seat.name)}</td>"
+                linked = f'<td>{seat.number}</td><td><a href="{_page_of(seat)}">{text(seat.name)}</a></td>'
+                made = made.replace(f"<tr>{cell}", f"<tr>{linked}", 1)
+    return made
+
+
+def _points(score: float | None) -> str:
+    return "" if score is None else formatting.local(f"{score:.1f}")
+
+
+def _goals(seat: SeatReview) -> str:
+    goals = seat.verdict["goals"].values()
+    return f"{sum(met is not None for met in goals)}/{len(goals)}" if goals else ""
+
+
+def _ended(seat: SeatReview) -> str:
+    if seat.verdict["parted_t_s"] is not None:
+        return tr("differs from {t} on").format(t=formatting.run_time(seat.verdict["parted_t_s"]))
+    ended_by = seat.verdict["ended_by"]
+    return shown(End[ended_by.upper()].value) if ended_by is not None else tr("not over")
+
+
+def _sheets(found: ClassReview) -> Iterator[tuple[str, str]]:
+    yield "board.csv", as_csv(
+        ("seat", "name", "group", "score", "downtime_s", "acts", "sent_back", "t_s", "ended_by", "parted_t_s"),
+        (
+            (
+                seat.number, seat.name, seat.group, seat.verdict["score"], seat.verdict["downtime_s"],
+                len(seat.deeds), seat.verdict["sent_back"], seat.verdict["t_s"], seat.verdict["ended_by"],
+                seat.verdict["parted_t_s"],
+            )
+            for seat in found.seats
+        ),
+    )  # fmt: skip
+    yield (
+        "deeds.csv",
+        as_csv(
+            ("seat", "t_s", "deed"),
+            (
+                (seat.number, deed.tick / TICKS_PER_S, deed.words)
+                for seat in found.seats
+                for deed in seat.deeds
+            ),
+        ),
+    )
+    yield (
+        "partings.csv",
+        as_csv(
+            ("t_s", "choice", "seats", "mean_score", "cost"),
+            (
+                (
+                    one.tick / TICKS_PER_S,
+                    each.words or "waited",
+                    " ".join(map(str, each.seats)),
+                    each.mean,
+                    one.cost,
+                )
+                for one in found.partings
+                for each in one.choices
+            ),
+        ),
+    )
+    yield (
+        "mistakes.csv",
+        as_csv(
+            ("what", "better", "seats", "points"),
+            ((one.what, one.better, " ".join(map(str, one.seats)), one.points) for one in found.mistakes),
+        ),
+    )
+
+
+def _strip(
+    title: str, values: Sequence[float], most: float, lines: Sequence[tuple[str, float | None]], top: int
+) -> Iterator[str]:
+    """One row of the picture: equal values stand above one another."""
+    base = top + ROW - 26
+    scale: Callable[[float], float] = lambda value: LEFT + (WIDTH - LEFT - RIGHT) * value / most  # noqa: E731
+    yield f'<text x="{LEFT - 12}" y="{base}" text-anchor="end">{text(title)}</text>'
+    yield f'<path d="M{LEFT} {base + 6}H{WIDTH - RIGHT}" stroke="#888"/>'
+    for part in range(5):
+        value = most * part / 4
+        at = scale(value)
+        yield f'<text x="{at:.1f}" y="{base + 20}" text-anchor="middle" fill="#555">{value:.0f}</text>'
+    drawn = [(tr("median"), median(values))] if values else []
+    drawn += [(name, value) for name, value in lines if value is not None]
+    for place, (name, value) in enumerate(sorted(drawn, key=lambda one: one[1])):
+        at, up = scale(value), top + 12 + 12 * (place % 3)
+        anchor = "end" if at > WIDTH / 2 else "start"
+        yield f'<path d="M{at:.1f} {up}V{base + 6}" stroke="#d55e00" stroke-dasharray="3 2"/>'
+        side = -4 if anchor == "end" else 4
+        yield f'<text x="{at + side:.1f}" y="{up + 4}" text-anchor="{anchor}" fill="#a04000">{text(name)}</text>'
+    heights: dict[int, int] = {}
+    for value in sorted(values):
+        column = round(scale(value) / (2 * DOT))
+        height = heights[column] = heights.get(column, -1) + 1
+        step = min(2 * DOT, (ROW - 44) / max(1, len(values)))
+        yield (
+            f'<circle cx="{scale(value):.1f}" cy="{base - height * step:.1f}" r="{DOT}" fill="#0072b2" '
+            'fill-opacity="0.65"/>'
+        )

@@ -1,0 +1,103 @@
+"""What a class came to, for a learning record store: statements of xAPI 1.0.3, one a seat, and a package for cmi5.
+
+Names stay here unless they are wanted: an account is the number of a seat of this class. The record keeps no wall time,
+so a statement has no timestamp of its own; the store adds when it was stored.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from html import escape
+from importlib import resources
+from typing import Final
+from uuid import NAMESPACE_URL, uuid5
+
+from app.classroom.debrief import ClassReview, SeatReview
+
+HOME: Final = "https://mirrordrill.invalid"
+"""A name, not a place [RFC 2606]: nothing is ever asked there."""
+VERBS: Final = {
+    True: ("http://adlnet.gov/expapi/verbs/completed", "completed"),
+    False: ("http://adlnet.gov/expapi/verbs/attempted", "attempted"),
+}
+"""By whether the run was over."""
+SIMULATION: Final = "http://adlnet.gov/expapi/activities/simulation"
+COURSE: Final = "https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd"
+
+
+def statements(found: ClassReview, key: str, names: bool) -> list[dict[str, object]]:
+    """One a seat; *key* tells this class from all others. The same class gives the same statements."""
+    return [_statement(found, seat, key, names) for seat in found.seats]
+
+
+def _statement(found: ClassReview, seat: SeatReview, key: str, names: bool) -> dict[str, object]:
+    over = seat.verdict["ended_by"] is not None
+    verb, word = VERBS[over]
+    actor: dict[str, object] = {
+        "objectType": "Agent",
+        "account": {"homePage": f"{HOME}/class/{key}", "name": f"seat-{seat.number}"},
+    }
+    if names:
+        actor["name"] = seat.name
+    result: dict[str, object] = {"completion": over, "duration": f"PT{seat.verdict['t_s']:.2f}S"}
+    if (score := seat.verdict["score"]) is not None:
+        result["score"] = {"scaled": round(score / 100.0, 4), "raw": score, "min": 0, "max": 100}
+    return {
+        "id": str(
+            uuid5(NAMESPACE_URL, f"{HOME}/class/{key}/seat/{seat.number}/{seat.verdict['state_hash']}")
+        ),
+        "version": "1.0.3",
+        "actor": actor,
+        "verb": {"id": verb, "display": {"en": word}},
+        "object": {
+            "objectType": "Activity",
+            "id": activity(found),
+            "definition": {"type": SIMULATION, "name": {"en": found.title}},
+        },
+        "result": result,
+        "context": {
+            "registration": str(uuid5(NAMESPACE_URL, f"{HOME}/class/{key}/seat/{seat.number}")),
+            "platform": "Mirrordrill",
+            "extensions": {f"{HOME}/x/seed": found.seed, f"{HOME}/x/mode": found.mode},
+        },
+    }
+
+
+def activity(found: ClassReview) -> str:
+    return f"{HOME}/drill/{found.scenario}"
+
+
+def cmi5(found: ClassReview, page: str) -> bytes:
+    """A course of one unit for a learning management system: the debrief of the class, which tells it that it was read.
+
+    The system puts its address, a token and the learner into the unit's address [cmi5, Quartz 1st edition, 8.1].
+    """
+    structure = (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        f'<courseStructure xmlns="{COURSE}">\n'
+        f'  <course id="{activity(found)}/course">\n'
+        f'    <title><langstring lang="en">{escape(found.title)}</langstring></title>\n'
+        '    <description><langstring lang="en">Mirrordrill: debrief of a class</langstring></description>\n'
+        "  </course>\n"
+        f'  <au id="{activity(found)}/debrief" launchMethod="OwnWindow" moveOn="Completed">\n'
+        f'    <title><langstring lang="en">{escape(found.title)}</langstring></title>\n'
+        '    <description><langstring lang="en">What the seats did, where they parted, and what that cost'
+        "</langstring></description>\n"
+        "    <url>index.html</url>\n"
+        "  </au>\n"
+        "</courseStructure>\n"
+    )
+    script = resources.files("assets").joinpath("cmi5.js").read_text(encoding="utf-8")
+    told = page.replace("default-src 'none'", "default-src 'none'; script-src 'self'; connect-src *")
+    told = told.replace("</body>", '<script src="cmi5.js"></script></body>')
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in (("cmi5.xml", structure), ("index.html", told), ("cmi5.js", script)):
+            archive.writestr(name, text)
+    return out.getvalue()
+
+
+def as_json(found: ClassReview, key: str, names: bool) -> str:
+    return json.dumps(statements(found, key, names), ensure_ascii=False, indent=1)

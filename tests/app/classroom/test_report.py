@@ -1,0 +1,156 @@
+"""A class looked back on: the report in one ZIP, and people erased from the record."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shutil
+import socket
+import xml.etree.ElementTree as ElementTree
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from app import cli
+from app.classroom.acts import Act
+from app.classroom.models import Instruction, Seat
+from app.classroom.opened import new_class
+from app.classroom.plan import Plan
+from app.classroom.record import Record
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import played
+from tests.shipped import shipped
+
+NAME = "planned-failover"
+PEOPLE = ("Annelore Q.", "Béla R.", "Cemile S.")
+
+
+@pytest.fixture
+def database(made: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copy(made, tmp_path))
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A class of three: one has played the solution, one has forced service, one has done nothing and is not over."""
+    scenario = shipped(NAME)
+    file = tmp_path_factory.mktemp("class") / "class.sqlite"
+    record = Record(str(file))
+    plan = f'scenario = "{NAME}"\nmode = "practice"\n[[group]]\nname = "blue"\npeople = {list(PEOPLE[:2])}\n'
+    record.begin(new_class(scenario, Plan(scenario=NAME, mode="practice"), plan))
+    reference = played(scenario)
+    solved = [(100, "note between us"), *((item.tick, item.words) for item in reference.journal)]
+    solved.append((reference.tick, ""))
+    forced = [(3000, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"), (3500, "finish")]
+    for name, lines in zip(PEOPLE, (solved, forced, [(2000, "")]), strict=True):
+        seat = Seat(name=name, token_hash=f"token of {name}", group_name="blue")
+        record.keep([seat], {})
+        drill = Drill(scenario)
+        acts: list[Act] = []
+        for tick, line in lines:
+            drill.advance_to(tick)
+            if line:
+                drill.do(line)
+            acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
+        record.keep([], {seat.id: acts})
+        record.instruct([Instruction(seat_id=seat.id, tick=None, kind="message", text=f"well done {name}")])
+    record.close()
+    return file
+
+
+def report(database: Path, *words: str) -> dict[str, bytes]:
+    file = database.with_name("report.zip")
+    assert (
+        cli.main(["class", "report", "--database", str(database), "--out", str(file), *words], lambda _: 0)
+        == 0
+    )
+    with zipfile.ZipFile(file) as archive:
+        return {name: archive.read(name) for name in archive.namelist()}
+
+
+def erase(database: Path, *words: str) -> int:
+    return cli.main(["class", "erase", "--database", str(database), *words], lambda _: 0)
+
+
+def test_no_name_is_in_the_report_unless_it_is_wanted(database: Path) -> None:
+    found = report(database)
+    whole = b"".join(found.values())
+    assert not any(name.encode() in whole for name in PEOPLE)
+    assert "Seat 1" in found["class.html"].decode()
+    named = report(database, "--names")
+    assert PEOPLE[1] in named["class.html"].decode()
+    assert PEOPLE[1] in named["people/0002.html"].decode()
+
+
+@pytest.mark.usefixtures("qapp")  # PDF
+def test_it_tells_of_the_class_what_its_seats_came_to(database: Path) -> None:
+    found = report(database, "--pdf")
+    board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))
+    assert board[0]["score"] == "100.0"
+    assert [row["ended_by"] for row in board] == ["goals", "asked", ""]
+    page = found["class.html"].decode()
+    assert "Where the seats parted" in page
+    assert "SET PARTNER OFF" in page
+    assert "back all " in page
+    assert 'href="people/0003.html"' in page
+    partings = list(csv.DictReader(io.StringIO(found["partings.csv"].decode())))
+    assert "waited" in {row["choice"] for row in partings}
+    assert float(partings[0]["cost"]) > 0
+    assert len(list(csv.DictReader(io.StringIO(found["mistakes.csv"].decode())))) > 0
+    assert found["class.pdf"].startswith(b"%PDF")
+    assert found["people/0001.pdf"].startswith(b"%PDF")
+
+
+def test_a_learning_record_store_and_a_learning_management_system_take_it(database: Path) -> None:
+    found = report(database)
+    told: list[dict[str, Any]] = json.loads(found["xapi.json"])
+    assert [one["verb"]["display"]["en"] for one in told] == ["completed", "completed", "attempted"]
+    assert told[0]["result"]["score"] == {"scaled": 1.0, "raw": 100.0, "min": 0, "max": 100}
+    assert len({one["id"] for one in told}) == 3
+    assert told == json.loads(report(database)["xapi.json"]), "a statement that is sent twice is one"
+    with zipfile.ZipFile(io.BytesIO(found["cmi5.zip"])) as package:
+        structure = ElementTree.fromstring(package.read("cmi5.xml"))
+        space = "{https://w3id.org/xapi/profiles/cmi5/v1/CourseStructure.xsd}"
+        url = structure.findtext(f"{space}au/{space}url")
+        assert url in package.namelist()
+        page = package.read(url).decode()
+        assert 'src="cmi5.js"' in page
+        assert "people/" not in page, "the package has no pages of people"
+        assert b"auth-token" in package.read("cmi5.js")
+
+
+def test_who_was_erased_is_nowhere_in_the_file(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert b"between us" in database.read_bytes()
+    assert erase(database, "1", "3", "--yes") == 0
+    left = b"".join(file.read_bytes() for file in database.parent.glob("class.sqlite*"))
+    for name in (PEOPLE[0], PEOPLE[2]):
+        assert name.encode() not in left
+    assert b"between us" not in left, "nor what was done"
+    assert PEOPLE[1].encode() in left
+    found = report(database, "--names")
+    assert [row["name"] for row in csv.DictReader(io.StringIO(found["board.csv"].decode()))] == [PEOPLE[1]]
+    assert erase(database, "--all", "--yes") == 0
+    assert PEOPLE[1].encode() not in database.read_bytes()
+    assert cli.main(["class", "report", "--database", str(database), "--out", "x.zip"], lambda _: 0) == 2
+    assert "no seats" in capsys.readouterr().err
+
+
+def test_erasing_asks_first_and_not_while_the_class_is_held(
+    database: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
+    assert erase(database, "1") == 1
+    assert "nothing was erased" in capsys.readouterr().out
+    assert PEOPLE[0].encode() in database.read_bytes()
+    assert erase(database) == 2
+    assert erase(database, "99", "--yes") == 2
+    assert "no seat 99" in capsys.readouterr().err
+    with socket.create_server(("127.0.0.1", 0)) as host:
+        record = Record(str(database), new=False)
+        record.change_addresses(lambda _: [f"127.0.0.1:{host.getsockname()[1]}"])
+        record.close()
+        assert erase(database, "1", "--yes") == 2
+    assert "being held" in capsys.readouterr().err
