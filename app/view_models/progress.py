@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from app.files.summary import LEVELS, Summary
+from app.learning.memory import Practised, SkillStanding, standings
+from app.learning.next_drills import Course, Next, due_list
 from app.storage import Record, ResultRow, records
-from engine.drill.judging.skills import Course, Next, Practised, SkillStanding, due_list, standings
 from engine.drill.running.modes import Mode
 
 
@@ -63,6 +64,7 @@ def as_json(found: Progress, titles: Mapping[str, str]) -> dict[str, object]:
                 "mastery": standing.mastery,
                 "runs": standing.runs,
                 "spaced_successes": standing.successes,
+                "proved": standing.proved,
                 "last": _time(standing.last),
                 "due": _time(standing.due),
                 "is_due": standing.is_due(found.at),

@@ -22,11 +22,12 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.learning.memory import SkillStanding
+from app.learning.next_drills import Next
 from app.widgets import theme
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
-from engine.drill.judging.skills import Next, SkillStanding
 
 WEAK_BELOW: Final = 50.0
 """Mastery under which a bar has the colour of a warning. Assumed: less than half is left or was never shown."""
@@ -71,7 +72,17 @@ def ahead(due: datetime | None, now: datetime) -> str:
 
 def _evidence(row: SkillRow) -> str:
     runs = row.standing.runs
-    return trn("{n} run", "{n} runs", runs).format(n=runs) if runs else tr("never practised")
+    if not runs:
+        return tr("never practised")
+    return trn("{n} run", "{n} runs", runs).format(n=runs) + (" ✓" if row.standing.proved else "")
+
+
+def _proof(row: SkillRow) -> str:
+    if row.standing.proved:
+        return tr("Proved: two unaided passes days apart, and one in a drill that was new then.")
+    return tr(
+        "Not proved yet: that takes two unaided passes days apart, and one in a drill that is new then."
+    )
 
 
 COLUMNS: Final = (
@@ -90,6 +101,7 @@ COLUMNS: Final = (
     Column(
         title=mark("Evidence"),
         text=_evidence,
+        tip=_proof,
         tone=lambda row: None if row.standing.runs else "muted",
         sample="never practised",
     ),

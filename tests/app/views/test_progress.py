@@ -9,12 +9,14 @@ from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
 from pytestqt.qtbot import QtBot
 
+from app.learning.memory import Practised, standings
+from app.learning.next_drills import Course, due_list
 from app.view_models.drill_cards import Card
 from app.views.history import HistoryPage, Run
 from app.views.progress import BAR_COLUMN, ProgressPage, ago, ahead
 from app.views.scenario_picker import DUE, ScenarioPicker
 from app.words import language
-from engine.drill.judging.skills import Course, Practised, due_list, skills, standings
+from engine.drill.judging.skills import skills
 from engine.drill.running.modes import Mode
 
 NOW = datetime(2026, 3, 10, 12, tzinfo=UTC)
@@ -26,7 +28,7 @@ def days(count: float) -> timedelta:
 
 
 def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
-    runs = [Practised("one", Mode.EXAM, 100.0, 0, NOW - days(4), 300.0)]
+    runs = [Practised("one", Mode.EXAM, 100.0, 0, NOW - days(10), 300.0)]
     page = ProgressPage()
     qtbot.addWidget(page)
     found = standings(runs, {"one": ("quorum",), "two": ("resume",)}, NOW)
@@ -36,15 +38,29 @@ def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
     rows = [row.standing.skill.key for row in page._table.table.rows]
     quorum = rows.index("quorum")
     cells = [page._table.table.index(quorum, column).data() for column in range(5)]
-    assert cells == ["Quorum", "39", "1 run", "4 days ago", "now"]
+    assert cells == ["Quorum", "53", "1 run", "10 days ago", "now"]
     spoken = page._table.table.index(quorum, BAR_COLUMN).data(Qt.ItemDataRole.AccessibleTextRole)
-    assert spoken == "39 of 100"
+    assert spoken == "53 of 100"
     assert f"1 of {len(skills())} skills practised, 1 is due" in page._summary.text()
     page.take_focus()
     with qtbot.waitSignal(page.started) as began:
         QTest.keyClick(page.focusWidget(), Qt.Key.Key_Space)
     assert began.args == ["one"], "what is due comes before what is new"
     page.grab()
+
+
+def test_a_proved_skill_has_a_tick(qtbot: QtBot) -> None:
+    runs = [
+        Practised(name, Mode.PRACTICE, 90.0, 0, NOW - days(ago), 300.0)
+        for name, ago in (("one", 9), ("two", 2))
+    ]
+    page = ProgressPage()
+    qtbot.addWidget(page)
+    page.show_progress(standings(runs, {"one": ("quorum",), "two": ("quorum", "resume")}, NOW), [], {}, NOW)
+    told = {row.standing.skill.key: place for place, row in enumerate(page._table.table.rows)}
+    cells = {key: page._table.table.index(told[key], 2) for key in ("quorum", "resume")}
+    assert [cells[key].data() for key in ("quorum", "resume")] == ["2 runs ✓", "1 run"]
+    assert "Not proved yet" in cells["resume"].data(Qt.ItemDataRole.ToolTipRole)
 
 
 def test_moments_in_words() -> None:

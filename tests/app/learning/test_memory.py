@@ -1,4 +1,4 @@
-"""Evidence by mode and hints, fading, SM-2's intervals, and what to take next."""
+"""Evidence by mode and hints, fading, FSRS's intervals, and what to take next."""
 
 from __future__ import annotations
 
@@ -6,17 +6,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engine.drill.judging.skills import (
-    WEIGHTS,
-    Course,
-    Practised,
-    SkillStanding,
-    by_key,
-    due_list,
-    skills,
-    standings,
-    title_of,
-)
+from app.learning.memory import INTERVAL_DAYS_MAX, WEIGHTS, Practised, SkillStanding, standings
+from app.learning.next_drills import Course, due_list
+from engine.drill.judging.skills import by_key, skills, title_of
 from engine.drill.running.modes import Mode
 from tests.shipped import DRILLS, NAMES, shipped
 
@@ -86,40 +78,93 @@ def test_hints_and_points_count() -> None:
 
 
 def test_a_skill_fades_to_nine_tenths_until_it_is_due() -> None:
-    assert quorum(ran(0), now=1).mastery == pytest.approx(54.0)
-    assert quorum(ran(0), now=30).mastery < 5.0
-    found = quorum(ran(0), now=0)
-    assert found.due == day(1)
-    assert not found.is_due(day(0.99))
-    assert found.is_due(day(1))
+    fresh = quorum(ran(0), now=0)
+    assert fresh.due is not None
+    days = (fresh.due - START) / timedelta(days=1)
+    assert quorum(ran(0), now=days).mastery == pytest.approx(0.9 * fresh.mastery, abs=1.0)
+    assert quorum(ran(0), now=400).mastery < 0.6 * fresh.mastery
+    assert not fresh.is_due(day(days - 0.01))
+    assert fresh.is_due(day(days))
 
 
-def test_spaced_successes_lengthen_the_interval_as_in_sm2() -> None:
-    spaced = quorum(ran(0), ran(1), now=1)
-    assert (spaced.successes, spaced.due) == (2, day(1 + 6))
-    third = quorum(ran(0), ran(1), ran(7), now=7)
-    assert third.due is not None
-    assert (third.due - day(7)) / timedelta(days=1) == pytest.approx(6 * 2.8)  # EF 2.5 and three times +0.1
-    assert quorum(*(ran(d * 400) for d in range(9)), now=3200).due == day(3200 + 180)
+@pytest.mark.parametrize(
+    ("score", "hints", "mode", "days"),
+    [
+        (100, 0, Mode.EXAM, 8),
+        (90, 0, Mode.EXAM, 2),
+        (100, 0, Mode.PRACTICE, 2),
+        (70, 0, Mode.PRACTICE, 1),
+        (100, 0, Mode.GUIDED, 1),
+        (40, 0, Mode.EXAM, 1),
+    ],
+)
+def test_the_first_interval_is_that_of_fsrs(score: float, hints: int, mode: Mode, days: int) -> None:
+    """The first four default parameters are the days of stability after again, hard, good and easy, from one day on."""
+    assert quorum(ran(0, score, mode, hints), now=0).due == day(days)
+
+
+def intervals(*runs: Practised) -> float:
+    found = quorum(*runs, now=(runs[-1].at - START) / timedelta(days=1))
+    assert found.due is not None
+    assert found.last is not None
+    return (found.due - found.last) / timedelta(days=1)
+
+
+def test_spaced_successes_lengthen_the_interval_up_to_half_a_year() -> None:
+    runs = [ran(0, mode=Mode.PRACTICE)]
+    for _ in range(12):
+        due = quorum(*runs, now=5000).due
+        assert due is not None
+        runs.append(ran((due - START) / timedelta(days=1), mode=Mode.PRACTICE))
+    lengths = [intervals(*runs[: n + 1]) for n in range(len(runs))]
+    assert lengths == sorted(lengths)
+    assert lengths[3] > 10 * lengths[0]
+    assert lengths[-1] == INTERVAL_DAYS_MAX
+    assert quorum(*runs, now=5000).successes == len(runs)
 
 
 def test_ten_runs_in_an_evening_are_no_spacing() -> None:
     crammed = quorum(*(ran(minute / 1440) for minute in range(10)), now=0.01)
     assert crammed.successes == 1
     assert crammed.mastery > 95.0
-    assert crammed.due is not None
-    assert crammed.due < day(1.1)
+    assert crammed.due == day(8)
 
 
 def test_a_lapse_begins_again() -> None:
-    lapsed = quorum(ran(0), ran(1), ran(7, 40), now=7)
-    assert (lapsed.successes, lapsed.due) == (0, day(8))
-    assert lapsed.mastery < quorum(ran(0), ran(1), now=7).mastery
-    again = quorum(ran(0), ran(1), ran(7, 40), ran(8), ran(9), ran(15), now=15)
-    never = quorum(ran(0), ran(1), ran(7), now=7)
-    assert again.due is not None
-    assert never.due is not None
-    assert again.due - day(15) < never.due - day(7), "it stays harder than one that was never forgotten"
+    lapsed = quorum(ran(0), ran(8), ran(30, 40), now=30)
+    assert lapsed.successes == 0
+    assert lapsed.mastery < quorum(ran(0), ran(8), now=30).mastery
+    never, again = intervals(ran(0), ran(8), ran(30)), intervals(ran(0), ran(8), ran(30, 40))
+    assert again < 0.2 * never
+    assert intervals(ran(0), ran(8), ran(30, 40), ran(33)) < never, (
+        "it stays harder than one that was never forgotten"
+    )
+
+
+@pytest.mark.parametrize(
+    ("runs", "proved"),
+    [
+        ([], False),
+        ([ran(0), ran(3)], False),  # the same drill twice transfers nothing
+        ([ran(0), ran(1, name="both")], False),  # too soon
+        ([ran(0), ran(3, name="both")], True),
+        ([ran(0, hints=1), ran(3, name="both")], False),  # only one of them was unaided
+        ([ran(0), ran(3, mode=Mode.GUIDED, name="both")], False),
+        ([ran(0), ran(3, 40, name="both"), ran(9, name="both")], False),  # the drill was not new any more
+        ([ran(0), ran(1, name="both"), ran(9)], True),
+    ],
+)
+def test_two_unaided_passes_apart_and_one_in_a_new_drill_prove_a_skill(
+    runs: list[Practised], proved: bool
+) -> None:
+    assert quorum(*runs, now=20).proved is proved
+
+
+def test_zones_do_not_matter() -> None:
+    naive = [Practised("one", Mode.EXAM, 90.0, 0, datetime(2026, 1, n, 12), 300.0) for n in (1, 4)]
+    (found,) = [s for s in standings(naive, TRAINED, datetime(2026, 1, 5, 12)) if s.skill.key == "quorum"]
+    aware = quorum(ran(0, 90), ran(3, 90), now=4)
+    assert (found.mastery, found.due) == (aware.mastery, aware.due and aware.due.replace(tzinfo=None))
 
 
 def test_order_of_the_rows_and_a_changed_clock_do_not_matter() -> None:
@@ -127,7 +172,7 @@ def test_order_of_the_rows_and_a_changed_clock_do_not_matter() -> None:
     assert standings(runs, TRAINED, day(4)) == standings(runs[::-1], TRAINED, day(4))
     ahead = quorum(ran(900), now=1)
     assert ahead.mastery == 60.0
-    assert ahead.due == day(2)
+    assert ahead.due == day(1 + 8)
 
 
 # --- what next ----------------------------------------------------------------------------------------------
@@ -149,11 +194,11 @@ def test_a_newcomer_is_shown_the_easiest_new_ones() -> None:
 
 def test_few_drills_cover_what_is_due_and_the_one_taken_longest_ago_comes_first() -> None:
     runs = [ran(0, name="both"), ran(0.2, name="one")]
-    found = [each for each in due_list(runs, COURSES, day(3)) if each.since is not None]
+    found = [each for each in due_list(runs, COURSES, day(9)) if each.since is not None]
     assert [each.scenario for each in found] == ["both"]
     assert {skill.key for skill in found[0].skills} == {"quorum", "resume"}
-    assert found[0].since == day(1)
-    only_one = due_list([ran(0, name="one")], (*COURSES[:1], Course("twin", ("quorum",), 0, 5)), day(3))
+    assert found[0].since == day(8)
+    only_one = due_list([ran(0, name="one")], (*COURSES[:1], Course("twin", ("quorum",), 0, 5)), day(9))
     assert only_one[0].scenario == "twin", "never taken goes before taken"
 
 

@@ -1,0 +1,1 @@
+"""What finished runs tell of skills, how that fades, and what is due again. Pure functions, time is given; no Qt."""

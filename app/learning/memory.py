@@ -1,0 +1,190 @@
+"""How a skill stands: what the runs have shown, and how likely it is still there.
+
+The schedule is that of FSRS-6 with its default parameters (package fsrs), one card for each skill. Drills are no cards:
+docs/learning.md says what was measured about that and what was not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Final
+
+from fsrs import Card, Rating, Scheduler
+
+from engine.drill.judging.skills import Skill, skills
+from engine.drill.running.modes import Mode
+
+INTERVAL_DAYS_MAX: Final = 180
+"""However often it went well, half a year later it is worth a drill. Assumed."""
+
+SPACED_DAYS: Final = 1.0
+"""A success so soon after the last run does not lengthen the interval: ten runs in one evening are no spacing. FSRS
+counts in whole days too."""
+
+WEIGHTS: Final[dict[Mode, float]] = {Mode.EXAM: 0.6, Mode.PRACTICE: 0.4, Mode.GUIDED: 0.2}
+"""How far one run moves the level towards its own quality. Assumed: the less help, the more it says; free play says
+nothing."""
+
+HINT_PRICE: Final = 0.1
+"""Share of the quality that each opened layer of a hint takes. Assumed."""
+
+HINTS_PRICE_MAX: Final = 0.5
+"""Hints never take more than this share: the rest was done by oneself. Assumed."""
+
+RATINGS: Final = ((0.6, Rating.Again), (0.8, Rating.Hard))
+"""Qualities below which a run counts as so much for FSRS. Assumed: 60 of 100 points is a pass."""
+
+EASY: Final = 0.95
+"""Quality from which an exam counts as easy. Assumed: the reference solution earns as much."""
+
+APART_DAYS: Final = 2.0
+"""Two unaided passes that prove a skill are at least so far apart. Assumed: a night is not enough."""
+
+EVIDENCE_S_MIN: Final = 30.0
+"""Simulated seconds below which a run tells nothing of skills, good or bad: before the first fault there is nothing
+to decide, and who ends a run so soon has done it by mistake or did not begin. Assumed: no shipped drill can be solved
+in less, as a partner alone needs 10 s to notice a loss."""
+
+SCHEDULER: Final = Scheduler(
+    learning_steps=(), relearning_steps=(), maximum_interval=INTERVAL_DAYS_MAX, enable_fuzzing=False
+)
+"""Without steps of minutes, which are for cards; without chance, so that the same runs give the same dates."""
+
+
+@dataclass(frozen=True, slots=True)
+class Practised:
+    """A finished run, as far as it tells about skills. Runs that went back in time or were only watched are none."""
+
+    scenario: str
+    mode: Mode
+    score: float
+    """0 to 100."""
+    hints: int
+    """Layers of hints that were opened."""
+    at: datetime
+    played_s: float
+    """Simulated seconds that it lasted."""
+
+    @property
+    def is_evidence(self) -> bool:
+        """It lasted long enough to tell anything."""
+        return self.played_s >= EVIDENCE_S_MIN
+
+    @property
+    def quality(self) -> float:
+        """0 to 1: the score, less what hints have done of it."""
+        helped = min(HINTS_PRICE_MAX, HINT_PRICE * self.hints)
+        return min(1.0, max(0.0, self.score / 100.0)) * (1.0 - helped)
+
+    @property
+    def rating(self) -> Rating:
+        """What FSRS takes it for: a guided run was done, but not alone."""
+        for below, rating in RATINGS:
+            if self.quality < below:
+                return rating
+        if self.mode is Mode.GUIDED:
+            return Rating.Hard
+        return Rating.Easy if self.mode is Mode.EXAM and self.quality >= EASY else Rating.Good
+
+    @property
+    def is_unaided_pass(self) -> bool:
+        return self.mode is not Mode.GUIDED and not self.hints and self.rating is not Rating.Again
+
+
+@dataclass(frozen=True, slots=True)
+class SkillStanding:
+    """How one skill stands."""
+
+    skill: Skill
+    mastery: float
+    """0 to 100: what the runs have shown, times how likely it is still there."""
+    runs: int
+    successes: int
+    """Spaced successes since the last lapse."""
+    proved: bool
+    """Two unaided passes days apart, and one in a drill that was new then."""
+    last: datetime | None
+    due: datetime | None
+    """When it is to be repeated; None: never practised."""
+
+    def is_due(self, now: datetime) -> bool:
+        return self.due is not None and self.due <= now
+
+
+@dataclass(frozen=True, slots=True)
+class _Memory:
+    """A skill right after a repetition."""
+
+    level: float = 0.0
+    card: Card | None = None
+    successes: int = 0
+    last: datetime | None = None
+
+    def left(self, now: datetime) -> float:
+        """How likely it is still there at *now*."""
+        if self.card is None:
+            return 0.0
+        return SCHEDULER.get_card_retrievability(self.card, _utc(now))
+
+
+def _days(since: datetime, until: datetime) -> float:
+    return max(0.0, (until - since) / timedelta(days=1))
+
+
+def _utc(at: datetime) -> datetime:
+    """FSRS takes no other zone; days between two moments are the same in each."""
+    return at.replace(tzinfo=UTC) if at.tzinfo is None else at.astimezone(UTC)
+
+
+def _repeated(memory: _Memory, run: Practised) -> _Memory:
+    """*memory* after one more run."""
+    faded = memory.level * memory.left(run.at)
+    level = faded + (run.quality - faded) * WEIGHTS[run.mode]
+    failed = run.rating is Rating.Again
+    spaced = memory.last is None or _days(memory.last, run.at) >= SPACED_DAYS
+    if not (failed or spaced):
+        return _Memory(level, memory.card, memory.successes, memory.last)
+    at = _utc(run.at)
+    card, _ = SCHEDULER.review_card(memory.card or Card(card_id=0, due=at), run.rating, at)
+    return _Memory(level, card, 0 if failed else memory.successes + 1, run.at)
+
+
+def standings(
+    runs: Iterable[Practised], trained: Mapping[str, Sequence[str]], now: datetime
+) -> list[SkillStanding]:
+    """How every skill stands at *now*. *trained*: scenario -> the keys of its skills. All times in one zone.
+
+    Runs later than *now* (a clock was changed) count as if they were made now.
+    """
+    by_skill: dict[str, list[Practised]] = {skill.key: [] for skill in skills()}
+    for run in sorted(runs, key=lambda run: run.at):
+        for key in dict.fromkeys(trained.get(run.scenario, ())):
+            if run.mode in WEIGHTS and run.is_evidence and key in by_skill:
+                by_skill[key].append(run)
+    return [_standing(skill, by_skill[skill.key], now) for skill in skills()]
+
+
+def _standing(skill: Skill, runs: Sequence[Practised], now: datetime) -> SkillStanding:
+    memory = _Memory()
+    for run in runs:
+        memory = _repeated(memory, run)
+    due = None
+    if memory.card is not None and memory.last is not None:
+        due = min(memory.last, now) + (memory.card.due - _utc(memory.last))
+    mastery = round(100.0 * memory.level * memory.left(now), 1)
+    last = runs[-1].at if runs else None
+    return SkillStanding(skill, mastery, len(runs), memory.successes, _is_proved(runs), last, due)
+
+
+def _is_proved(runs: Sequence[Practised]) -> bool:
+    """By runs in order of time. The first drill of a skill transfers nothing."""
+    passes = [run for run in runs if run.is_unaided_pass]
+    apart = bool(passes) and _days(passes[0].at, passes[-1].at) >= APART_DAYS
+    seen: set[str] = set()
+    transferred = False
+    for run in runs:
+        transferred = transferred or (bool(seen) and run.scenario not in seen and run.is_unaided_pass)
+        seen.add(run.scenario)
+    return apart and transferred

@@ -1,0 +1,144 @@
+"""How well schedules foresee what is remembered: `python -m tests.learning`; tables for docs/learning.md.
+
+Learners are simulated by memories of three kinds, none of which is the one that FSRS assumes. Each takes a drill again
+when SM-2, FSRS, or chance says so; before each run every schedule says how likely it goes well. Log loss and the
+difference between what was foreseen and what happened tell how well.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import random
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Final, Protocol
+
+from fsrs import Card, Rating
+
+from app.learning.memory import SCHEDULER as FSRS
+
+START: Final = datetime(2026, 1, 1, tzinfo=UTC)
+RUNS: Final = 12
+"""Runs of each learner."""
+
+
+class Schedule(Protocol):
+    def foreseen(self, day: float) -> float: ...
+    def ran(self, day: float, well: bool) -> None: ...
+    @property
+    def next_days(self) -> float: ...
+
+
+class Sm2:
+    """As the program had it before: P. A. Wozniak's SM-2, fading exponentially to 0.9 when the interval is over."""
+
+    def __init__(self) -> None:
+        self.next_days, self._ease, self._count, self._day = 1.0, 2.5, 0, 0.0
+
+    def foreseen(self, day: float) -> float:
+        return float(0.9 ** ((day - self._day) / self.next_days))
+
+    def ran(self, day: float, well: bool) -> None:
+        grade = 4.5 if well else 2.0
+        self._ease = max(1.3, self._ease + 0.1 - (5 - grade) * (0.08 + (5 - grade) * 0.02))
+        if not well:
+            self.next_days, self._count = 1.0, 0
+        else:
+            self.next_days = {0: 1.0, 1: 6.0}.get(self._count, min(180.0, self.next_days * self._ease))
+            self._count += 1
+        self._day = day
+
+
+class Fsrs:
+    def __init__(self) -> None:
+        self._card = Card(card_id=0, due=START)
+        self.next_days = 1.0
+
+    def foreseen(self, day: float) -> float:
+        return FSRS.get_card_retrievability(self._card, START + timedelta(days=day))
+
+    def ran(self, day: float, well: bool) -> None:
+        at = START + timedelta(days=day)
+        self._card, _ = FSRS.review_card(self._card, Rating.Good if well else Rating.Again, at)
+        self.next_days = (self._card.due - at) / timedelta(days=1)
+
+
+class Constant:
+    """Foresees the same always: the share that goes well among all learners so far."""
+
+    well, runs = 0, 0
+    next_days = 7.0
+
+    def foreseen(self, day: float) -> float:
+        return (Constant.well + 1) / (Constant.runs + 2)
+
+    def ran(self, day: float, well: bool) -> None:
+        Constant.well, Constant.runs = Constant.well + well, Constant.runs + 1
+
+
+Memory = Callable[[float, int, int, float], float]
+"""(days since the last run, runs that went well, runs that did not, how able the learner is) -> chance to go well."""
+
+MEMORIES: Final[dict[str, Memory]] = {
+    "exponential, doubled by each success": lambda days, well, failed, able: math.exp(
+        -days / (4.0 * able * 2.0 ** min(well, 8))
+    ),
+    "power law": lambda days, well, failed, able: (1.0 + days / (2.0 * able)) ** (-0.5 / (1.0 + well)),
+    "half-life regression": lambda days, well, failed, able: (
+        2.0 ** (-days / (3.0 * able * 2.0 ** (0.9 * math.sqrt(well) - 0.4 * math.sqrt(failed))))
+    ),
+}
+SCHEDULES: Final[dict[str, Callable[[], Schedule]]] = {"SM-2": Sm2, "FSRS": Fsrs, "a constant": Constant}
+
+
+def learn(memory: Memory, by: str, chance: random.Random) -> list[tuple[dict[str, float], bool, float]]:
+    """One learner: what each schedule foresaw before each run but the first, whether it went well, and when."""
+    able = math.exp(chance.gauss(0.0, 0.7))
+    schedules = {name: make() for name, make in SCHEDULES.items()}
+    day, well, failed, found = 0.0, 1, 0, []
+    for schedule in schedules.values():
+        schedule.ran(0.0, True)
+    for _ in range(RUNS):
+        days = chance.choice((1, 2, 4, 7, 14, 30, 60)) if by == "chance" else schedules[by].next_days
+        days = max(1.0, round(days))
+        day += days
+        told = {name: schedule.foreseen(day) for name, schedule in schedules.items()}
+        went_well = chance.random() < memory(days, well, failed, able)
+        found.append((told, went_well, day))
+        well, failed = well + went_well, failed + (not went_well)
+        for schedule in schedules.values():
+            schedule.ran(day, went_well)
+    return found
+
+
+def log_loss(said: Sequence[tuple[float, bool]]) -> float:
+    losses = [-math.log(min(0.999, max(0.001, p if well else 1.0 - p))) for p, well in said]
+    return sum(losses) / len(losses)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--learners", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=1)
+    options = parser.parse_args()
+    print("| Memory | Taken again by | Foreseen by | Log loss | Foreseen - seen | Went well | Days covered |")
+    print("|---|---|---|---|---|---|---|")
+    for kind, memory in MEMORIES.items():
+        for by in ("chance", "SM-2", "FSRS"):
+            chance = random.Random(options.seed)
+            Constant.well = Constant.runs = 0
+            runs = [learn(memory, by, chance) for _ in range(options.learners)]
+            all_runs = [each for learner in runs for each in learner]
+            share = sum(well for _, well, _ in all_runs) / len(all_runs)
+            covered = sum(learner[-1][2] for learner in runs) / len(runs)
+            for name in SCHEDULES:
+                said = [(told[name], well) for told, well, _ in all_runs]
+                bias = sum(p for p, _ in said) / len(said) - share
+                print(
+                    f"| {kind} | {by} | {name} | {log_loss(said):.3f} | {bias:+.2f} | {share:.2f} | {covered:.0f} |"
+                )
+
+
+if __name__ == "__main__":
+    main()
