@@ -1,0 +1,76 @@
+"""The plans of shipped certificates against what their seats could have seen, from the events of the whole drill."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from engine.drill.authoring import batches
+from engine.drill.par.sight import free, told
+from engine.drill.running.drill import Drill, play_inputs
+from engine.drill.running.solution import default_end
+from engine.events import Event
+from engine.model import ticks
+from engine.verbs.lines import parse_script
+from tests.shipped import shipped
+
+CERTIFICATES = sorted(Path("assets/par").resolve().glob("*.json"))
+QUICK = {
+    "automatic-failover",
+    "mirror-lost",
+    "why-no-failover-witness",
+    "ag-lease-expired",
+    "app-partner-missing",
+}
+SEATS_OWN = {
+    "alert", "client", "cluster", "detected", "errorlog", "failover", "powershell", "question", "role", "sql_done",
+    "state", "trace", "witness",
+}  # fmt: skip
+"""What a seat is shown: its windows' answers, logs, monitors, messages of clients. Written down here once more."""
+MONITOR = ticks(60.0)
+"""What nothing else shows, the monitor shows after a minute."""
+
+
+def shows(event: Event) -> bool:
+    return event.kind in SEATS_OWN and not (
+        event.kind == "sql_done" and batches.in_story(str(event.get("window", "")))
+    )
+
+
+@pytest.mark.parametrize(
+    "file",
+    [
+        pytest.param(file, id=file.stem, marks=[] if file.stem in QUICK else pytest.mark.slow)
+        for file in CERTIFICATES
+    ],
+)
+def test_no_act_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
+    found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+    scenario = shipped(found["scenario"])
+    plan, problems = parse_script("\n".join(found["par"]["plan"]))
+    assert not problems
+    drill = Drill(scenario, found["seed"])
+    play_inputs(drill, plan)
+    drill.advance_to(default_end(drill))
+    known = told(drill.scenario)
+    hidden = [tick for tick in drill.story_ticks if tick not in known]
+    for act in (item for item in plan if not free(item)):
+        before = [tick for tick in hidden if tick <= act.tick]
+        if not before:
+            assert scenario.early or not hidden, f"{act.words}: nothing had happened yet"
+            continue
+        symptoms = [event for event in drill.events if before[-1] < event.tick <= act.tick and shows(event)]
+        assert symptoms or act.tick >= before[-1] + MONITOR, f"{act.words}: nothing could be seen of it yet"
+
+
+def test_the_rule_finds_an_act_that_comes_too_soon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (file,) = [file for file in CERTIFICATES if file.stem == "mirror-lost"]
+    found = json.loads(file.read_text(encoding="utf-8"))
+    found["par"]["plan"] = ["1 sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"]
+    early = tmp_path / "mirror-lost.json"
+    early.write_text(json.dumps(found), encoding="utf-8")
+    with pytest.raises(AssertionError, match="nothing had happened yet"):
+        test_no_act_of_a_fair_plan_precedes_its_symptom(early)
