@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import platform
 import tempfile
@@ -47,6 +48,24 @@ def examine() -> Iterator[Finding]:
     yield from _qt()
     yield from _storage()
     yield _golden()
+    yield _network()
+
+
+def _network() -> Finding:
+    """Classes can be joined without this: it is well in any case."""
+    from app.classroom import discovery
+
+    if not discovery.is_installed():
+        text = say(
+            "classes are joined by code and address; by the code alone: pip install mirrordrill[discovery]"
+        )
+    elif asyncio.run(discovery.answers_itself()):
+        text = say("a class here can be found by its code alone")
+    else:
+        text = say(
+            "a class here cannot be found by its code alone: give its address too, or open the firewall"
+        )
+    return Finding(say("class"), True, text)
 
 
 def _qt() -> Iterator[Finding]:

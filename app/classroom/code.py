@@ -8,7 +8,7 @@ import secrets
 from dataclasses import dataclass
 from typing import Final
 
-from app.words.language import tr
+from app.words.language import mark, tr
 
 LETTERS: Final = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 """Five bits each; without I, L, O and U, which are misread [Crockford's Base32]."""
@@ -19,6 +19,7 @@ FINGERPRINT_LETTERS: Final = 14
 """70 bits of the SHA-256 of the host's certificate: what a computer in between would have to hit."""
 GROUP: Final = 5
 """Letters between two dashes."""
+NEEDS_ADDRESS: Final = mark("the code needs its address, such as XXXXX-XXXXX-XXXXX-XXXXX@192.168.1.5:7443")
 _MISREAD: Final = str.maketrans("ILO", "110", "- ")
 
 
@@ -33,17 +34,19 @@ class Invitation:
     secret: str
     fingerprint: str
     host: str
+    """Empty: the network is asked where the class is (app/classroom/discovery.py)."""
     port: int
     others: tuple[str, ...] = ()
     """HOST:PORT of the other hosts of the class."""
 
     def __str__(self) -> str:
-        return f"{grouped(self.secret + self.fingerprint)}@{','.join(self.addresses)}"
+        code = grouped(self.secret + self.fingerprint)
+        return f"{code}@{','.join(self.addresses)}" if self.host else code
 
     @property
     def addresses(self) -> list[str]:
         """HOST:PORT of each host."""
-        return [address_of(self.host, self.port), *self.others]
+        return [address_of(self.host, self.port), *self.others] if self.host else []
 
 
 def address_of(host: str, port: int) -> str:
@@ -69,8 +72,9 @@ def grouped(code: str) -> str:
 
 
 def invitation(text: str) -> Invitation:
-    """`CODE@HOST:PORT` as it was typed; a class with several hosts has more addresses after commas. Raises NoCode."""
-    typed, _, where = text.strip().rpartition("@")
+    """`CODE@HOST:PORT` as it was typed; a class with several hosts has more addresses after commas. Without an address
+    the network is asked for it. Raises NoCode."""
+    typed, _, where = text.strip().partition("@")
     code = typed.upper().translate(_MISREAD)
     if len(code) != SECRET_LETTERS + FINGERPRINT_LETTERS or not set(code) <= set(LETTERS):
         raise NoCode(
@@ -78,6 +82,8 @@ def invitation(text: str) -> Invitation:
                 "{text!r} is not a join code with its address; expected XXXXX-XXXXX-XXXXX-XXXXX@HOST:PORT"
             ).format(text=text)
         )
+    if not where:
+        return Invitation(code[:SECRET_LETTERS], code[SECRET_LETTERS:], "", 0)
     (host, port), *others = [_address(one.strip()) for one in where.split(",")]
     return Invitation(
         code[:SECRET_LETTERS], code[SECRET_LETTERS:], host, port, tuple(address_of(*one) for one in others)

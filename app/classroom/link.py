@@ -17,9 +17,9 @@ from typing import Final
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
-from app.classroom import certificate
+from app.classroom import certificate, discovery
 from app.classroom.acts import Act
-from app.classroom.code import Invitation
+from app.classroom.code import NEEDS_ADDRESS, Invitation
 from app.classroom.kept import Given, Kept, drawn_seat
 from app.classroom.models import RUNNING
 from app.classroom.shapes import ToSeat, Welcome
@@ -84,9 +84,11 @@ class Link(threading.Thread):
         wait_s, tries, invitation = AGAIN_S[0], 0, self._invitation
         while invitation is not None and not (self._ended or self.refused):
             self._welcome_came = False
+            if not self._where and not await self._look(invitation.fingerprint):
+                continue
             where = self._where[
                 tries % len(self._where)
-            ]  # a host that is gone: the next one has the same class
+            ]  # a host that is gone: the next one has the class too
             try:
                 async with dialling(where) as socket:
                     if not certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
@@ -105,6 +107,17 @@ class Link(threading.Thread):
             if not self._ended:
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
+
+    async def _look(self, fingerprint: str) -> bool:
+        """Whether the network knows where the class is."""
+        if not discovery.is_installed():
+            self._refuse(tr(NEEDS_ADDRESS))
+            return False
+        found = await discovery.find(fingerprint)
+        self._where = [found] if found is not None else []
+        if found is None:
+            await asyncio.sleep(AGAIN_S[0])
+        return found is not None
 
     def _refuse(self, why: str) -> None:
         self.refused = why

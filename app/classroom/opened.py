@@ -8,7 +8,7 @@ import signal
 import socket
 import time
 from asyncio import sslproto
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Coroutine, Generator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -18,7 +18,7 @@ from starlette.applications import Starlette
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 
-from app.classroom import certificate
+from app.classroom import certificate, discovery
 from app.classroom.bus import Bus
 from app.classroom.code import SECRET_LETTERS, Invitation, address_of, fingerprint, new_secret
 from app.classroom.host import Host
@@ -123,13 +123,21 @@ def serve(
         tuple(one for one in there.addresses if one != own),
     )  # fmt: skip
     others = None if nats is None else Bus(nats, invited.fingerprint)
-    asyncio.run(_serve(Host(record, there, others), there, listening, others, lambda: show(str(invited))))
+    announcing = discovery.announce(invited.fingerprint, address, invited.host, port)
+    asyncio.run(
+        _serve(Host(record, there, others), there, listening, others, lambda: show(str(invited)), announcing)
+    )
     if nats:
         record.change_addresses(lambda before: [one for one in before if one != own])
 
 
 async def _serve(
-    host: Host, the_class: Class, listening: socket.socket, others: Bus | None, ready: Callable[[], object]
+    host: Host,
+    the_class: Class,
+    listening: socket.socket,
+    others: Bus | None,
+    ready: Callable[[], object],
+    announcing: Coroutine[None, None, None],
 ) -> None:
     server = server_of(host.app, the_class.certificate, the_class.key)
     loop = asyncio.get_running_loop()
@@ -139,9 +147,12 @@ async def _serve(
         await others.dial()
     host.begin()
     ready()  # the port is open: who dials now waits for the loop
+    announced = asyncio.create_task(announcing)
     try:
         await server.serve(sockets=[listening])
     finally:
+        announced.cancel()
+        await asyncio.gather(announced, return_exceptions=True)
         await host.end()
 
 

@@ -16,7 +16,7 @@ from websockets.asyncio.client import ClientConnection
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate
-from app.classroom.code import Invitation
+from app.classroom.code import NEEDS_ADDRESS, Invitation
 from app.classroom.join import NotJoined
 from app.classroom.kept import folder_of, token_of
 from app.classroom.link import AGAIN_S, dialling
@@ -83,6 +83,9 @@ class Member(threading.Thread):
         wait_s = AGAIN_S[0]
         while not self._ended:
             try:
+                if not self._invitation.addresses:  # a team is looked for nowhere
+                    self._refuse(tr(NEEDS_ADDRESS))
+                    return
                 async with dialling(self._invitation.addresses[0]) as socket:
                     if not certificate.matches(
                         socket.transport.get_extra_info("ssl_object"), self._invitation

@@ -25,7 +25,7 @@ def test_another_certificate_has_another_code() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA", "AAAAA@host:1", "A" * 20 + "@h:0"]
+    "text", ["", "@", "ABCDE", "AAAAA-AAAAA-AAAAA-AAAAA@host", "AAAAA@host:1", "A" * 20 + "@h:0"]
 )
 def test_what_is_no_code_is_refused_with_a_sentence(text: str) -> None:
     with pytest.raises(NoCode, match="expected"):
