@@ -41,7 +41,11 @@ class Admission:
         """*lines*: the seats that the host knows, by number; new ones are added."""
         self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
         self._played = played(the_class, scenario).digest
-        self._groups = plan.of_text(the_class.plan) if the_class.plan else None
+        self._plan = plan.of_text(the_class.plan) if the_class.plan else None
+        self._drawn = 0
+        """Seats that were drawn into a group."""
+        if self._plan is not None:
+            self._drawn = sum(not self._plan.group_of(line.name) for line in lines.values())
         self._gate = Gate(time.monotonic)
 
     async def admit(self, first: wire.Join | wire.Resume, address: str) -> SeatState:
@@ -93,10 +97,21 @@ class Admission:
             raise Refused(tr("a name needs printable characters"))
         made = Seat(
             name=name.strip(), token_hash=token_hash, consent=consent, acknowledged=0, tick=0,
-            group_name=self._groups.group_of(name.strip()) if self._groups is not None else "",
+            group_name=self._group_of(name.strip()),
         )  # fmt: skip
         seat = await self._writer.seat(made)
         return self._lines.setdefault(seat.id, state_of(seat))
+
+    def _group_of(self, name: str) -> str:
+        """As the plan has it: by name, or drawn."""
+        plan = self._plan
+        if plan is None:
+            return ""
+        if found := plan.group_of(name):
+            return found
+        drawn = plan.drawn_group(self._class.code, self._drawn)
+        self._drawn += bool(drawn)
+        return drawn
 
     async def _elsewhere(self, find: Callable[[Key], Seat | None], what: Key) -> SeatState | None:
         """A seat that is in the record alone: another host has taken it in, or the answer of the database was lost."""

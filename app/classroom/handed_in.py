@@ -7,7 +7,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -51,6 +51,8 @@ class Checked:
     """As of the board; None where nothing could be played."""
     problem: str
     """What does not follow from the inputs; empty: all of it does."""
+    group: str = ""
+    """In which the seat was, where an exported class says so."""
 
 
 # --- writing ------------------------------------------------------------------------------------------------
@@ -90,7 +92,7 @@ def archive(record: Record) -> bytes:
                 for row in run.drill.report()["questions"]
             ]
             board.append({"seat": seat.id, "name": seat.name, "verdict": found})
-            told = {"seat": seat.id, "name": seat.name, "consent": seat.consent}
+            told = {"seat": seat.id, "name": seat.name, "group": seat.group_name, "consent": seat.consent}
             lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
             out.writestr(f"{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
         out.writestr(BOARD, json.dumps(board, ensure_ascii=False, indent=1))
@@ -150,7 +152,7 @@ def _of_archive(raw: bytes, file: str) -> Iterator[Checked]:
         told = _object(head)
         given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
         what, acts = kept.parse(given + b"\n" + log, f"{file}/{name}")
-        found = _of_log(f"{file}/{name}", what, acts)
+        found = replace(_of_log(f"{file}/{name}", what, acts), group=str(told.get("group") or ""))
         claim = claims.pop(what.seat, None)
         yield found if found.problem else _compared(found, claim)
     for seat, claim in claims.items():
@@ -175,7 +177,7 @@ def _compared(found: Checked, claim: dict[str, object] | None) -> Checked:
     """*found* beside what the board in the same archive says of it."""
     said = claim.get("verdict") if claim is not None else None
     if not isinstance(said, dict) or found.verdict is None:
-        return Checked(found.file, found.seat, found.name, found.verdict, tr("it is not on the board"))
+        return replace(found, problem=tr("it is not on the board"))
     other = [(name, value) for name, value in found.verdict.items() if said.get(name) != value]
     if not other:
         return found
@@ -183,7 +185,7 @@ def _compared(found: Checked, claim: dict[str, object] | None) -> Checked:
     problem = tr("{what} is {said} on the board, and {found} follows from the log").format(
         what=name, said=said.get(name), found=value
     )
-    return Checked(found.file, found.seat, found.name, found.verdict, problem)
+    return replace(found, problem=problem)
 
 
 def _of_log(file: str, what: Given, acts: list[Act]) -> Checked:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import tomllib
 from pathlib import Path
 from typing import Annotated, Literal
@@ -47,7 +48,7 @@ class People(Part):
     """[[group]]: who joins with one of these names is in it."""
 
     name: Group
-    people: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)]
+    people: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
 
 
 class Plan(Part):
@@ -64,6 +65,8 @@ class Plan(Part):
     clock: float | None = Field(default=None, gt=0, le=1000)
     """Simulated seconds a second of a class clock; None: each seat has its own pace."""
     groups: Annotated[tuple[People, ...], Field(strict=False, alias="group", max_length=200)] = ()
+    draw_groups: bool = False
+    """Whether those whom no group names are drawn into one: two lesson plans are compared so."""
     injects: Annotated[tuple[Inject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
     messages: Annotated[tuple[Message, ...], Field(strict=False, alias="message", max_length=200)] = ()
 
@@ -80,6 +83,19 @@ class Plan(Part):
         """The group that was prepared for the person of that name; empty: none."""
         found = (one.name for one in self.groups if name.casefold() in map(str.casefold, one.people))
         return next(found, "")
+
+    def drawn_group(self, key: str, place: int) -> str:
+        """The group of the seat that is the *place*-th to be drawn, from 0; *key* belongs to the class.
+
+        Permuted blocks of twice as many seats as there are groups: whenever the class ends, no group has more than two
+        seats more than another, and nobody can tell who is next.
+        """
+        if not (self.draw_groups and self.groups):
+            return ""
+        block = [one.name for one in self.groups] * 2
+        number, within = divmod(place, len(block))
+        random.Random(f"{key} {number}").shuffle(block)
+        return block[within]
 
 
 def of_text(text: str) -> Plan:

@@ -29,11 +29,19 @@ SEATS_EACH: Final = 4
 """Seats for which a process more is worth its start. Assumed."""
 
 
+COMPARED: Final = {
+    "lesson": "the class whose groups are compared",
+    "pre": "the class that was held before it",
+    "post": "the class that was held after it",
+    "retention": "the class that was held some weeks later",
+}
+
+
 def add_to(command: Commands) -> None:
     parser = command("class", "a class: hold one, take part in one, check what came of it")
     does = parser.add_subparsers(
         dest="class_command",
-        metavar="host|join|team|console|hand-out|export|report|erase|verify",
+        metavar="host|join|team|console|hand-out|export|report|compare|erase|verify",
         required=True,
     )
 
@@ -115,6 +123,16 @@ def add_to(command: Commands) -> None:
         "--names", action="store_true", help="people by name instead of by their seat's number"
     )
     report.add_argument("--pdf", action="store_true", help="each page as PDF too")
+
+    compare = add("compare", "what groups came to before, after and weeks later, from exported classes")
+    compare.set_defaults(do=_compare)
+    for name, what in COMPARED.items():
+        compare.add_argument(f"--{name}", required=name != "retention", metavar="FILE", help=what)
+    compare.add_argument(
+        "--out", required=True, metavar="FILE", help="a .csv file: means, differences, chance"
+    )
+    compare.add_argument("--people", metavar="FILE", help="a .csv file: one line a person")
+    compare.add_argument("--names", action="store_true", help="people by name instead of a number")
 
     erase = add(
         "erase", "remove people from the record of a class: names, acts, tokens, what was said to them"
@@ -377,6 +395,24 @@ def _report(options: argparse.Namespace) -> int:
         return report.archive(debrief.reviewed(logs, seats), key, options.names, options.pdf)
 
     return _written(options, made)
+
+
+def _compare(options: argparse.Namespace) -> int:
+    from app.classroom import trial
+    from app.classroom.kept import NoLog
+    from app.files.run_files import NoRun
+
+    later = Path(options.retention) if options.retention is not None else None
+    try:
+        found = trial.people(Path(options.lesson), Path(options.pre), Path(options.post), later)
+        whole_file.write(Path(options.out), trial.analysis_csv(trial.compared(found)))
+        if options.people is not None:
+            whole_file.write(Path(options.people), trial.people_csv(found, options.names))
+    except (NoLog, NoRun) as problem:
+        raise Unusable(str(problem)) from problem
+    except OSError as problem:
+        raise Unusable(f"{options.out} cannot be written: {problem.strerror}") from problem
+    return AS_ASKED
 
 
 def _erase(options: argparse.Namespace) -> int:

@@ -1,0 +1,154 @@
+"""Two ways to teach compared: what the people of a class came to before, after, and some weeks later, by their group.
+
+Groups are drawn when seats join (`draw_groups` of a plan), so that what differs is what the groups were taught. Every
+score is that of the run played again. No more is concluded than a table can hold: how many, how far apart, how likely
+by chance alone.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from pathlib import Path
+from statistics import fmean, variance
+from typing import Final
+
+from app.classroom.handed_in import Checked, checked
+from app.classroom.kept import NoLog
+from app.export.sheets import as_csv
+from app.words.language import tr
+
+SHUFFLES: Final = 10_000
+"""Ways to deal the people out that are tried: the chance is right to about 0.005. Our own choice."""
+SEED: Final = 1
+PEOPLE_MIN: Final = 2
+"""Of each group, so that it has a spread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """What one came to; None: not taken, or without points."""
+
+    name: str
+    group: str
+    pre: float | None
+    post: float | None
+    retention: float | None
+
+    @property
+    def gain(self) -> float | None:
+        return None if self.pre is None or self.post is None else self.post - self.pre
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """One measure in two groups."""
+
+    measure: str
+    groups: tuple[str, str]
+    counts: tuple[int, int]
+    means: tuple[float, float]
+    difference: float
+    """Of the first from the second."""
+    standardised: float | None
+    """The same in pooled standard deviations, corrected for small groups [Hedges 1981]; None: nothing varies."""
+    chance: float
+    """Share of random divisions into groups of these sizes whose difference is at least as large, either way."""
+
+
+def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -> list[Person]:
+    """Everyone who has a group in *lesson*, by name, from exported classes. Raises NoLog, also for what was altered."""
+    groups = {one.name: one.group for one in _honest(lesson) if one.group}
+    if not groups:
+        raise NoLog(tr("{file}: no seat has a group").format(file=lesson))
+    scores = [_scores(file) if file is not None else {} for file in (pre, post, retention)]
+    return [
+        Person(name, groups[name], *(told.get(name.casefold()) for told in scores)) for name in sorted(groups)
+    ]
+
+
+def compared(found: Sequence[Person]) -> list[Comparison]:
+    """Each measure of each two groups that have people enough."""
+    made = []
+    for measure in ("pre", "post", "gain", "retention"):
+        values: dict[str, list[float]] = {}
+        for one in found:
+            value = getattr(one, measure)
+            if value is not None:
+                values.setdefault(one.group, []).append(value)
+        for pair in combinations(sorted(values), 2):
+            first, second = (values[group] for group in pair)
+            if min(len(first), len(second)) >= PEOPLE_MIN:
+                made.append(_comparison(measure, pair, first, second))
+    return made
+
+
+def people_csv(found: Iterable[Person], names: bool) -> str:
+    rows = (
+        (one.name if names else number, one.group, one.pre, one.post, one.gain, one.retention)
+        for number, one in enumerate(found, 1)
+    )
+    return as_csv(("person", "group", "pre", "post", "gain", "retention"), rows)
+
+
+def analysis_csv(found: Iterable[Comparison]) -> str:
+    head = (
+        "measure", "group", "other_group", "people", "other_people", "mean", "other_mean", "difference",
+        "standardised_difference", "chance",
+    )  # fmt: skip
+    rows = (
+        (
+            one.measure, *one.groups, *one.counts, *(round(mean, 2) for mean in one.means),
+            round(one.difference, 2), None if one.standardised is None else round(one.standardised, 3),
+            round(one.chance, 4),
+        )
+        for one in found
+    )  # fmt: skip
+    return as_csv(head, rows)
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _honest(file: Path) -> list[Checked]:
+    found = list(checked(file))
+    wrong = [f"{one.name}: {one.problem}" for one in found if one.problem]
+    if wrong:
+        raise NoLog(f"{file}: " + "; ".join(wrong))
+    return found
+
+
+def _scores(file: Path) -> Mapping[str, float]:
+    return {
+        one.name.casefold(): score
+        for one in _honest(file)
+        if one.verdict is not None and (score := one.verdict["score"]) is not None
+    }
+
+
+def _comparison(
+    measure: str, groups: tuple[str, str], first: Sequence[float], second: Sequence[float]
+) -> Comparison:
+    difference = fmean(second) - fmean(first)
+    left = len(first) + len(second) - 2
+    pooled = math.sqrt(((len(first) - 1) * variance(first) + (len(second) - 1) * variance(second)) / left)
+    standardised = None if pooled == 0.0 else difference / pooled * (1.0 - 3.0 / (4.0 * left - 1.0))
+    return Comparison(
+        measure, groups, (len(first), len(second)), (fmean(first), fmean(second)), difference, standardised,
+        _chance(first, second),
+    )  # fmt: skip
+
+
+def _chance(first: Sequence[float], second: Sequence[float]) -> float:
+    """By shuffling; the division that was drawn is one of those that count [Phipson and Smyth 2010]."""
+    everyone, chance = [*first, *second], random.Random(SEED)
+    seen = abs(fmean(second) - fmean(first))
+    beyond = 0
+    for _ in range(SHUFFLES):
+        chance.shuffle(everyone)
+        drawn = abs(fmean(everyone[len(first) :]) - fmean(everyone[: len(first)]))
+        beyond += drawn >= seen - 1e-9
+    return (beyond + 1) / (SHUFFLES + 1)

@@ -1,0 +1,138 @@
+"""Groups drawn by chance, and what they came to before, after and weeks later."""
+
+from __future__ import annotations
+
+import csv
+import zipfile
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from app import cli
+from app.classroom import handed_in
+from app.classroom.acts import Act
+from app.classroom.kept import NoLog
+from app.classroom.models import Seat
+from app.classroom.opened import new_class
+from app.classroom.plan import Plan
+from app.classroom.record import Record
+from app.classroom.trial import Person, compared, people
+from engine.drill.running.drill import Drill
+from tests.class_process import Stranger, hosted, join
+from tests.shipped import shipped
+
+PLAN = """
+scenario = "planned-failover"
+mode = "practice"
+draw_groups = true
+[[group]]
+name = "maps"
+people = ["Zoe"]
+[[group]]
+name = "lists"
+"""
+
+
+def plan() -> Plan:
+    return Plan.model_validate(
+        {"scenario": "x", "mode": "lab", "draw_groups": True, "group": [{"name": "a"}, {"name": "b"}]}
+    )
+
+
+@pytest.mark.parametrize("key", ["one", "two", "three"])
+def test_however_many_come_no_group_is_more_than_two_ahead(key: str) -> None:
+    drawn = [plan().drawn_group(key, place) for place in range(41)]
+    for end in range(len(drawn)):
+        count = Counter(drawn[:end])
+        assert abs(count["a"] - count["b"]) <= 2
+    assert drawn == [plan().drawn_group(key, place) for place in range(41)], (
+        "a host that begins again goes on"
+    )
+    assert drawn != [plan().drawn_group(f"{key}'", place) for place in range(41)]
+    assert plan().model_copy(update={"draw_groups": False}).drawn_group(key, 0) == ""
+
+
+def test_seats_are_drawn_as_they_join_and_stay_where_they_are(tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(PLAN)
+    database = tmp_path / "class.sqlite"
+
+    def come(*names: str) -> None:
+        for name in names:
+            with Stranger(host.invited) as seat:
+                seat.asks(join(host.invited, name, f"{name:x<32}"), "welcome")
+
+    def groups() -> dict[str, str]:
+        record = Record(str(database), new=False)
+        found = {seat.name: seat.group_name for seat in record.seats()}
+        record.close()
+        return found
+
+    with hosted(database, "--plan", tmp_path / "plan.toml") as host:
+        come("Zoe", "p1", "p2", "p3")
+        before = groups()
+        host.kill()
+        host.start()
+        come("p1", "p4")
+    assert groups() | before == groups()
+    assert groups()["Zoe"] == "maps", "by name"
+    assert Counter(group for name, group in groups().items() if name != "Zoe") == {"maps": 2, "lists": 2}
+
+
+def test_a_difference_is_told_with_its_size_and_its_chance() -> None:
+    far = [Person(f"a{n}", "a", 50.0, 60.0 + n, None) for n in range(6)]
+    far += [Person(f"b{n}", "b", 50.0, 80.0 + n, None) for n in range(6)]
+    found = {one.measure: one for one in compared(far)}
+    assert set(found) == {"pre", "post", "gain"}
+    assert found["post"].difference == pytest.approx(20.0)
+    assert found["post"].standardised == pytest.approx(20.0 / 1.8708 * (1 - 3 / 39), rel=1e-3)
+    assert found["post"].chance == pytest.approx(2 / 924, abs=0.002)  # 12 people in two groups of 6
+    assert (found["pre"].standardised, found["pre"].chance) == (None, 1.0)
+    assert compared(far[:7]) == [], "one person has no spread"
+
+
+def exported(folder: Path, name: str, seconds: dict[str, int], group: dict[str, str]) -> Path:
+    """A class in which everybody fails over at a moment of their own, as `class export` writes it."""
+    scenario = shipped("planned-failover")
+    record = Record(str(folder / f"{name}.sqlite"))
+    record.begin(new_class(scenario, Plan(scenario=scenario.name, mode="practice"), ""))
+    for person, second in seconds.items():
+        seat = Seat(name=person, token_hash=person, group_name=group.get(person, ""))
+        record.keep([seat], {})
+        drill, acts = Drill(scenario), list[Act]()
+        for at, line in (
+            (second, "sql SERVER_A ALTER DATABASE Northwind SET PARTNER OFF"),
+            (second + 1, "finish"),
+        ):
+            drill.advance_to(at * 100)
+            drill.do(line)
+            acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
+        record.keep([], {seat.id: acts})
+    file = folder / f"{name}.zip"
+    file.write_bytes(handed_in.archive(record))
+    record.close()
+    return file
+
+
+def test_exported_classes_become_two_tables(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = ["Ann", "Ben", "Cem", "Dan"]
+    group = dict(zip(names, "abab", strict=True))
+    files = [exported(tmp_path, name, dict.fromkeys(names, 10), group) for name in ("lesson", "pre", "post")]
+    out, rows = tmp_path / "analysis.csv", tmp_path / "people.csv"
+    words = [f"--{name}={file}" for name, file in zip(("lesson", "pre", "post"), files, strict=True)]
+    assert cli.main(["class", "compare", *words, f"--out={out}", f"--people={rows}"], lambda _: 0) == 0
+    table = list(csv.DictReader(rows.read_text().splitlines()))
+    assert [row["group"] for row in table] == ["a", "b", "a", "b"]
+    assert not any(name in rows.read_text() for name in names)
+    analysis = list(csv.DictReader(out.read_text().splitlines()))
+    assert [row["measure"] for row in analysis] == ["pre", "post", "gain"]
+    assert {row["difference"] for row in analysis} == {"0.0"}
+    without = exported(tmp_path, "without", {"Ann": 10}, {})
+    with pytest.raises(NoLog, match="no seat has a group"):
+        people(without, without, without)
+    forged = tmp_path / "forged.zip"
+    with zipfile.ZipFile(files[2]) as old, zipfile.ZipFile(forged, "w") as new:
+        for member in old.namelist():
+            new.writestr(member, old.read(member).replace(b'"score": ', b'"score": 1'))
+    assert cli.main(["class", "compare", *words[:2], f"--post={forged}", f"--out={out}"], lambda _: 0) == 2
+    assert "on the board" in capsys.readouterr().err
