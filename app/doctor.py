@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import platform
 import tempfile
@@ -53,6 +52,8 @@ def examine() -> Iterator[Finding]:
 
 def _network() -> Finding:
     """Classes can be joined without this: it is well in any case."""
+    import asyncio  # a tenth of a second, which no start waits for
+
     from app.classroom import discovery
 
     if not discovery.is_installed():

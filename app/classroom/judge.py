@@ -39,9 +39,11 @@ class Judge:
         self._workers.close()
 
     def add(self, number: int, new: Sequence[Act]) -> None:
-        """Acts of a seat that are to be judged."""
+        """Acts of a seat that are to be judged; those that are waiting already may be among them, as the record was
+        read while another host wrote to it."""
         place = self._workers.place(number)
-        self._unjudged[place].setdefault(number, []).extend(new)
+        acts = {act.number: act for act in (*self._unjudged[place].get(number, ()), *new)}
+        self._unjudged[place][number] = [acts[one] for one in sorted(acts)]
         self._to_do[place].set()
 
     async def run(self, place: int) -> None:

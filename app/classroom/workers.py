@@ -60,7 +60,7 @@ def _played(seat: int, acts: Sequence[Act]) -> Rerun | None:
     if not acts or acts[0].number == 1:
         _runs[seat] = _unplayed.fork()
     run = _runs.get(seat)
-    if run is None or (acts and acts[0].number != run.acts + 1):
+    if run is None or [act.number for act in acts] != list(range(run.acts + 1, run.acts + 1 + len(acts))):
         return None
     run.play(acts)
     return run

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import csv
 import io
 import json
+import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +18,13 @@ from app import cli
 from app.classroom import handed_in
 from app.classroom.acts import Act
 from app.classroom.handed_in import Checked, checked
+from app.classroom.judge import Judge
 from app.classroom.kept import Given, Kept, NoLog
 from app.classroom.models import Instruction, Seat
 from app.classroom.opened import AnotherClass, new_class, taken_up
 from app.classroom.plan import Plan
 from app.classroom.record import NoRecord, Record
+from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario
@@ -261,3 +265,36 @@ def test_what_the_host_computes_is_what_the_whole_drill_comes_to(name: str, mode
         whole.play([act])
         quick.play([act])
         assert quick.verdict() == whole.verdict(), act
+
+
+@pytest.mark.parametrize("portions", [((0, 3), (1, 5)), ((2, 4), (0, 5)), ((0, 2), (3, 5)), ((0, 5), (0, 5))])
+def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
+    portions: tuple[tuple[int, int], ...], scenario: Scenario, log: list[Act]
+) -> None:
+    """As they do where the record is read while another host writes to it."""
+
+    async def judged() -> Verdict:
+        found: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+
+        async def log_of(number: int) -> list[Act]:
+            return log[: portions[-1][1]]
+
+        async def take(number: int, verdict: Verdict) -> None:
+            if not found.done():
+                found.set_result(verdict)
+
+        judge = Judge(new_class(scenario, Plan(scenario=NAME, mode="practice"), ""), log_of, take)
+        for first, last in portions:
+            judge.add(0, log[first:last])
+        running = asyncio.create_task(judge.run(0))
+        try:
+            return await asyncio.wait_for(found, 60)
+        finally:
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
+            judge.close()
+            while any("ExecutorManager" in type(one).__name__ for one in threading.enumerate()):
+                await asyncio.sleep(0.01)  # a host does not wait for its workers
+
+    assert len(log) >= portions[-1][1]
+    assert asyncio.run(judged()) == verdict(scenario, scenario.seed, "practice", log[: portions[-1][1]])
