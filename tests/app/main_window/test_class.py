@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from pytestqt.qtbot import QtBot
 
 from app.classroom import handed_in
 from app.classroom.code import invitation
+from app.classroom.kept import handed_out
 from app.classroom.record import Record
 from app.classroom.shapes import State
 from app.main_window.assembly import Assembly
@@ -96,7 +98,7 @@ def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot
 
 
 def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
-    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch
+    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     window = hands.window
     classes = classes_of(window)
@@ -112,6 +114,13 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
         qtbot.waitUntil(lambda: "1 connected" in board.state.text(), timeout=WAIT_MS)
         board.freeze.click()
         qtbot.waitUntil(lambda: "Not frozen yet: Cem." in board.state.text(), timeout=WAIT_MS)
+    report, begun = tmp_path / "report.zip", tmp_path / "class.seat"
+    board.report_wanted.emit(str(report), True)
+    qtbot.waitUntil(lambda: "The report is saved in" in board.state.text(), timeout=WAIT_MS)
+    with zipfile.ZipFile(report) as saved:
+        assert "Cem" in saved.read("class.html").decode()
+    board.hand_out_wanted.emit(str(begun))
+    assert handed_out(begun).scenario == "planned-failover"
     board.end.click()
     assert window.irrevocable.box is not None
     hands.say_yes()
