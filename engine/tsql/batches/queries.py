@@ -14,7 +14,7 @@ from engine.tsql.batches import constraints, sources, tables
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import ColumnDefinition
-from engine.tsql.language.lexer import quote
+from engine.tsql.language.lexer import quote, tokens_of
 from engine.tsql.language.outputs import Output
 from engine.tsql.query.planner import plan_statement
 from engine.tsql.query.plans import UNNAMED, Plan, TableRef
@@ -33,9 +33,24 @@ def run(machine: Machine, statement: s.Query) -> None:
             machine.add_result(machine.select(plan)[0], (), plan.kinds)
         return
     machine.touched = []
+    if statement.output is not None:
+        _check_tables(plan.kind, statement.output)
     _QUERIES[plan.kind](machine, plan)
     if statement.output is not None and plan.target is not None:
         _output(machine, plan.target, statement.output)
+
+
+_ABSENT: Final = {"insert": "deleted", "delete": "inserted"}
+"""The table that the OUTPUT clause of a statement has not got [DOC: OUTPUT clause]."""
+
+
+def _check_tables(kind: str, output: Output) -> None:
+    """Raises 4104 for a column of the table that there is not, before a row is touched."""
+    tokens = tokens_of(output.columns)
+    for place in range(len(tokens) - 2):
+        table, dot, column = tokens[place : place + 3]
+        if table.text.strip('[]"').lower() == _ABSENT.get(kind) and dot.is_op("."):
+            raise SqlError(4104, f"{table.text}.{column.text}")
 
 
 def _output(machine: Machine, target: TableRef, output: Output) -> None:
