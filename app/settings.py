@@ -49,6 +49,8 @@ BEFORE_CONTRAST: Final = Key("look/before_contrast", "")
 """The theme to which the key for high contrast goes back."""
 PLAYER: Final = Key("export/player", "")
 """Name on exported debriefs; empty: that of the account."""
+REFLECT_FIRST: Final = Key("debrief/reflect_first", False)
+"""Whether a person says what they think of a run before its points are shown."""
 TOUR_SEEN: Final = Key("help/tour_seen", False)
 NOTES: Final = Key("topology/notes", "{}")
 """JSON: scenario -> [[text, x, y]], what the user has stuck on the canvas."""

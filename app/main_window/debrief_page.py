@@ -18,6 +18,7 @@ from app.export.pdf import NoPdf, write_pdf
 from app.export.source import Source
 from app.files import certificates, run_files, whole_file
 from app.files.run_files import NoRun
+from app.learning.reflection import Reflection
 from app.main_window import signature
 from app.main_window.finish_moment import FinishMoment
 from app.main_window.library import Library
@@ -25,7 +26,7 @@ from app.main_window.navigation import Navigation
 from app.main_window.play import Play
 from app.main_window.quarantine import Gate
 from app.main_window.session import Session
-from app.settings import WindowSettings
+from app.settings import REFLECT_FIRST, WindowSettings
 from app.storage import Profile, RunId, StorageProblem
 from app.views.debrief import Debrief
 from app.views.debrief.page import ended
@@ -77,6 +78,8 @@ class Debriefing(QObject):
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
         """Of the run in the profile."""
+        self._asks = False
+        """What the person thinks of the run is asked before anything is shown."""
         self.moment = FinishMoment(notice, self)
         play.began.connect(self.moment.drop)
         session.finished.connect(self._show_finished)
@@ -86,6 +89,8 @@ class Debriefing(QObject):
         page.watch_wanted.connect(self._look_back)
         page.account_wanted.connect(self._work_out)
         page.best_wanted.connect(self._watch_best)
+        page.reflected.connect(self._reflected)
+        page.reflect_first.connect(partial(store.set, REFLECT_FIRST))
         page.export_wanted.connect(self.export)
         page.left.connect(navigation.show_home)
         page.history_wanted.connect(navigation.show_history)
@@ -101,6 +106,7 @@ class Debriefing(QObject):
         self._drill = self._session.live
         self._scenario = self._drill.scenario if self._drill is not None else None
         self._run_id = self._play.run_id
+        self._asks = bool(report["score"]["scored"]) and self._store.get(REFLECT_FIRST)
         asked = self._drill is not None and self._drill.ended_by is End.ASKED
         if asked or not self._navigation.on_desk:
             self._show(report)
@@ -109,6 +115,7 @@ class Debriefing(QObject):
 
     def show_old(self, run_id: int) -> None:
         """The debrief of a finished run of the profile."""
+        self._asks = False
         profile = self._profile
         if profile is None:
             return
@@ -130,6 +137,7 @@ class Debriefing(QObject):
 
     def open_file(self, file: Path) -> None:
         """Look back on a run that was written as JSON; whether it plays again to the same states is said."""
+        self._asks = False
         try:
             report, text = run_files.read(file)
         except NoRun as problem:
@@ -226,9 +234,31 @@ class Debriefing(QObject):
         scenario = self._scenario
         has_solution = scenario is not None and bool(scenario.solution)
         review = self._source.review if self._source is not None else None
-        self._page.show_report(report, scenario is not None, has_solution, review, self._account)
+        self._page.show_report(
+            report, scenario is not None, has_solution, review, self._account,
+            self._reflection(), self._asks, self._store.get(REFLECT_FIRST),
+        )  # fmt: skip
         self._navigation.go_to(self._page, str(report.get("title") or report["scenario"]))
         self._page.setFocus()
+
+    def _reflection(self) -> Reflection | None:
+        if self._profile is None or self._run_id is None:
+            return None
+        try:
+            return self._profile.reflection(self._run_id)
+        except StorageProblem:
+            return None
+
+    def _reflected(self, reflection: Reflection | None) -> None:
+        """The person has said what they think, or nothing: now the points are shown."""
+        self._asks = False
+        if reflection is not None and self._profile is not None and self._run_id is not None:
+            try:
+                self._profile.keep_reflection(self._run_id, reflection)
+            except StorageProblem as problem:
+                self._notice.warn(str(problem))
+        if self._report is not None:
+            self._show_page(self._report)
 
     # --- what can be done with it -----------------------------------------------------------------------------
 

@@ -17,7 +17,7 @@ def finished(db: sqlite3.Connection, run_id: RunId) -> None:
     if status != FINISHED:
         raise ValueError(f"run {run_id} is {status}")
     _leave_tree(db, run_id)
-    for table in ("line", "checkpoint", "result"):
+    for table in ("line", "checkpoint", "result", "reflection"):
         db.execute(f"DELETE FROM {table} WHERE run_id = ?", (run_id,))
     db.execute("DELETE FROM run WHERE id = ?", (run_id,))
 

@@ -9,7 +9,8 @@ from types import TracebackType
 from typing import Self
 
 from app.files.folders import default_folder
-from app.storage import branches, deletion, mark, results, runs
+from app.learning.reflection import Reflection
+from app.storage import branches, deletion, mark, reflections, results, runs
 from app.storage.branches import StoredBranch
 from app.storage.database import Database, check, open_database
 from app.storage.results import ResultRow
@@ -195,6 +196,16 @@ class Profile:
         """Every run of the tree to which a run belongs, parents first; empty if it belongs to none."""
         with self._database.transaction() as db:
             return branches.tree(db, run_id)
+
+    def keep_reflection(self, run_id: RunId, reflection: Reflection) -> None:
+        """What the person thought of a run before its points were shown."""
+        with self._database.transaction() as db:
+            reflections.keep(db, run_id, reflection)
+
+    def reflection(self, run_id: RunId) -> Reflection | None:
+        """None: the person was not asked, or passed it over."""
+        with self._database.transaction() as db:
+            return reflections.of_run(db, run_id)
 
     def faults(self) -> list[str]:
         """Everything wrong with the stored data, by SQLite's full check and the journals' checksums."""

@@ -49,12 +49,19 @@ TABLES: Final[Mapping[str, Mapping[str, type]]] = {
         "hints": int,  # layers that were opened
         "report_json": str,
     },
+    # What a person thought of a run before its points were shown.
+    "reflection": {
+        "run_id": int,
+        "happened": str,
+        "otherwise": str,  # what the person would do another time
+        "expected_score": float,  # 0-100; NULL where none was given
+    },
     # Unsaved text of one window.
     "draft": {"key": str, "text": str},
     "setting": {"key": str, "value_json": str},
 }
 """Table -> its columns in order, with the type of their values."""
-NULLABLE: Final = frozenset({("branch", "parent_id"), ("result", "score")})
+NULLABLE: Final = frozenset({("branch", "parent_id"), ("result", "score"), ("reflection", "expected_score")})
 LONG: Final = frozenset({"line", "checkpoint"})
 """Tables with many rows of each run."""
 

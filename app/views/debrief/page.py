@@ -17,12 +17,14 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.learning.reflection import Reflection
 from app.view_models.course import Span, course_of
 from app.views.debrief import answers, par, story
 from app.views.debrief.failovers import Failover, attempt, missing
 from app.views.debrief.mistakes import mistakes
 from app.views.debrief.parts import Points, ScoreRing, card, label, muted
 from app.views.debrief.reference import reference
+from app.views.debrief.reflection import ReflectionForm, choice, told
 from app.widgets.strip import Strip
 from app.words import formatting
 from app.words.language import mark, tr
@@ -74,6 +76,10 @@ class Debrief(QScrollArea):
     branches_wanted = Signal()
     export_wanted = Signal(str)
     """Kind of file, of `EXPORTS`."""
+    reflected = Signal(object)
+    """A `Reflection` before the points are shown; None: passed over."""
+    reflect_first = Signal(bool)
+    """Whether the person wants to be asked first."""
     left = Signal()
     history_wanted = Signal()
 
@@ -86,6 +92,8 @@ class Debrief(QScrollArea):
         self._review: Review | None = None
         self._account: Account | None = None
         self._can_retry = self._has_solution = False
+        self._reflection: Reflection | None = None
+        self._asks = self._asks_first = False
         self._moment_s: float | None = None
         self._retry_here = QPushButton()
         self._build()
@@ -97,11 +105,16 @@ class Debrief(QScrollArea):
         has_solution: bool,
         review: Review | None = None,
         account: Account | None = None,
+        reflection: Reflection | None = None,
+        asks: bool = False,
+        asks_first: bool = False,
     ) -> None:
         """Show *report*; trying again needs the scenario, and *review* that the run can be played again.
 
-        *account*: what each act and wait cost, where that was worked out.
+        *account*: what each act and wait cost, where that was worked out. *reflection*: what the person thought of the
+        run; with *asks* that is asked now, and nothing else is shown. *asks_first*: it is asked after every run.
         """
+        self._reflection, self._asks, self._asks_first = reflection, asks, asks_first
         self._report, self._can_retry, self._has_solution = report, can_retry, has_solution
         self._review, self._account = review, account
         self._moment_s = None
@@ -147,7 +160,15 @@ class Debrief(QScrollArea):
 
     def _parts(self, report: Report) -> Iterator[QWidget]:
         review = self._review
+        if self._asks:
+            yield label(str(report.get("title") or report["scenario"]), 1.8, bold=True)
+            form = ReflectionForm()
+            form.answered.connect(self.reflected)
+            yield card(tr("Before the points are shown"), form)
+            return
         yield self._head(report)
+        if self._reflection is not None:
+            yield card(tr("What you thought of it"), *told(self._reflection, report["score"]["total"]))
         if report.get("failed_parts"):
             yield muted(missing(report["failed_parts"]))
         planned = story.goals(report)
@@ -170,7 +191,9 @@ class Debrief(QScrollArea):
         if report.get("attempts"):
             yield card(tr("Failed failover attempts"), *[attempt(row) for row in report["attempts"]])
         if report["score"]["scored"]:
-            yield card(tr("Score by rule"), self._score(report))
+            ask = choice(self._asks_first)
+            ask.toggled.connect(self.reflect_first)
+            yield card(tr("Score by rule"), self._score(report), ask)
         asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
         if asked:
             yield card(tr("Questions"), *[answers.question(row) for row in asked], *answers.sureness(asked))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 from PySide6.QtCore import Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QWidget
+from PySide6.QtWidgets import QCheckBox, QLabel, QPushButton, QWidget
 
 from app.host.search import STATE_KINDS
+from app.learning.reflection import Reflection
 from app.storage import Profile
 from app.view_models.offers import Target
+from app.views.debrief.parts import ScoreRing
+from app.views.debrief.reflection import ReflectionForm
 from engine.model import Role
 from tests.app.main_window.conftest import Hands, open_menus
 from tests.open_window import OpenWindow
@@ -207,3 +210,43 @@ def test_trying_again_from_a_moment_and_the_reference_solution(hands: Hands, pro
     hands.click(window.replay.bar.leave)
     assert window.pages.currentWidget() is window.debrief
     assert len(profile.results()) == 2  # nobody's own run
+
+
+def test_whoever_wants_it_says_what_they_think_before_the_points_are_shown(
+    hands: Hands, profile: Profile
+) -> None:
+    window = hands.window
+
+    def finished() -> str:
+        window.show_home()
+        begin(hands, "automatic-failover")
+        hands.wait(40.0)
+        window.session.do("finish")
+        assert window.pages.currentWidget() is window.debrief
+        return texts(there(window.debrief))
+
+    assert "Score by rule" in finished(), "nobody is asked who has not chosen it"
+    (wanted,) = window.debrief.findChildren(QCheckBox)
+    hands.press(Key.Key_Space, on=wanted)
+    asked = finished()
+    assert "Before the points are shown" in asked
+    assert "Score by rule" not in asked
+    assert not window.debrief.findChildren(ScoreRing)
+    form = window.debrief.findChild(ReflectionForm)
+    assert form is not None
+    hands.qtbot.keyClicks(form.happened, "SERVER_A lost its power")
+    hands.qtbot.keyClicks(form.expected, "70")
+    hands.click(button(form, "Show the points"))
+    page = texts(there(window.debrief))
+    assert "You expected 70 points; it is" in page
+    assert "SERVER_A lost its power" in page
+    assert "Score by rule" in page
+    run = max(row.run_id for row in profile.results())
+    assert profile.reflection(run) == Reflection("SERVER_A lost its power", "", 70.0)
+    assert "Before the points are shown" in finished()
+    hands.click(button(there(window.debrief), "Skip"))
+    assert "Score by rule" in texts(there(window.debrief))
+    assert profile.reflection(max(row.run_id for row in profile.results())) is None
+    window.show_history()
+    window.debriefing.show_old(run)
+    assert "SERVER_A lost its power" in texts(there(window.debrief)), "it stays with its run"

@@ -52,9 +52,12 @@ def of_version(folder: Path, revision: str) -> None:
                 (run_id,),
             )
             writer.execute(
-                "INSERT INTO result VALUES (?, '2026-01-01 10:00:00.000000', 'f00d', ?, 2.0, 0, ?)",
+                "INSERT INTO result (run_id, finished_at, state_hash, score, downtime_s, lost_transactions, "
+                "report_json) VALUES (?, '2026-01-01 10:00:00.000000', 'f00d', ?, 2.0, 0, ?)",
                 (run_id, 50.0 + 10.0 * run_id, text),
             )
+        if revision > "0002":  # by then it was written down with the result
+            writer.execute("UPDATE result SET retried = run_id IN (2, 4), hints = 2 * (run_id = 1)")
         if revision > "0001":
             writer.execute("INSERT INTO branch VALUES (1, 1, NULL, 'main', 0, 0), (4, 1, 1, 'other', 50, 0)")
         writer.commit()

@@ -1,0 +1,16 @@
+"""What a person thought of a run before its points were shown."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Reflection:
+    """In the person's own words; any of it may be empty."""
+
+    happened: str
+    otherwise: str
+    """What the person would do another time."""
+    expected_score: float | None
+    """0 to 100."""

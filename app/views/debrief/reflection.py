@@ -1,0 +1,93 @@
+"""What a person thinks of a run before its points are shown, and beside them afterwards."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import Signal
+from PySide6.QtGui import QIntValidator
+from PySide6.QtWidgets import (
+    QCheckBox,
+    QFormLayout,
+    QHBoxLayout,
+    QLineEdit,
+    QPlainTextEdit,
+    QPushButton,
+    QWidget,
+)
+
+from app.learning.reflection import Reflection
+from app.views.debrief.parts import label, muted
+from app.words import formatting
+from app.words.language import tr
+
+LINES: Final = 3
+"""Of a text."""
+
+
+class ReflectionForm(QWidget):
+    """Three short questions; any of them may be left out."""
+
+    answered = Signal(object)
+    """A `Reflection`; None: passed over."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.happened, self.otherwise = QPlainTextEdit(), QPlainTextEdit()
+        for text in (self.happened, self.otherwise):
+            text.setTabChangesFocus(True)
+            text.setFixedHeight((LINES + 1) * text.fontMetrics().lineSpacing())
+        self.expected = QLineEdit()
+        self.expected.setValidator(QIntValidator(0, 100, self))
+        self.expected.setMaximumWidth(self.expected.fontMetrics().averageCharWidth() * 10)
+        form = QFormLayout(self)
+        form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
+        form.setContentsMargins(0, 0, 0, 0)
+        form.addRow(tr("What &happened, and why?"), self.happened)
+        form.addRow(tr("What would you do &otherwise?"), self.otherwise)
+        form.addRow(tr("How many &points of 100 do you expect?"), self.expected)
+        show, skip = QPushButton(tr("Show the points")), QPushButton(tr("Skip"))
+        show.setProperty("primary", "true")
+        show.clicked.connect(self._answer)
+        skip.clicked.connect(lambda: self.answered.emit(None))
+        row = QHBoxLayout()
+        row.addWidget(show)
+        row.addWidget(skip)
+        row.addStretch()
+        form.addRow(row)
+
+    def _answer(self) -> None:
+        happened, otherwise = (text.toPlainText().strip() for text in (self.happened, self.otherwise))
+        expected = self.expected.text().strip()
+        if not (happened or otherwise or expected):
+            self.answered.emit(None)
+            return
+        self.answered.emit(Reflection(happened, otherwise, float(expected) if expected else None))
+
+
+def told(reflection: Reflection, score: float | None) -> list[QWidget]:
+    """What was written, beside what the run came to."""
+    found: list[QWidget] = []
+    if reflection.expected_score is not None and score is not None:
+        found.append(
+            label(
+                tr("You expected {expected} points; it is {score}.").format(
+                    expected=formatting.local(f"{reflection.expected_score:.0f}"),
+                    score=formatting.local(f"{score:.0f}"),
+                )
+            )
+        )
+    for title, text in (
+        (tr("What happened, and why"), reflection.happened),
+        (tr("What you would do otherwise"), reflection.otherwise),
+    ):
+        if text:
+            found += [muted(title), label(text)]
+    return found
+
+
+def choice(chosen: bool) -> QCheckBox:
+    """Whether the person is asked first."""
+    box = QCheckBox(tr("Ask me what I think before the points are shown"))
+    box.setChecked(chosen)
+    return box

@@ -1,0 +1,19 @@
+"""What a person thought of a run is kept with it, and goes with it."""
+
+from __future__ import annotations
+
+from app.learning.reflection import Reflection
+from app.storage import Profile
+from tests.app.storage.test_results import play
+
+
+def test_it_is_kept_replaced_and_deleted_with_its_run(profile: Profile) -> None:
+    first, second = play(profile, "lab", 80.0), play(profile, "lab", 90.0)
+    assert profile.reflection(first) is None
+    profile.keep_reflection(first, Reflection("the witness was gone", "look first", 70.0))
+    profile.keep_reflection(first, Reflection("the witness was gone", "", None))
+    assert profile.reflection(first) == Reflection("the witness was gone", "", None)
+    assert profile.reflection(second) is None
+    assert profile.faults() == []
+    profile.delete_finished([first])
+    assert profile.reflection(first) is None
