@@ -466,7 +466,8 @@ class Assembly(QObject):
         self._teams_of_window().ask_for_role()
 
     def _start_class(self) -> None:
-        self._classes_of_window().ask_to_start()
+        card = self._picker.current()
+        self._classes_of_window().ask_to_start(card.name if card is not None else "")
 
     def _join_class(self) -> None:
         self._classes_of_window().ask_to_join()

@@ -86,14 +86,15 @@ class Classes(QObject):
 
     # --- holding one
 
-    def ask_to_start(self) -> StartClass | None:
-        """The dialog; or the board of the class that is held already."""
+    def ask_to_start(self, name: str = "") -> StartClass | None:
+        """The dialog, with the drill *name* chosen; or the board of the class that is held already."""
         if self._host is not None and self.board is not None:
             self.board.show()
             self.board.activateWindow()
             return None
         drills = [(one.name, one.title) for one in self._library.summaries.values()]
         dialog = StartClass(sorted(drills, key=lambda drill: drill[1]), self._parent)
+        dialog.choose(name)
         dialog.wanted.connect(self.start)
         dialog.open()
         return dialog

@@ -77,6 +77,10 @@ class StartClass(QDialog):
             )
         )
 
+    def choose(self, name: str) -> None:
+        """The drill *name*, if it is listed."""
+        self.drill.setCurrentIndex(max(0, self.drill.findData(name)))
+
 
 class JoinClass(QDialog):
     """Code and name, done."""

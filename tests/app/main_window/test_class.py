@@ -16,6 +16,7 @@ from app.classroom.record import Record
 from app.classroom.shapes import State
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
+from app.views.classroom import StartClass
 from tests.app.main_window.conftest import Hands
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.open_window import OpenWindow
@@ -126,6 +127,19 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
     hands.say_yes()
     assert classes.board is None
     assert "The class is kept in" in window.notice.text
+
+
+def test_the_drill_that_is_chosen_is_the_one_that_the_class_plays(hands: Hands) -> None:
+    window = hands.window
+    window.picker.choose_card("split-brain")
+    for action in window.menus["&Class"].actions():
+        if action.text() == "&Start a class…":
+            action.trigger()
+    (dialog,) = [one for one in window.findChildren(StartClass) if one.isVisible()]
+    assert dialog.drill.currentData() == "split-brain"
+    dialog.choose("none of this name")
+    assert dialog.drill.currentIndex() == 0
+    dialog.reject()
 
 
 def test_what_is_no_code_is_said(hands: Hands) -> None:
