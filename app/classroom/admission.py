@@ -12,10 +12,10 @@ from app.classroom import plan, wire
 from app.classroom.code import SECRET_LETTERS
 from app.classroom.conversation import Refused
 from app.classroom.gate import Gate, same
-from app.classroom.kept import NOBODY
 from app.classroom.models import Class, Seat
 from app.classroom.record import Record
 from app.classroom.scenario import played
+from app.classroom.seat_log import NOBODY
 from app.classroom.seat_state import SeatState, state_of
 from app.classroom.wire import LATER
 from app.classroom.writer import Writer

@@ -14,7 +14,7 @@ from typing import Final, TextIO
 from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
-from app.classroom import certificate, kept
+from app.classroom import certificate, seat_log
 from app.classroom.code import SECRET_LETTERS, Invitation
 from app.classroom.link import some_of
 from app.classroom.models import Class
@@ -89,15 +89,15 @@ def requests(line: str) -> list[Request]:
     if file is None:
         return [request(line)]
     try:
-        raw = Path(file["file"]).read_bytes()[: kept.BYTES_MAX]
-        what, acts = kept.parse(raw, file["file"])
+        raw = Path(file["file"]).read_bytes()[: seat_log.BYTES_MAX]
+        what, acts = seat_log.parse(raw, file["file"])
     except OSError as problem:
         raise NotUnderstood(
             tr("{file} cannot be read: {why}").format(file=file["file"], why=problem.strerror)
         ) from problem
-    except kept.NoLog as problem:
+    except seat_log.NoLog as problem:
         raise NotUnderstood(str(problem)) from problem
-    if what.seat == kept.NOBODY:
+    if what.seat == seat_log.NOBODY:
         raise NotUnderstood(
             tr("{file} is what was handed out: nobody has played it").format(file=file["file"])
         )

@@ -10,9 +10,9 @@ from queue import Empty
 from typing import Final
 
 from app.classroom.code import Invitation
-from app.classroom.kept import Given, Kept, folder_of, given_by
 from app.classroom.link import Link
 from app.classroom.seat import ClassOver, SeatRun, SentBack
+from app.classroom.seat_log import Given, SeatLog, folder_of, given_by
 from app.classroom.shapes import Instruction, SeatReport, Verdict
 from app.words.language import tr
 
@@ -56,7 +56,7 @@ def take_part(
 ) -> Attended:
     """Play a seat of the class from its beginning, or from where it was; with what was handed out, without a network.
     Raises NotJoined, NoLog."""
-    kept = Kept(folder_of(where), name)
+    kept = SeatLog(folder_of(where), name)
     link = Link(where, kept, consent)
     link.start()
     try:
@@ -80,7 +80,7 @@ def take_part(
         kept.close()
 
 
-def _begin(kept: Kept, link: Link) -> None:
+def _begin(kept: SeatLog, link: Link) -> None:
     try:
         said = link.incoming.get(timeout=JOIN_S)
     except Empty:
@@ -104,7 +104,7 @@ def _play(run: SeatRun, player: Player) -> None:
             pass
 
 
-def _verdict(run: SeatRun, kept: Kept, link: Link) -> Verdict | None:
+def _verdict(run: SeatRun, kept: SeatLog, link: Link) -> Verdict | None:
     """What the host says that the whole log comes to; None if it does not say so in time, or sends the seat back."""
     run.end()
     until = time.monotonic() + END_S
@@ -119,7 +119,7 @@ def _verdict(run: SeatRun, kept: Kept, link: Link) -> Verdict | None:
     return None
 
 
-def report_of(run: SeatRun, kept: Kept, verdict: Verdict | None) -> SeatReport:
+def report_of(run: SeatRun, kept: SeatLog, verdict: Verdict | None) -> SeatReport:
     report = run.drill.report()
     assert kept.given is not None
     if not run.drill.terms.truth:  # of an exam the seat has no rubric: what it would compute says nothing

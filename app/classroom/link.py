@@ -20,8 +20,8 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from app.classroom import certificate, discovery
 from app.classroom.acts import Act
 from app.classroom.code import NEEDS_ADDRESS, Invitation
-from app.classroom.kept import Given, Kept, drawn_seat
 from app.classroom.models import RUNNING
+from app.classroom.seat_log import Given, SeatLog, drawn_seat
 from app.classroom.shapes import ToSeat, Welcome
 from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX, At, Join, Resume
 from app.words.language import tr
@@ -38,7 +38,7 @@ LETTERS_AT_ONCE: Final = 100_000
 class Link(threading.Thread):
     """Sends the acts of *kept* and brings what the host says; the seat's thread reads `incoming` and sets the rest."""
 
-    def __init__(self, where: Invitation | Given, kept: Kept, consent: bool = False) -> None:
+    def __init__(self, where: Invitation | Given, kept: SeatLog, consent: bool = False) -> None:
         super().__init__(daemon=True)
         self.incoming: SimpleQueue[ToSeat] = SimpleQueue()
         self.acknowledged = 0
@@ -189,7 +189,7 @@ class Link(threading.Thread):
         await socket.close()
 
 
-def _welcome(what: Given, kept: Kept) -> Welcome:
+def _welcome(what: Given, kept: SeatLog) -> Welcome:
     """What a host would say to a seat that plays *what*."""
     return {
         "kind": "welcome",

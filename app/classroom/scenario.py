@@ -11,8 +11,8 @@ from typing import Any, Final
 
 import tomlkit
 
-from app.classroom.kept import NOBODY, Given
 from app.classroom.models import Class
+from app.classroom.seat_log import NOBODY, Given
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.modes import Mode

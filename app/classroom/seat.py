@@ -9,10 +9,10 @@ from queue import Empty
 from typing import Final
 
 from app.classroom.acts import SENT_BACK, answered, effective
-from app.classroom.kept import Kept
 from app.classroom.link import Link
 from app.classroom.models import BACK, FROZEN, INJECT, MESSAGE, OVER
 from app.classroom.scenario import loaded
+from app.classroom.seat_log import SeatLog
 from app.classroom.shapes import Attention, ClassClock, Instruction, State, Verdict
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.classroom.wire import HAND_MAX
@@ -87,7 +87,7 @@ class SeatRun:
     """A run as the engine's players take it: a drill that is told what to do, and lets time pass."""
 
     def __init__(
-        self, kept: Kept, link: Link, speed: float | None, show: Callable[[Instruction], object]
+        self, kept: SeatLog, link: Link, speed: float | None, show: Callable[[Instruction], object]
     ) -> None:
         """Play again what *kept* holds. *speed*: simulated seconds a second, None as fast as it goes. *show* gets the
         instructor's messages."""

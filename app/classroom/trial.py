@@ -16,8 +16,8 @@ from pathlib import Path
 from statistics import fmean, variance
 from typing import Final
 
-from app.classroom.handed_in import Checked, checked
-from app.classroom.kept import NoLog
+from app.classroom.class_files import Checked, checked
+from app.classroom.seat_log import NoLog
 from app.export.sheets import as_csv
 from app.words.language import tr
 

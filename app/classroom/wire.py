@@ -195,7 +195,7 @@ class HandIn(Said):
     """Its number; below zero where no host has given it one."""
     name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
     digest: Annotated[str, Field(min_length=64, max_length=64)]
-    """Of what was played (app/classroom/kept.py)."""
+    """Of what was played (app/classroom/seat_log.py)."""
     acts: Annotated[list[object], Field(max_length=500)]
 
 

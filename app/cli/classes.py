@@ -168,7 +168,7 @@ def _show(code: str) -> None:
 
 
 def _host(options: argparse.Namespace) -> int:
-    from app.classroom import opened
+    from app.classroom import service
     from app.classroom.bus import NoBus
     from app.classroom.plan import NoPlan, Plan, read
     from app.classroom.record import NoRecord, Record
@@ -182,15 +182,15 @@ def _host(options: argparse.Namespace) -> int:
             plan, text = read(Path(options.plan))
         elif options.scenario is not None:
             plan = Plan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
-        wanted = opened.new_class(loaded(plan.scenario), plan, text) if plan is not None else None
+        wanted = service.new_class(loaded(plan.scenario), plan, text) if plan is not None else None
         record = Record(_place(options))
         if options.nats is not None and not record.shared:
             raise Unusable("several hosts need one database: --database postgresql+psycopg://USER@HOST/NAME")
-        the_class = opened.taken_up(record, wanted, plan)
+        the_class = service.taken_up(record, wanted, plan)
         if the_class is None:
             raise Unusable("what is played? Name a scenario, or a plan with --plan FILE")
-        opened.serve(record, the_class, options.listen, _show, options.nats)
-    except (NoPlan, NoRecord, NoBus, opened.NoPort, opened.AnotherClass, ValueError) as problem:
+        service.serve(record, the_class, options.listen, _show, options.nats)
+    except (NoPlan, NoRecord, NoBus, service.NoPort, service.AnotherClass, ValueError) as problem:
         raise Unusable(str(problem)) from problem
     record.close()
     return AS_ASKED
@@ -199,8 +199,8 @@ def _host(options: argparse.Namespace) -> int:
 def _team(options: argparse.Namespace) -> int:
     from app.classroom.code import NoCode, invitation
     from app.classroom.join import NotJoined
-    from app.classroom.kept import Given, Kept, NoLog, folder_of
-    from app.classroom.opened import NoPort
+    from app.classroom.seat_log import Given, NoLog, SeatLog, folder_of
+    from app.classroom.service import NoPort
     from app.classroom.team import door
     from app.classroom.team import world as worlds
 
@@ -226,7 +226,7 @@ def _team(options: argparse.Namespace) -> int:
             given = Given(1, name, scenario.name, scenario.text, seed, options.mode or "practice")
             folder = default_folder() / "teams" / scenario.name / name.encode().hex()
             world = worlds.TeamWorld(worlds.Table(folder / "roles.json"))
-            kept = Kept(folder, name)
+            kept = SeatLog(folder, name)
             attended = door.hold(
                 folder, world, lambda: worlds.by_itself(kept, given, world, options.speed), options.listen,
                 partial(print, flush=True),
@@ -273,8 +273,8 @@ def _join(options: argparse.Namespace) -> int:
         return _member(options)
     from app.classroom.code import NoCode, invitation
     from app.classroom.join import NotJoined, take_part
-    from app.classroom.kept import NoLog, handed_out
     from app.classroom.players import NoSolution
+    from app.classroom.seat_log import NoLog, handed_out
 
     if options.speed is not None and not SPEED_MIN <= options.speed <= SPEED_MAX:
         raise Unusable(f"--speed {options.speed:g} is not from {SPEED_MIN:g} to {SPEED_MAX:g}")
@@ -331,8 +331,8 @@ def _told(report: SeatReport) -> list[str]:
 
 
 def _verify(options: argparse.Namespace) -> int:
-    from app.classroom.handed_in import checked
-    from app.classroom.kept import NoLog
+    from app.classroom.class_files import checked
+    from app.classroom.seat_log import NoLog
     from app.files.run_files import NoRun
 
     found = []
@@ -357,13 +357,13 @@ def _verified(verdict: Verdict | None) -> str:
 
 
 def _export(options: argparse.Namespace) -> int:
-    from app.classroom.handed_in import archive
+    from app.classroom.class_files import archive
 
     return _written(options, archive)
 
 
 def _hand_out(options: argparse.Namespace) -> int:
-    from app.classroom.handed_in import handed_out
+    from app.classroom.class_files import handed_out
 
     return _written(options, handed_out)
 
@@ -374,7 +374,7 @@ def _report(options: argparse.Namespace) -> int:
 
     from app.classroom import debrief, report
     from app.classroom.code import SECRET_LETTERS
-    from app.classroom.kept import NoLog
+    from app.classroom.seat_log import NoLog
 
     def made(record: Record) -> bytes:
         logs, the_class = debrief.logs(record, options.names), record.the_class()
@@ -399,7 +399,7 @@ def _report(options: argparse.Namespace) -> int:
 
 def _compare(options: argparse.Namespace) -> int:
     from app.classroom import trial
-    from app.classroom.kept import NoLog
+    from app.classroom.seat_log import NoLog
     from app.files.run_files import NoRun
 
     later = Path(options.retention) if options.retention is not None else None
@@ -416,8 +416,8 @@ def _compare(options: argparse.Namespace) -> int:
 
 
 def _erase(options: argparse.Namespace) -> int:
-    from app.classroom.opened import is_open
     from app.classroom.record import NoRecord, Record
+    from app.classroom.service import is_open
 
     if options.all == bool(options.seats):
         raise Unusable("whom? The numbers of seats, or --all")
@@ -448,8 +448,8 @@ def _erase(options: argparse.Namespace) -> int:
 
 def _written(options: argparse.Namespace, made: Callable[[Record], bytes]) -> int:
     """What *made* makes of the class, in the file --out."""
-    from app.classroom.kept import NoLog
     from app.classroom.record import NoRecord, Record
+    from app.classroom.seat_log import NoLog
 
     try:
         record = Record(_place(options), new=False)

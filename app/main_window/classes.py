@@ -15,12 +15,12 @@ from PySide6.QtCore import QObject, QProcess, QTimer
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app.classroom.acts import Act
-from app.classroom.attending import Attendance
+from app.classroom.attendance import Attendance
 from app.classroom.code import NoCode, invitation
-from app.classroom.kept import SUFFIX, NoLog, handed_out
 from app.classroom.models import BACK, FROZEN, INJECT, OVER
 from app.classroom.scenario import loaded
 from app.classroom.seat import HELD, LOOKED_AT, Limit, sent_back
+from app.classroom.seat_log import SUFFIX, NoLog, handed_out
 from app.classroom.shapes import (
     Attention,
     Instruction,
@@ -52,7 +52,7 @@ from engine.inputs import InputProblem
 LISTEN_MS: Final = 100
 """Interval at which a seat looks what its host has said."""
 LISTEN: Final = "0.0.0.0:7443"
-"""Where a class that this window holds takes seats in (app/classroom/opened.py)."""
+"""Where a class that this window holds takes seats in (app/classroom/service.py)."""
 NO_SEAT: Final = mark("You are in no class.")
 END_MS: Final = 4_000
 """How long a host may take to end in good order."""
@@ -186,12 +186,12 @@ class Classes(QObject):
 
     def _hand_out(self, file: Path) -> None:
         """The file with which seats without a network begin."""
-        from app.classroom import handed_in
+        from app.classroom import class_files
         from app.classroom.record import NoRecord, Record
 
         try:
             record = Record(str(self._database), new=False)
-            whole_file.write(file, handed_in.handed_out(record))
+            whole_file.write(file, class_files.handed_out(record))
             record.close()
         except (NoRecord, NoLog) as problem:
             self._tell_board(str(problem))

@@ -23,7 +23,7 @@ from app.classroom import certificate
 from app.classroom.code import Invitation, fingerprint, new_secret
 from app.classroom.gate import Gate
 from app.classroom.join import Attended
-from app.classroom.opened import listening_at, reachable, server_of
+from app.classroom.service import listening_at, reachable, server_of
 from app.classroom.team import wire
 from app.classroom.team.shapes import ToMember
 from app.classroom.team.wire import Ask, Do, Take

@@ -18,8 +18,8 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from app.classroom import certificate
 from app.classroom.code import NEEDS_ADDRESS, Invitation
 from app.classroom.join import NotJoined
-from app.classroom.kept import folder_of, token_of
 from app.classroom.link import AGAIN_S, dialling
+from app.classroom.seat_log import folder_of, token_of
 from app.classroom.shapes import Verdict
 from app.classroom.team.shapes import Seat, ToMember
 from app.classroom.team.wire import Ask, Do, Take

@@ -19,9 +19,9 @@ from typing import Final
 
 from app.classroom.code import Invitation
 from app.classroom.join import Attended, NotJoined, report_of, take_part
-from app.classroom.kept import Given, Kept
 from app.classroom.link import Link
 from app.classroom.seat import ClassOver, SeatRun
+from app.classroom.seat_log import Given, SeatLog
 from app.classroom.shapes import Instruction
 from app.classroom.team.shapes import Seat, Seen, ToMember, Welcome
 from app.classroom.verdict import verdict
@@ -233,7 +233,7 @@ def in_class(invitation: Invitation, name: str, world: TeamWorld, speed: float) 
     return take_part(invitation, name, world.play, speed, partial(_passed_on, world))
 
 
-def by_itself(kept: Kept, given: Given, world: TeamWorld, speed: float) -> Attended:
+def by_itself(kept: SeatLog, given: Given, world: TeamWorld, speed: float) -> Attended:
     """The team plays without a class; its log can be verified all the same. Raises NotJoined."""
     if kept.given is None:
         kept.begin(given)

@@ -17,7 +17,7 @@ from app.classroom.acts import (
     effective,
     new_of,
 )
-from app.classroom.kept import Given, Kept, NoLog, parse
+from app.classroom.seat_log import Given, NoLog, SeatLog, parse
 from app.classroom.verdict import Rerun, verdict
 from tests.shipped import shipped
 
@@ -71,16 +71,16 @@ GIVEN = Given(3, "Ann", "lab", 'title = "Lab"', 7, "lab")
 
 
 def test_a_log_on_disk_goes_on_after_a_kill(tmp_path: Path) -> None:
-    first = Kept(tmp_path, "Ann")
+    first = SeatLog(tmp_path, "Ann")
     first.begin(GIVEN)
     first.append(100, "note one", "")
     first.append(200, "note two", "")
     with pytest.raises(NoLog, match="running here"):
-        Kept(tmp_path, "Ann")
+        SeatLog(tmp_path, "Ann")
     token = first.token
     first.close()
     first.file.write_bytes(first.file.read_bytes() + b'[3, 300, "no')  # killed in the middle of a line
-    again = Kept(tmp_path, "Ann")
+    again = SeatLog(tmp_path, "Ann")
     assert (again.given, again.token) == (GIVEN, token)
     assert [one.line for one in again.after(1)] == ["note two"]
     again.append(300, "note three", "")
@@ -91,7 +91,7 @@ def test_a_log_on_disk_goes_on_after_a_kill(tmp_path: Path) -> None:
 
 
 def test_a_log_with_a_gap_is_none(tmp_path: Path) -> None:
-    mine = Kept(tmp_path, "Ann")
+    mine = SeatLog(tmp_path, "Ann")
     mine.begin(GIVEN)
     for number in range(3):
         mine.append(number, "note", "")

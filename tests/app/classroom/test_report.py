@@ -17,9 +17,9 @@ import pytest
 from app import cli
 from app.classroom.acts import Act
 from app.classroom.models import Instruction, Seat
-from app.classroom.opened import new_class
 from app.classroom.plan import Plan
 from app.classroom.record import Record
+from app.classroom.service import new_class
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from tests.shipped import shipped

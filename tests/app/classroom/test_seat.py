@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from app.classroom.kept import Given, Kept
 from app.classroom.seat import MARK_TICKS, ClassOver, SeatRun
+from app.classroom.seat_log import Given, SeatLog
 from app.classroom.verdict import verdict
 from engine.inputs import InputProblem
 from tests.shipped import shipped
@@ -32,8 +32,8 @@ class NoLink:
 
 
 @pytest.fixture
-def kept(tmp_path: Path) -> Iterator[Kept]:
-    made = Kept(tmp_path, "Ann")
+def kept(tmp_path: Path) -> Iterator[SeatLog]:
+    made = SeatLog(tmp_path, "Ann")
     made.begin(Given(1, "Ann", "lab", LAB.text, LAB.seed, "lab"))
     yield made
     made.close()
@@ -44,12 +44,12 @@ def link() -> NoLink:
     return NoLink()
 
 
-def run_of(kept: Kept, link: NoLink, shown: list[str] | None = None) -> SeatRun:
+def run_of(kept: SeatLog, link: NoLink, shown: list[str] | None = None) -> SeatRun:
     texts = shown if shown is not None else []
     return SeatRun(kept, link, None, lambda one: texts.append(one["text"]))  # type: ignore[arg-type]
 
 
-def lines(kept: Kept) -> list[tuple[int, str, int]]:
+def lines(kept: SeatLog) -> list[tuple[int, str, int]]:
     return [(act.tick, act.line, act.instruction) for act in kept.acts if act.line or act.instruction]
 
 
@@ -58,7 +58,7 @@ def instruction(number: int, what: str, text: str, tick: int | None = None) -> d
 
 
 def test_what_is_done_is_noted_with_marks_between_and_follows_when_played_again(
-    kept: Kept, link: NoLink
+    kept: SeatLog, link: NoLink
 ) -> None:
     run = run_of(kept, link)
     run.advance_to(1500)
@@ -71,7 +71,7 @@ def test_what_is_done_is_noted_with_marks_between_and_follows_when_played_again(
     assert (found["parted"], found["state_hash"]) == ("", run.drill.state_hash())
 
 
-def test_after_a_break_it_stands_where_it_was(kept: Kept, link: NoLink) -> None:
+def test_after_a_break_it_stands_where_it_was(kept: SeatLog, link: NoLink) -> None:
     run = run_of(kept, link)
     run.advance_to(1500)
     run.do("power-off SERVER_A")
@@ -79,7 +79,7 @@ def test_after_a_break_it_stands_where_it_was(kept: Kept, link: NoLink) -> None:
     assert (again.drill.tick, again.drill.state_hash()) == (1500, run.drill.state_hash())
 
 
-def test_an_inject_happens_at_its_time_once_and_a_message_is_shown(kept: Kept, link: NoLink) -> None:
+def test_an_inject_happens_at_its_time_once_and_a_message_is_shown(kept: SeatLog, link: NoLink) -> None:
     shown: list[str] = []
     run = run_of(kept, link, shown)
     for _ in range(2):  # a host that was killed sends it again
@@ -95,7 +95,7 @@ def test_an_inject_happens_at_its_time_once_and_a_message_is_shown(kept: Kept, l
     assert len(lines(kept)) == 3
 
 
-def test_a_seat_is_told_what_the_instructor_does_with_it(kept: Kept, link: NoLink) -> None:
+def test_a_seat_is_told_what_the_instructor_does_with_it(kept: SeatLog, link: NoLink) -> None:
     shown: list[str] = []
     run = run_of(kept, link, shown)
     assert run.raise_hand("hand Which server?")
@@ -115,13 +115,13 @@ def test_a_seat_is_told_what_the_instructor_does_with_it(kept: Kept, link: NoLin
     assert lines(kept) == [(0, "power-off SERVER_A", 1), (200, "power-on SERVER_A", 0)], "who did what"
 
 
-def test_the_end_of_the_class_ends_the_run(kept: Kept, link: NoLink) -> None:
+def test_the_end_of_the_class_ends_the_run(kept: SeatLog, link: NoLink) -> None:
     link.incoming.put({"kind": "state", "state": "over"})
     with pytest.raises(ClassOver):
         run_of(kept, link).advance_to(100)
 
 
-def test_nobody_goes_back_in_time(kept: Kept, link: NoLink) -> None:
+def test_nobody_goes_back_in_time(kept: SeatLog, link: NoLink) -> None:
     run = run_of(kept, link)
     run.advance_to(500)
     with pytest.raises(InputProblem, match="back in time"):

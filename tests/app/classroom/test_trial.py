@@ -10,13 +10,13 @@ from pathlib import Path
 import pytest
 
 from app import cli
-from app.classroom import handed_in
+from app.classroom import class_files
 from app.classroom.acts import Act
-from app.classroom.kept import NoLog
 from app.classroom.models import Seat
-from app.classroom.opened import new_class
 from app.classroom.plan import Plan
 from app.classroom.record import Record
+from app.classroom.seat_log import NoLog
+from app.classroom.service import new_class
 from app.classroom.trial import Person, compared, people
 from engine.drill.running.drill import Drill
 from tests.class_process import Stranger, hosted, join
@@ -109,7 +109,7 @@ def exported(folder: Path, name: str, seconds: dict[str, int], group: dict[str, 
             acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
         record.keep([], {seat.id: acts})
     file = folder / f"{name}.zip"
-    file.write_bytes(handed_in.archive(record))
+    file.write_bytes(class_files.archive(record))
     record.close()
     return file
 

@@ -15,15 +15,15 @@ from typing import Any
 import pytest
 
 from app import cli
-from app.classroom import handed_in
+from app.classroom import class_files
 from app.classroom.acts import Act
-from app.classroom.handed_in import Checked, checked
+from app.classroom.class_files import Checked, checked
 from app.classroom.judge import Judge
-from app.classroom.kept import Given, Kept, NoLog
 from app.classroom.models import Instruction, Seat
-from app.classroom.opened import AnotherClass, new_class, taken_up
 from app.classroom.plan import Plan
 from app.classroom.record import NoRecord, Record
+from app.classroom.seat_log import Given, NoLog, SeatLog
+from app.classroom.service import AnotherClass, new_class, taken_up
 from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.files import scenario_files
@@ -69,7 +69,7 @@ def archive_of(
     record: Record, tmp_path: Path, change: Callable[[dict[str, str]], None] | None = None
 ) -> Path:
     """The exported class, its members changed."""
-    raw = handed_in.archive(record)
+    raw = class_files.archive(record)
     record.close()
     with zipfile.ZipFile(io.BytesIO(raw)) as archive:
         texts = {name: archive.read(name).decode() for name in archive.namelist()}
@@ -174,7 +174,7 @@ def test_nobody_goes_back_in_time(scenario: Scenario, log: list[Act]) -> None:
 def test_logs_by_file_come_to_the_same_board_as_the_record(
     record: Record, scenario: Scenario, log: list[Act], tmp_path: Path
 ) -> None:
-    mine = Kept(tmp_path / "seats", "Ann")
+    mine = SeatLog(tmp_path / "seats", "Ann")
     mine.begin(Given(1, "Ann", NAME, scenario.text, scenario.seed, "practice"))
     for act in log:
         mine.append(act.tick, act.line, act.digest)
@@ -245,7 +245,7 @@ def test_what_was_answered_and_how_sure_goes_into_a_table(tmp_path: Path) -> Non
     ann = Seat(name="Ann", token_hash="a")
     kept.keep([ann], {})
     kept.keep([], {ann.id: [Act(1, drill.tick, drill.journal[-1].words, drill.state_hash(), 0)]})
-    with zipfile.ZipFile(io.BytesIO(handed_in.archive(kept))) as archive:
+    with zipfile.ZipFile(io.BytesIO(class_files.archive(kept))) as archive:
         rows = list(csv.DictReader(io.StringIO(archive.read("answers.csv").decode())))
     kept.close()
     (row,) = [row for row in rows if row["name"] == question]

@@ -14,8 +14,8 @@ from app import cli
 from app.classroom import players
 from app.classroom.code import Invitation
 from app.classroom.join import Attended, take_part
-from app.classroom.kept import Given, NoLog, handed_out
 from app.classroom.record import Record
+from app.classroom.seat_log import Given, NoLog, handed_out
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_script
 from tests.class_process import ROOT, HostProcess, command, hosted

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.classroom import handed_in
+from app.classroom import class_files
 from app.classroom.code import invitation
-from app.classroom.kept import handed_out
 from app.classroom.record import Record
+from app.classroom.seat_log import handed_out
 from app.classroom.shapes import State
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
@@ -153,7 +153,7 @@ def test_without_a_network_the_run_begins_with_a_file_and_its_log_is_named(
 ) -> None:
     begun = tmp_path / "class.seat"
     record = record_of(host)
-    begun.write_bytes(handed_in.handed_out(record))
+    begun.write_bytes(class_files.handed_out(record))
     record.close()
     window = hands.window
     classes = classes_of(window)

@@ -123,7 +123,7 @@ def folder_of(where: Invitation | Given) -> Path:
     return default_folder() / "classes" / key
 
 
-class Kept:
+class SeatLog:
     """The files of one seat, held by this process alone."""
 
     def __init__(self, folder: Path, name: str) -> None:

@@ -7,10 +7,10 @@ from pathlib import Path
 
 from app.classroom.acts import SENT_BACK, answered, effective
 from app.classroom.code import Invitation
-from app.classroom.kept import Given, Kept, folder_of, given_by
 from app.classroom.link import Link
 from app.classroom.scenario import loaded
 from app.classroom.seat import MARK_TICKS
+from app.classroom.seat_log import Given, SeatLog, folder_of, given_by
 from app.classroom.shapes import Welcome
 from app.classroom.verdict import NOT_IN_A_CLASS
 from app.classroom.wire import HAND_MAX
@@ -28,7 +28,7 @@ class Attendance:
 
     def __init__(self, where: Invitation | Given, name: str, consent: bool = False) -> None:
         """Dial, or begin without a network. Raises NoLog."""
-        self._kept = Kept(folder_of(where), name)
+        self._kept = SeatLog(folder_of(where), name)
         self.link = Link(where, self._kept, consent)
         self.answered = answered(self._kept.acts)
         """Instructions that were carried out or read."""

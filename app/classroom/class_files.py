@@ -11,11 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from app.classroom import kept
+from app.classroom import seat_log
 from app.classroom.acts import Act
-from app.classroom.kept import Given, NoLog
 from app.classroom.record import Record
 from app.classroom.scenario import loaded, played
+from app.classroom.seat_log import Given, NoLog
 from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.files import run_files
@@ -107,7 +107,7 @@ def handed_out(record: Record) -> bytes:
     the_class = record.the_class()
     if the_class is None:
         raise NoLog(tr("the database holds no class"))
-    return kept.hand_out(played(the_class, loaded(the_class.scenario_text, the_class.scenario_name)))
+    return seat_log.hand_out(played(the_class, loaded(the_class.scenario_text, the_class.scenario_name)))
 
 
 # --- checking -----------------------------------------------------------------------------------------------
@@ -125,7 +125,7 @@ def checked(file: Path) -> Iterator[Checked]:
     if raw[:4] == b"PK\x03\x04":
         yield from _of_archive(raw, str(file))
     elif raw.startswith(b'{"seat"'):
-        what, acts = kept.parse(raw, str(file))
+        what, acts = seat_log.parse(raw, str(file))
         found = _of_log(str(file), what, acts)
         if what.mode == Mode.EXAM and found.verdict is not None:  # its text has no answers
             found.verdict["score"] = None
@@ -151,7 +151,7 @@ def _of_archive(raw: bytes, file: str) -> Iterator[Checked]:
         head, _, log = texts[name].partition(b"\n")
         told = _object(head)
         given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
-        what, acts = kept.parse(given + b"\n" + log, f"{file}/{name}")
+        what, acts = seat_log.parse(given + b"\n" + log, f"{file}/{name}")
         found = replace(_of_log(f"{file}/{name}", what, acts), group=str(told.get("group") or ""))
         claim = claims.pop(what.seat, None)
         yield found if found.problem else _compared(found, claim)
