@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -124,7 +125,7 @@ def looked_back(log: Log, pdf: bool = False) -> SeatReview:
     scenario = _scenario(log.text, log.scenario)
     run = Rerun(scenario, log.seed, log.mode, whole=True)
     run.play(log.acts)
-    own = [parse_line(act.line, act.tick) for act in effective(log.acts) if act.line and not act.instruction]
+    own = _understood(act for act in effective(log.acts) if act.line and not act.instruction)
     deeds = tuple(Deed(item.tick, _key(item), told(item)) for item in own if _acts(item))
     found = SeatReview(log.number, log.name, log.group, run.verdict(), deeds, (), "")
     drill = run.drill
@@ -182,6 +183,13 @@ def _most(reviews: Sequence[SeatReview]) -> Iterator[CommonMistake]:
         worst = max((one for _, one in of), key=lambda one: one.points)
         seats = tuple(dict.fromkeys(seat for seat, _ in of))
         yield CommonMistake(worst.what, worst.better, seats, sum(one.points for _, one in of))
+
+
+def _understood(acts: Iterable[Act]) -> Iterator[Input]:
+    """What was done; a line that is none was never done, and the verdict names it."""
+    for act in acts:
+        with suppress(InputProblem):
+            yield parse_line(act.line, act.tick)
 
 
 def _acts(item: Input) -> bool:

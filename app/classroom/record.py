@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -27,7 +29,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app.classroom.acts import Act
-from app.classroom.models import Class, Instruction, KeptAct, Seat
+from app.classroom.models import INJECT, Class, Instruction, KeptAct, Seat
 from app.words.language import tr
 
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
@@ -147,10 +149,17 @@ class Record:
     def erase(self, seats: Iterable[int]) -> None:
         """Remove names, acts, tokens, groups and what was said to *seats*; their numbers and how far they came stay.
 
-        What was removed is nowhere in a file of SQLite any more; PostgreSQL keeps it until the next VACUUM of its own.
+        Messages to others and the plan call them by number then, unless one who stays has the same name; injects for
+        others are left, since their runs follow from them. What was removed is nowhere in a file of SQLite any more;
+        PostgreSQL keeps it until the next VACUUM of its own. Raises NoRecord where somebody else reads the file.
         """
-        numbers = list(seats)
-        people = {seat.name for seat in self.seats() if seat.id in numbers}
+        numbers, there = set(seats), self.seats()
+        staying = {seat.name.casefold() for seat in there if seat.id not in numbers}
+        people = {
+            seat.id: seat.name
+            for seat in there
+            if seat.id in numbers and seat.name and seat.name.casefold() not in staying
+        }
         with self._engine.begin() as connection:
             connection.execute(delete(KeptAct).where(KeptAct.seat_id.in_(numbers)))
             connection.execute(delete(Instruction).where(Instruction.seat_id.in_(numbers)))
@@ -159,13 +168,28 @@ class Record:
                     "name": "", "token_hash": f"{ERASED}{number}", "group_name": "", "acknowledged": 0,
                 }  # fmt: skip
                 connection.execute(update(Seat).where(Seat.id == number).values(nobody))
+            said = select(Instruction.number, Instruction.text).where(Instruction.kind != INJECT)
+            for order, words in connection.execute(said).all():
+                told = update(Instruction).where(Instruction.number == order)
+                connection.execute(told.values(text=_nameless(words, people)))
             plan = connection.scalar(select(Class.plan)) or ""
             connection.execute(update(Class).values(plan=_without(plan, people)))
         if self._engine.dialect.name == "sqlite":
+            self._shrink()
+
+    def _shrink(self) -> None:
+        """Write the file anew, without what was deleted. Raises NoRecord."""
+        try:
             with self._engine.connect() as connection:
                 whole = connection.execution_options(isolation_level="AUTOCOMMIT")
                 whole.execute(text("VACUUM"))
-                whole.execute(text("PRAGMA wal_checkpoint(TRUNCATE)"))
+                busy = whole.execute(text("PRAGMA wal_checkpoint(TRUNCATE)")).scalar_one()
+        except SQLAlchemyError:
+            busy = 1
+        if busy:
+            raise NoRecord(
+                tr("what was erased is still in the file: another program reads it; end it and erase again")
+            )
 
     # --- instructions
 
@@ -180,15 +204,26 @@ class Record:
         return list(made)
 
 
-def _without(plan: str, people: Collection[str]) -> str:
-    """A plan whose groups name none of *people*; capitals are no difference there."""
-    erased = {name.casefold() for name in people}
+def _without(plan: str, people: Mapping[int, str]) -> str:
+    """A plan that names none of *people*; capitals are no difference there. Its comments go where one is named."""
+    erased = {name.casefold() for name in people.values()}
     if not any(name in plan.casefold() for name in erased):
         return plan
-    document = tomlkit.parse(plan)
+    document = tomllib.loads(plan)
     for group in document.get("group", ()):
         group["people"] = [name for name in group.get("people", ()) if name.casefold() not in erased]
+    for message in document.get("message", ()):
+        message["text"] = _nameless(message["text"], people)
+    if "title" in document:
+        document["title"] = _nameless(document["title"], people)
     return tomlkit.dumps(document)
+
+
+def _nameless(words: str, people: Mapping[int, str]) -> str:
+    """*words* with a seat's number wherever the name of its person stood."""
+    for number, name in people.items():
+        words = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", f"seat {number}", words, flags=re.IGNORECASE)
+    return words
 
 
 def _engine(url: str, new: bool) -> Engine:

@@ -7,8 +7,10 @@ import io
 import json
 import shutil
 import socket
+import sqlite3
 import xml.etree.ElementTree as ElementTree
 import zipfile
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +19,7 @@ import pytest
 from app import cli
 from app.classroom.acts import Act
 from app.classroom.models import Instruction, Seat
-from app.classroom.plan import Plan
+from app.classroom.plan import Plan, of_text
 from app.classroom.record import Record
 from app.classroom.service import new_class
 from engine.drill.running.drill import Drill
@@ -154,3 +156,40 @@ def test_erasing_asks_first_and_not_while_the_class_is_held(
         record.close()
         assert erase(database, "1", "--yes") == 2
     assert "being held" in capsys.readouterr().err
+
+
+def test_who_was_erased_is_not_named_to_others(database: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    name = PEOPLE[0]
+    plan = (
+        f'scenario = "{NAME}"  # {name} knows it\nmode = "practice"\n[[group]]\nname = "blue"\n'
+        f'people = {list(PEOPLE)}\n[[message]]\nat = "1min"\ntext = "{name}: begin"\n'
+    )
+    record = Record(str(database), new=False)
+    record.change(plan=plan)
+    record.instruct([Instruction(kind="message", text=f"{name.upper()} has found it")])
+    record.close()
+    with closing(sqlite3.connect(database)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM seat").fetchall()
+        assert erase(database, "1", "--yes") == 2
+        assert "still in the file" in capsys.readouterr().err
+    assert erase(database, "1", "--yes") == 0, "what was left is removed by the next one"
+    left = b"".join(file.read_bytes() for file in database.parent.glob("class.sqlite*"))
+    assert name.encode().lower() not in left.lower()
+    record = Record(str(database), new=False)
+    assert record.instructions()[-1].text == "seat 1 has found it"
+    the_class = record.the_class()
+    assert the_class is not None
+    kept = of_text(the_class.plan)
+    assert (kept.groups[0].people, kept.messages[0].text) == (PEOPLE[1:], "seat 1: begin")
+    record.close()
+
+
+def test_a_line_that_cannot_be_understood_spoils_no_report(database: Path) -> None:
+    record = Record(str(database), new=False)
+    seat = Seat(name="Dora", token_hash="token of Dora")
+    record.keep([seat], {})
+    record.keep([], {seat.id: [Act(1, 100, "no-such-verb", "", 0)]})
+    record.close()
+    board = csv.DictReader(io.StringIO(report(database)["board.csv"].decode()))
+    assert [row["parted_t_s"] for row in board] == ["", "", "", "1.0"]
