@@ -159,7 +159,7 @@ def _parting(one: Parting) -> str:
 
 
 def _words(choice: Choice) -> str:
-    return choice.words or tr("waited")
+    return shown(choice.words) or tr("waited")
 
 
 def _typed(tick: Tick) -> str:
@@ -171,7 +171,7 @@ def _mistakes(found: ClassReview) -> str:
     if not found.mistakes:
         return paragraph(tr("None that the drill takes points for."))
     rows = [
-        (one.what, one.better, len(one.seats), formatting.local(f"{one.points:.0f}"))
+        (shown(one.what), shown(one.better), len(one.seats), formatting.local(f"{one.points:.0f}"))
         for one in found.mistakes[:MISTAKES_SHOWN]
     ]
     head = (tr("What"), tr("Better"), tr("Seats"), tr("Points of all"))

@@ -22,6 +22,7 @@ from app.classroom.models import Instruction, Seat
 from app.classroom.plan import Plan, of_text
 from app.classroom.record import Record
 from app.classroom.service import new_class
+from app.words import language
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from tests.shipped import shipped
@@ -193,3 +194,14 @@ def test_a_line_that_cannot_be_understood_spoils_no_report(database: Path) -> No
     record.close()
     board = csv.DictReader(io.StringIO(report(database)["board.csv"].decode()))
     assert [row["parted_t_s"] for row in board] == ["", "", "", "1.0"]
+
+
+def test_the_page_of_the_class_speaks_german(database: Path) -> None:
+    language.use("de")
+    try:
+        page = report(database)["class.html"].decode()
+    finally:
+        language.use("en")
+    assert "Nicht erreicht: " in page
+    assert "SET PARTNER OFF auf SERVER_A" in page
+    assert "Not reached: " not in page
