@@ -63,6 +63,11 @@ def steer(folder: Path, *lines: str) -> list[dict[str, Any]]:
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
+def answer(folder: Path, line: str) -> dict[str, Any]:
+    """What the host says to *line*; the board may come before it and after it."""
+    return [said for said in steer(folder, line) if said["kind"] != "board"][-1]
+
+
 def board(folder: Path) -> dict[str, dict[str, Any]]:
     """The tiles by name."""
 
@@ -189,8 +194,8 @@ def test_hands_queue_and_a_seat_is_looked_at_only_as_long_as_it_allows_it(
         number = first.asks(join(host.invited, "Hal", "2" * 31 + "a"), "welcome")["seat"]
         later = other.asks(join(host.invited, "Ida", "2" * 31 + "b"), "welcome")["seat"]
         first.asks(acts(act(1, 100, "note one")), "acknowledged")
-        assert "has not allowed" in steer(folder, f"look {number}")[-1]["text"]
-        assert "no seat 999" in steer(folder, "take 999")[-1]["text"]
+        assert "has not allowed" in answer(folder, f"look {number}")["text"]
+        assert "no seat 999" in answer(folder, "take 999")["text"]
         other.says(at(hand="Which server?"))
         other.asks(acts(act(1, 0)), "acknowledged")
         first.says(at(hand="", consent=True))
@@ -220,7 +225,7 @@ def test_freeze_is_acknowledged_and_the_board_names_who_is_not_frozen(
         quick.asks(join(host.invited, "Quick", "q" * 32), "welcome")
         slow.asks(join(host.invited, "Slow", "s" * 32), "welcome")
         assert [each.hears("state")["state"] for each in (quick, slow)] == ["running", "running"]
-        assert steer(folder, "freeze")[-1] == {"kind": "done", "of": "freeze"}
+        assert answer(folder, "freeze") == {"kind": "done", "of": "freeze"}
         assert quick.hears("state")["state"] == "frozen"
         assert slow.hears("state")["state"] == "frozen"
         quick.says({"kind": "at", "tick": 0, "frozen": True})
