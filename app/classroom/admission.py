@@ -14,13 +14,11 @@ from app.classroom.conversation import Refused
 from app.classroom.gate import Gate, same
 from app.classroom.models import Class, Seat
 from app.classroom.record import Record
-from app.classroom.scenario import played
-from app.classroom.seat_log import NOBODY
+from app.classroom.seat_log import NOBODY, Given
 from app.classroom.seat_state import SeatState, state_of
 from app.classroom.wire import LATER
 from app.classroom.writer import Writer
 from app.words.language import tr
-from engine.drill.authoring.schema import Scenario
 
 SEATS_MAX: Final = 2_000
 
@@ -33,19 +31,17 @@ class Admission:
     def __init__(
         self,
         the_class: Class,
-        scenario: Scenario,
+        what: Given,
         record: Record,
         writer: Writer,
         lines: dict[int, SeatState],
     ) -> None:
-        """*lines*: the seats that the host knows, by number; new ones are added."""
+        """*what*: what every seat plays. *lines*: the seats that the host knows, by number; new ones are added."""
         self._class, self._record, self._writer, self._lines = the_class, record, writer, lines
-        self._played = played(the_class, scenario).digest
+        self._digest = what.digest
         self._plan = plan.of_text(the_class.plan) if the_class.plan else None
         self._drawn = 0
         """Seats that were drawn into a group."""
-        if self._plan is not None:
-            self._drawn = sum(not self._plan.group_of(line.name) for line in lines.values())
         self._gate = Gate(time.monotonic)
 
     async def admit(self, first: wire.Join | wire.Resume, address: str) -> SeatState:
@@ -66,7 +62,7 @@ class Admission:
 
     async def handed_in(self, said: wire.HandIn) -> SeatState:
         """The seat whose log has come by file. Raises Refused."""
-        if said.digest != self._played:
+        if said.digest != self._digest:
             raise Refused(tr("the log of {name} is of another scenario, seed or mode").format(name=said.name))
         if said.seat < NOBODY:
             drawn = hashlib.sha256(f"{said.digest} {said.seat}".encode()).hexdigest()
@@ -109,9 +105,10 @@ class Admission:
             return ""
         if found := plan.group_of(name):
             return found
-        drawn = plan.drawn_group(self._class.code, self._drawn)
-        self._drawn += bool(drawn)
-        return drawn
+        # Those that other hosts have drawn count too; those that are being written do not stand among the lines yet.
+        known = sum(not plan.group_of(line.name) for line in self._lines.values())
+        self._drawn = max(self._drawn, known) + 1
+        return plan.drawn_group(self._class.code, self._drawn - 1)
 
     async def _elsewhere(self, find: Callable[[Key], Seat | None], what: Key) -> SeatState | None:
         """A seat that is in the record alone: another host has taken it in, or the answer of the database was lost."""

@@ -53,6 +53,11 @@ def address_of(host: str, port: int) -> str:
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
+def dialled_here(host: str) -> str:
+    """The address at which this computer itself reaches a host that listens at *host*."""
+    return {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(host, host)
+
+
 def fingerprint(certificate: bytes) -> str:
     """FINGERPRINT_LETTERS of the *certificate* in DER."""
     bits = int.from_bytes(hashlib.sha256(certificate).digest())

@@ -15,7 +15,7 @@ from websockets.asyncio.client import ClientConnection, connect
 from websockets.exceptions import WebSocketException
 
 from app.classroom import certificate, seat_log
-from app.classroom.code import SECRET_LETTERS, Invitation
+from app.classroom.code import SECRET_LETTERS, Invitation, dialled_here
 from app.classroom.link import some_of
 from app.classroom.models import Class
 from app.classroom.wire import WELCOME_BYTES_MAX, Garbage, HandIn, Request, Steer, read
@@ -123,7 +123,7 @@ async def dialled(the_class: Class) -> AsyncIterator[ClientConnection]:
     code, problem = the_class.code, None
     for address in the_class.addresses or [""]:
         host, _, port = address.rpartition(":")
-        host = {"0.0.0.0": "127.0.0.1", "[::]": "[::1]", "::": "[::1]"}.get(host, host)
+        host = dialled_here(host)
         dialling = connect(
             f"wss://{host}:{port}/",
             ssl=certificate.of_seat(),

@@ -199,11 +199,10 @@ def _acts(item: Input) -> bool:
 
 def _key(item: Input) -> str:
     """Equal for lines that do the same, in whatever window and however they are spaced."""
-    if item.verb == "sql":
-        return f"{item.args[0].partition('#')[0]} {batches.plain(item.args[1], keep_literals=True)}".strip(
-            "; "
-        )
-    return item.words
+    if item.verb != "sql":
+        return item.words
+    server, batch = item.args[0].partition("#")[0], batches.plain(item.args[1], keep_literals=True)
+    return f"{server} {batch}".rstrip("; ")
 
 
 @cache

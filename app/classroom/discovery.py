@@ -9,6 +9,7 @@ import asyncio
 import logging
 import secrets
 import socket
+from importlib.util import find_spec
 from typing import Final
 
 from app.classroom.code import address_of
@@ -22,11 +23,7 @@ logger = logging.getLogger(__name__)
 
 
 def is_installed() -> bool:
-    try:
-        import zeroconf  # noqa: F401
-    except ImportError:
-        return False
-    return True
+    return find_spec("zeroconf") is not None
 
 
 async def announce(fingerprint: str, listening: str, address: str, port: int) -> None:

@@ -40,8 +40,9 @@ from app.classroom.models import BACK, INJECT, Class, Instruction, Seat
 from app.classroom.neighbours import Neighbours
 from app.classroom.pace import Pace, Progress
 from app.classroom.record import Record
-from app.classroom.scenario import loaded
-from app.classroom.seat_state import SeatState, meant, state_of, tile, welcome
+from app.classroom.scenario import loaded, played
+from app.classroom.seat_log import welcome
+from app.classroom.seat_state import SeatState, meant, state_of, tile
 from app.classroom.shapes import Board, Verdict
 from app.classroom.wire import LATER, REFUSED, Garbage
 from app.classroom.writer import Writer
@@ -75,7 +76,9 @@ class Host:
         self.pace = Pace(the_class, self._scenario)
         for number, line in self._lines.items():
             self._take_up(line, record.acts(number))
-        self._admission = Admission(the_class, self._scenario, record, self._writer, self._lines)
+        self._played = played(the_class, self._scenario)
+        """What every seat plays."""
+        self._admission = Admission(the_class, self._played, record, self._writer, self._lines)
         self._consoles: set[WebSocket] = set()
         self._looks = Looks(the_class, self._lines, self._log_of, self._look_changed)
         self._hands: list[int] = []
@@ -182,7 +185,10 @@ class Host:
         )
         try:
             await self._catch_up(line)
-            await say(socket, welcome(line, self._class, self._scenario))
+            await say(
+                socket,
+                welcome(self._played, line.number, line.acknowledged, self._class.state, line.tick),
+            )
             await say(socket, self.pace.said_to(line))
             await self._attend_to(line)
             await self._instruct(line)

@@ -20,9 +20,8 @@ from websockets.exceptions import ConnectionClosed, WebSocketException
 from app.classroom import certificate, discovery
 from app.classroom.acts import Act
 from app.classroom.code import NEEDS_ADDRESS, Invitation
-from app.classroom.models import RUNNING
-from app.classroom.seat_log import Given, SeatLog, drawn_seat
-from app.classroom.shapes import ToSeat, Welcome
+from app.classroom.seat_log import Given, SeatLog, drawn_seat, welcome
+from app.classroom.shapes import ToSeat
 from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX, At, Join, Resume
 from app.words.language import tr
 
@@ -55,7 +54,8 @@ class Link(threading.Thread):
         self._where = [] if isinstance(where, Given) else where.addresses
         self._kept = kept
         if isinstance(where, Given):
-            self.incoming.put(_welcome(where, kept))
+            seat = kept.given.seat if kept.given is not None else drawn_seat()
+            self.incoming.put(welcome(where, seat))
         self._loop = asyncio.new_event_loop()
         self._news = asyncio.Event()
         self._ended = False
@@ -84,13 +84,12 @@ class Link(threading.Thread):
         wait_s, tries, invitation = AGAIN_S[0], 0, self._invitation
         while invitation is not None and not (self._ended or self.refused):
             self._welcome_came = False
-            if not self._where and not await self._look(invitation.fingerprint):
+            # A host that is gone: the next one has the class too.
+            known = self._where or await self._found(invitation.fingerprint)
+            if not known:
                 continue
-            where = self._where[
-                tries % len(self._where)
-            ]  # a host that is gone: the next one has the class too
             try:
-                async with dialling(where) as socket:
+                async with dialling(known[tries % len(known)]) as socket:
                     if not certificate.matches(socket.transport.get_extra_info("ssl_object"), invitation):
                         self._refuse(tr("the host at this address does not belong to the join code"))
                         return
@@ -108,16 +107,16 @@ class Link(threading.Thread):
                 await asyncio.sleep(wait_s * random.uniform(0.5, 1.5))  # thirty do not come at once
                 wait_s = min(2.0 * wait_s, AGAIN_S[1])
 
-    async def _look(self, fingerprint: str) -> bool:
-        """Whether the network knows where the class is."""
+    async def _found(self, fingerprint: str) -> list[str]:
+        """Where the network says that the class is; asked anew for each try, as a computer's address may change."""
         if not discovery.is_installed():
             self._refuse(tr(NEEDS_ADDRESS))
-            return False
+            return []
         found = await discovery.find(fingerprint)
-        self._where = [found] if found is not None else []
         if found is None:
             await asyncio.sleep(AGAIN_S[0])
-        return found is not None
+            return []
+        return [found]
 
     def _refuse(self, why: str) -> None:
         self.refused = why
@@ -187,21 +186,6 @@ class Link(threading.Thread):
                 except TimeoutError:
                     pass
         await socket.close()
-
-
-def _welcome(what: Given, kept: SeatLog) -> Welcome:
-    """What a host would say to a seat that plays *what*."""
-    return {
-        "kind": "welcome",
-        "seat": kept.given.seat if kept.given is not None else drawn_seat(),
-        "acknowledged": 0,
-        "scenario": what.scenario,
-        "text": what.text,
-        "seed": what.seed,
-        "mode": what.mode,
-        "state": RUNNING,
-        "tick": 0,
-    }
 
 
 def dialling(where: str) -> connect:

@@ -88,7 +88,7 @@ class Plan(Part):
         """The group of the seat that is the *place*-th to be drawn, from 0; *key* belongs to the class.
 
         Permuted blocks of twice as many seats as there are groups: whenever the class ends, no group has more than two
-        seats more than another, and nobody can tell who is next.
+        seats more than another, and nobody can tell who is next. Seats that join two hosts at once may share a place.
         """
         if not (self.draw_groups and self.groups):
             return ""

@@ -18,6 +18,7 @@ from typing import BinaryIO, Final
 
 from app.classroom.acts import Act, BadLog, act, as_line, new_of
 from app.classroom.code import Invitation
+from app.classroom.models import RUNNING
 from app.classroom.shapes import Welcome
 from app.files.folders import default_folder
 from app.words.language import tr
@@ -59,6 +60,21 @@ def given_by(welcome: Welcome, name: str) -> Given:
     return Given(
         welcome["seat"], name, welcome["scenario"], welcome["text"], welcome["seed"], welcome["mode"]
     )
+
+
+def welcome(what: Given, seat: int, acknowledged: int = 0, state: str = RUNNING, tick: Tick = 0) -> Welcome:
+    """What a seat that plays *what* is told at its beginning, or when it goes on."""
+    return {
+        "kind": "welcome",
+        "seat": seat,
+        "acknowledged": acknowledged,
+        "scenario": what.scenario,
+        "text": what.text,
+        "seed": what.seed,
+        "mode": what.mode,
+        "state": state,
+        "tick": tick,
+    }
 
 
 def given(said: object) -> Given:

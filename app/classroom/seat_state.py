@@ -10,14 +10,12 @@ from starlette.websockets import WebSocket
 
 from app.classroom.conversation import Refused
 from app.classroom.instructions import is_for
-from app.classroom.models import Class, Instruction, Seat
+from app.classroom.models import Instruction, Seat
 from app.classroom.pace import Pace, Progress
-from app.classroom.scenario import played
-from app.classroom.shapes import Tile, Verdict, Welcome
+from app.classroom.shapes import Tile, Verdict
 from app.classroom.wire import Target
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.schema import Scenario
 
 
 @dataclass(slots=True)
@@ -106,22 +104,6 @@ def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: lis
         "consent": seat.consent,
         "held": seat.held,
         "verdict": seat.verdict,
-    }
-
-
-def welcome(seat: SeatState, the_class: Class, scenario: Scenario) -> Welcome:
-    """What a seat needs to begin or to go on."""
-    what = played(the_class, scenario)
-    return {
-        "kind": "welcome",
-        "seat": seat.number,
-        "acknowledged": seat.acknowledged,
-        "scenario": what.scenario,
-        "text": what.text,
-        "seed": what.seed,
-        "mode": what.mode,
-        "state": the_class.state,
-        "tick": seat.tick,
     }
 
 

@@ -8,7 +8,7 @@ import signal
 import socket
 import time
 from asyncio import sslproto
-from collections.abc import Callable, Coroutine, Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from typing import Final
 
@@ -20,7 +20,14 @@ from websockets.exceptions import InvalidState
 
 from app.classroom import certificate, discovery
 from app.classroom.bus import Bus
-from app.classroom.code import SECRET_LETTERS, Invitation, address_of, fingerprint, new_secret
+from app.classroom.code import (
+    SECRET_LETTERS,
+    Invitation,
+    address_of,
+    dialled_here,
+    fingerprint,
+    new_secret,
+)
 from app.classroom.host import Host
 from app.classroom.models import FROZEN, RUNNING, Class
 from app.classroom.plan import Plan
@@ -123,10 +130,7 @@ def serve(
         tuple(one for one in there.addresses if one != own),
     )  # fmt: skip
     others = None if nats is None else Bus(nats, invited.fingerprint)
-    announcing = discovery.announce(invited.fingerprint, address, invited.host, port)
-    asyncio.run(
-        _serve(Host(record, there, others), there, listening, others, lambda: show(str(invited)), announcing)
-    )
+    asyncio.run(_serve(Host(record, there, others), there, listening, others, invited, show))
     if nats:
         record.change_addresses(lambda before: [one for one in before if one != own])
 
@@ -136,8 +140,8 @@ async def _serve(
     the_class: Class,
     listening: socket.socket,
     others: Bus | None,
-    ready: Callable[[], object],
-    announcing: Coroutine[None, None, None],
+    invited: Invitation,
+    show: Callable[[str], object],
 ) -> None:
     server = server_of(host.app, the_class.certificate, the_class.key)
     loop = asyncio.get_running_loop()
@@ -146,8 +150,11 @@ async def _serve(
     if others is not None:
         await others.dial()
     host.begin()
-    ready()  # the port is open: who dials now waits for the loop
-    announced = asyncio.create_task(announcing)
+    show(str(invited))  # the port is open: who dials now waits for the loop
+    listens_at = listening.getsockname()[0]
+    announced = asyncio.create_task(
+        discovery.announce(invited.fingerprint, listens_at, invited.host, invited.port)
+    )
     try:
         await server.serve(sockets=[listening])
     finally:
@@ -160,8 +167,8 @@ def is_open(the_class: Class) -> bool:
     """A host of it takes connections."""
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
-        host = {"0.0.0.0": "127.0.0.1", "[::]": "::1"}.get(host, host.strip("[]"))
-        with suppress(OSError, ValueError), socket.create_connection((host, int(port)), OPEN_S):
+        there = (dialled_here(host).strip("[]"), int(port))
+        with suppress(OSError), socket.create_connection(there, OPEN_S):
             return True
     return False
 

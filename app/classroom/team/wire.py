@@ -17,7 +17,7 @@ class Take(Said):
     secret: Annotated[str, Field(max_length=20)]
     name: Annotated[str, Field(min_length=1, max_length=NAME_MAX)]
     token: Key
-    """The member has made it; the same token is the same member. SeatLog as its SHA-256 alone."""
+    """The member has made it; the same token is the same member. It is kept as its SHA-256 alone."""
     role: Annotated[str, Field(max_length=60)] = ""
     instead: bool = False
     """Take the role over from a member who is not connected: another computer goes on for a dead one."""

@@ -1,4 +1,4 @@
-"""A drill that keeps only what its score and its future need: what the search plays thousands of times."""
+"""A drill that keeps only what its score and its future need: for the search, which plays thousands, and a class."""
 
 from __future__ import annotations
 
