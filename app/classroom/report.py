@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from statistics import median
 from typing import Final
 
 from app.classroom import xapi
 from app.classroom.debrief import ClassReview, SeatReview
 from app.classroom.partings import Choice, Parting
-from app.export.page import STYLE, tongue
-from app.export.parts import heading, moment, paragraph, table, text
+from app.export.page import document
+from app.export.parts import heading, link, moment, paragraph, table, text
 from app.export.sheets import as_csv
 from app.words import formatting
 from app.words.language import tr, trn
@@ -50,9 +50,11 @@ def archive(found: ClassReview, key: str, names: bool, pdf: bool = False) -> byt
             if seat.printed:
                 made.writestr(_page_of(seat).replace(".html", ".pdf"), seat.printed)
         if pdf:
-            from app.export.pdf import document  # Qt, which nothing else here needs
+            from app.export import pdf as printing  # Qt, which nothing else here needs
 
-            made.writestr("class.pdf", document(_title(found), _body(found, links=False), picture(found)))
+            made.writestr(
+                "class.pdf", printing.document(_title(found), _body(found, links=False), picture(found))
+            )
         made.writestr("xapi.json", xapi.as_json(found, key, names))
         made.writestr("cmi5.zip", xapi.cmi5(found, class_page(found, links=False)))
     return out.getvalue()
@@ -60,13 +62,9 @@ def archive(found: ClassReview, key: str, names: bool, pdf: bool = False) -> byt
 
 def class_page(found: ClassReview, links: bool = True) -> str:
     """The debrief of the class as one HTML file; with *links* to the pages of its people."""
-    return (
-        f'<!DOCTYPE html>\n<html lang="{tongue()}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{text(_title(found))}</title><style>{STYLE}</style></head><body><main>"
-        f"<figure>{picture(found)}</figure>{_body(found, links)}</main></body></html>\n"
-    ).replace("<main><figure>", f"<main>{heading(1, _title(found))}<figure>")
+    title = _title(found)
+    shown = f"{heading(1, title)}<figure>{picture(found)}</figure>{_body(found, links)}"
+    return document(text(title), f"<main>{shown}</main>")
 
 
 def picture(found: ClassReview) -> str:
@@ -181,11 +179,17 @@ def _mistakes(found: ClassReview) -> str:
 def _seats(found: ClassReview, links: bool) -> str:
     rows = [
         (
-            seat.number, seat.name, seat.group, _points(seat.verdict["score"]), _goals(seat),
-            formatting.local(f"{seat.verdict['downtime_s']:.1f}"), len(seat.deeds), _ended(seat),
+            seat.number,
+            link(_page_of(seat), seat.name) if links and seat.page else seat.name,
+            seat.group,
+            _points(seat.verdict["score"]),
+            _goals(seat),
+            formatting.local(f"{seat.verdict['downtime_s']:.1f}"),
+            len(seat.deeds),
+            _ended(seat),
         )
         for seat in found.seats
-    ]  # fmt: skip
+    ]
     head = (
         tr("Seat"),
         tr("Name"),
@@ -196,14 +200,7 @@ def _seats(found: ClassReview, links: bool) -> str:
         tr("Acts"),
         tr("End"),
     )
-    made = table(tr("As the host has played them again"), head, rows)
-    if links:
-        for seat in found.seats:
-            if seat.page:
-                cell = f"<td>{seat.number}</td><td>{text(seat.name)}</td>"
-                linked = f'<td>{seat.number}</td><td><a href="{_page_of(seat)}">{text(seat.name)}</a></td>'
-                made = made.replace(f"<tr>{cell}", f"<tr>{linked}", 1)
-    return made
+    return table(tr("As the host has played them again"), head, rows)
 
 
 def _points(score: float | None) -> str:
@@ -276,27 +273,30 @@ def _strip(
 ) -> Iterator[str]:
     """One row of the picture: equal values stand above one another."""
     base = top + ROW - 26
-    scale: Callable[[float], float] = lambda value: LEFT + (WIDTH - LEFT - RIGHT) * value / most  # noqa: E731
     yield f'<text x="{LEFT - 12}" y="{base}" text-anchor="end">{text(title)}</text>'
     yield f'<path d="M{LEFT} {base + 6}H{WIDTH - RIGHT}" stroke="#888"/>'
     for part in range(5):
         value = most * part / 4
-        at = scale(value)
+        at = _x(value, most)
         yield f'<text x="{at:.1f}" y="{base + 20}" text-anchor="middle" fill="#555">{value:.0f}</text>'
     drawn = [(tr("median"), median(values))] if values else []
     drawn += [(name, value) for name, value in lines if value is not None]
     for place, (name, value) in enumerate(sorted(drawn, key=lambda one: one[1])):
-        at, up = scale(value), top + 12 + 12 * (place % 3)
+        at, up = _x(value, most), top + 12 + 12 * (place % 3)
         anchor = "end" if at > WIDTH / 2 else "start"
         yield f'<path d="M{at:.1f} {up}V{base + 6}" stroke="#d55e00" stroke-dasharray="3 2"/>'
         side = -4 if anchor == "end" else 4
         yield f'<text x="{at + side:.1f}" y="{up + 4}" text-anchor="{anchor}" fill="#a04000">{text(name)}</text>'
     heights: dict[int, int] = {}
     for value in sorted(values):
-        column = round(scale(value) / (2 * DOT))
+        column = round(_x(value, most) / (2 * DOT))
         height = heights[column] = heights.get(column, -1) + 1
         step = min(2 * DOT, (ROW - 44) / max(1, len(values)))
         yield (
-            f'<circle cx="{scale(value):.1f}" cy="{base - height * step:.1f}" r="{DOT}" fill="#0072b2" '
+            f'<circle cx="{_x(value, most):.1f}" cy="{base - height * step:.1f}" r="{DOT}" fill="#0072b2" '
             'fill-opacity="0.65"/>'
         )
+
+
+def _x(value: float, most: float) -> float:
+    return LEFT + (WIDTH - LEFT - RIGHT) * value / most

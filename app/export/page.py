@@ -49,16 +49,23 @@ def page(source: Source) -> str:
         for anchor, title, content in sections
     )
     title, skip = text(tr("Annex")), text(tr("To the annex"))
-    return (
-        f'<!DOCTYPE html>\n<html lang="{tongue()}"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
-        f"<title>{body.title(source)}</title><style>{STYLE}</style></head><body>"
+    return document(
+        body.title(source),
         f'<a class="skip" href="#annex">{skip}</a>'
         f"<main>{body.first_page(source, shown)}"
         f'<div class="annex" id="annex"><nav aria-label="{title}">'
         f"<h2>{title}</h2><ol>{index}</ol></nav>{annex}</div>"
-        f"</main><footer>{paragraph(_made_by(source), 'muted')}</footer></body></html>\n"
+        f"</main><footer>{paragraph(_made_by(source), 'muted')}</footer>",
+    )
+
+
+def document(title: str, shown: str) -> str:
+    """One file that needs nothing else. *title* and *shown* are HTML already."""
+    return (
+        f'<!DOCTYPE html>\n<html lang="{_tongue()}"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
+        f"<title>{title}</title><style>{STYLE}</style></head><body>{shown}</body></html>\n"
     )
 
 
@@ -73,7 +80,7 @@ def _caption(source: Source) -> str:
     return text(" ".join(said))
 
 
-def tongue() -> str:
+def _tongue() -> str:
     """The language of the page, as a browser or a screen reader wants to know it."""
     return language.current() if language.current() in language.LANGUAGES else language.ENGLISH
 

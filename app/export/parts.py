@@ -32,6 +32,14 @@ def bullets(lines: Iterable[str]) -> str:
     return f"<ul>{''.join(f'<li>{text(line)}</li>' for line in lines)}</ul>"
 
 
+class Markup(str):
+    """HTML that is whole already: nothing of it is escaped again."""
+
+
+def link(to: str, words: str) -> Markup:
+    return Markup(f'<a href="{html.escape(to)}">{text(words)}</a>')
+
+
 def table(
     caption: str, head: Sequence[str], rows: Iterable[Sequence[object]], fixed: Sequence[int] = ()
 ) -> str:
@@ -47,4 +55,5 @@ def table(
 
 
 def _cell(value: object, code: bool) -> str:
-    return f"<td><code>{text(value)}</code></td>" if code else f"<td>{text(value)}</td>"
+    shown = value if isinstance(value, Markup) else text(value)
+    return f"<td><code>{shown}</code></td>" if code else f"<td>{shown}</td>"

@@ -14,10 +14,12 @@ from typing import Any, Final
 from PySide6.QtCore import QObject, QProcess, QTimer
 from PySide6.QtWidgets import QInputDialog, QWidget
 
+from app.classroom import class_files
 from app.classroom.acts import Act
 from app.classroom.attendance import Attendance
 from app.classroom.code import NoCode, invitation
 from app.classroom.models import BACK, FROZEN, INJECT, OVER
+from app.classroom.record import NoRecord, Record
 from app.classroom.scenario import loaded
 from app.classroom.seat import HELD, LOOKED_AT, Limit, sent_back
 from app.classroom.seat_log import SUFFIX, NoLog, handed_out
@@ -120,7 +122,6 @@ class Classes(QObject):
     def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
         """`mirrordrill class` in a process; each whole line of its standard output goes to *hear*."""
         process = QProcess(self)
-        process.setWorkingDirectory(str(Path(__file__).parents[2]))
 
         def read() -> None:
             text = bytes(process.readAllStandardOutput().data()).decode("utf-8", errors="replace")
@@ -136,10 +137,15 @@ class Classes(QObject):
         self._heard[command] = ""
         process.readyReadStandardOutput.connect(read)
         process.finished.connect(lambda *_: ended())
+        self._start(process, command, *words)
+        return process
+
+    def _start(self, process: QProcess, command: str, *words: str) -> None:
+        """`mirrordrill class` on the class that this window holds."""
+        process.setWorkingDirectory(str(Path(__file__).parents[2]))
         process.start(
             sys.executable, ["-m", "app", "class", command, "--database", str(self._database), *words]
         )
-        return process
 
     def _hear_host(self, code: str) -> None:
         if self.board is not None and self._console is None:
@@ -186,9 +192,6 @@ class Classes(QObject):
 
     def _hand_out(self, file: Path) -> None:
         """The file with which seats without a network begin."""
-        from app.classroom import class_files
-        from app.classroom.record import NoRecord, Record
-
         try:
             record = Record(str(self._database), new=False)
             whole_file.write(file, class_files.handed_out(record))
@@ -203,7 +206,6 @@ class Classes(QObject):
     def _report(self, name: str, names: bool) -> None:
         """The debrief of the class as it stands, from a process of its own: every run is played again."""
         process = QProcess(self)
-        process.setWorkingDirectory(str(Path(__file__).parents[2]))
         said = [""]
 
         def read() -> None:
@@ -217,8 +219,7 @@ class Classes(QObject):
 
         process.readyReadStandardError.connect(read)
         process.finished.connect(lambda code, _: ended(code))
-        words = ["--database", str(self._database), "--out", name, *(["--names"] if names else [])]
-        process.start(sys.executable, ["-m", "app", "class", "report", *words])
+        self._start(process, "report", "--out", name, *(["--names"] if names else []))
 
     def _tell_board(self, text: str) -> None:
         if self.board is not None:

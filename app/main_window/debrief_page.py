@@ -239,7 +239,7 @@ class Debriefing(QObject):
             self._reflection(), self._asks, self._store.get(REFLECT_FIRST),
         )  # fmt: skip
         self._navigation.go_to(self._page, str(report.get("title") or report["scenario"]))
-        self._page.setFocus()
+        self._page.take_focus()
 
     def _reflection(self) -> Reflection | None:
         if self._profile is None or self._run_id is None:

@@ -94,6 +94,7 @@ class Debrief(QScrollArea):
         self._can_retry = self._has_solution = False
         self._reflection: Reflection | None = None
         self._asks = self._asks_first = False
+        self._form: ReflectionForm | None = None
         self._moment_s: float | None = None
         self._retry_here = QPushButton()
         self._build()
@@ -131,6 +132,10 @@ class Debrief(QScrollArea):
             layout.activate()
         self.verticalScrollBar().setValue(at)
 
+    def take_focus(self) -> None:
+        """The keyboard goes to what is asked, or to the page."""
+        (self._form or self).setFocus()
+
     def moment(self) -> float | None:
         """The moment that was chosen for a retry, in seconds."""
         return self._moment_s
@@ -160,9 +165,10 @@ class Debrief(QScrollArea):
 
     def _parts(self, report: Report) -> Iterator[QWidget]:
         review = self._review
+        self._form = None
         if self._asks:
             yield label(str(report.get("title") or report["scenario"]), 1.8, bold=True)
-            form = ReflectionForm()
+            form = self._form = ReflectionForm()
             form.answered.connect(self.reflected)
             yield card(tr("Before the points are shown"), form)
             return

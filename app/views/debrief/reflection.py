@@ -40,6 +40,7 @@ class ReflectionForm(QWidget):
         self.expected = QLineEdit()
         self.expected.setValidator(QIntValidator(0, 100, self))
         self.expected.setMaximumWidth(self.expected.fontMetrics().averageCharWidth() * 10)
+        self.setFocusProxy(self.happened)
         form = QFormLayout(self)
         form.setRowWrapPolicy(QFormLayout.RowWrapPolicy.WrapAllRows)
         form.setContentsMargins(0, 0, 0, 0)
