@@ -234,6 +234,7 @@ def test_whoever_wants_it_says_what_they_think_before_the_points_are_shown(
     assert not window.debrief.findChildren(ScoreRing)
     form = window.debrief.findChild(ReflectionForm)
     assert form is not None
+    assert window.focusWidget() is form.happened, "the keyboard is there"
     hands.qtbot.keyClicks(form.happened, "SERVER_A lost its power")
     hands.qtbot.keyClicks(form.expected, "70")
     hands.click(button(form, "Show the points"))
