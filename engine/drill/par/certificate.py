@@ -12,7 +12,8 @@ from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.lean import Lean
 from engine.drill.par.regret import account
-from engine.drill.par.search import Plan, Search
+from engine.drill.par.search import Search
+from engine.drill.par.trials import Plan
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, left_alone, play_solution
 from engine.inputs import Input, InputProblem

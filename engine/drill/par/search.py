@@ -1,34 +1,22 @@
 """The search for par: plans are mended at the moments at which an act is possible, the most promising first.
 
-A plan is a list of input lines with their times. Its neighbours at a decision point: one act more, the next act brought
-forward to here, the next act left out. Each is played to the end, so that at any time the best plan so far is whole
-and its score exact (anytime); every round takes the best open plan of each length, that of the best plan first (after
-Rectangle Search, arXiv 2312.12554). Plans that lead to the same state with the same rest ahead are one.
+Every plan is played to its end, so that at any time the best one so far is whole and its score exact (anytime); every
+round takes the best open plan of each length, that of the best plan first (after Rectangle Search, arXiv 2312.12554).
+Plans that lead to the same state with the same rest ahead are one. What is found does not depend on how many processes
+try the decisions of a round.
 """
 
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Final
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.lean import Lean, what_matters
-from engine.drill.par.offers import offers, vocabulary
-from engine.drill.par.sight import blind, free, second_after, seen, too_early
-from engine.drill.running.solution import default_end, play_solution
+from engine.drill.par.trials import POINTS_MAX, Decision, Key, Plan, Rules, Trial, Trials, tried
+from engine.drill.running.solution import play_solution
 from engine.inputs import Input, InputProblem
-from engine.model import Tick, ticks
-
-WAITS_S: Final = (10.0, 30.0, 60.0)
-"""Waits after the last thing that was seen, beside acting at once. Assumed."""
-
-POINTS_MAX: Final = 16
-"""Decision points of one run. Assumed: as often as a DBA would think anew."""
-
-BEGIN: Final = ticks(1.0)
-"""The first decision point: who acts without having seen anything."""
 
 DEEDS_MORE: Final = 3
 """Acts that a plan may have more than the reference. Assumed."""
@@ -36,31 +24,9 @@ DEEDS_MORE: Final = 3
 BLUNDER: Final = 15.0
 """Points lost by a blunder [Lichess, Advice.scala: 0.3 of -1 to 1, which is 15 points of 100]."""
 
-Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What to do and when, and what it comes to."""
-
-    acts: tuple[Input, ...]
-    score: float
-    reached: bool
-    """Every goal is."""
-    fair: bool
-    points: tuple[Tick, ...] = ()
-    """Decision points of its run."""
-    sprung: frozenset[str] = frozenset()
-    """Traps into which it ran: forbidden states and acts that have a price, by their names in Drill.first_held."""
-
-    @property
-    def lines(self) -> list[str]:
-        return [item.line for item in self.acts]
-
-    @property
-    def key(self) -> Key:
-        """Sorts the better one first: more points, then fewer acts, then earlier ones."""
-        return (-self.score, len(self.acts), tuple((item.tick, item.words) for item in self.acts))
+Spread = Callable[[Sequence[Decision], Rules, Set[bytes]], Iterator[Iterable[Trial]]]
+"""(decisions, rules, states that are known when it is asked) -> the trials of each decision, in their order. Trials of
+known states may be among them."""
 
 
 @dataclass(slots=True)
@@ -76,6 +42,8 @@ class Search:
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
     """Offer these lines alone; None: what the seat could try."""
+    spread: Spread | None = None
+    """What tries the decisions of a round; None: this process, one after another."""
     nodes: int = 0
     complete: bool = False
     """Nothing is left to try within deeds_max and the decision points."""
@@ -89,35 +57,34 @@ class Search:
     tried: int = 0
     """The acts on offer along them that were tried."""
     _open: dict[int, list[tuple[Key, int, Plan]]] = field(default_factory=dict)
-    _known: set[object] = field(default_factory=set)
-    _begun: Lean | None = None
-    _known_lines: tuple[str, ...] = ()
+    _known: set[bytes] = field(default_factory=set)
+    _trials: Trials | None = None
 
     def steps(self, seeds: Iterable[Sequence[Input]] = ()) -> Iterator[None]:
         """Search until nothing is left, with a pause after each node (a plan played to its end).
 
         *seeds*: further plans to begin with, beside doing nothing and the reference solution.
         """
-        self._begun = Lean(self.scenario, self.seed)
-        self._known_lines = vocabulary(self._begun.scenario)
-        given = [self._reference(), (), *seeds]
+        trials = self._trials = Trials(self.scenario, self.seed)
+        given = [self._reference(trials), (), *seeds]
         if self.deeds_max is None:
             self.deeds_max = max(map(len, given)) + DEEDS_MORE
         for number, acts in enumerate(given):
-            plan = self._play(self._begun.fork(), acts)
+            plan = trials.play(trials.begun.fork(), acts, self.points_max)
             self.nodes += 1
-            if number == 0 and self._begun.scenario.solution:
+            if number == 0 and trials.begun.scenario.solution:
                 self.reference = plan
             self._keep(plan)
             self.begun_with_all = number == len(given) - 1
             yield
-        while any(self._open.values()):
-            assert self.best is not None, "doing nothing is a plan"
-            best = len(self.best.acts)
-            for length in sorted(self._open, key=lambda length: (length != best, length)):
-                if self._open[length]:
-                    _, _, plan = heapq.heappop(self._open[length])
-                    yield from self._expand(plan)
+        spread = self.spread or self._here
+        while plans := self._round():
+            decisions = [(plan, Decision(plan.acts, tick)) for plan in plans for tick in plan.points]
+            found = spread([decision for _, decision in decisions], self._rules(), self._known)
+            for (plan, _), several in zip(decisions, found, strict=True):
+                for trial in several:
+                    if self._take(plan, trial):
+                        yield
         self.complete = True
 
     def run(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> Search:
@@ -129,40 +96,65 @@ class Search:
 
     def weigh(self, most: int) -> Iterator[None]:
         """Tell blunders anew among the acts on offer along the best plan: of *most* of them, spread over all of it."""
-        assert self._begun is not None and self.best is not None, "steps begins"
-        plan, found = self.best, []
-        run, left = self._begun.fork(), list(plan.acts)
-        for point in plan.points:
-            while left and left[0].tick <= point:
-                run.advance_to(left[0].tick)
-                _try(run, left.pop(0))
-            run.advance_to(point)
+        assert self._trials is not None and self.best is not None, "steps begins"
+        trials, plan, rules, found = self._trials, self.best, self._rules(), []
+        for tick in plan.points:
+            run, left = trials.taken_to(Decision(plan.acts, tick))
             if run.finished:
                 break
-            here, rest = run.fork(), tuple(left)
             inserted = [
-                one for one, after in self._neighbours(here, rest) if one is not None and after is rest
+                one for one, after in trials.neighbours(run, left, rules) if one is not None and after is left
             ]
-            found += [(here, item, rest) for item in inserted]
+            found += [(run, item, left) for item in inserted]
         self.tried = self.blunders = 0
-        for here, item, rest in found[:: max(1, -(-len(found) // most))]:
-            drill = here.fork()
-            if _try(drill, item):
+        for run, item, rest in found[:: max(1, -(-len(found) // most))]:
+            drill = run.fork()
+            if tried(drill, item):
                 self.tried += 1
                 self.nodes += 1
-                self.blunders += self._play(drill, rest).score <= plan.score - BLUNDER
+                self.blunders += trials.play(drill, rest).score <= plan.score - BLUNDER
                 yield
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    def _reference(self) -> tuple[Input, ...]:
-        assert self._begun is not None, "steps begins"
-        drill = self._begun.fork()
+    def _rules(self) -> Rules:
+        assert self.deeds_max is not None, "steps begins"
+        return Rules(self.fair, self.deeds_max, self.points_max, self.offered)
+
+    def _here(
+        self, decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
+    ) -> Iterator[Iterable[Trial]]:
+        assert self._trials is not None, "steps begins"
+        for decision in decisions:
+            yield self._trials.at(decision, rules, known)
+
+    def _reference(self, trials: Trials) -> tuple[Input, ...]:
+        drill = trials.begun.fork()
         try:
             play_solution(drill)
         except InputProblem:
             return ()
         return tuple(drill.journal)
+
+    def _round(self) -> list[Plan]:
+        """The best open plan of each length, that of the best plan's length first."""
+        assert self.best is not None, "doing nothing is a plan"
+        best = len(self.best.acts)
+        lengths = sorted(self._open, key=lambda length: (length != best, length))
+        return [heapq.heappop(self._open[length])[2] for length in lengths if self._open[length]]
+
+    def _take(self, plan: Plan, trial: Trial) -> bool:
+        """Count a trial at a decision of *plan*, if its state is new."""
+        if trial.state in self._known:
+            return False
+        self._known.add(trial.state)
+        self.nodes += 1
+        assert self.best is not None, "doing nothing is a plan"
+        if trial.one_more and plan.score == self.best.score:
+            self.tried += 1
+            self.blunders += trial.plan.score <= plan.score - BLUNDER
+        self._keep(trial.plan)
+        return True
 
     def _keep(self, plan: Plan) -> None:
         if self.fair and not plan.fair:
@@ -174,88 +166,3 @@ class Search:
             self.best = plan
         entries = self._open.setdefault(len(plan.acts), [])
         heapq.heappush(entries, (plan.key, len(self.plans), plan))
-
-    def _expand(self, plan: Plan) -> Iterator[None]:
-        """Try everything at each decision point of *plan*."""
-        assert self._begun is not None and self.deeds_max is not None and self.best is not None, (
-            "steps begins"
-        )
-        run, left = self._begun.fork(), list(plan.acts)
-        for point in plan.points:
-            while left and left[0].tick <= point:
-                run.advance_to(left[0].tick)
-                _try(run, left.pop(0))
-            run.advance_to(point)
-            if run.finished:
-                break
-            for inserted, acts in self._neighbours(run, left):
-                drill = run.fork()
-                if inserted is not None and not _try(drill, inserted):
-                    continue
-                key = (what_matters(drill), tuple(item.line for item in acts))
-                if key in self._known:
-                    continue
-                self._known.add(key)
-                found = self._play(drill, acts)
-                self.nodes += 1
-                if plan.score == self.best.score and inserted is not None and len(acts) == len(left):
-                    self.tried += 1
-                    self.blunders += found.score <= plan.score - BLUNDER
-                self._keep(found)
-                yield
-
-    def _neighbours(self, run: Lean, left: Sequence[Input]) -> Iterator[tuple[Input | None, Sequence[Input]]]:
-        """(what is done now, what is still to come) of each plan that leaves the run here."""
-        tick = run.tick
-        known = self.offered if self.offered is not None else self._known_lines
-        is_blind = self.fair and blind(run.scenario, run.story_ticks, run.events, tick)
-        if left:
-            here = _at(left[0], tick)
-            if not is_blind or free(here):
-                earlier = left[0].tick - tick
-                yield here, left[1:]
-                yield here, [_at(item, item.tick - earlier) for item in left[1:]]
-            yield None, left[1:]
-        assert self.deeds_max is not None, "steps begins"
-        if len(run.journal) + len(left) >= self.deeds_max:
-            return
-        for line in self.offered if self.offered is not None else offers(run, known):
-            verb, _, rest = line.partition(" ")
-            item = Input(tick, verb, (rest,))
-            if not is_blind or verb == "answer":
-                yield item, left
-
-    def _play(self, drill: Lean, acts: Sequence[Input]) -> Plan:
-        """*drill* taken to its end with *acts*; what cannot be done is left out of the plan."""
-        for item in acts:
-            drill.advance_to(item.tick)
-            _try(drill, item)
-        end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
-        drill.advance_to(end)
-        score, journal = drill.score(), tuple(drill.journal)
-        fair = not too_early(drill.scenario, drill.story_ticks, drill.events, journal)
-        reached = all(state.met for state in drill.goals.values())
-        sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
-        return Plan(journal, score.total, reached, fair, self._points(drill), sprung)
-
-    def _points(self, drill: Lean) -> tuple[Tick, ...]:
-        """The whole second after each thing that was seen, some waits after it, and the acts themselves."""
-        moments = {BEGIN} | {second_after(event.tick) for event in drill.events if seen(event)}
-        shown = sorted(moments)
-        for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):
-            moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < following}
-        return tuple(sorted(moment for moment in moments if moment < drill.tick)[: self.points_max])
-
-
-def _at(item: Input, tick: Tick) -> Input:
-    return replace(item, tick=tick)
-
-
-def _try(drill: Lean, item: Input) -> bool:
-    if drill.finished:
-        return False
-    try:
-        drill.do(item.words)
-    except InputProblem:
-        return False
-    return True

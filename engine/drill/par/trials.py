@@ -1,0 +1,185 @@
+"""Trials of the search for par: what the plans come to that leave the run of a known plan at one decision point.
+
+A plan is a list of input lines with their times. Its neighbours at a decision point: one act more, the next act brought
+forward to here, the next act left out. Each is played to its end, so that its score is exact.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Container, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from engine.drill.authoring.schema import Scenario
+from engine.drill.par.lean import Lean, what_matters
+from engine.drill.par.offers import offers, vocabulary
+from engine.drill.par.sight import blind, free, second_after, seen, too_early
+from engine.drill.running.solution import default_end
+from engine.inputs import Input, InputProblem
+from engine.model import Tick, ticks
+
+WAITS_S: Final = (10.0, 30.0, 60.0)
+"""Waits after the last thing that was seen, beside acting at once. Assumed."""
+
+POINTS_MAX: Final = 16
+"""Decision points of one run. Assumed: as often as a DBA would think anew."""
+
+BEGIN: Final = ticks(1.0)
+"""The first decision point: who acts without having seen anything."""
+
+Key = tuple[float, int, tuple[tuple[Tick, str], ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What to do and when, and what it comes to."""
+
+    acts: tuple[Input, ...]
+    score: float
+    reached: bool
+    """Every goal is."""
+    fair: bool
+    points: tuple[Tick, ...] = ()
+    """Decision points of its run."""
+    sprung: frozenset[str] = frozenset()
+    """Traps into which it ran: forbidden states and acts that have a price, by their names in Drill.first_held."""
+
+    @property
+    def lines(self) -> list[str]:
+        return [item.line for item in self.acts]
+
+    @property
+    def key(self) -> Key:
+        """Sorts the better one first: more points, then fewer acts, then earlier ones."""
+        return (-self.score, len(self.acts), tuple((item.tick, item.words) for item in self.acts))
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """Within what a search may try: together with scenario and seed all that a trial depends on."""
+
+    fair: bool = True
+    """Acts only after a symptom; False: the clairvoyant bound."""
+    deeds_max: int = 0
+    """Acts of a plan at most."""
+    points_max: int = POINTS_MAX
+    offered: tuple[str, ...] | None = None
+    """Offer these lines alone; None: what the seat could try."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """One decision point of a known plan."""
+
+    acts: tuple[Input, ...]
+    tick: Tick
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A plan that was tried at a decision."""
+
+    state: bytes
+    """16 bytes that are equal for trials with the same state there and the same rest of acts: they come to the same."""
+    one_more: bool
+    """It has one act more than the plan of the decision, and is the same otherwise."""
+    plan: Plan
+
+
+@dataclass(slots=True)
+class Trials:
+    """Plays plans of one scenario and seed."""
+
+    scenario: Scenario
+    seed: int
+    begun: Lean = field(init=False)
+    """The drill at tick 0, to fork."""
+    _known_lines: tuple[str, ...] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.begun = Lean(self.scenario, self.seed)
+        self._known_lines = vocabulary(self.begun.scenario)
+
+    def at(self, decision: Decision, rules: Rules, known: Container[bytes] = ()) -> Iterator[Trial]:
+        """Every neighbour of a plan at one of its decision points, but those whose state is *known*."""
+        run, left = self.taken_to(decision)
+        if run.finished:
+            return
+        for inserted, rest in self.neighbours(run, left, rules):
+            drill = run.fork()
+            if inserted is not None and not tried(drill, inserted):
+                continue
+            state = hashlib.blake2b(what_matters(drill), digest_size=16)
+            state.update("\n".join(item.line for item in rest).encode())
+            if state.digest() in known:
+                continue
+            one_more = inserted is not None and len(rest) == len(left)
+            yield Trial(state.digest(), one_more, self.play(drill, rest, rules.points_max))
+
+    def taken_to(self, decision: Decision) -> tuple[Lean, list[Input]]:
+        """The run of a plan at a decision point, and its acts that are still to come."""
+        run, left = self.begun.fork(), list(decision.acts)
+        while left and left[0].tick <= decision.tick:
+            run.advance_to(left[0].tick)
+            tried(run, left.pop(0))
+        run.advance_to(decision.tick)
+        return run, left
+
+    def neighbours(
+        self, run: Lean, left: Sequence[Input], rules: Rules
+    ) -> Iterator[tuple[Input | None, Sequence[Input]]]:
+        """(what is done now, what is still to come) of each plan that leaves the run here."""
+        tick = run.tick
+        is_blind = rules.fair and blind(run.scenario, run.story_ticks, run.events, tick)
+        if left:
+            here = _at(left[0], tick)
+            if not is_blind or free(here):
+                earlier = left[0].tick - tick
+                yield here, left[1:]
+                yield here, [_at(item, item.tick - earlier) for item in left[1:]]
+            yield None, left[1:]
+        if len(run.journal) + len(left) >= rules.deeds_max:
+            return
+        for line in rules.offered if rules.offered is not None else offers(run, self._known_lines):
+            verb, _, rest = line.partition(" ")
+            item = Input(tick, verb, (rest,))
+            if not is_blind or verb == "answer":
+                yield item, left
+
+    def play(self, drill: Lean, acts: Sequence[Input], points_max: int = POINTS_MAX) -> Plan:
+        """*drill* taken to its end with *acts*; what cannot be done is left out of the plan."""
+        for item in acts:
+            drill.advance_to(item.tick)
+            tried(drill, item)
+        end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
+        drill.advance_to(end)
+        score, journal = drill.score(), tuple(drill.journal)
+        fair = not too_early(drill.scenario, drill.story_ticks, drill.events, journal)
+        reached = all(state.met for state in drill.goals.values())
+        sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
+        return Plan(journal, score.total, reached, fair, _points(drill)[:points_max], sprung)
+
+
+def tried(drill: Lean, item: Input) -> bool:
+    """Whether *item* could be done; it is done then."""
+    if drill.finished:
+        return False
+    try:
+        drill.do(item.words)
+    except InputProblem:
+        return False
+    return True
+
+
+def _at(item: Input, tick: Tick) -> Input:
+    return replace(item, tick=tick)
+
+
+def _points(drill: Lean) -> tuple[Tick, ...]:
+    """The whole second after each thing that was seen, some waits after it, and the acts themselves."""
+    moments = {BEGIN} | {second_after(event.tick) for event in drill.events if seen(event)}
+    shown = sorted(moments)
+    for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):
+        moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < following}
+    return tuple(sorted(moment for moment in moments if moment < drill.tick))
