@@ -16,6 +16,7 @@ from uuid import UUID
 
 from app.serve.login import TDS_7_2, TDS_7_3
 from app.serve.packets import Malformed, Reader
+from engine.tsql.scalars.decimals import ANY_DIGITS
 from engine.tsql.scalars.types import MAX, SqlType, type_of
 from engine.tsql.scalars.values import Scalar
 
@@ -120,23 +121,24 @@ def _written(kind: SqlType, value: int | float | str | bytes) -> bytes:
     if name in ("float", "real"):
         return struct.pack("<d" if name == "float" else "<f", float(value))
     if name in ("money", "smallmoney"):
-        units = int(_decimal(value).scaleb(4).to_integral_value())
+        units = _units(value, 4)
         return (
             struct.pack("<iI", units >> 32, units & 0xFFFFFFFF)
             if name == "money"
             else struct.pack("<i", units)
         )
     if name == "numeric":
-        units = int(_decimal(value).scaleb(kind.scale).to_integral_value())
+        units = _units(value, kind.scale)
         return (b"\1" if units >= 0 else b"\0") + abs(units).to_bytes(16, "little")
     if name == "uniqueidentifier":
         return UUID(str(value)).bytes_le
     return _moment(kind, str(value))
 
 
-def _decimal(value: object) -> Decimal:
+def _units(value: object, scale: int) -> int:
+    """The number in units of its last digit. Raises ValueError for none."""
     try:
-        return Decimal(str(value))
+        return int(ANY_DIGITS.scaleb(Decimal(str(value)), scale).to_integral_value())
     except InvalidOperation:
         raise ValueError(f"{value!r} is no number") from None
 
@@ -243,8 +245,9 @@ def read_typed(reader: Reader) -> Typed:
         raw = reader.take(reader.number("B"))
         if not scale <= precision <= 38 or len(raw) > 17:
             raise Malformed(f"a decimal({precision},{scale}) of {len(raw)} bytes")
-        units = int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1)
-        return Typed(f"decimal({precision},{scale})", f"{Decimal(units).scaleb(-scale):f}" if raw else "NULL")
+        units = Decimal(int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1))
+        literal = f"{ANY_DIGITS.scaleb(units, -scale):f}" if raw else "NULL"
+        return Typed(f"decimal({precision},{scale})", literal)
     if token in (0x28, 0x29, 0x2A, 0x2B):
         return _read_moment(token, reader)
     if token in _BY_TOKEN:

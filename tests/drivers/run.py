@@ -19,6 +19,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any, Final
 
@@ -38,7 +39,8 @@ VALUES: Final = (
     ("CAST(-2147483648 AS int)", "-2147483648"),
     ("CAST(9223372036854775807 AS bigint)", "9223372036854775807"),
     ("CAST('-12345678901.2345' AS decimal(15,4))", "-12345678901.2345"),
-    ("CAST('-12345678901.2345' AS money)", "-12345678901.2345"),
+    ("CAST('-1234567890123456789012345678.0123456789' AS decimal(38,10))", "-1234567890123456789012345678.0123456789"),
+    ("CAST('-922337203685477.5808' AS money)", "-922337203685477.5808"),
     ("CAST('1.5e300' AS float)", "1.5e300"),
     ("CAST('1.25' AS real)", "1.25"),
     ("CAST('2005-11-07' AS date)", "2005-11-07"),
@@ -268,8 +270,8 @@ def same_values(value: str) -> str:
 
 
 def same(one: str, wanted: str) -> bool:
-    with suppress(ValueError):
-        return float(one) == float(wanted)
+    with suppress(InvalidOperation):
+        return Decimal(one) == Decimal(wanted)
     with suppress(ValueError):  # FreeTDS shows a time to the minute
         return datetime.strptime(one, "%b %d %Y %I:%M%p") == datetime.fromisoformat(wanted).replace(
             second=0, microsecond=0

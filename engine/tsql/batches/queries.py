@@ -18,8 +18,8 @@ from engine.tsql.language.lexer import quote, tokens_of
 from engine.tsql.language.outputs import Output
 from engine.tsql.query.planner import plan_statement
 from engine.tsql.query.plans import UNNAMED, Plan, TableRef
-from engine.tsql.scalars.types import DECIMALS, SqlType, checked_conversion, type_of
-from engine.tsql.scalars.values import DIGITS_HELD, convert
+from engine.tsql.scalars.types import SqlType, checked_conversion, type_of
+from engine.tsql.scalars.values import convert
 
 if TYPE_CHECKING:
     from engine.tsql.batches.machine import Machine
@@ -112,24 +112,9 @@ def _select(machine: Machine, plan: Plan) -> None:
         _select_into(machine, plan.target, columns, rows, plan.kinds)
         return
     shown = rows if machine.captures else plan.shown(rows)
-    if shown is not rows and any(_too_exact(row, plan.kinds) for row in shown):
-        machine.remark(f"digits of a quotient beyond the {DIGITS_HELD}th; they are rounded here")
     machine.add_result(columns, shown, plan.kinds)
     if not machine.captures:  # INSERT … EXEC says once what it has inserted
         machine.say_rows(len(rows))
-
-
-def _too_exact(row: Row, kinds: Sequence[SqlType | None]) -> bool:
-    """The row shows more digits of a decimal number than are held of one."""
-    return any(
-        kind is not None and kind.name in DECIMALS and isinstance(value, str) and _digits(value) > DIGITS_HELD
-        for value, kind in zip(row, kinds, strict=False)
-    )
-
-
-def _digits(value: str) -> int:
-    """Digits of a number as text, without the zeros at its ends."""
-    return 0 if "." not in value else len(value.rstrip("0").lstrip("-0.").replace(".", ""))
 
 
 def _select_into(

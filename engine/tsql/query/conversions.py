@@ -66,6 +66,12 @@ def convert_to(node: exp.Expr, source: Kind, target: Kind) -> None:
     wrapped(node, "convert", text(target), after=(exp.Null(), text(source)))
 
 
+def as_float(node: exp.Expr, kind: Kind) -> None:
+    """Have a long decimal beside a value that is held otherwise compared as a float."""
+    if kind is not None and kind.is_long:
+        wrapped(current(node), "convert", text("float"), after=(exp.Null(), text(kind)))
+
+
 def all_of_one_type(binder: Binder, nodes: Sequence[exp.Expr]) -> Kind:
     """The common type of several values, each converted to it."""
     kinds = [binder.expr(node) for node in nodes]

@@ -19,6 +19,7 @@ from engine.tsql.query.conversions import (
     Kind,
     Rule,
     all_of_one_type,
+    as_float,
     as_text,
     convert_to,
     text,
@@ -34,14 +35,13 @@ from engine.tsql.scalars.types import (
     INT,
     MAX,
     NULL,
-    PRECISION_MAX,
     SqlType,
     arithmetic,
     check_written,
     checked_conversion,
     common,
-    numeric,
     nvarchar,
+    of_literal,
     type_of,
     varchar,
 )
@@ -57,13 +57,7 @@ def _literal(binder: Binder, node: exp.Expr) -> Kind:
         if math.isinf(float(name)):
             raise SqlError(168, name, 8)
         return FLOAT
-    whole, _, part = name.partition(".")
-    digits = whole.lstrip("0") + part
-    if "." not in name and len(digits) <= 10 and int(name) < 2**31:
-        return SqlType("int", precision=max(1, len(digits)))  # beside a decimal only its digits count
-    if len(digits) > PRECISION_MAX:
-        return None
-    return numeric(max(1, len(digits), len(part)), len(part))
+    return of_literal(name)
 
 
 def _national(binder: Binder, node: exp.Expr) -> Kind:
@@ -105,8 +99,15 @@ def _parameter(binder: Binder, node: exp.Expr) -> Kind:
     inner = node.this
     if isinstance(inner, exp.Parameter):
         name = f"@@{inner.name.lower()}"
-        return returns.RULES[name](()) if name in returns.RULES else None
+        return _as_told(binder, node, returns.RULES[name](()) if name in returns.RULES else None)
     return binder.variables.get(f"@{inner.name.lower()}")
+
+
+def _as_told(binder: Binder, node: exp.Expr, kind: Kind) -> Kind:
+    """What a function gives, held as its type is: @@IDENTITY is a decimal."""
+    if kind is not None and kind.is_long:
+        binder.fit(node, kind)
+    return kind
 
 
 def _paren(binder: Binder, node: exp.Expr) -> Kind:
@@ -163,7 +164,9 @@ def _negative(binder: Binder, node: exp.Expr) -> Kind:
     if isinstance(node.this, exp.Literal) and str(node.this.name) == "2147483648":
         return INT
     kind = binder.expr(node.this)
-    if kind is None or kind == NULL or (isinstance(node.this, exp.Literal) and kind.is_number):
+    if kind is None or kind == NULL:
+        return kind
+    if isinstance(node.this, exp.Literal) and kind.is_number and not kind.is_long:
         return kind
     if not kind.is_number or kind.name == "bit":
         raise SqlError(8117, kind.name, "minus")
@@ -201,6 +204,9 @@ def _comparison(binder: Binder, node: exp.Expr) -> Kind:
             raise SqlError(402, a.name, b.name, _COMPARED.get(type(node), "equal to"))
         convert_to(left, a, target)
         convert_to(right, b, target)
+    elif a is None or b is None:
+        as_float(left, a)
+        as_float(right, b)
     if not binder.names.settings.ansi_nulls and isinstance(node, exp.EQ | exp.NEQ):
         _compare_as_is(node, a, b)
     return BIT
@@ -340,7 +346,10 @@ def _nullif(binder: Binder, node: exp.Expr) -> Kind:
         raise SqlError(4151)
     first = binder.expr(node.this)
     second = binder.expr(node.args["expression"])
-    convert_to(node.args["expression"], second, first if common(first, second) == first else None)
+    if common(first, second) == first:
+        convert_to(node.args["expression"], second, first)
+    elif first is None or (first.is_number and not first.is_long):
+        as_float(node.args["expression"], second)
     return first
 
 
@@ -379,7 +388,8 @@ def _call(binder: Binder, node: exp.Expr) -> Kind:
         if kinds[0].is_moment or kinds[0] == GUID:
             raise SqlError(8116, kinds[0].name, 1, name)
         binder.fit(node, result, source=FLOAT if name == "power" else None)
-    return result
+        return result
+    return _as_told(binder, node, result)
 
 
 def _variant_property(node: exp.Expr, kind: Kind) -> None:
@@ -446,7 +456,7 @@ def _dot(binder: Binder, node: exp.Expr) -> Kind:
     name = str(call.this).lower()
     if name == "value" and len(call.expressions) == 2 and call.expressions[1].is_string:
         try:
-            return type_of(str(call.expressions[1].name))
+            return _as_told(binder, node, type_of(str(call.expressions[1].name)))
         except SqlError:
             return None
     if name in ("exist", "query"):

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Final
 
 from sqlglot import exp
@@ -28,8 +27,7 @@ from engine.tsql.query.plans import (
     Unsimulated,
 )
 from engine.tsql.query.reshape import RESHAPED, reshaped
-from engine.tsql.scalars.types import SqlType
-from engine.tsql.scalars.values import held
+from engine.tsql.scalars.types import WHOLE_DIGITS, SqlType
 
 
 @dataclass(slots=True)
@@ -309,18 +307,9 @@ def _rewrite_sum(node: exp.Expr, query: Rewritten) -> exp.Expr:
 def _rewrite_literal(node: exp.Expr, query: Rewritten) -> exp.Expr:
     """A number with a point as a parameter: versions of SQLite read the last digits differently."""
     name = node.name
-    if node.args.get("is_string") or (
-        name.isdigit() and len(name) <= WHOLE_DIGITS_MAX and int(name) <= BIGINT_MAX
-    ):
+    if node.args.get("is_string") or (name.isdigit() and len(name) <= WHOLE_DIGITS):
         return node
-    if "e" not in node.name.lower():
-        held(Decimal(node.name))
     return query.parameter(LITERAL + node.name)
-
-
-BIGINT_MAX: Final = 2**63 - 1
-WHOLE_DIGITS_MAX: Final = 19
-"""The greatest whole number that SQLite holds, and how many digits it has."""
 
 
 def _unary(node: exp.Expr, query: Rewritten) -> exp.Expr:

@@ -30,18 +30,23 @@ from engine.tsql.query.plans import (
     TableRef,
     Unsimulated,
 )
+from engine.tsql.scalars import decimals
 from engine.tsql.scalars.formats import format_work
 from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.scalars.like import compare_work, like, search_work
 from engine.tsql.scalars.settings import settings_of
+from engine.tsql.scalars.types import PRECISION_MAX, numeric, type_of
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
     Scalar,
     compare,
     compare_codes,
     compare_exact,
+    convert,
     exact,
     finite,
+    fitted,
+    number_of,
     to_number,
 )
 
@@ -319,6 +324,10 @@ class Scratch:
             rows = list(source(names))
         else:
             rows = list(source)
+        kinds = {name: type_of(kind) for name, kind in columns if kind.split("(")[0].lower() in _MAY_BE_LONG}
+        for place, name in enumerate(names):
+            if name in kinds and kinds[name].is_long:
+                rows = [(*row[:place], convert(row[place], kinds[name]), *row[place + 1 :]) for row in rows]
         marks = ", ".join("?" * len(names))
         into = f"{_quoted(key)} ({', '.join(map(_quoted, names))})"
         self._connection.executemany(f"INSERT INTO {into} VALUES ({marks})", rows)
@@ -465,16 +474,21 @@ def _authorize(
 
 def _value(name: str, values: Callable[[str], Scalar]) -> Scalar:
     """Of a variable, or of a number that is passed as one."""
-    return float(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
+    return number_of(name.removeprefix(LITERAL)) if name.startswith(LITERAL) else values(name)
 
 
 def _quoted(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+_MAY_BE_LONG: Final = frozenset({"decimal", "numeric", "dec", "money"})
+
+
 def _affinity(kind: str) -> str:
     """SQLite's type for one of T-SQL; text compares as the default collation does."""
     head = kind.split("(")[0].strip().lower()
+    if head in _MAY_BE_LONG and type_of(kind).is_long:
+        return f"TEXT COLLATE {COLLATION}"
     if head in ("bit", "tinyint", "smallint", "int", "bigint", "integer"):
         return "INTEGER"
     if head in ("float", "real", "decimal", "numeric", "money", "smallmoney"):
@@ -487,9 +501,14 @@ def _affinity(kind: str) -> str:
 # --- what SQLite says ------------------------------------------------------------------------------------
 
 
-def _added(values: Iterable[int | float]) -> int | float:
+def _total(values: Iterable[int | float | Decimal]) -> Decimal:
+    each = (value if isinstance(value, Decimal) else exact(value) for value in values)
+    return reduce(ANY_DIGITS.add, each, Decimal(0))
+
+
+def _added(values: Iterable[int | float | Decimal]) -> int | float:
     """The sum of the numbers as they are written: 0.69 - 0.01 is 0.68, and neither order nor SQLite changes a digit."""
-    total = reduce(ANY_DIGITS.add, map(exact, values), Decimal(0))
+    total = _total(values)
     return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
 
 
@@ -501,13 +520,15 @@ class _Sum:
     """SUM: exact until the end."""
 
     def __init__(self, scratch: Scratch) -> None:
-        self.values: deque[int | float] = deque()
+        self.values: deque[int | float | Decimal] = deque()
         self._scratch = scratch
 
     def step(self, value: Scalar) -> None:
         if value is not None:
             try:
-                self.values.append(to_number(value, "float"))
+                self.values.append(
+                    decimals.held(value) if decimals.is_held(value) else to_number(value, "float")
+                )
             except SqlError as problem:
                 self._scratch.fail(problem)
 
@@ -519,10 +540,20 @@ class _Sum:
     def value(self) -> Scalar:
         if not self.values:
             return None
+        if isinstance(self.values[0], Decimal):
+            return self._long_total()
         found = self.result(_added(self.values))
         if not isinstance(found, float) and not -(2**63) <= found < 2**63:
             self._scratch.fail(SqlError(8115, "expression", "bigint"))
         return found
+
+    def _long_total(self) -> Scalar:
+        total = _total(self.values)
+        try:
+            return fitted(total, numeric(PRECISION_MAX, -int(total.as_tuple().exponent)), "expression")
+        except SqlError as problem:
+            self._scratch.fail(problem)
+            return None
 
     def finalize(self) -> Scalar:
         return self.value()
@@ -549,8 +580,9 @@ class _VarianceOfAll(_Sum):
         count = len(self.values)
         if count <= self.less:
             return None
-        mean = arithmetic.exact_total(self.values) / count
-        squares = arithmetic.exact_total(float((value - mean) * (value - mean)) for value in self.values)
+        numbers = [float(value) for value in self.values]
+        mean = arithmetic.exact_total(numbers) / count
+        squares = arithmetic.exact_total((value - mean) * (value - mean) for value in numbers)
         return squares / (count - self.less)
 
 

@@ -12,6 +12,7 @@ from functools import lru_cache
 from typing import Final, NamedTuple
 
 from engine.messages import SqlError
+from engine.tsql.scalars import decimals
 from engine.tsql.scalars.languages import ENGLISH, HIJRI_MONTHS, Language
 from engine.tsql.scalars.types import DATETIME, OLD_MOMENTS, SCALED, SqlType
 
@@ -21,8 +22,12 @@ no text that comes from outside has it (plain_text)."""
 
 
 def plain_text(text: str) -> str:
-    """The text as it may be a value: without MARK, and half a character is none."""
-    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace").replace(MARK, "\ufffd")
+    """The text as it may be a value: without the marks of values, and half a character is none."""
+    return unmarked(text.encode("utf-16", "surrogatepass").decode("utf-16", "replace"))
+
+
+def unmarked(text: str) -> str:
+    return text.replace(MARK, "\ufffd").replace(decimals.MARK, "\ufffd")
 
 
 TICKS_PER_S: Final = 10_000_000

@@ -6,17 +6,19 @@ import hashlib
 import re
 from collections.abc import Callable
 from datetime import datetime
+from decimal import Decimal
 from typing import Final
 
 from engine import moments
 from engine.messages import SqlError
+from engine.tsql.scalars import decimals
 from engine.tsql.scalars.values import (
     Scalar,
     decimal_text,
+    exact,
     is_moment,
     parse_moment,
     strict,
-    to_number,
     to_text,
 )
 
@@ -61,7 +63,7 @@ def _format_date(moment: datetime, pattern: str) -> str:
     return re.sub(r"'[^']*'|\"[^\"]*\"|yyyy|yy|M{1,4}|d{1,4}|HH?|hh?|mm?|ss?|f+|F+|tt", part, pattern)
 
 
-def _format_number(number: float, pattern: str) -> str | None:
+def _format_number(number: Decimal, pattern: str) -> str | None:
     """Standard formats N, F, D, P, C and pictures of 0, # and commas. NULL for a format that cannot be.
 
     Documented [DOC: FORMAT].
@@ -74,14 +76,14 @@ def _format_number(number: float, pattern: str) -> str | None:
         places = int(standard[2]) if standard[2] else 0 if kind == "D" else 2
         if kind == "D":
             return f"{int(number):0{places}d}"
-        shown = to_text(decimal_text(float(number) * (100 if kind == "P" else 1), places))
+        shown = to_text(decimal_text(decimals.written(number * (100 if kind == "P" else 1)), places))
         grouped = _grouped(shown) if kind in "NPC" else shown
         return f"{grouped} %" if kind == "P" else f"${grouped}" if kind == "C" else grouped
     picture = re.search(r"[0#,]+(?:\.[0#]+)?", pattern)
     if picture is None:
         return pattern
     left, _, right = picture.group().partition(".")
-    shown = to_text(decimal_text(abs(float(number)), len(right)))
+    shown = to_text(decimal_text(decimals.written(number.copy_abs()), len(right)))
     front, _, back = shown.partition(".")
     front = front.rjust(left.replace(",", "").count("0"), "0")
     while back and len(back) > right.count("0") and back.endswith("0"):
@@ -102,7 +104,7 @@ def _format(value: Scalar, pattern: Scalar, culture: Scalar = "en-US") -> Scalar
         raise SqlError(0, f"Not simulated: FORMAT with the culture {to_text(culture)}")
     if is_moment(value):
         return _format_date(parse_moment(value), to_text(pattern))
-    return _format_number(to_number(value, "float"), to_text(pattern))
+    return _format_number(exact(value), to_text(pattern))
 
 
 # --- hashes ----------------------------------------------------------------------------------------------

@@ -4,16 +4,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_FLOOR, ROUND_HALF_UP, Decimal
 from typing import Final
 
 from engine import arithmetic
 from engine.messages import SqlError
+from engine.tsql.scalars import decimals
 from engine.tsql.scalars.values import ANY_DIGITS, Scalar, exact, strict, to_number, whole
 
 
 def _numeric(function: Callable[[float], int | float]) -> Callable[[Scalar], Scalar]:
     return strict(lambda value: function(to_number(value, "float")))
+
+
+def _exactly(
+    function: Callable[[Decimal], Decimal], simply: Callable[[float], int | float]
+) -> Callable[[Scalar], Scalar]:
+    """*function* of a decimal with all its digits, *simply* of any other number."""
+
+    @strict
+    def call(value: Scalar) -> Scalar:
+        if decimals.is_held(value):
+            return decimals.written(function(decimals.held(value)))
+        return simply(to_number(value, "float"))
+
+    return call
 
 
 def _mathematics(function: Callable[[float], float]) -> Callable[[Scalar], Scalar]:
@@ -42,6 +57,8 @@ def _round(value: Scalar, places: Scalar, cut: Scalar = 0) -> Scalar:
     digits = max(-38, min(38, whole(places)))
     how = ROUND_DOWN if whole(cut) else ROUND_HALF_UP
     rounded = exact(value).quantize(Decimal(1).scaleb(-digits), how, ANY_DIGITS)
+    if decimals.is_held(value):
+        return decimals.written(rounded)
     return int(rounded) if isinstance(to_number(value, "float"), int) else float(rounded)
 
 
@@ -62,10 +79,10 @@ def _sign(value: float) -> int:
 
 
 FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
-    "abs": _numeric(abs),
+    "abs": _exactly(Decimal.copy_abs, abs),
     "sign": _numeric(_sign),
-    "floor": _numeric(math.floor),
-    "ceiling": _numeric(math.ceil),
+    "floor": _exactly(lambda value: value.to_integral_value(ROUND_FLOOR), math.floor),
+    "ceiling": _exactly(lambda value: value.to_integral_value(ROUND_CEILING), math.ceil),
     "sqrt": _mathematics(math.sqrt),
     "square": _numeric(lambda value: value * value),
     "round": _round,

@@ -17,15 +17,16 @@ from engine.tsql.scalars.date_values import DAY, EPOCH
 from engine.tsql.scalars.types import DECIMALS, INT_RANGES, MAX, MONEYS, WIDE, SqlType, type_of
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
-    DIGITS_HELD,
     TEXT_LIMIT,
     Scalar,
     convert,
     exact,
     finite,
-    held_decimal,
+    fitted,
+    fitted_money,
     hold,
     is_moment,
+    is_plain,
     moment_of,
     parse_moment,
     stamp,
@@ -89,8 +90,7 @@ _WHOLE: Final[dict[str, Callable[[int, int], int]]] = {
 
 
 def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
-    """Quotients are cut off behind their last digit, products rounded to it. What has come of a quotient beyond the
-    digits that are held is as near as that one was; a query that shows it says so."""
+    """Quotients are cut off behind their last digit, products rounded to it."""
     left, right = _decimal(a, kind), _decimal(b, kind)
     if sign in "/%" and not right:
         raise SqlError(8134)
@@ -99,14 +99,12 @@ def _exact(sign: str, kind: SqlType, a: Scalar, b: Scalar) -> Scalar:
     else:
         result = _EXACT[sign](left, right)
     if kind.name in MONEYS:
-        return held_decimal(result, 19, 4, "expression", cut=sign == "/")
-    rounded = [one for one, value in ((left, a), (right, b)) if isinstance(value, float)]
-    near = sign == "/" or any(len(one.as_tuple().digits) > DIGITS_HELD for one in rounded)
-    return held_decimal(result, kind.precision, kind.scale, "expression", cut=near)
+        return fitted_money(result, kind, cut=sign == "/")
+    return fitted(result, kind, "expression", cut=sign == "/")
 
 
 def _decimal(value: Scalar, kind: SqlType) -> Decimal:
-    return exact(convert(value, kind) if kind.name in MONEYS and isinstance(value, str) else value)
+    return exact(convert(value, kind) if kind.name in MONEYS and is_plain(value) else value)
 
 
 _EXACT: Final[dict[str, Callable[[Decimal, Decimal], Decimal]]] = {
@@ -179,7 +177,7 @@ def _add(a: Scalar, b: Scalar) -> Scalar:
         return None
     if is_moment(a) or is_moment(b):
         return stamp(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
-    if isinstance(a, str) and isinstance(b, str):
+    if is_plain(a) and is_plain(b):
         return (a + b)[:TEXT_LIMIT]
     return _checked(_number(a, b) + _number(b, a))
 

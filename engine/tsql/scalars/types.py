@@ -19,6 +19,10 @@ PRECISION_MAX: Final = 38
 DIVISION_SCALE: Final = 6
 """Least scale of a quotient, and what a scale is cut to at most when digits run out. Documented."""
 
+FLOAT_DIGITS: Final = 15
+WHOLE_DIGITS: Final = 18
+"""Digits that a float, and a whole number of 64 bits, holds of any decimal number."""
+
 INT_RANGES: Final = {
     "bit": (0, 1),
     "tinyint": (0, 255),
@@ -98,6 +102,13 @@ class SqlType:
         return self.is_whole or self.name in DECIMALS or self.name in MONEYS or self.name in FLOATS
 
     @property
+    def is_long(self) -> bool:
+        """It has more digits than a float, and is no whole number of 64 bits (decimals.py)."""
+        if self.name in DECIMALS:
+            return self.precision > (WHOLE_DIGITS if not self.scale else FLOAT_DIGITS)
+        return self.name == "money"
+
+    @property
     def is_moment(self) -> bool:
         return self.name in MOMENTS
 
@@ -109,7 +120,7 @@ class SqlType:
     def family(self) -> str:
         """Values of the same family compare as they are held."""
         if self.is_number:
-            return "number"
+            return "long number" if self.is_long else "number"
         if self.is_text:
             return "text"
         return "binary" if self.is_binary else str(self)
@@ -132,6 +143,17 @@ def numeric(precision: int, scale: int) -> SqlType:
         scale = max(min(scale, DIVISION_SCALE), PRECISION_MAX - whole)
         precision = PRECISION_MAX
     return SqlType("numeric", precision=max(1, precision), scale=scale)
+
+
+def of_literal(text: str) -> SqlType:
+    """The type of a number that is written without an exponent. Raises 1007 for too many digits."""
+    whole, _, part = text.partition(".")
+    digits = whole.lstrip("0") + part
+    if "." not in text and len(digits) <= 10 and int(text) < 2**31:
+        return SqlType("int", precision=max(1, len(digits)))  # beside a decimal only its digits count
+    if len(digits) > PRECISION_MAX:
+        raise SqlError(1007, "number", text)
+    return numeric(max(1, len(digits), len(part)), len(part))
 
 
 def varchar(length: int) -> SqlType:
@@ -299,8 +321,9 @@ def _as_number(kind: SqlType, other: SqlType) -> SqlType:
 def _exact(sign: str, a: SqlType, b: SqlType) -> SqlType:
     (p1, s1), (p2, s2) = digits_of(a), digits_of(b)
     if sign in "+-":
-        scale = max(s1, s2)
-        return numeric(scale + max(p1 - s1, p2 - s2) + 1, scale)
+        scale, whole = max(s1, s2), max(p1 - s1, p2 - s2)
+        precision = min(scale + whole + 1, PRECISION_MAX)
+        return numeric(precision, min(scale, precision - whole))
     if sign == "*":
         return numeric(p1 + p2 + 1, s1 + s2)
     if sign == "/":

@@ -1,7 +1,8 @@
 """Values of T-SQL as Python and SQLite hold them, and how one type becomes another.
 
-Numbers are int or float (a decimal is exact to 15 digits: its type says how many there are), text is str, binary is
-bytes, bit is 0 or 1. A date or time is text that begins with MARK: MARK + `2005-10-22 12:00:00.000`.
+Numbers are int or float, decimals of more than 15 digits and money are text that begins with a mark (decimals.py),
+text is str, binary is bytes, bit is 0 or 1. A date or time is text that begins with MARK: MARK +
+`2005-10-22 12:00:00.000`.
 """
 
 from __future__ import annotations
@@ -12,26 +13,30 @@ import re
 import struct
 from collections.abc import Callable
 from datetime import datetime
-from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal, InvalidOperation
-from typing import Final, TypeVar
+from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Final, TypeGuard, TypeVar
 
 from engine.messages import SqlError
-from engine.tsql.scalars import date_values
+from engine.tsql.scalars import date_values, decimals
 from engine.tsql.scalars.date_values import DAY, EPOCH, MARK, TICKS_PER_S, US, Culture, Moment
+from engine.tsql.scalars.decimals import ANY_DIGITS
 from engine.tsql.scalars.types import (
     DATETIME,
     DECIMALS,
+    FLOAT,
     FLOATS,
     INT_RANGES,
     MAX,
     MONEYS,
+    WHOLE_DIGITS,
     WIDE,
     SqlType,
+    of_literal,
     type_of,
 )
 from engine.tsql.scalars.xmlcheck import xml
 
-__all__ = ["MARK", "Scalar"]
+__all__ = ["ANY_DIGITS", "MARK", "Scalar"]
 
 Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)
@@ -62,7 +67,7 @@ def convert(
     if target.name in DECIMALS:
         return _to_decimal(value, target, source)
     if target.name in MONEYS:
-        return _to_money(value, target.name)
+        return _to_money(value, target)
     if target.name in FLOATS:
         return _to_float(value, target.name, source)
     if target.is_moment:
@@ -83,7 +88,7 @@ def name_of(value: Scalar, source: SqlType | None) -> str:
     if source is not None:
         return source.name
     if isinstance(value, str):
-        return "datetime" if value.startswith(MARK) else "varchar"
+        return "datetime" if value.startswith(MARK) else "numeric" if decimals.is_held(value) else "varchar"
     return {int: "int", float: "numeric", bytes: "varbinary"}.get(type(value), "sql_variant")
 
 
@@ -95,7 +100,7 @@ def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
         if isinstance(value, str) and value.strip().lower() in ("true", "false"):
             return int(value.strip().lower() == "true")
         return int(_number_of(value, "bit", source) != 0)
-    if isinstance(value, str) and not value.startswith(MARK):
+    if is_plain(value):
         stripped = value.strip(" \t\r\n")
         if not _WHOLE.fullmatch(stripped):
             if name == "bigint":
@@ -108,7 +113,10 @@ def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
     low, high = INT_RANGES[name]
     # Money is rounded, decimals and floats are cut off [DOC: CAST and CONVERT, Truncating and rounding results].
     is_money = source is not None and source.name in MONEYS
-    whole = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
+    if decimals.is_held(value):
+        whole = int(decimals.held(value).to_integral_value(ROUND_HALF_UP if is_money else ROUND_DOWN))
+    else:
+        whole = int(exact(number).quantize(Decimal(1), ROUND_HALF_UP)) if is_money else int(number)
     if low <= whole <= high:
         return whole
     if source is not None and source.name in FLOATS:
@@ -117,6 +125,11 @@ def _to_whole(value: Scalar, name: str, source: SqlType | None) -> int:
     if exactly or name in ("int", "bigint"):
         raise SqlError(8115, "numeric" if exactly else "expression", name)
     raise SqlError(220, name, whole)
+
+
+def is_plain(value: Scalar) -> TypeGuard[str]:
+    """A text, and no other value that is held as one."""
+    return isinstance(value, str) and not value.startswith((MARK, decimals.MARK))
 
 
 _INT_COLUMNS: Final = {"tinyint": "INT1", "smallint": "INT2"}
@@ -167,6 +180,9 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
         return int.from_bytes(value[-8:], "big", signed=len(value) >= 8)
     if value is None:
         return 0
+    if decimals.is_held(value):
+        number = decimals.held(value)
+        return int(number) if number == number.to_integral_value() else float(number)
     if value.startswith(MARK):
         days = date_values.held(value).total / DAY - EPOCH
         return math.floor(days + 0.5) if name in INT_RANGES else days
@@ -180,61 +196,44 @@ def _number_of(value: Scalar, name: str, source: SqlType | None) -> int | float:
     raise SqlError(8114, name_of(value, source), "numeric" if name == "decimal" else name)
 
 
-ANY_DIGITS: Final = Context(prec=200)
-"""30 digits before the point and 99 behind it are more than decimal takes by itself."""
-
-
 def exact(value: Scalar, source: SqlType | None = None) -> Decimal:
     """The number as the decimal that it was written as. Raises 8114 for text that is none."""
-    if isinstance(value, str) and not value.startswith(MARK) and _EXACT.fullmatch(value.strip(" \t\r\n")):
+    if decimals.is_held(value):
+        return decimals.held(value)
+    if is_plain(value) and _EXACT.fullmatch(value.strip(" \t\r\n")):
         return Decimal(value.strip(" \t\r\n")[:100])
     number = _number_of(value, "numeric", source)
     return Decimal(number) if isinstance(number, int) else Decimal(repr(finite(number)))
 
 
-def held_decimal(
-    number: Decimal, precision: int, scale: int, source: str = "numeric", *, cut: bool = False
-) -> Scalar:
-    """The number rounded (*cut*: cut off) to *scale* digits. Raises 8115 if *precision* digits do not hold it."""
+def number_of(text: str) -> Scalar:
+    """A number with a point, an exponent or many digits as it stands in a query."""
+    kind = FLOAT if "e" in text.lower() else of_literal(text)
+    return decimals.written(Decimal(text)) if kind.is_long else float(text)
+
+
+def fitted(number: Decimal, kind: SqlType, source: str = "numeric", *, cut: bool = False) -> Scalar:
+    """The number rounded (*cut*: cut off) to the scale of the decimal *kind*. Raises 8115 if its precision is less."""
     try:
-        fitted = number.quantize(Decimal(1).scaleb(-scale), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
+        found = number.quantize(
+            Decimal(1).scaleb(-kind.scale), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS
+        )
     except InvalidOperation:
         raise SqlError(8115, source, "numeric") from None
-    if fitted.copy_abs() >= Decimal(1).scaleb(precision - scale):  # abs() rounds to 28 digits
+    if found.copy_abs() >= Decimal(1).scaleb(kind.precision - kind.scale):  # abs() rounds to 28 digits
         raise SqlError(8115, source, "numeric")
-    if fitted == fitted.to_integral_value() and abs(fitted) < 2**63:
-        return int(fitted)
-    return float(fitted) if cut else held(fitted)
-
-
-def held(number: Decimal) -> float:
-    """The number as it is held, in a float, all of its digits. Raises NotHeld if there are too many of them."""
-    found = float(number)
-    if Decimal(repr(found)) != number:
-        raise NotHeld
-    return found
-
-
-DIGITS_HELD: Final = 15
-"""Digits that a float holds of any decimal number."""
-
-
-class NotHeld(SqlError):
-    """A decimal number that the product holds and that is not simulated: it has too many digits."""
-
-    def __init__(self) -> None:
-        super().__init__(0, f"Not simulated: decimal numbers of more than {DIGITS_HELD} digits")
+    return decimals.hold(found, kind)
 
 
 def _to_decimal(value: Scalar, target: SqlType, source: SqlType | None) -> Scalar:
-    return held_decimal(exact(value, source), target.precision, target.scale, name_of(value, source))
+    return fitted(exact(value, source), target, name_of(value, source))
 
 
 _MONEY_RANGES: Final = {"money": Decimal("922337203685477.5808"), "smallmoney": Decimal("214748.3648")}
 
 
-def _to_money(value: Scalar, name: str) -> Scalar:
-    if isinstance(value, str) and not value.startswith(MARK):
+def _to_money(value: Scalar, target: SqlType) -> Scalar:
+    if is_plain(value):
         text = value.strip(" \t\r\n")
         if not _MONEY.fullmatch(text) or len(text) > DIGITS_MAX:
             raise SqlError(235)
@@ -242,10 +241,15 @@ def _to_money(value: Scalar, name: str) -> Scalar:
         number = Decimal(digits) if digits.strip("-.") else Decimal(0)
     else:
         number = exact(value)
-    fitted = number.quantize(Decimal("0.0001"), ROUND_HALF_UP, ANY_DIGITS)
-    if not -_MONEY_RANGES[name] <= fitted < _MONEY_RANGES[name]:
-        raise SqlError(8115, "expression", name)
-    return int(fitted) if fitted == fitted.to_integral_value() else held(fitted)
+    return fitted_money(number, target)
+
+
+def fitted_money(number: Decimal, target: SqlType, *, cut: bool = False) -> Scalar:
+    """The number with four digits behind the point. Raises 8115 beyond the range of the type."""
+    found = number.quantize(Decimal("0.0001"), ROUND_DOWN if cut else ROUND_HALF_UP, ANY_DIGITS)
+    if not -_MONEY_RANGES[target.name] <= found < _MONEY_RANGES[target.name]:
+        raise SqlError(8115, "expression", target.name)
+    return decimals.hold(found, target)
 
 
 def _to_float(value: Scalar, name: str, source: SqlType | None) -> float:
@@ -355,6 +359,8 @@ def moment_of(
     """The same as a Moment, read as a value of *kind*. Raises 241, 242 or 8115."""
     if isinstance(value, bytes):
         value = int.from_bytes(value[-8:], "big") if len(value) < 8 else _old_moment(value)
+    if decimals.is_held(value):
+        value = to_number(value, "float")
     if isinstance(value, int | float):
         total = round(value * DAY) + EPOCH * DAY
         first = date_values.FIRST_DAYS.get(kind.name, 1)
@@ -400,7 +406,7 @@ def _to_char(
     size = target.length
     if size == MAX or not size:
         return text[:TEXT_LIMIT]
-    if len(text) > size and isinstance(value, int | float):
+    if len(text) > size and (isinstance(value, int | float) or decimals.is_held(value)):
         whole = isinstance(value, int) and (source is None or source.is_whole)
         if not whole or target.name in WIDE:
             raise SqlError(8115, "numeric" if source is None else source.name, target.name)
@@ -423,21 +429,21 @@ def text_as(
             return ("0x" if style == 1 else "") + value.hex().upper()
         if not wide:
             return value.decode("cp1252", "replace")
-        return value.decode("utf-16-le", "replace").replace(MARK, "\ufffd")
+        return date_values.unmarked(value.decode("utf-16-le", "replace"))
     if isinstance(value, str) and value.startswith(MARK):
         kind = source if source is not None and source.is_moment else date_values.kind_of(value)
         return date_values.text_of(date_values.held(value), kind, style, culture)
-    if source is not None and isinstance(value, int | float):
+    if source is not None and (isinstance(value, int | float) or decimals.is_held(value)):
         if source.name in DECIMALS:
             return to_text(decimal_text(value, source.scale))
         if source.name in MONEYS:
             return money_text(value, style or 0)
         if source.name in FLOATS:
-            return float_text(float(value), style or 0)
+            return float_text(float(to_number(value, "float")), style or 0)
     return to_text(value)
 
 
-def money_text(value: int | float, style: int) -> str:
+def money_text(value: Scalar, style: int) -> str:
     """Money as CONVERT writes it: two digits, with commas (1), or four digits (2). Documented."""
     shown = to_text(decimal_text(value, 4 if style in (2, 126) else 2))
     if style != 1:
@@ -469,7 +475,7 @@ def to_text(value: Scalar, style: int | None = None) -> str:
         return ""
     if isinstance(value, str):
         if not value.startswith(MARK):
-            return value
+            return value.removeprefix(decimals.MARK)
         return date_values.text_of(date_values.held(value), date_values.kind_of(value), style)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper() if style in (1, None) else value.hex().upper()
@@ -483,7 +489,12 @@ SCALE_MAX: Final = 99
 
 def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
     """The number with its digits behind the point; anything else as it is."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isinstance(scale, int):
+    if isinstance(value, bool) or not isinstance(scale, int):
+        return value
+    if decimals.is_held(value) and 0 <= scale <= SCALE_MAX:
+        found = decimals.held(value).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP, ANY_DIGITS)
+        return f"{found if found else found.copy_abs():f}"
+    if not isinstance(value, int | float):
         return value
     if not -1e38 < value < 1e38 or not 0 <= scale <= SCALE_MAX:
         return value
@@ -494,7 +505,7 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
 def shown(value: Scalar) -> Scalar:
     """The value for a result grid: dates without their mark, binary as 0x…"""
     if isinstance(value, str):
-        return value.removeprefix(MARK)
+        return value.removeprefix(MARK).removeprefix(decimals.MARK)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper()
     return value
@@ -502,14 +513,17 @@ def shown(value: Scalar) -> Scalar:
 
 def shown_as(value: Scalar, kind: SqlType | None) -> Scalar:
     """The value for a result grid by its type: decimals with all their digits, money with two to four."""
-    if kind is None or not isinstance(value, int | float):
+    if kind is None or not (isinstance(value, int | float) or decimals.is_held(value)):
         return value
     if kind.name in DECIMALS:
-        return decimal_text(value, kind.scale) if kind.scale or isinstance(value, float) else value
+        if kind.scale or isinstance(value, float):
+            return decimal_text(value, kind.scale)
+        whole_number = int(to_number(value))
+        return whole_number if abs(whole_number) < 10**WHOLE_DIGITS else str(whole_number)
     if kind.name in MONEYS:
         text = to_text(decimal_text(value, 4))
         return text[:-2] + text[-2:].rstrip("0")
-    return float(value) if kind.name in FLOATS else value
+    return float(to_number(value, "float")) if kind.name in FLOATS else value
 
 
 def comparable(text: str) -> str:
@@ -519,6 +533,11 @@ def comparable(text: str) -> str:
 
 def compare(a: str, b: str) -> int:
     """-1, 0 or 1 as the collation sees two texts; dates of different types, or a date and a text, as moments."""
+    if a.startswith(decimals.MARK) or b.startswith(decimals.MARK):
+        try:
+            return decimals.compare(exact(a), exact(b))
+        except SqlError:
+            return -1
     if a.startswith(MARK) or b.startswith(MARK):
         try:
             first, second = moment_of(a).utc, moment_of(b).utc

@@ -189,7 +189,9 @@ VALUES: dict[str, tuple[str, object]] = {
     "int": ("-2147483648", -2147483648),
     "bigint": ("9223372036854775807", 9223372036854775807),
     "decimal(15,4)": ("'-12345678901.2345'", Decimal("-12345678901.2345")),
-    "money": ("'-12345678901.2345'", Decimal("-12345678901.2345")),
+    "decimal(38,0)": (f"-{'9' * 38}", Decimal("-" + "9" * 38)),
+    "decimal(38,38)": (f"0.{'9' * 38}", Decimal("0." + "9" * 38)),
+    "money": ("-922337203685477.5808", Decimal("-922337203685477.5808")),
     "smallmoney": ("'214748.3647'", Decimal("214748.3647")),
     "float": ("'1.5e300'", 1.5e300),
     "real": ("'1.25'", 1.25),
@@ -284,6 +286,9 @@ def test_parameters_and_a_transaction(served: Served, driver: str) -> None:
     assert [tuple(row) for row in cursor.fetchall()] == rows
     cursor.execute("DROP TABLE t")
     connection.commit()
+    long = Decimal("-1234567890123456789012345678.0123456789")
+    cursor.execute(f"SELECT CAST({mark} AS decimal(38,10))", (long,))
+    assert cursor.fetchone()[0] == long
     connection.close()
 
 
@@ -351,8 +356,8 @@ def test_the_call_of_odbc_is_prepared_and_done_again(served: Served) -> None:
 def test_what_is_not_simulated_is_an_error_and_no_empty_result(served: Served, driver: str) -> None:
     connection = connect(driver, served, autocommit=True)
     cursor = connection.cursor()
-    with pytest.raises(Exception, match="Not simulated: decimal numbers"):
-        cursor.execute("SELECT CAST('-12345678901234.5678' AS decimal(18,4))") or cursor.fetchall()
+    with pytest.raises(Exception, match="Not simulated: SQL_VARIANT_PROPERTY of TotalBytes"):
+        cursor.execute("SELECT SQL_VARIANT_PROPERTY(1, 'TotalBytes')") or cursor.fetchall()
     connection.close()
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.engine.tsql.console import ask
+from tests.engine.tsql.console import Answer, ask
 from tests.engine.worlds import P, lab
 
 
@@ -50,17 +50,84 @@ def test_rows_on_their_way_into_a_table_stay_numbers() -> None:
     assert ask(lab(), P, text).grids == [[["1.500", "yes"]]]
 
 
+NINES = "9" * 38
+
+
+def of_2014(text: str) -> Answer:
+    world = lab()
+    world.update_instance(P, version=2014)
+    return ask(world, P, text, then_s=3)
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "shown"),
     [
-        "SELECT CAST('99999999999999999999999999999999999999' AS decimal(38, 0))",
-        "EXEC sp_executesql N'SELECT @a', N'@a decimal(18, 4)', @a = -12345678901234.5678",
-        "EXEC sp_executesql N'SELECT @a', N'@a money', $922337203685477.5807",
+        (f"SELECT CAST('{NINES}' AS decimal(38, 0)), -{NINES}, -0.{NINES}", [NINES, "-" + NINES, "-0." + NINES]),
+        ("SELECT 1234567890123456789, CAST(9223372036854775807 AS bigint) + 0.25",
+         ["1234567890123456789", "9223372036854775807.25"]),
+        ("EXEC sp_executesql N'SELECT @a, @b', N'@a decimal(18, 4), @b money', -12345678901234.5678,"
+         " -922337203685477.5808", ["-12345678901234.5678", "-922337203685477.5808"]),
+        # precision and scale of each operation: the scale gives way, in a sum only to the digits before the point
+        ("SELECT CAST(1 AS decimal(38, 10)) / 3, CAST(1 AS decimal(38, 20)) * 2,"
+         " 123456789.987654321 * 987654321.123456789",
+         ["0.3333333333", "2.000000000000000000", "121932632103337905.662094193112635269"]),
+        ("DECLARE @d decimal(38, 20) = 1.00000000000000000001 SET @d = @d + 0.00000000000000000001"
+         " SELECT @d, -@d, @d % 1, ABS(-@d), FLOOR(@d), CEILING(@d), ROUND(@d, 19),"
+         " CAST(@d AS varchar(30)), CAST(@d AS int)",
+         ["1.00000000000000000002", "-1.00000000000000000002", "0.00000000000000000002", "1.00000000000000000002",
+          1, 2, "1.00000000000000000000", "1.00000000000000000002", 1]),
+        ("SELECT $922337203685477.5807 - 1, CAST(10 AS money) / 3, CAST(CAST(2.5 AS money) AS int)",
+         ["922337203685476.5807", "3.3333", 3]),
+        ("SELECT FORMAT(CAST(1234567890123456.789 AS decimal(30, 3)), 'N2'),"
+         " CAST(CAST(0.5 AS decimal(38, 1)) AS datetime)",
+         ["1,234,567,890,123,456.79", "1900-01-01 12:00:00.000"]),
+    ],
+)  # fmt: skip
+def test_long_decimals_keep_every_digit(text: str, shown: list[object]) -> None:
+    assert of_2014(text).grids == [[shown]]
+
+
+def test_long_decimals_of_a_table_are_added_compared_and_ordered_exactly() -> None:
+    text = f"""CREATE TABLE #t (a decimal(38, 10) UNIQUE, m money, n decimal(5, 2))
+        INSERT #t VALUES (1.5, 2.25, 1.5), (-1234567890123456789012345678.1234567891, -9, -1), (0.0000000001, 0, 0)
+        SELECT a FROM #t ORDER BY a DESC
+        SELECT SUM(a), MIN(a), MAX(a), SUM(m), COUNT(DISTINCT a) FROM #t
+        SELECT a FROM #t WHERE a = n AND a IN (1.5, {NINES}) AND a BETWEEN '1' AND 1e20 AND a > m - 1
+        SELECT CASE WHEN a > 1 THEN a ELSE 0 END, ISNULL(NULLIF(a, 1.5), 7) FROM #t WHERE n > 0
+        SELECT x, COUNT(*) FROM (VALUES (1.0), (CAST(1 AS decimal(38, 20))), (1)) AS v(x) GROUP BY x
+        INSERT #t VALUES (1.50, 0, 0)"""
+    answer = of_2014(text)
+    least, most = "-1234567890123456789012345678.1234567891", "1.5000000000"
+    assert answer.grids == [
+        [[most], ["0.0000000001"], [least]],
+        [["-1234567890123456789012345676.6234567890", least, most, "-6.75", 3]],
+        [[most]],
+        [[most, "7.0000000000"]],
+        [["1.00000000000000000000", 3]],
+    ]
+    assert 2627 in answer.numbers
+
+
+def test_an_identity_of_twenty_digits_is_found_by_its_number() -> None:
+    text = """CREATE TABLE #t (id numeric(20, 0) IDENTITY, n int) INSERT #t VALUES (1) INSERT #t VALUES (2)
+        SELECT id, n, @@IDENTITY FROM #t WHERE id = SCOPE_IDENTITY()"""
+    assert ask(lab(), P, text).grids == [[[2, 2, 2]]]
+
+
+@pytest.mark.parametrize(
+    ("expression", "number"),
+    [
+        (f"CAST({NINES} AS decimal(38, 0)) + 1", 8115),
+        (f"SUM(x) FROM (VALUES (CAST({NINES} AS decimal(38, 0))), (1)) AS v(x)", 8115),
+        ("CAST(123456 AS decimal(20, 17))", 8115),
+        ("CAST(922337203685477.5808 AS money)", 8115),
+        ("CAST(12345678901234567890 AS bigint)", 8115),
+        ("CAST('x' AS decimal(38, 5))", 8114),
+        (f"1{NINES}", 1007),
     ],
 )
-def test_more_digits_than_are_held_are_refused_by_name_and_never_rounded(text: str) -> None:
-    answer = ask(lab(), P, text)
-    assert (answer.grids, answer.texts) == ([], ["Not simulated: decimal numbers of more than 15 digits"])
+def test_what_no_type_holds_is_an_error(expression: str, number: int) -> None:
+    assert of_2014(f"SELECT {expression}").numbers == [number]
 
 
 def test_an_argument_keeps_the_digits_that_are_held() -> None:

@@ -1,0 +1,39 @@
+"""Decimal numbers of more digits than a float has: a text that begins with MARK and holds all of them."""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from typing import Final, TypeGuard
+
+from engine.tsql.scalars.types import SqlType
+
+MARK: Final = "\U0010fffe"
+"""What such a number begins with. No character: no text that comes from outside has it (date_values.plain_text)."""
+
+ANY_DIGITS: Final = Context(prec=200)
+"""30 digits before the point and 99 behind it are more than decimal takes by itself."""
+
+
+def hold(number: Decimal, kind: SqlType) -> int | float | str:
+    """A number that fits into *kind*, as values of that type are held: all alike, so that they compare."""
+    if kind.is_long:
+        return written(number)
+    return int(number) if number == number.to_integral_value() else float(number)
+
+
+def written(number: Decimal) -> str:
+    """The same where no type says how many digits there may be."""
+    return f"{MARK}{number if number else number.copy_abs():f}"
+
+
+def is_held(value: object) -> TypeGuard[str]:
+    return isinstance(value, str) and value.startswith(MARK)
+
+
+def held(value: str) -> Decimal:
+    return Decimal(value.removeprefix(MARK))
+
+
+def compare(a: Decimal, b: Decimal) -> int:
+    """-1, 0 or 1."""
+    return (a > b) - (a < b)
