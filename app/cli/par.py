@@ -4,20 +4,31 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import os
+import signal
+import sys
 import time
 from typing import TYPE_CHECKING, Any, Final
 
+from app.cli.processes import add_on, cluster
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write_json
 from app.exit_codes import AS_ASKED
 from engine.constants import TICKS_PER_S
 
 if TYPE_CHECKING:
+    from engine.drill.authoring.schema import Scenario
     from engine.drill.par.regret import Account
+    from engine.drill.par.search import Search, Spread
 
 SECONDS: Final = 60.0
 """Seconds that the search may take unless told."""
 
 SECONDS_MAX: Final = 86_400.0
+
+WORKERS_MAX: Final = 1_024
+
+TOLD_EVERY_S: Final = 5.0
+"""Seconds between two lines of progress on a terminal."""
 
 LEAST: Final = 0.05
 """Points; a wait that loses fewer is not listed: less than is printed."""
@@ -31,6 +42,10 @@ def add_to(command: Commands) -> None:
     par.add_argument(
         "--seconds", type=float, default=SECONDS, metavar="S", help=f"time to search; default {SECONDS:g}"
     )
+    par.add_argument(
+        "--workers", type=int, metavar="N", help="processes of this computer; default one for each processor"
+    )
+    add_on(par)
     par.add_argument("--json", metavar="FILE", help="write plans, curve and hashes; - is standard output")
     regret = command("regret", "what each act and each wait of a recorded run cost")
     regret.set_defaults(do=_regret)
@@ -38,26 +53,60 @@ def add_to(command: Commands) -> None:
 
 
 def _par(options: argparse.Namespace) -> int:
-    from engine.drill.par.certificate import Certifying
-
     scenario = loaded(options.scenario)
     check_seed(options.seed)
     if not 0.0 <= options.seconds <= SECONDS_MAX:
         raise Unusable(f"--seconds {options.seconds:g} is not from 0 to {SECONDS_MAX:g}")
+    if options.workers is not None and not 1 <= options.workers <= WORKERS_MAX:
+        raise Unusable(f"--workers {options.workers} is not from 1 to {WORKERS_MAX}")
     if not scenario.scored:
         raise Unusable(f"{scenario.name} is not scored: there is no best")
-    begun = time.monotonic()
-    work = Certifying(scenario, scenario.seed if options.seed is None else options.seed)
-    for share in work.steps():  # at least the seeds of each search
-        if time.monotonic() - begun >= share * options.seconds:
-            work.enough()
-    found = work.certificate()
+    seed = scenario.seed if options.seed is None else options.seed
+    with cluster(options.on):
+        found = _searched(scenario, seed, options.seconds, _spread(scenario, seed, options))
     found["hashes"]["scenario"] = hashlib.sha256(scenario.text.encode()).hexdigest()
     if options.json is not None:
         write_json(found, options.json)
     else:
         print("\n".join(_told(found)))
     return AS_ASKED
+
+
+def _spread(scenario: Scenario, seed: int, options: argparse.Namespace) -> Spread | None:
+    """None: one process is enough."""
+    from app.cli.trials import over_processes
+
+    workers = None if options.on != "local" else options.workers or os.cpu_count() or 1
+    if workers == 1 or options.seconds == 0.0:
+        return None
+    return over_processes(scenario, seed, workers)
+
+
+def _searched(scenario: Scenario, seed: int, seconds: float, spread: Spread | None) -> dict[str, Any]:
+    """A certificate after so many seconds; after Ctrl-C that of what was found until then."""
+    from engine.drill.par.certificate import Certifying
+
+    work = Certifying(scenario, seed, spread)
+    begun = told = time.monotonic()
+    stopped: list[object] = []
+    before = signal.signal(signal.SIGINT, lambda *_: stopped.append(signal.signal(signal.SIGINT, before)))
+    try:
+        for share in work.steps():  # at least the seeds of each search
+            now = time.monotonic()
+            if stopped or now - begun >= share * seconds:
+                work.enough()
+            if sys.stderr.isatty() and now - told >= TOLD_EVERY_S:
+                told = now
+                print(_progress(work.now, now - begun, seconds), file=sys.stderr)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    return work.certificate()
+
+
+def _progress(search: Search, passed_s: float, seconds: float) -> str:
+    best = f", best {search.best.score:g}" if search.best is not None else ""
+    kind = "fair" if search.fair else "clairvoyant"
+    return f"{passed_s:.0f} s of {seconds:g} s: {search.nodes} nodes of the {kind} search{best}"
 
 
 def _regret(options: argparse.Namespace) -> int:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, ExitStack
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from app.cli.processes import add_on, cluster
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from engine.drill.authoring.scenario import Scenario, load_scenario
@@ -31,9 +31,7 @@ def add_to(command: Commands) -> None:
     sweep.add_argument(
         "--players", default="reference", metavar="P,...", help="reference (default), idle, random and others"
     )
-    sweep.add_argument(
-        "--on", default="local", metavar="local|dask://HOST:PORT", help="this computer, or a Dask cluster"
-    )
+    add_on(sweep)
     sweep.add_argument(
         "--within",
         action="append",
@@ -126,35 +124,8 @@ def outcomes_of(jobs: Sequence[Job], on: str = "local", workers: int | None = No
     each processor), or the workers of a Dask cluster, where Mirrordrill has to be installed. Raises Unusable."""
     from joblib import Parallel, delayed
 
-    with _cluster(on):
+    with cluster(on):
         outcomes: list[Outcome] = Parallel(n_jobs=workers or min(len(jobs), os.cpu_count() or 1))(
             delayed(played)(job) for job in jobs
         )
         return outcomes
-
-
-def _cluster(on: str) -> AbstractContextManager[object]:
-    """While it is open, joblib gives its work to the Dask scheduler at *on*; nothing for `local`."""
-    stack = ExitStack()
-    if on == "local":
-        from joblib.externals.loky import get_reusable_executor
-
-        stack.callback(lambda: get_reusable_executor().shutdown())  # else its processes and thread stay
-        return stack
-    scheme, _, place = on.partition("://")
-    if scheme != "dask" or not place:
-        raise Unusable(f"--on {on} is neither local nor dask://HOST:PORT")
-    try:
-        from distributed import Client
-    except ImportError as error:
-        raise Unusable(
-            "--on dask:// needs the package distributed: pip install mirrordrill[cluster]"
-        ) from error
-    from joblib import parallel_config
-
-    try:
-        client = stack.enter_context(Client(f"tcp://{place}", timeout=10))
-    except OSError as error:
-        raise Unusable(f"no Dask scheduler answers at {place}: {error}") from error
-    stack.enter_context(parallel_config(backend="dask", client=client))
-    return stack

@@ -12,7 +12,7 @@ from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.lean import Lean
 from engine.drill.par.regret import account
-from engine.drill.par.search import Search
+from engine.drill.par.search import Search, Spread
 from engine.drill.par.trials import Plan
 from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, left_alone, play_solution
@@ -53,16 +53,19 @@ def waiting(scenario: Scenario, seed: int, plans: Sequence[Sequence[Input]]) -> 
 class Certifying:
     """The fair search, then the clairvoyant one with the fair plan as a seed, so that its bound is never less."""
 
-    def __init__(self, scenario: Scenario, seed: int) -> None:
-        self.fair = Search(scenario, seed)
-        self.clairvoyant = Search(scenario, seed, fair=False)
+    def __init__(self, scenario: Scenario, seed: int, spread: Spread | None = None) -> None:
+        """*spread*: what tries the decisions of either search; None: this process."""
+        self.fair = Search(scenario, seed, spread=spread)
+        self.clairvoyant = Search(scenario, seed, fair=False, spread=spread)
+        self.now = self.fair
+        """The search that goes on."""
         self._enough = False
 
     def steps(self) -> Iterator[float]:
         """Go on by a node; yields the share of all the time at which the present search has to end."""
         for search, share in zip((self.fair, self.clairvoyant), SHARES, strict=True):
             seeds = [self.fair.best.acts] if search is self.clairvoyant and self.fair.best else []
-            self._enough = False
+            self._enough, self.now = False, search
             for _ in search.steps(seeds):
                 yield share
                 if self._enough and search.begun_with_all:

@@ -96,6 +96,8 @@ class Trials:
     begun: Lean = field(init=False)
     """The drill at tick 0, to fork."""
     _known_lines: tuple[str, ...] = field(init=False)
+    _last: tuple[Decision, Lean, list[Input]] | None = None
+    """The run of the decision before: that of the next one of the same plan goes on from there."""
 
     def __post_init__(self) -> None:
         self.begun = Lean(self.scenario, self.seed)
@@ -120,10 +122,15 @@ class Trials:
     def taken_to(self, decision: Decision) -> tuple[Lean, list[Input]]:
         """The run of a plan at a decision point, and its acts that are still to come."""
         run, left = self.begun.fork(), list(decision.acts)
+        if self._last is not None and self._last[0].acts == decision.acts:
+            before, known_run, known_left = self._last
+            if before.tick <= decision.tick:
+                run, left = known_run.fork(), known_left.copy()
         while left and left[0].tick <= decision.tick:
             run.advance_to(left[0].tick)
             tried(run, left.pop(0))
         run.advance_to(decision.tick)
+        self._last = decision, run, left
         return run, left
 
     def neighbours(

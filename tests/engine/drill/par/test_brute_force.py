@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 
 import pytest
 
 from engine.drill.par.lean import Lean
 from engine.drill.par.search import Search
+from engine.drill.par.trials import Decision, Rules, Trial, Trials
 from engine.drill.running.solution import default_end
 from engine.inputs import InputProblem
 from engine.model import Tick
@@ -101,6 +102,31 @@ def test_the_search_finds_what_trying_everything_finds(name: str) -> None:
     assert search.best.score >= max(scores)
     assert search.best.score == max(*scores, search.reference.score)
     assert min(scores) < max(scores) - 15.0, "it matters what is done"
+
+
+def test_trials_made_elsewhere_come_to_the_same_search() -> None:
+    """By processes that know other states than the search does: all that they find is told, known or not."""
+    points, changes, lines = DRILLS["cable"]
+    scenario = texts.small(('at = "20s"', 'at = "0.5s"'), ('length = "5min"', 'length = "2min"'), *changes)
+
+    def elsewhere(
+        decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
+    ) -> Iterator[Iterable[Trial]]:
+        there = Trials(scenario, scenario.seed)
+        yield from [list(there.at(decision, rules)) for decision in decisions]
+
+    here, spread = (
+        Search(
+            scenario, scenario.seed, fair=False, deeds_max=2, points_max=points, offered=lines, spread=each
+        )
+        for each in (None, elsewhere)
+    )
+    for search in (here, spread):
+        for _ in search.steps():
+            pass
+    assert here.complete
+    assert here.plans == spread.plans
+    assert (here.best, here.nodes, here.tried) == (spread.best, spread.nodes, spread.tried)
 
 
 def _scores(run: Lean, moments: Sequence[Tick], lines: Sequence[str], left: int) -> list[float]:
