@@ -9,6 +9,7 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Prediction, Scenario
+from engine.drill.judging.score import Score
 from engine.drill.running import questions
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
@@ -42,6 +43,8 @@ class Lean(Drill):
         self._settlings = -1
         """World.settlings when that was last compared."""
         self._next_look: Tick = 0
+        self._final: Score | None = None
+        """Once it is finished."""
         super().__init__(scenario, seed, mode)
         self.events = list(self.events)
 
@@ -67,6 +70,13 @@ class Lean(Drill):
                 self._look()
             self._give_due()
         return self.events[first:]
+
+    def score(self) -> Score:
+        if not self.finished:
+            return super().score()
+        if self._final is None:
+            self._final = super().score()
+        return self._final
 
     def _is_still(self) -> bool:
         """Nothing has happened since it was last seen that nothing has changed."""
