@@ -26,9 +26,13 @@ from engine.verbs.lines import parse_line
 class Attendance:
     """A Recorder of the run of a seat (app/host/recorder.py), and the connection to the host."""
 
-    def __init__(self, where: Invitation | Given, name: str, consent: bool = False) -> None:
-        """Dial, or begin without a network. Raises NoLog."""
+    def __init__(
+        self, where: Invitation | Given, name: str, consent: bool = False, part: int | None = None
+    ) -> None:
+        """Dial, or begin without a network. *part*: at which the class is, where that is known. Raises NoLog."""
         self._kept = SeatLog(folder_of(where), name)
+        if part is not None:
+            self._kept.turn_to(part)
         self.link = Link(where, self._kept, consent)
         self.answered = answered(self._kept.acts)
         """Instructions that were carried out or read."""
@@ -42,6 +46,10 @@ class Attendance:
     def file(self) -> Path:
         """The log, which can be handed in."""
         return self._kept.file
+
+    def is_for(self, welcome: Welcome) -> bool:
+        """The class is at the part that the log is of."""
+        return self._kept.given is None or self._kept.given.part == welcome["part"]
 
     @property
     def begun(self) -> bool:

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import csv
 import io
 import json
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from app.classroom import seat_log
 from app.classroom.acts import Act
+from app.classroom.models import Class
 from app.classroom.record import Record
 from app.classroom.scenario import loaded, played
-from app.classroom.seat_log import Given, NoLog
+from app.classroom.seat_log import PARTS_MAX, Given, NoLog
 from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
+from app.export.sheets import as_csv
 from app.files import run_files
 from app.words.language import tr
 from app.words.sentences import said
@@ -35,6 +36,8 @@ ANSWERS: Final = "answers.csv"
 ANSWERED: Final = ("name", "prediction", "asked_t_s", "answered_t_s", "choice", "sure_percent", "correct")
 """Columns of what was asked, as in the report of a run; empty where it was not said or may not be told."""
 SEATS: Final = "seats/"
+PART: Final = "part-"
+"""Begins the name of a folder in an archive."""
 BYTES_MAX: Final = 500_000_000
 """Of an archive, and of all that it holds."""
 MEMBERS_MAX: Final = 10_000
@@ -53,53 +56,67 @@ class Checked:
     """What does not follow from the inputs; empty: all of it does."""
     group: str = ""
     """In which the seat was, where an exported class says so."""
+    part: str = ""
+    """Of an exported class of several: which one that is (app/classroom/plan.py)."""
 
 
 # --- writing ------------------------------------------------------------------------------------------------
 
 
 def archive(record: Record) -> bytes:
-    """Everything of a class but its keys: what was played, every log, and the board that they come to. Raises NoLog."""
+    """Everything of a class but its keys: what was played, every log, and the board that they come to. Raises NoLog.
+
+    Parts after the first have a folder each; one that was not begun is left out.
+    """
     the_class = record.the_class()
     if the_class is None:
         raise NoLog(tr("the database holds no class"))
-    scenario = loaded(the_class.scenario_text, the_class.scenario_name)
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as out:
+        for part in record.parts()[: the_class.id]:
+            _write_part(out, folder_of_part(part.id), part, record.at(part.id))
+    return written.getvalue()
+
+
+def folder_of_part(number: int) -> str:
+    return f"{PART}{number}/" if number > 1 else ""
+
+
+def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record) -> None:
+    scenario = loaded(part.scenario_text, part.scenario_name)
     shared = {
-        "scenario": the_class.scenario_name,
-        "text": the_class.scenario_text,
-        "hash": the_class.scenario_hash,
-        "seed": the_class.seed,
-        "mode": the_class.mode,
-        "plan": the_class.plan,
-        "state": the_class.state,
+        "scenario": part.scenario_name,
+        "text": part.scenario_text,
+        "hash": part.scenario_hash,
+        "seed": part.seed,
+        "mode": part.mode,
+        "part": part.id,
+        "kind": part.part,
+        "plan": part.plan,
+        "state": part.state,
         "instructions": [
             {"number": one.number, "seat": one.seat_id, "tick": one.tick, "kind": one.kind, "text": one.text}
             for one in record.instructions()
         ],
     }
     board = []
-    asked: list[list[object]] = [["seat", "person", *ANSWERED]]
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as out:
-        out.writestr(ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
-        for seat in record.seats():
-            acts = record.acts(seat.id)
-            run = Rerun(scenario, the_class.seed, the_class.mode, whole=True)
-            run.play(acts)
-            found = run.verdict()
-            asked += [
-                [seat.id, seat.name, *(row.get(name) for name in ANSWERED)]
-                for row in run.drill.report()["questions"]
-            ]
-            board.append({"seat": seat.id, "name": seat.name, "verdict": found})
-            told = {"seat": seat.id, "name": seat.name, "group": seat.group_name, "consent": seat.consent}
-            lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
-            out.writestr(f"{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
-        out.writestr(BOARD, json.dumps(board, ensure_ascii=False, indent=1))
-        answers = io.StringIO()
-        csv.writer(answers).writerows(asked)
-        out.writestr(ANSWERS, answers.getvalue())
-    return written.getvalue()
+    asked: list[list[object]] = []
+    out.writestr(folder + ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
+    for seat in record.seats():
+        acts = record.acts(seat.id)
+        run = Rerun(scenario, part.seed, part.mode, whole=True)
+        run.play(acts)
+        found = run.verdict()
+        asked += [
+            [seat.id, seat.name, *(row.get(name) for name in ANSWERED)]
+            for row in run.drill.report()["questions"]
+        ]
+        board.append({"seat": seat.id, "name": seat.name, "verdict": found})
+        told = {"seat": seat.id, "name": seat.name, "group": seat.group_name, "consent": seat.consent}
+        lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
+        out.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
+    out.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))
+    out.writestr(folder + ANSWERS, as_csv(("seat", "person", *ANSWERED), asked))
 
 
 def handed_out(record: Record) -> bytes:
@@ -141,23 +158,49 @@ def _of_archive(raw: bytes, file: str) -> Iterator[Checked]:
             if len(members) > MEMBERS_MAX or sum(one.file_size for one in members) > BYTES_MAX:
                 raise NoLog(tr("{file} is too large").format(file=file))
             texts = {one.filename: _member(archive, one) for one in members}
-        shared, board = json.loads(texts[ARCHIVE]), json.loads(texts.get(BOARD, b"[]"))
-        claims = {one["seat"]: one for one in board}
+        parts = [
+            folder
+            for number in range(1, PARTS_MAX + 1)
+            if (folder := folder_of_part(number)) + ARCHIVE in texts
+        ]
+        if "" not in parts:
+            raise KeyError(ARCHIVE)
+        read = [(folder, *_shared(texts, folder)) for folder in parts]
     except (zipfile.BadZipFile, KeyError, ValueError, TypeError, RecursionError, NotImplementedError) as why:
         raise NoLog(tr("{file} is not the archive of a class: {why}").format(file=file, why=why)) from why
+    for folder, shared, claims in read:
+        yield from _of_part(texts, file, folder, shared, claims)
+
+
+def _shared(texts: Mapping[str, bytes], folder: str) -> tuple[object, dict[object, dict[str, object]]]:
+    """What all seats of a part share, and what its board says of each."""
+    board = json.loads(texts.get(folder + BOARD, b"[]"))
+    return json.loads(texts[folder + ARCHIVE]), {one["seat"]: one for one in board}
+
+
+def _of_part(
+    texts: Mapping[str, bytes],
+    file: str,
+    folder: str,
+    shared: object,
+    claims: dict[object, dict[str, object]],
+) -> Iterator[Checked]:
     if not isinstance(shared, dict) or shared.get("hash") != sha256(str(shared.get("text"))):
         raise NoLog(tr("{file}: its scenario is not the one that was played").format(file=file))
-    for name in sorted(name for name in texts if name.startswith(SEATS)):
+    kind = str(shared.get("kind") or "")
+    for name in sorted(name for name in texts if name.startswith(folder + SEATS)):
         head, _, log = texts[name].partition(b"\n")
         told = _object(head)
         given = json.dumps({**shared, "seat": told.get("seat"), "name": told.get("name")}).encode()
         what, acts = seat_log.parse(given + b"\n" + log, f"{file}/{name}")
-        found = replace(_of_log(f"{file}/{name}", what, acts), group=str(told.get("group") or ""))
+        group = str(told.get("group") or "")
+        found = replace(_of_log(f"{file}/{name}", what, acts), group=group, part=kind)
         claim = claims.pop(what.seat, None)
         yield found if found.problem else _compared(found, claim)
     for seat, claim in claims.items():
         problem = tr("it is on the board, but its log is missing")
-        yield Checked(file, seat, str(claim.get("name")), None, problem)
+        number = seat if isinstance(seat, int) else None
+        yield Checked(file, number, str(claim.get("name")), None, problem, part=kind)
 
 
 def _member(archive: zipfile.ZipFile, member: zipfile.ZipInfo) -> bytes:

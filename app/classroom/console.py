@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, TextIO
 
 from websockets.asyncio.client import ClientConnection, connect
-from websockets.exceptions import WebSocketException
+from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from app.classroom import certificate, seat_log
 from app.classroom.code import SECRET_LETTERS, Invitation, dialled_here
@@ -22,6 +22,10 @@ from app.classroom.wire import WELCOME_BYTES_MAX, Garbage, HandIn, Request, Stee
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
+AGAIN_S: Final = 0.5
+"""Wall time between two tries to reach a host that has hung up."""
+TRIES: Final = 20
+"""So often it is tried: a host that begins again takes some seconds."""
 _WHO: Final = r"(?:all|(?P<seat>\d{1,9})|@(?P<group>[^\s@]{1,30}))"
 _TIME: Final = r"(?:\d{1,6}(?:\.\d+)?|\d{1,4}:\d\d(?::\d\d)?)"
 _LINES: Final = tuple(
@@ -29,7 +33,7 @@ _LINES: Final = tuple(
     for line in (
         rf"(?P<kind>freeze)(?:\s+{_WHO})?(?:\s+at\s+(?P<tick>{_TIME}))?",
         rf"(?P<kind>go)(?:\s+{_WHO})?",
-        r"(?P<kind>finish)",
+        r"(?P<kind>finish|next)",
         rf"(?P<what>message|inject)\s+{_WHO}\s+(?:at\s+(?P<tick>{_TIME})\s+)?(?P<text>\S.*)",
         rf"(?P<kind>back)\s+{_WHO}\s+(?P<tick>{_TIME})(?:\s+(?P<text>\S.*))?",
         rf"(?P<reset>reset)\s+{_WHO}(?:\s+(?P<text>\S.*))?",
@@ -63,8 +67,9 @@ def request(line: str) -> Request:
     found = next((match for known in _LINES if (match := known.fullmatch(line)) is not None), None)
     if found is None:
         raise NotUnderstood(
-            tr("{line!r} is not understood; expected one of: freeze [WHO] [at TIME], go [WHO], finish, message WHO "
-               "[at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO TIME [WHY], reset WHO [WHY], extend WHO TIME, "
+            tr("{line!r} is not understood; expected one of: freeze [WHO] [at TIME], go [WHO], finish, next, "
+               "message WHO [at TIME] TEXT, inject WHO [at TIME] COMMAND, back WHO TIME [WHY], reset WHO [WHY], "
+               "extend WHO TIME, "
                "break MINUTES, clock SPEED, clock own, group SEAT NAME, group SEAT none, lower, take, give, look or "
                "show SEAT, look none, show none, hand in FILE. WHO is all, the number of a seat, or @GROUP; TIME is "
                "in seconds or as 2:30.").format(line=line)
@@ -162,11 +167,6 @@ def steer(the_class: Class, lines: TextIO, show: Callable[[str], object]) -> Non
 
 
 async def _steer(the_class: Class, lines: TextIO, show: Callable[[str], object]) -> None:
-    async with dialled(the_class) as socket:
-        await _talk(socket, lines, show)
-
-
-async def _talk(socket: ClientConnection, lines: TextIO, show: Callable[[str], object]) -> None:
     loop, typed = asyncio.get_running_loop(), asyncio.Queue[str | None]()
 
     def listen() -> None:
@@ -174,6 +174,27 @@ async def _talk(socket: ClientConnection, lines: TextIO, show: Callable[[str], o
             loop.call_soon_threadsafe(typed.put_nowait, line.strip())
         loop.call_soon_threadsafe(typed.put_nowait, None)
 
+    listening = threading.Thread(target=listen, daemon=True)
+    tries = 0
+    while True:
+        try:
+            async with dialled(the_class) as socket:
+                tries = 0
+                if listening.ident is None:
+                    listening.start()
+                if await _talk(socket, typed, show):
+                    return
+        except NoHost:
+            if listening.ident is None or tries == TRIES:
+                raise
+            tries += 1
+        await asyncio.sleep(AGAIN_S)
+
+
+async def _talk(
+    socket: ClientConnection, typed: asyncio.Queue[str | None], show: Callable[[str], object]
+) -> bool:
+    """Until there is nothing more to send, which is said, or the host has hung up."""
     open_requests, answered = 0, asyncio.Condition()
 
     async def hear() -> None:
@@ -185,9 +206,8 @@ async def _talk(socket: ClientConnection, lines: TextIO, show: Callable[[str], o
                     open_requests -= 1
                     answered.notify_all()
 
-    hearing = asyncio.create_task(hear())
-    threading.Thread(target=listen, daemon=True).start()
-    try:
+    async def send() -> None:
+        nonlocal open_requests
         while (line := await typed.get()) is not None:
             if not line:
                 continue
@@ -197,10 +217,21 @@ async def _talk(socket: ClientConnection, lines: TextIO, show: Callable[[str], o
                 show(json.dumps({"kind": "refused", "of": line, "text": str(problem)}))
                 continue
             open_requests += len(asked)
-            for said in asked:
-                await socket.send(said.model_dump_json())
+            try:
+                for said in asked:
+                    await socket.send(said.model_dump_json())
+            except ConnectionClosed:
+                text = tr("the host has hung up: say it again")
+                show(json.dumps({"kind": "refused", "of": line, "text": text}))
+                raise
         async with answered:
-            await answered.wait_for(lambda: open_requests == 0 or hearing.done())
+            await answered.wait_for(lambda: open_requests == 0)
+
+    hearing, sending = asyncio.create_task(hear()), asyncio.create_task(send())
+    try:
+        await asyncio.wait((hearing, sending), return_when=asyncio.FIRST_COMPLETED)
+        return sending.done() and sending.exception() is None
     finally:
+        sending.cancel()
         await socket.close()
-        await asyncio.gather(hearing, return_exceptions=True)
+        await asyncio.gather(hearing, sending, return_exceptions=True)

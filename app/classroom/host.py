@@ -14,8 +14,6 @@ from contextlib import suppress
 from typing import Final
 
 from sqlalchemy.exc import SQLAlchemyError
-from starlette.applications import Starlette
-from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
 from app.classroom import acts, wire
@@ -36,7 +34,7 @@ from app.classroom.gate import same
 from app.classroom.instructions import answered, as_message, check_answer, is_for
 from app.classroom.judge import Judge
 from app.classroom.looks import Looks
-from app.classroom.models import BACK, INJECT, Class, Instruction, Seat
+from app.classroom.models import BACK, INJECT, OVER, Class, Instruction, Seat
 from app.classroom.neighbours import Neighbours
 from app.classroom.pace import Pace, Progress
 from app.classroom.record import Record
@@ -57,6 +55,8 @@ STRANGERS_MAX: Final = 1_000
 """Connections that have not said yet who they are; one more is turned away."""
 FIRST_WORD_S: Final = 10.0
 """A connection that has said nothing by then is closed."""
+CANCEL_S: Final = 0.5
+"""Wall time in which what goes on in the background has ended, or is told once more."""
 BOARD_S: Final = 0.2
 """Wall time between two looks at what has changed on the board."""
 
@@ -64,8 +64,12 @@ BOARD_S: Final = 0.2
 class Host:
     """A class that is open. With a *bus* it has several hosts, which write to the same record."""
 
-    def __init__(self, record: Record, the_class: Class, bus: Bus | None = None) -> None:
-        self._record = record
+    def __init__(
+        self, record: Record, the_class: Class, bus: Bus | None, follow: Callable[[], object]
+    ) -> None:
+        """*the_class*: the part that it is at, of which *record* speaks. *follow* is called once it is at another."""
+        self._record, self._follow = record, follow
+        self._parts = record.parts()
         self._bus = bus
         self._class = the_class
         self._scenario = loaded(the_class.scenario_text, the_class.scenario_name)
@@ -90,7 +94,6 @@ class Host:
         """The class is in another state since then."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._neighbours = Neighbours(bus, self._lines, self._looks.seen, self._do)
-        self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
 
     def begin(self) -> None:
         """Start what goes on beside the connections; runs that were left are judged."""
@@ -106,9 +109,12 @@ class Host:
 
     async def end(self) -> None:
         """Everything acknowledged is on disk already; let go of the rest."""
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        while tasks := list(self._tasks):
+            for (
+                task
+            ) in tasks:  # again and again: asyncio.wait_for can miss it (CPython issue 86296, mended in 3.12)
+                task.cancel()
+            await asyncio.wait(tasks, timeout=CANCEL_S)
         if self._bus is not None:
             await self._bus.close()
         self._judge.close()
@@ -126,7 +132,13 @@ class Host:
 
     # --- connections
 
-    async def _meet(self, socket: WebSocket) -> None:
+    async def hang_up(self) -> None:
+        """Everybody is to dial again: seats for what they play next, consoles for its board."""
+        there = [line.socket for line in self._lines.values() if line.socket is not None]
+        why = tr("the class goes on with its next part")
+        await asyncio.gather(*(close(socket, LATER, why) for socket in [*there, *self._consoles]))
+
+    async def meet(self, socket: WebSocket) -> None:
         """One connection from its first word to its last."""
         await socket.accept()
         try:
@@ -325,6 +337,9 @@ class Host:
         if isinstance(said, wire.Back):
             await self._send_back(lines, said)
             return
+        if isinstance(said, wire.Next):
+            await self._go_on()
+            return
         try:
             of_class, of_seats = self.pace.asked(said, lines)
         except ValueError as why:
@@ -342,6 +357,16 @@ class Host:
         self._changed |= {line.number for line in lines}
         self._neighbours.tell(Changed())
         await self._to_seats(self._tell_pace)
+
+    async def _go_on(self) -> None:
+        """To the next part. Raises Refused."""
+        if self._class.id == self._parts[-1].id:
+            raise Refused(tr("the class has no further part"))
+        if self._class.state != OVER:
+            raise Refused(tr("this part is not over: finish it first"))
+        await self._writer.keep(self._record.go_on)
+        if self._bus is not None:
+            await self._bus.tell(Changed())
 
     async def _tell_pace(self, line: SeatState) -> None:
         """How far and how fast it may go now, and what has come for it."""
@@ -446,6 +471,9 @@ class Host:
         return {
             "kind": "board",
             "state": self._class.state,
+            "part": self._class.part,
+            "part_number": self._class.id,
+            "parts": len(self._parts),
             "not_frozen": [line.name for line in there if not line.frozen and self.pace.stops(line)],
             "ends_in_s": self.pace.class_ends_in_s(there),
             "break_s": self.pace.break_s(),
@@ -517,6 +545,9 @@ class Host:
         """The record as it is now, and to the seats here what is new in it."""
         the_class = await self._writer.read(self._record.the_class)
         assert the_class is not None, "a host has begun it"
+        if the_class.id != self._class.id:
+            self._follow()
+            return
         for column in [column.key for column in Class.__table__.columns]:
             setattr(self._class, column, getattr(the_class, column))
         for given in await self._writer.read(self._record.instructions):
@@ -556,6 +587,8 @@ class Host:
                     elif isinstance(said, wire.HandIn):
                         await self._hand_in(said)
                     await say(socket, {"kind": "done", "of": said.kind})
+                    if isinstance(said, wire.Next):
+                        self._follow()
                 except (Refused, BadLog) as why:
                     await say(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
         finally:

@@ -11,7 +11,7 @@ from typing import Final
 
 from app.classroom.code import Invitation
 from app.classroom.link import Link
-from app.classroom.seat import ClassOver, SeatRun, SentBack
+from app.classroom.seat import AnotherPart, ClassOver, SeatRun, SentBack
 from app.classroom.seat_log import Given, SeatLog, folder_of, given_by
 from app.classroom.shapes import Instruction, SeatReport, Verdict
 from app.words.language import tr
@@ -57,27 +57,40 @@ def take_part(
     """Play a seat of the class from its beginning, or from where it was; with what was handed out, without a network.
     Raises NotJoined, NoLog."""
     kept = SeatLog(folder_of(where), name)
-    link = Link(where, kept, consent)
-    link.start()
     try:
-        if kept.given is None:
-            _begin(kept, link)
-        run = SeatRun(kept, link, speed, show)
+        while True:
+            link = Link(where, kept, consent)
+            link.start()
+            try:
+                return _attended(kept, link, player, speed, show)
+            except AnotherPart as other:
+                part = other.part
+            finally:
+                link.end()
+            kept.turn_to(part)
+    finally:
+        kept.close()
+
+
+def _attended(
+    kept: SeatLog, link: Link, player: Player, speed: float | None, show: Callable[[Instruction], object]
+) -> Attended:
+    """Raises NotJoined, AnotherPart."""
+    if kept.given is None:
+        _begin(kept, link)
+    run = SeatRun(kept, link, speed, show)
+    with suppress(ClassOver):
+        _play(run, player)
+    while (verdict := _verdict(run, kept, link)) is None and not link.over:
         with suppress(ClassOver):
             _play(run, player)
-        while (verdict := _verdict(run, kept, link)) is None and not link.over:
-            with suppress(ClassOver):
-                _play(run, player)
-        return Attended(
-            report_of(run, kept, verdict),
-            len(kept.acts) - link.acknowledged,
-            link.has_host,
-            link.refused,
-            str(kept.file),
-        )
-    finally:
-        link.end()
-        kept.close()
+    return Attended(
+        report_of(run, kept, verdict),
+        len(kept.acts) - link.acknowledged,
+        link.has_host,
+        link.refused,
+        str(kept.file),
+    )
 
 
 def _begin(kept: SeatLog, link: Link) -> None:

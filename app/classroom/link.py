@@ -134,6 +134,11 @@ class Link(threading.Thread):
         try:
             async for raw in socket:
                 said: ToSeat = json.loads(raw)
+                given = self._kept.given
+                if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
+                    self.incoming.put(said)  # who plays begins anew, with a link of its own
+                    self._ended = True
+                    return
                 if said["kind"] == "welcome" and said["acknowledged"] > len(self._kept.acts):
                     self._refuse(tr("the host has more acts of this seat than its log on this computer"))
                     return

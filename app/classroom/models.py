@@ -14,11 +14,13 @@ class Base(DeclarativeBase):
 
 
 class Class(Base):
-    """What all seats share. A database holds one class."""
+    """What all seats share in one part of the class. A database holds one class; most have one part."""
 
     __tablename__ = "class"
 
-    id: Mapped[int] = mapped_column(primary_key=True)
+    id: Mapped[int] = mapped_column(primary_key=True)  # number of the part
+    part: Mapped[str] = mapped_column(default="")  # its kind (app/classroom/plan.py); empty: there is but one
+    current: Mapped[bool] = mapped_column(default=True)  # the class is at this part
     code: Mapped[str]  # as it is written on the board, without the address
     secret: Mapped[str]  # what an instructor's console shows that it may steer
     certificate: Mapped[str]  # PEM; the code holds its fingerprint
@@ -46,7 +48,7 @@ class Class(Base):
 
 
 class Seat(Base):
-    """A person or a program that takes part. `acknowledged` and `tick` repeat what its acts say."""
+    """A person or a program that takes part. `acknowledged` and `tick` repeat what its acts in the current part say."""
 
     __tablename__ = "seat"
 
@@ -68,6 +70,7 @@ class KeptAct(Base):
     __tablename__ = "act"
 
     seat_id: Mapped[int] = mapped_column(ForeignKey("seat.id"), primary_key=True)
+    part: Mapped[int] = mapped_column(primary_key=True)
     number: Mapped[int] = mapped_column(primary_key=True)
     tick: Mapped[int]
     line: Mapped[str]
@@ -81,6 +84,7 @@ class Instruction(Base):
     __tablename__ = "instruction"
 
     number: Mapped[int] = mapped_column(primary_key=True)
+    part: Mapped[int] = mapped_column(default=1)
     seat_id: Mapped[int | None] = mapped_column(ForeignKey("seat.id"))  # None: every seat, later ones as well
     group_name: Mapped[str | None]  # None: whatever group
     tick: Mapped[int | None]  # None: as soon as it comes; of the way back: where it leads

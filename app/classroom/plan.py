@@ -5,17 +5,27 @@ from __future__ import annotations
 import random
 import tomllib
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from app.classroom.models import INJECT, MESSAGE, Instruction
+from app.classroom.seat_log import PARTS_MAX
 from app.classroom.wire import NAME_MAX, Group
-from app.words.language import tr
+from app.words.language import mark, tr
 from engine.drill.authoring.schema import Duration, Line
 from engine.model import ticks
 
 BYTES_MAX = 1_000_000
+
+Kind = Literal["pre", "lesson", "post", "retention"]
+KINDS: Final[dict[str, str]] = {
+    "pre": mark("Pre-test"),
+    "lesson": mark("Lesson"),
+    "post": mark("Post-test"),
+    "retention": mark("Retention test"),
+}
+"""What a part of a class is -> its name."""
 
 
 class NoPlan(Exception):
@@ -34,6 +44,8 @@ class Inject(Part):
     do: Line
     group: Group | None = None
     """None: for all."""
+    part: Kind | None = None
+    """None: in every part."""
 
 
 class Message(Part):
@@ -42,6 +54,7 @@ class Message(Part):
     at: Duration
     text: Line
     group: Group | None = None
+    part: Kind | None = None
 
 
 class People(Part):
@@ -51,10 +64,31 @@ class People(Part):
     people: Annotated[tuple[str, ...], Field(strict=False, max_length=1000)] = ()
 
 
+Mode = Literal["guided", "practice", "exam", "lab"]
+
+
+class Stage(Part):
+    """[[part]]: the class plays it once the part before is over and the instructor goes on."""
+
+    kind: Kind
+    scenario: Annotated[str, Field(min_length=1)] | None = None
+    mode: Mode | None = None
+    seed: int | None = Field(default=None, ge=0, lt=2**63)
+    """None: of a lesson that of the plan or the drill; of a test one that is drawn when the class is begun."""
+
+    @property
+    def is_test(self) -> bool:
+        return self.kind != "lesson"
+
+    @property
+    def is_drawn(self) -> bool:
+        return self.is_test and self.seed is None
+
+
 class Plan(Part):
     scenario: Annotated[str, Field(min_length=1)]
     """Name of a scenario, or its file, seen from the plan's folder."""
-    mode: Literal["guided", "practice", "exam", "lab"]
+    mode: Mode
     title: Annotated[str, Field(max_length=NAME_MAX)] = ""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     """None: the scenario's own."""
@@ -65,18 +99,29 @@ class Plan(Part):
     clock: float | None = Field(default=None, gt=0, le=1000)
     """Simulated seconds a second of a class clock; None: each seat has its own pace."""
     groups: Annotated[tuple[People, ...], Field(strict=False, alias="group", max_length=200)] = ()
+    stages: Annotated[tuple[Stage, ...], Field(strict=False, alias="part", max_length=PARTS_MAX)] = ()
+    """None: the class has one part."""
     draw_groups: bool = False
     """Whether those whom no group names are drawn into one: two lesson plans are compared so."""
     injects: Annotated[tuple[Inject, ...], Field(strict=False, alias="inject", max_length=200)] = ()
     messages: Annotated[tuple[Message, ...], Field(strict=False, alias="message", max_length=200)] = ()
 
-    def instructions(self) -> list[Instruction]:
-        """What was prepared, for every seat or a group."""
-        prepared = [(INJECT, one.at, one.do, one.group) for one in self.injects]
-        prepared += [(MESSAGE, one.at, one.text, one.group) for one in self.messages]
+    def parts(self) -> list[Stage]:
+        """What is played, one after the other."""
         return [
-            Instruction(kind=kind, tick=ticks(at), text=text, group_name=group)
-            for kind, at, text, group in prepared
+            one.model_copy(update={"scenario": one.scenario or self.scenario, "mode": one.mode or self.mode})
+            for one in self.stages or (Stage(kind="lesson", seed=self.seed),)
+        ]
+
+    def instructions(self) -> list[Instruction]:
+        """What was prepared, for every seat or a group, in every part or one."""
+        prepared = [(INJECT, one.at, one.do, one.group, one.part) for one in self.injects]
+        prepared += [(MESSAGE, one.at, one.text, one.group, one.part) for one in self.messages]
+        return [
+            Instruction(kind=kind, tick=ticks(at), text=text, group_name=group, part=number)
+            for number, stage in enumerate(self.parts(), 1)
+            for kind, at, text, group, part in prepared
+            if part in (None, stage.kind)
         ]
 
     def group_of(self, name: str) -> str:
@@ -124,7 +169,10 @@ def read(file: Path) -> tuple[Plan, str]:
             for one in problem.errors(include_url=False, include_input=False)
         ]
         raise NoPlan(f"{file}: " + "; ".join(said)) from problem
-    beside = file.parent / plan.scenario
-    if beside.is_file():
-        plan = plan.model_copy(update={"scenario": str(beside)})
-    return plan, text
+    stages = tuple(one.model_copy(update={"scenario": _beside(file, one.scenario)}) for one in plan.stages)
+    return plan.model_copy(update={"scenario": _beside(file, plan.scenario), "stages": stages}), text
+
+
+def _beside(file: Path, scenario: str | None) -> str | None:
+    """A file that is named from the folder of the plan, or the name of a scenario."""
+    return str(file.parent / scenario) if scenario and (file.parent / scenario).is_file() else scenario

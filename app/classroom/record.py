@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import re
 import sqlite3
+import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +13,9 @@ from pathlib import Path
 from typing import Final
 
 import tomlkit
+from alembic.util import CommandError
 from sqlalchemy import (
+    ColumnElement,
     Connection,
     Engine,
     bindparam,
@@ -20,6 +24,7 @@ from sqlalchemy import (
     event,
     func,
     insert,
+    literal,
     make_url,
     select,
     text,
@@ -40,6 +45,9 @@ MIGRATING: Final = 7443
 """Number of the lock under which a database on a server is migrated. Our own."""
 
 
+SYSTEMS: Final = ("sqlite", "postgresql")
+"""Databases that a class may be kept in."""
+
 ERASED: Final = "erased "
 """Begins what stands in place of the token's hash where a person was erased."""
 
@@ -54,20 +62,28 @@ def url_of(place: str) -> str:
 
 
 class Record:
-    """One class in one database. Only its hosts write, a file of SQLite has one of them; an export reads."""
+    """One class in one database. Only its hosts write, a file of SQLite has one of them; an export reads.
+
+    It speaks of the part that the class is at, unless it is one of those that `at` returns.
+    """
 
     def __init__(self, place: str, new: bool = True) -> None:
         """Open or, unless it must not be *new*, make the database at *place*. Raises NoRecord."""
+        self._only: int | None = None
         try:
             self._engine = _engine(url_of(place), new)
             with _alone(self._engine), self._engine.connect() as connection:
                 _migrate(connection)
-        except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
-            why, place = str(problem).splitlines()[0], make_url(url_of(place)).render_as_string()
+        except CommandError as problem:  # the name of its version is not among ours
             raise NoRecord(
-                tr("The database {place} cannot be used: {why}").format(
-                    place=place.removeprefix("sqlite:///"), why=why
-                )
+                tr(
+                    "The database {place} was made by a newer version of Mirrordrill, or by another program"
+                ).format(place=_shown(place))
+            ) from problem
+        except (SQLAlchemyError, sqlite3.Error, ImportError, OSError) as problem:
+            why, place = _why(problem), _shown(place)
+            raise NoRecord(
+                tr("The database {place} cannot be used: {why}").format(place=place, why=why)
             ) from problem
 
     @property
@@ -80,24 +96,57 @@ class Record:
 
     # --- the class
 
-    def the_class(self) -> Class | None:
-        with Session(self._engine) as session:
-            return session.scalar(select(Class))
+    def at(self, part: int) -> Record:
+        """The same record, speaking of one part only; it writes no acts once the class is at another one."""
+        twin = copy.copy(self)
+        twin._only = part
+        return twin
 
-    def begin(self, made: Class, instructions: Iterable[Instruction] = ()) -> None:
+    @property
+    def _part(self) -> ColumnElement[int]:
+        return literal(self._only) if self._only is not None else _CURRENT
+
+    def the_class(self) -> Class | None:
+        """At the part that it is at now."""
+        with Session(self._engine) as session:
+            return session.scalar(select(Class).where(Class.current))
+
+    def parts(self) -> list[Class]:
+        """All parts in their order, those to come too."""
+        with Session(self._engine) as session:
+            return list(session.scalars(select(Class).order_by(Class.id)))
+
+    def begin(self, *made: Class, instructions: Iterable[Instruction] = ()) -> None:
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
-            session.add(made)
+            session.add_all(made)
             session.add_all(instructions)
+
+    def go_on(self) -> bool:
+        """To the next part, in which no seat has done anything; False: there is none."""
+        with Session(self._engine) as session, session.begin():
+            there = session.scalar(select(Class).where(Class.current).with_for_update())
+            assert there is not None
+            if self._only not in (None, there.id):
+                return True  # another host was first
+            following = session.get(Class, there.id + 1)
+            if following is None:
+                return False
+            there.current, following.current = False, True
+            following.address, following.clock_at = there.address, time.time()
+            session.execute(
+                update(Seat).values(acknowledged=0, tick=0, stopped=False, until=None, taken=False)
+            )
+            return True
 
     def change(self, **columns: str | int | float | bool | None) -> None:
         """New values in columns of the class."""
         with self._engine.begin() as connection:
-            connection.execute(update(Class).values(columns))
+            connection.execute(update(Class).where(Class.id == self._part).values(columns))
 
     def change_addresses(self, change: Callable[[list[str]], list[str]]) -> None:
         """The addresses of the hosts of the class, one after the other in its column."""
         with Session(self._engine) as session, session.begin():
-            the_class = session.scalar(select(Class).with_for_update())
+            the_class = session.scalar(select(Class).where(Class.current).with_for_update())
             assert the_class is not None
             the_class.address = ",".join(change(the_class.addresses))
 
@@ -122,8 +171,16 @@ class Record:
 
     def keep(self, seats: Sequence[Seat], logs: Mapping[int, Sequence[Act]]) -> None:
         """New *seats*, which get their numbers, and new acts of seats that were there: all of it or nothing."""
-        rows = [{"seat_id": seat, **act._asdict()} for seat, acts in logs.items() for act in acts]
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
+            current = select(Class.id).where(Class.current).with_for_update(read=True)
+            part = session.scalar(current) if logs or self._only is not None else None
+            if self._only not in (None, part):
+                raise NoRecord(tr("the class is at another part"))
+            rows = [
+                {"seat_id": seat, "part": part, **act._asdict()}
+                for seat, acts in logs.items()
+                for act in acts
+            ]
             session.add_all(seats)
             session.flush()
             if rows:
@@ -140,7 +197,9 @@ class Record:
     def acts(self, seat: int, first: int = 1, last: int | None = None) -> list[Act]:
         """The acts of a seat from number *first* to *last*."""
         columns = (KeptAct.number, KeptAct.tick, KeptAct.line, KeptAct.digest, KeptAct.instruction)
-        wanted = select(*columns).where(KeptAct.seat_id == seat, KeptAct.number >= first)
+        wanted = select(*columns).where(
+            KeptAct.seat_id == seat, KeptAct.part == self._part, KeptAct.number >= first
+        )
         if last is not None:
             wanted = wanted.where(KeptAct.number <= last)
         with self._engine.connect() as connection:
@@ -195,13 +254,30 @@ class Record:
 
     def instructions(self) -> list[Instruction]:
         with Session(self._engine) as session:
-            return list(session.scalars(select(Instruction).order_by(Instruction.number)))
+            wanted = select(Instruction).where(Instruction.part == self._part)
+            return list(session.scalars(wanted.order_by(Instruction.number)))
 
     def instruct(self, made: Sequence[Instruction]) -> list[Instruction]:
         """Keep what the instructor sends; numbers are given here."""
         with Session(self._engine, expire_on_commit=False) as session, session.begin():
+            part = session.scalar(select(self._part))
+            for one in made:
+                one.part = part or 1
             session.add_all(made)
         return list(made)
+
+
+_CURRENT: Final = select(Class.id).where(Class.current).scalar_subquery()
+
+
+def _shown(place: str) -> str:
+    """Where a record is, without a password."""
+    return make_url(url_of(place)).render_as_string().removeprefix("sqlite:///")
+
+
+def _why(problem: Exception) -> str:
+    """What the database itself said; SQLAlchemy puts the names of classes before it."""
+    return str(getattr(problem, "orig", None) or problem).splitlines()[0]
 
 
 def _without(plan: str, people: Mapping[int, str]) -> str:
@@ -228,6 +304,9 @@ def _nameless(words: str, people: Mapping[int, str]) -> str:
 
 def _engine(url: str, new: bool) -> Engine:
     try:
+        name = make_url(url).get_backend_name()
+        if name not in SYSTEMS:
+            raise NoRecord(tr("A class is kept in SQLite or in PostgreSQL, not in {name}").format(name=name))
         engine = create_engine(url, pool_pre_ping=True)  # a database that was started again has let go of all
     except (ArgumentError, NoSuchModuleError) as problem:
         raise NoRecord(

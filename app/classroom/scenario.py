@@ -65,7 +65,7 @@ def _without_answers(scenario: Scenario) -> dict[str, Any]:
 def played(the_class: Class, scenario: Scenario) -> Given:
     """What every seat of a class plays."""
     text = text_for_seat(scenario, Mode(the_class.mode))
-    return Given(NOBODY, "", the_class.scenario_name, text, the_class.seed, the_class.mode)
+    return Given(NOBODY, "", the_class.scenario_name, text, the_class.seed, the_class.mode, the_class.id)
 
 
 def loaded(text: str, name: str) -> Scenario:

@@ -79,6 +79,14 @@ class SentBack(Exception):
     """The seat goes on from an earlier moment: whoever plays it begins there."""
 
 
+class AnotherPart(Exception):
+    """The class is at another part than the log: that one is played now."""
+
+    def __init__(self, part: int) -> None:
+        super().__init__(part)
+        self.part = part
+
+
 class ClassOver(Exception):
     """The instructor has ended the class, or the host has refused this seat."""
 
@@ -220,6 +228,7 @@ class SeatRun:
                 raise SentBack
 
     def _hear(self) -> None:
+        """Raises ClassOver, AnotherPart."""
         while True:
             try:
                 said = self._link.incoming.get_nowait()
@@ -227,6 +236,9 @@ class SeatRun:
                 return
             if said["kind"] == "refused":
                 raise ClassOver
+            given = self._kept.given
+            if said["kind"] == "welcome" and given is not None and said["part"] != given.part:
+                raise AnotherPart(said["part"])
             if said["kind"] == "welcome" and not self.drill.terms.rewind:
                 self.drill.advance_to(said["tick"])  # in an exam a kill gives no time back
             if said["kind"] == "welcome" or said["kind"] == "state":

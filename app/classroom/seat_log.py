@@ -28,6 +28,8 @@ from engine.model import Tick
 SUFFIX: Final = ".seat"
 NOBODY: Final = 0
 """No seat has this number."""
+PARTS_MAX: Final = 20
+"""Of a class (app/classroom/plan.py)."""
 BYTES_MAX: Final = 100_000_000
 """More is not read."""
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9_-]{0,59}")
@@ -48,18 +50,22 @@ class Given:
     """Of the scenario; in an exam without what tells what is right."""
     seed: int
     mode: str
+    part: int = 1
+    """Of the class."""
 
     @property
     def digest(self) -> str:
         """Of what is played, whoever plays it."""
-        return hashlib.sha256(json.dumps([self.text, self.seed, self.mode]).encode()).hexdigest()
+        what = [self.text, self.seed, self.mode, *([self.part] if self.part > 1 else [])]
+        return hashlib.sha256(json.dumps(what).encode()).hexdigest()
 
 
 def given_by(welcome: Welcome, name: str) -> Given:
     """What the seat of *name* was given."""
     return Given(
-        welcome["seat"], name, welcome["scenario"], welcome["text"], welcome["seed"], welcome["mode"]
-    )
+        welcome["seat"], name, welcome["scenario"], welcome["text"], welcome["seed"], welcome["mode"],
+        welcome["part"],
+    )  # fmt: skip
 
 
 def welcome(what: Given, seat: int, acknowledged: int = 0, state: str = RUNNING, tick: Tick = 0) -> Welcome:
@@ -74,6 +80,7 @@ def welcome(what: Given, seat: int, acknowledged: int = 0, state: str = RUNNING,
         "mode": what.mode,
         "state": state,
         "tick": tick,
+        "part": what.part,
     }
 
 
@@ -82,10 +89,12 @@ def given(said: object) -> Given:
     match said:
         case {
             "seat": int(seat), "name": str(name), "scenario": str(scenario), "text": str(text),
-            "seed": int(seed), "mode": str(mode),
+            "seed": int(seed), "mode": str(mode), **more,
         } if not isinstance(seat, bool) and not isinstance(seed, bool):  # fmt: skip
-            if _NAME.fullmatch(scenario) and mode in set(Mode) and 0 <= seed < 2**63:
-                return Given(seat, name, scenario, text, seed, mode)
+            part = more.get("part", 1)
+            known = _NAME.fullmatch(scenario) and mode in set(Mode) and 0 <= seed < 2**63
+            if known and type(part) is int and 1 <= part <= PARTS_MAX:
+                return Given(seat, name, scenario, text, seed, mode, part)
     raise NoLog(tr("it does not begin with seat, name, scenario, text, seed and mode"))
 
 
@@ -140,12 +149,12 @@ def folder_of(where: Invitation | Given) -> Path:
 
 
 class SeatLog:
-    """The files of one seat, held by this process alone."""
+    """The files of one seat, held by this process alone: a log of each part of the class, and the token."""
 
     def __init__(self, folder: Path, name: str) -> None:
         """Take up the seat that *name* has in *folder*, or begin one. Raises NoLog."""
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
-        self.file = folder / f"{stem}{SUFFIX}"
+        self._stem = folder / stem
         self.name = name
         self.given: Given | None = None
         self.acts: list[Act] = []
@@ -153,6 +162,19 @@ class SeatLog:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
             self._held = _hold(folder / f"{stem}.lock")
             self.token = token_of(folder / f"{stem}.token")
+        except OSError as problem:
+            raise NoLog(
+                tr("{file} cannot be used: {why}").format(file=self._stem, why=problem.strerror)
+            ) from problem
+        there = [part for part in range(1, PARTS_MAX + 1) if self._file_of(part).exists()]
+        self._take_up(max(there, default=1))
+
+    def _file_of(self, part: int) -> Path:
+        return self._stem.with_name(self._stem.name + (f".{part}" if part > 1 else "") + SUFFIX)
+
+    def _take_up(self, part: int) -> None:
+        self.given, self.acts, self.file = None, [], self._file_of(part)
+        try:
             if self.file.exists():
                 raw = self.file.read_bytes()[:BYTES_MAX]
                 self.given, self.acts = parse(raw, str(self.file))
@@ -164,9 +186,15 @@ class SeatLog:
                 tr("{file} cannot be used: {why}").format(file=self.file, why=problem.strerror)
             ) from problem
 
+    def turn_to(self, part: int) -> None:
+        """The class is at another part: the log of that one, if it was begun. Raises NoLog."""
+        if self.given is not None:
+            self._open.close()
+        self._take_up(part)
+
     def begin(self, what: Given) -> None:
         """The host has said what is played."""
-        self.given = what
+        self.given, self.file = what, self._file_of(what.part)
         self._open = self.file.open("wb")
         self._write(json.dumps(asdict(what)))
 

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import secrets
 import signal
 import socket
 import time
 from asyncio import sslproto
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Container, Generator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Final
 
 import uvicorn
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.exceptions import InvalidState
 
 from app.classroom import certificate, discovery
-from app.classroom.bus import Bus
+from app.classroom.bus import AGAIN_S, Bus, NoBus
 from app.classroom.code import (
     SECRET_LETTERS,
     Invitation,
@@ -36,8 +39,11 @@ from app.classroom.wire import BYTES_MAX, PINGS_S
 from app.files import own_certificate
 from app.words.language import tr
 from engine.drill.authoring.contents import sha256
-from engine.drill.authoring.scenario import Scenario
+from engine.drill.authoring.problems import ScenarioProblems
+from engine.drill.authoring.scenario import Scenario, varied
 from engine.model import ticks
+
+logger = logging.getLogger(__name__)
 
 LISTEN: Final = "0.0.0.0:7443"
 """All addresses of this computer; beside 443, which needs an administrator. Assumed."""
@@ -48,6 +54,11 @@ TLS_BUFFER_BYTES: Final = 16_384
 """What asyncio holds for each connection with TLS, for as long as it is open. Its own figure is 256 kB (CPython,
 Lib/asyncio/sslproto.py): 256 MB for a class of a thousand. A record of TLS has 16 kB at most [RFC 8446, 5.1]."""
 
+
+SEED_MAX: Final = 999_999
+"""Drawn seeds are short enough to be read out to another person."""
+DRAWS: Final = 20
+"""Seeds that are looked at for a variant that can be used, before the drill's own is taken."""
 
 OPEN_S: Final = 1.0
 """Wall time in which a host that is there answers."""
@@ -62,52 +73,84 @@ class AnotherClass(Exception):
 
 
 def new_class(scenario: Scenario, plan: Plan, text: str) -> Class:
-    """A class that nobody has joined, with a code and a certificate of its own. *text*: the plan as it was given."""
+    """A class of one part that nobody has joined. *text*: the plan as it was given."""
+    return new_parts(plan, text, lambda name: scenario)[0]
+
+
+def new_parts(plan: Plan, text: str, load: Callable[[str], Scenario]) -> list[Class]:
+    """The parts of a class that nobody has joined, with one code and one certificate. *text*: as above."""
     shown, key = certificate.new()
-    return Class(
-        id=1,
-        code=new_secret() + fingerprint(certificate.in_der(shown)),
-        secret=secrets.token_urlsafe(32),
-        certificate=shown,
-        key=key,
-        address="",
-        scenario_name=scenario.name,
-        scenario_text=scenario.text,
-        scenario_hash=sha256(scenario.text),
-        mode=plan.mode,
-        seed=scenario.seed if plan.seed is None else plan.seed,
-        plan=text,
-        state=FROZEN if plan.frozen else RUNNING,
-        until=None if plan.until is None else ticks(plan.until),
-        clock_speed=plan.clock,
-        clock_tick=0,
-        clock_at=time.time(),
-    )
+    code, secret = new_secret() + fingerprint(certificate.in_der(shown)), secrets.token_urlsafe(32)
+    made: list[Class] = []
+    for number, stage in enumerate(plan.parts(), 1):
+        scenario = load(str(stage.scenario))
+        seed = stage.seed
+        if seed is None:
+            seed = (
+                _drawn_seed(scenario) if stage.is_test else scenario.seed if plan.seed is None else plan.seed
+            )
+        made.append(
+            Class(
+                id=number,
+                part=stage.kind if plan.stages else "",
+                current=number == 1,
+                code=code,
+                secret=secret,
+                certificate=shown,
+                key=key,
+                address="",
+                scenario_name=scenario.name,
+                scenario_text=scenario.text,
+                scenario_hash=sha256(scenario.text),
+                mode=stage.mode,
+                seed=seed,
+                plan=text,
+                state=FROZEN if plan.frozen else RUNNING,
+                until=None if plan.until is None else ticks(plan.until),
+                clock_speed=plan.clock,
+                clock_tick=0,
+                clock_at=time.time(),
+            )
+        )
+    return made
 
 
-def taken_up(record: Record, wanted: Class | None, plan: Plan | None) -> Class | None:
+def _drawn_seed(scenario: Scenario) -> int:
+    """Of a parallel variant that nobody can have seen: no test can be rehearsed."""
+    for _ in range(DRAWS):
+        seed = 1 + secrets.randbelow(SEED_MAX)
+        with suppress(ScenarioProblems):  # that combination cannot be used
+            varied(scenario, seed)
+            return seed
+    return scenario.seed
+
+
+def taken_up(record: Record, wanted: Sequence[Class], plan: Plan | None) -> Class | None:
     """The class of *record*: begun as *wanted* if there is none. Raises AnotherClass; None: there is none at all."""
-    there = record.the_class()
-    if there is None:
-        if wanted is None:
+    there = record.parts()
+    if not there:
+        if not wanted:
             return None
-        try:
-            record.begin(wanted, plan.instructions() if plan is not None else ())
-            return wanted
-        except IntegrityError:  # another host has begun it a moment before
-            there = record.the_class()
-            assert there is not None
-    if wanted is not None and _what(wanted) != _what(there):
+        with suppress(IntegrityError):  # another host has begun it a moment before
+            record.begin(*wanted, instructions=plan.instructions() if plan is not None else ())
+        there = record.parts()
+    drawn = (
+        {number for number, stage in enumerate(plan.parts(), 1) if stage.is_drawn}
+        if plan is not None
+        else set()
+    )
+    if wanted and [_what(one, drawn) for one in wanted] != [_what(one, drawn) for one in there]:
         raise AnotherClass(
             tr(
                 "the database holds a class on {scenario} ({mode}): name another database for a new class"
-            ).format(scenario=there.scenario_name, mode=there.mode)
+            ).format(scenario=there[0].scenario_name, mode=there[0].mode)
         )
-    return there
+    return record.the_class()
 
 
-def _what(one: Class) -> tuple[str, str, int]:
-    return one.scenario_hash, one.mode, one.seed
+def _what(one: Class, drawn: Container[int]) -> tuple[str, str, str, int | None]:
+    """*drawn*: parts whose seed was drawn when the class was begun."""
+    return one.part, one.scenario_hash, one.mode, None if one.id in drawn else one.seed
 
 
 def serve(
@@ -129,27 +172,75 @@ def serve(
         there.code[:SECRET_LETTERS], there.code[SECRET_LETTERS:], reachable(address), port,
         tuple(one for one in there.addresses if one != own),
     )  # fmt: skip
-    others = None if nats is None else Bus(nats, invited.fingerprint)
-    asyncio.run(_serve(Host(record, there, others), there, listening, others, invited, show))
+    asyncio.run(_serve(Stage(record, nats, invited.fingerprint), there, listening, invited, show))
     if nats:
         record.change_addresses(lambda before: [one for one in before if one != own])
 
 
+class Stage:
+    """The host of the part that the class is at; where the class goes on, the one of the next part follows it."""
+
+    def __init__(self, record: Record, nats: str | None, fingerprint: str) -> None:
+        self._record, self._nats, self._fingerprint = record, nats, fingerprint
+        self._host: Host | None = None
+        self._there = asyncio.Event()
+        self._following: asyncio.Task[None] | None = None
+        self.app = Starlette(routes=[WebSocketRoute("/", self._meet)])
+
+    async def begin(self) -> None:
+        """Raises NoBus."""
+        the_class = self._record.the_class()
+        assert the_class is not None, "it was taken up"
+        bus = None
+        if self._nats is not None:
+            bus = Bus(self._nats, f"{self._fingerprint}-{the_class.id}")
+            await bus.dial()
+        self._host = Host(self._record.at(the_class.id), the_class, bus, self._follow)
+        self._host.begin()
+        self._there.set()
+
+    async def end(self) -> None:
+        if self._following is not None:
+            await asyncio.gather(self._following, return_exceptions=True)
+        if self._host is not None:
+            await self._host.end()
+
+    async def _meet(self, socket: WebSocket) -> None:
+        await self._there.wait()  # seats dial again while one follows the other
+        assert self._host is not None
+        await self._host.meet(socket)
+
+    def _follow(self) -> None:
+        """The class is at another part."""
+        if self._there.is_set():
+            self._there.clear()
+            self._following = asyncio.get_running_loop().create_task(self._begin_again())
+
+    async def _begin_again(self) -> None:
+        assert self._host is not None
+        await self._host.hang_up()
+        await self._host.end()
+        while True:
+            try:
+                await self.begin()
+                return
+            except (NoBus, SQLAlchemyError) as problem:
+                logger.error("class host: %s", problem)
+                await asyncio.sleep(AGAIN_S)
+
+
 async def _serve(
-    host: Host,
+    stage: Stage,
     the_class: Class,
     listening: socket.socket,
-    others: Bus | None,
     invited: Invitation,
     show: Callable[[str], object],
 ) -> None:
-    server = server_of(host.app, the_class.certificate, the_class.key)
+    server = server_of(stage.app, the_class.certificate, the_class.key)
     loop = asyncio.get_running_loop()
     for name in ("SIGTERM", "SIGINT"):
         signal.signal(getattr(signal, name), lambda *_: loop.call_soon_threadsafe(server.stop))
-    if others is not None:
-        await others.dial()
-    host.begin()
+    await stage.begin()
     show(str(invited))  # the port is open: who dials now waits for the loop
     listens_at = listening.getsockname()[0]
     announced = asyncio.create_task(
@@ -160,7 +251,7 @@ async def _serve(
     finally:
         announced.cancel()
         await asyncio.gather(announced, return_exceptions=True)
-        await host.end()
+        await stage.end()
 
 
 def is_open(the_class: Class) -> bool:

@@ -69,6 +69,8 @@ class Welcome(TypedDict):
     mode: str
     state: str
     tick: int
+    part: int
+    """Of the class, from 1."""
 
 
 class Acknowledged(TypedDict):
@@ -190,6 +192,10 @@ class Board(TypedDict):
 
     kind: Literal["board"]
     state: str
+    part: str
+    """What the present part is (app/classroom/plan.py); empty: the class has but one."""
+    part_number: int
+    parts: int
     not_frozen: list[str]
     """Names of those who go on although they should be frozen."""
     ends_in_s: float | None

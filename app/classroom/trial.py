@@ -24,6 +24,8 @@ from app.words.language import tr
 SHUFFLES: Final = 10_000
 """Ways to deal the people out that are tried: the chance is right to about 0.005. Our own choice."""
 SEED: Final = 1
+MEASURED: Final = ("pre", "post", "retention")
+"""Parts of a class whose points are compared."""
 PEOPLE_MIN: Final = 2
 """Of each group, so that it has a spread."""
 
@@ -64,9 +66,22 @@ def people(lesson: Path, pre: Path, post: Path, retention: Path | None = None) -
     groups = {one.name: one.group for one in _honest(lesson) if one.group}
     if not groups:
         raise NoLog(tr("{file}: no seat has a group").format(file=lesson))
-    scores = [_scores(file) if file is not None else {} for file in (pre, post, retention)]
+    scores = [_scores(_honest(file)) if file is not None else {} for file in (pre, post, retention)]
     return [
         Person(name, groups[name], *(told.get(name.casefold()) for told in scores)) for name in sorted(groups)
+    ]
+
+
+def people_of(file: Path) -> list[Person]:
+    """Everyone in an exported class of several parts, by seat. Raises NoLog, also for what was altered."""
+    found = _honest(file)
+    if not any(one.part for one in found):
+        raise NoLog(tr("{file}: the class has one part; name three classes or more").format(file=file))
+    seats = {one.seat: one for one in found}
+    scores = [_scores((one for one in found if one.part == kind), by_seat=True) for kind in MEASURED]
+    return [
+        Person(seats[number].name, seats[number].group, *(told.get(str(number)) for told in scores))
+        for number in sorted(seats, key=lambda number: number or 0)
     ]
 
 
@@ -121,11 +136,12 @@ def _honest(file: Path) -> list[Checked]:
     return found
 
 
-def _scores(file: Path) -> Mapping[str, float]:
+def _scores(found: Iterable[Checked], by_seat: bool = False) -> Mapping[str, float]:
+    """Of those who took part; who did not come has no points."""
     return {
-        one.name.casefold(): score
-        for one in _honest(file)
-        if one.verdict is not None and (score := one.verdict["score"]) is not None
+        str(one.seat) if by_seat else one.name.casefold(): score
+        for one in found
+        if one.verdict is not None and one.verdict["acts"] and (score := one.verdict["score"]) is not None
     }
 
 

@@ -143,6 +143,12 @@ class Finish(Said):
     kind: Literal["finish"] = "finish"
 
 
+class Next(Said):
+    """The class goes on with its next part: every seat has a new run."""
+
+    kind: Literal["next"] = "next"
+
+
 class Instruct(Target):
     """A message or an inject for one seat, a group or all, now or at a time."""
 
@@ -200,7 +206,7 @@ class HandIn(Said):
 
 
 OfSeat = Lower | Look | Take | Give | Show
-OfPace = Freeze | Go | Finish | Extend | Back | Move | Break | Clock
+OfPace = Freeze | Go | Finish | Next | Extend | Back | Move | Break | Clock
 Request = Join | Resume | Acts | At | Steer | Instruct | HandIn | OfSeat | OfPace
 _REQUEST: Final[TypeAdapter[Request]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
@@ -210,6 +216,7 @@ MAY: Final[dict[str, tuple[type[Said], ...]]] = {
         Freeze,
         Go,
         Finish,
+        Next,
         Extend,
         Back,
         Move,

@@ -14,7 +14,7 @@ from sqlalchemy.exc import IntegrityError, SQLAlchemyError
 from app.classroom.acts import Act
 from app.classroom.conversation import Refused
 from app.classroom.models import Seat
-from app.classroom.record import Record
+from app.classroom.record import NoRecord, Record
 from app.classroom.wire import LATER
 from app.words.language import tr
 
@@ -52,7 +52,7 @@ class Writer:
             return await asyncio.get_running_loop().run_in_executor(
                 self._thread, partial(write, *what, **named)
             )
-        except SQLAlchemyError as problem:
+        except (SQLAlchemyError, NoRecord) as problem:
             logger.error("class record: %s", problem)
             raise Refused(tr("the record cannot be written: try again"), LATER) from problem
 

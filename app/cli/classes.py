@@ -126,8 +126,9 @@ def add_to(command: Commands) -> None:
 
     compare = add("compare", "what groups came to before, after and weeks later, from exported classes")
     compare.set_defaults(do=_compare)
+    compare.add_argument("file", nargs="?", metavar="FILE", help="an exported class of several parts")
     for name, what in COMPARED.items():
-        compare.add_argument(f"--{name}", required=name != "retention", metavar="FILE", help=what)
+        compare.add_argument(f"--{name}", metavar="FILE", help=f"without parts: {what}")
     compare.add_argument(
         "--out", required=True, metavar="FILE", help="a .csv file: means, differences, chance"
     )
@@ -182,13 +183,19 @@ def _host(options: argparse.Namespace) -> int:
             plan, text = read(Path(options.plan))
         elif options.scenario is not None:
             plan = Plan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
-        wanted = service.new_class(loaded(plan.scenario), plan, text) if plan is not None else None
+        wanted = service.new_parts(plan, text, loaded) if plan is not None else []
         record = Record(_place(options))
         if options.nats is not None and not record.shared:
             raise Unusable("several hosts need one database: --database postgresql+psycopg://USER@HOST/NAME")
         the_class = service.taken_up(record, wanted, plan)
         if the_class is None:
             raise Unusable("what is played? Name a scenario, or a plan with --plan FILE")
+        if text and text != the_class.plan:
+            print(
+                "mirrordrill: the class goes on with the plan with which it was begun; what is new in this file is "
+                "sent at the console",
+                file=sys.stderr,
+            )
         service.serve(record, the_class, options.listen, _show, options.nats)
     except (NoPlan, NoRecord, NoBus, service.NoPort, service.AnotherClass, ValueError) as problem:
         raise Unusable(str(problem)) from problem
@@ -402,9 +409,13 @@ def _compare(options: argparse.Namespace) -> int:
     from app.classroom.seat_log import NoLog
     from app.files.run_files import NoRun
 
-    later = Path(options.retention) if options.retention is not None else None
+    files = {name: Path(file) for name in COMPARED if (file := getattr(options, name)) is not None}
+    if options.file is not None if files else options.file is None:
+        raise Unusable("which classes? One exported class of several parts, or --pre, --lesson and --post")
+    if files and len(files.keys() - {"retention"}) < 3:
+        raise Unusable("--pre, --lesson and --post are needed; a class of several parts is one file")
     try:
-        found = trial.people(Path(options.lesson), Path(options.pre), Path(options.post), later)
+        found = trial.people(**files) if files else trial.people_of(Path(options.file))
         whole_file.write(Path(options.out), trial.analysis_csv(trial.compared(found)))
         if options.people is not None:
             whole_file.write(Path(options.people), trial.people_csv(found, options.names))

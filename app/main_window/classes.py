@@ -11,7 +11,7 @@ from pathlib import Path
 from queue import Empty
 from typing import Any, Final
 
-from PySide6.QtCore import QObject, QProcess, QTimer
+from PySide6.QtCore import QObject, QProcess, QTimer, Signal
 from PySide6.QtWidgets import QInputDialog, QWidget
 
 from app.classroom import class_files
@@ -19,6 +19,7 @@ from app.classroom.acts import Act
 from app.classroom.attendance import Attendance
 from app.classroom.code import NoCode, invitation
 from app.classroom.models import BACK, FROZEN, INJECT, OVER
+from app.classroom.plan import KINDS
 from app.classroom.record import NoRecord, Record
 from app.classroom.scenario import loaded
 from app.classroom.seat import HELD, LOOKED_AT, Limit, sent_back
@@ -55,6 +56,10 @@ LISTEN_MS: Final = 100
 """Interval at which a seat looks what its host has said."""
 LISTEN: Final = "0.0.0.0:7443"
 """Where a class that this window holds takes seats in (app/classroom/service.py)."""
+TESTS: Final = "".join(
+    f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{Mode.EXAM}"\n') for kind in KINDS
+)
+"""Parts of a class that is tested before and after its lesson, in a plan."""
 NO_SEAT: Final = mark("You are in no class.")
 END_MS: Final = 4_000
 """How long a host may take to end in good order."""
@@ -101,16 +106,15 @@ class Classes(QObject):
         dialog.open()
         return dialog
 
-    def start(self, name: str, mode: str, frozen: bool) -> None:
-        """Hold a class in a process of its own; the board comes at once, the code some seconds later."""
+    def start(self, name: str, mode: str, frozen: bool, tests: bool = False) -> None:
+        """Hold a class in a process of its own; the board comes at once, the code some seconds later. *tests*: before
+        the lesson, after it, and once more some weeks later."""
         folder = default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
         self._database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
         plan = self._database.with_suffix(".toml")
-        plan.write_text(
-            f"scenario = {json.dumps(name)}\nmode = {json.dumps(mode)}\nfrozen = {json.dumps(frozen)}\n",
-            encoding="utf-8",
-        )
+        what = f"scenario = {json.dumps(name)}\nmode = {json.dumps(mode)}\nfrozen = {json.dumps(frozen)}\n"
+        plan.write_text(what + (TESTS if tests else ""), encoding="utf-8")
         self.board = ClassBoard(self._parent)
         self.board.said.connect(lambda line, who: self._irrevocable.of_class(line, who, self._say))
         self.board.hand_out_wanted.connect(lambda name: self._hand_out(Path(name)))
@@ -249,18 +253,19 @@ class Classes(QObject):
         dialog.open()
         return dialog
 
-    def join(self, code: str, name: str, consent: bool = False) -> None:
-        """Take the seat; the drill comes once the host has answered."""
+    def join(self, code: str, name: str, consent: bool = False, part: int | None = None) -> None:
+        """Take the seat; the drill comes once the host has answered. *part*: at which the class is, if known."""
         self._leave_seat()
         try:
             file = Path(code)
             where = handed_out(file) if file.suffix == SUFFIX or file.is_file() else invitation(code)
-            attendance = Attendance(where, name, consent)
+            attendance = Attendance(where, name, consent, part)
         except (NoCode, NoLog) as problem:
             self._notice.warn(str(problem))
             return
         self._notice.tell(tr("Joining the class…"))
-        self.seat = WindowSeat(attendance, self._session, self._play, self._notice, self)
+        self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self)
+        seat.another_part.connect(lambda number, may: self.join(code, name, may, number))
 
     def ask_to_raise_hand(self) -> QInputDialog | None:
         """What is asked goes to the instructor; a raised hand goes down."""
@@ -309,6 +314,9 @@ def follow(seen: History, acts: Iterable[Sequence[Any]], tick: int) -> None:
 
 class WindowSeat(QObject):
     """A seat in this window: the run obeys the instructor as long as it is the one on screen."""
+
+    another_part = Signal(int, bool)
+    """The class is at another part, and whether the instructor may look at the seat: it is to join anew."""
 
     def __init__(
         self, attendance: Attendance, session: Session, play: Play, notice: Notice, parent: QObject
@@ -409,6 +417,8 @@ class WindowSeat(QObject):
 
     def _hear(self, said: ToSeat) -> None:
         match said["kind"]:
+            case "welcome" if not self._attendance.is_for(said):
+                self.another_part.emit(said["part"], self._attendance.link.consent)
             case "welcome":
                 if self._history is None:
                     self._begin(said)

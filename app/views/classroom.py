@@ -25,6 +25,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.classroom.plan import KINDS
 from app.classroom.shapes import Board, Tile
 from app.widgets import theme
 from app.widgets.qr import QrCode
@@ -52,8 +53,8 @@ TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteraction
 class StartClass(QDialog):
     """What the class plays."""
 
-    wanted = Signal(str, str, bool)
-    """Name of the drill, mode, and whether seats wait for Go on."""
+    wanted = Signal(str, str, bool, bool)
+    """Name of the drill, mode, whether seats wait for Go on, and whether tests come before and after."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
         """*drills*: name and title of each."""
@@ -66,14 +67,25 @@ class StartClass(QDialog):
             self.mode.addItem(tr(word), mode.value)
         self.frozen = QCheckBox(tr("&Hold all seats until I press “Go on”"))
         self.frozen.setChecked(True)
+        self.tests = QCheckBox(tr("&Test before, after and weeks later, with other numbers"))
+        self.tests.setToolTip(
+            tr(
+                "The class has four parts: pre-test, lesson, post-test and retention test. The tests are exams on the "
+                "same drill with other seeds; “Next part” on the board goes on to each."
+            )
+        )
         form = QFormLayout(self)
         form.addRow(tr("&Drill:"), self.drill)
         form.addRow(tr("&Mode:"), self.mode)
         form.addRow(self.frozen)
+        form.addRow(self.tests)
         form.addRow(_buttons(self, tr("&Start the class")))
         self.accepted.connect(
             lambda: self.wanted.emit(
-                self.drill.currentData(), self.mode.currentData(), self.frozen.isChecked()
+                self.drill.currentData(),
+                self.mode.currentData(),
+                self.frozen.isChecked(),
+                self.tests.isChecked(),
             )
         )
 
@@ -308,6 +320,10 @@ class ClassBoard(QDialog):
         self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Go on"))
         self.finish = QPushButton(tr("&End for all"))
+        self.next_part = QPushButton(tr("Ne&xt part"))
+        self.next_part.setVisible(False)
+        self.next_part.setAutoDefault(False)
+        self.next_part.clicked.connect(lambda: self._say("next"))
         self.report = QPushButton(tr("Save the &report…"))
         self.report.setAutoDefault(False)
         self.report.clicked.connect(self._save_report)
@@ -356,7 +372,7 @@ class ClassBoard(QDialog):
         layout.addWidget(self.tiles, 1)
         layout.addLayout(_row(*self.of_seat.values(), self.unshow, None))
         layout.addLayout(_row(self.what, self.who, self.text, self.send))
-        layout.addLayout(_row(self.freeze, self.go, self.finish, None, self.report, self.end))
+        layout.addLayout(_row(self.freeze, self.go, self.finish, self.next_part, None, self.report, self.end))
         self._enable(False)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 120, self.fontMetrics().height() * 26)
 
@@ -386,6 +402,8 @@ class ClassBoard(QDialog):
         stopped = any(tile["stopped"] for tile in self._tiles.values())
         self.go.setEnabled(board["state"] == "frozen" or (stopped and board["state"] != "over"))
         self.finish.setEnabled(board["state"] != "over")
+        self.next_part.setVisible(board["parts"] > 1)
+        self.next_part.setEnabled(board["state"] == "over" and board["part_number"] < board["parts"])
 
     @property
     def chosen(self) -> int | None:
@@ -436,6 +454,11 @@ class ClassBoard(QDialog):
         tiles = self._tiles.values()
         there = sum(bool(tile["connected"]) for tile in tiles)
         said = trn("{n} seat", "{n} seats", len(tiles)).format(n=len(tiles))
+        if board["part"]:
+            part = tr("Part {n} of {all}: {name}.").format(
+                n=board["part_number"], all=board["parts"], name=tr(KINDS[board["part"]])
+            )
+            said = f"{part} {said}"
         said += ", " + tr("{n} connected").format(n=there)
         if board["clock_s"] is not None:
             said += ", " + tr("class clock {t}").format(t=formatting.run_time(board["clock_s"]))
@@ -446,6 +469,8 @@ class ClassBoard(QDialog):
             back = datetime.now() + timedelta(seconds=board["break_s"])
             said += ", " + tr("break until {time}").format(time=f"{back:%H:%M}")
         if board["state"] == "over":
+            if board["part_number"] < board["parts"]:
+                return f"{said}. " + tr("This part is over.")
             return f"{said}. " + tr("The class is over.")
         if board["not_frozen"]:
             return f"{said}. " + (

@@ -34,9 +34,9 @@ def servers() -> Iterator[tuple[Postgres, Nats]]:
 class TwoHosts:
     """One class, two processes that hold it."""
 
-    def __init__(self, url: str, nats: str, stack: ExitStack) -> None:
+    def __init__(self, url: str, nats: str, stack: ExitStack, *words: str) -> None:
         def host(_: int) -> HostProcess:
-            held = hosted(url, SCENARIO, "--nats", nats, listen=f"127.0.0.1:{free_port()}")
+            held = hosted(url, *(words or (SCENARIO,)), "--nats", nats, listen=f"127.0.0.1:{free_port()}")
             return stack.enter_context(held)
 
         with ThreadPoolExecutor(2) as at_once:  # both would begin the class
@@ -169,6 +169,25 @@ def test_a_host_that_is_killed_has_no_seats_on_the_board_of_the_other(two: TwoHo
         two.second.kill()
         two.shows(two.first, "Fay", lambda tile: not tile["connected"])
         two.second.start()
+
+
+@pytest.mark.slow
+def test_both_hosts_go_on_to_the_next_part(tmp_path: Path, servers: tuple[Postgres, Nats]) -> None:
+    (tmp_path / "plan.toml").write_text(
+        f'scenario = "{SCENARIO}"\nmode = "exam"\n[[part]]\nkind = "pre"\n[[part]]\nkind = "post"\n'
+    )
+    with ExitStack() as stack:
+        postgres, nats = servers
+        two = TwoHosts(postgres.database("parts"), nats.url, stack, "--plan", str(tmp_path / "plan.toml"))
+        with Stranger(two.second.invited) as seat:
+            seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
+            seat.asks(acts(entry(1, 100, "note one")), "acknowledged")
+            two.steer("finish", "next")
+            assert "next part" in seat.turned_away({"kind": "at", "tick": 200, "frozen": False})
+        for host in (two.second, two.first):
+            with Stranger(host.invited) as seat:
+                told = seat.asks(join(two.first.invited, "Ann", "a" * 32), "welcome")
+                assert (told["part"], told["seat"], told["acknowledged"]) == (2, 1, 0)
 
 
 @pytest.mark.slow

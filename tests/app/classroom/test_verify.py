@@ -206,12 +206,12 @@ def test_run_files_are_verified_by_the_command(tmp_path: Path, capsys: pytest.Ca
 def test_a_database_holds_one_class_which_goes_on(record: Record, scenario: Scenario) -> None:
     there = record.the_class()
     assert there is not None
-    for wanted in (None, new_class(scenario, Plan(scenario=NAME, mode="practice"), "")):
+    for wanted in ([], [new_class(scenario, Plan(scenario=NAME, mode="practice"), "")]):
         found = taken_up(record, wanted, None)
         assert found is not None
         assert found.code == there.code
     with pytest.raises(AnotherClass, match="another database"):
-        taken_up(record, new_class(scenario, Plan(scenario=NAME, mode="exam"), ""), None)
+        taken_up(record, [new_class(scenario, Plan(scenario=NAME, mode="exam"), "")], None)
     record.close()
 
 
@@ -220,7 +220,7 @@ def test_what_was_prepared_is_kept_with_the_class(tmp_path: Path, scenario: Scen
         {"scenario": NAME, "mode": "exam", "inject": [{"at": "1min", "do": "power-off SERVER_A"}]}
     )
     kept = Record(str(tmp_path / "class.sqlite"))
-    taken_up(kept, new_class(scenario, plan, ""), plan)
+    taken_up(kept, [new_class(scenario, plan, "")], plan)
     (prepared,) = kept.instructions()
     assert isinstance(prepared, Instruction)
     assert (prepared.tick, prepared.kind, prepared.text) == (6000, "inject", "power-off SERVER_A")

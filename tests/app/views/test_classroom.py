@@ -42,7 +42,8 @@ def tile(number: int, name: str, **other: Any) -> Tile:
 
 def board_of(*tiles: Tile, state: str = "running", not_frozen: tuple[str, ...] = ()) -> Board:
     return {
-        "kind": "board", "state": state, "not_frozen": list(not_frozen), "tiles": list(tiles),
+        "kind": "board", "state": state, "part": "", "part_number": 1, "parts": 1,
+        "not_frozen": list(not_frozen), "tiles": list(tiles),
         "ends_in_s": None, "break_s": None, "clock_s": None,
     }  # fmt: skip
 

@@ -1,0 +1,213 @@
+"""A class of several parts on one host: a test, a lesson, another test, with the people of the first."""
+
+from __future__ import annotations
+
+import csv
+import json
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from alembic import command as alembic
+from alembic.config import Config
+
+from app import cli
+from app.classroom import record as records
+from app.classroom.acts import Act
+from app.classroom.models import Seat
+from app.classroom.plan import of_text
+from app.classroom.record import NoRecord, Record
+from app.classroom.service import AnotherClass, new_parts, taken_up
+from tests.class_process import ROOT, HostProcess, Stranger, command, hosted, join
+from tests.shipped import shipped
+
+NAME = "planned-failover"
+PLAN = f"""
+scenario = "{NAME}"
+mode = "practice"
+[[part]]
+kind = "pre"
+mode = "exam"
+[[part]]
+kind = "lesson"
+[[part]]
+kind = "post"
+mode = "exam"
+seed = 77
+[[message]]
+at = "10s"
+text = "look"
+part = "lesson"
+"""
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
+    folder = tmp_path_factory.mktemp("parts")
+    (folder / "plan.toml").write_text(PLAN)
+    with hosted(folder / "class.sqlite", "--plan", folder / "plan.toml") as made:
+        yield made
+
+
+def steered(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
+    """What the host says to *lines* of the console."""
+    told = subprocess.run(
+        command("console", "--database", host.database), input="\n".join(lines), cwd=ROOT,
+        stdout=subprocess.PIPE, text=True, timeout=60, check=True,
+    )  # fmt: skip
+    said = [json.loads(line) for line in told.stdout.splitlines()]
+    return [one for one in said if one["kind"] != "board"]
+
+
+def test_a_seat_keeps_its_number_and_begins_anew_in_each_part(host: HostProcess, tmp_path: Path) -> None:
+    def come(name: str, **more: Any) -> dict[str, Any]:
+        with Stranger(host.invited) as seat:
+            told = seat.asks({**join(host.invited, name, f"{name:x<32}"), **more}, "welcome")
+            seat.says({"kind": "acts", "acts": [[1, 100, "finish", "", 0]]})
+            seat.hears("acknowledged")
+            return told
+
+    first = [come(name) for name in ("Ann", "Ben")]
+    assert [one["part"] for one in first] == [1, 1]
+    assert "over" in steered(host, "next")[0]["text"], "nobody is cut off in the middle"
+    with Stranger(host.invited) as ann:
+        ann.asks(join(host.invited, "Ann", f"{'Ann':x<32}"), "welcome")
+        assert [one["kind"] for one in steered(host, "finish", "next")] == ["done", "done"]
+        assert "next part" in ann.turned_away({"kind": "at", "tick": 1, "frozen": False})
+    lesson = come("Ann")
+    assert (lesson["seat"], lesson["part"], lesson["acknowledged"]) == (first[0]["seat"], 2, 0)
+    host.kill()
+    host.start()
+    with Stranger(host.invited) as ann:
+        ann.says(join(host.invited, "Ann", f"{'Ann':x<32}"))
+        assert ann.hears("welcome")["part"] == 2, "a host that begins again is where it was"
+        assert ann.hears("instruction")["text"] == "look"
+    steered(host, "finish", "next")
+    post = come("Ben")
+    assert (post["part"], post["seed"]) == (3, 77)
+    assert post["seed"] != first[0]["seed"] != shipped(NAME).seed, "the pre-test was drawn"
+    assert "no further part" in steered(host, "next")[0]["text"]
+
+    out, file = tmp_path / "analysis.csv", tmp_path / "class.zip"
+    assert cli.main(["class", "export", f"--database={host.database}", f"--out={file}"], lambda _: 0) == 0
+    assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
+    record = Record(str(host.database), new=False)
+    assert [len(record.at(part).acts(1)) for part in (1, 2, 3)] == [1, 1, 0]
+    assert [one.text for one in record.at(2).instructions()] == ["look"]
+    record.erase([1])
+    assert [len(record.at(part).acts(1)) for part in (1, 2, 3)] == [0, 0, 0], "in every part"
+    record.close()
+    assert cli.main(["class", "compare", f"--out={out}"], lambda _: 0) == 2
+
+
+def played(record: Record, number: int, score: bool) -> None:
+    """Everything that seat *number* does in the present part: nothing, but to its end."""
+    from engine.drill.running.drill import Drill
+    from engine.drill.running.solution import played as solved
+
+    part = record.the_class()
+    assert part is not None
+    drill = Drill(shipped(NAME), part.seed, part.mode)
+    todo = [(item.tick, item.words) for item in solved(shipped(NAME), part.seed).journal] if score else []
+    acts: list[Act] = []
+    for tick, line in [*todo, (50_000, "")]:
+        drill.advance_to(tick)
+        if line:
+            drill.do(line)
+        acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
+    record.keep([], {number: acts})
+
+
+def test_what_a_class_has_gained_is_told_from_its_one_export(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    record = Record(str(tmp_path / "class.sqlite"))
+    record.begin(*new_parts(of_text(PLAN), PLAN, shipped))
+    record.keep([Seat(name=name, token_hash=name) for name in ("Ann", "Ben")], {})
+    for know in ((), (1,), (1, 2)):
+        for number in (1, 2):
+            if number == 1 or know != (1,):  # Ben was not at the lesson
+                played(record, number, number in know)
+        record.go_on()
+    record.close()
+    words = ["--database", str(tmp_path / "class.sqlite"), "--out", str(tmp_path / "class.zip")]
+    assert cli.main(["class", "export", *words], lambda _: 0) == 0
+    assert cli.main(["class", "verify", words[-1]], lambda _: 0) == 0, capsys.readouterr().out
+    rows = tmp_path / "people.csv"
+    words = ["class", "compare", words[-1], f"--out={tmp_path / 'analysis.csv'}", f"--people={rows}"]
+    assert cli.main(words, lambda _: 0) == 0
+    table = list(csv.DictReader(rows.read_text().splitlines()))
+    assert [(row["person"], row["post"], row["retention"]) for row in table] == [
+        ("1", "100.0", ""),
+        ("2", "100.0", ""),
+    ]
+    assert all(float(row["gain"]) > 0 for row in table)
+
+
+def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:
+    record = Record(str(tmp_path / "class.sqlite"))
+    record.begin(*new_parts(of_text(PLAN), PLAN, shipped))
+    seat = Seat(name="Ann", token_hash="x")
+    record.keep([seat], {})
+    old = record.at(1)
+    assert record.go_on()
+    assert old.go_on(), "who is late changes nothing"
+    the_class = record.the_class()
+    assert the_class is not None
+    assert the_class.id == 2
+    with pytest.raises(NoRecord, match="another part"):
+        old.keep([], {seat.id: [Act(1, 1, "", "", 0)]})
+    record.close()
+
+
+def test_the_same_plan_is_the_same_class_and_another_one_is_not(tmp_path: Path) -> None:
+    plan, record = of_text(PLAN), Record(str(tmp_path / "class.sqlite"))
+    assert taken_up(record, new_parts(plan, PLAN, shipped), plan) is not None
+    assert taken_up(record, new_parts(plan, PLAN, shipped), plan) is not None, "drawn seeds are drawn once"
+    other = of_text(PLAN.replace("77", "78"))
+    with pytest.raises(AnotherClass):
+        taken_up(record, new_parts(other, PLAN, shipped), other)
+    record.close()
+
+
+def test_a_class_of_an_earlier_version_has_one_part(tmp_path: Path) -> None:
+    file = tmp_path / "class.sqlite"
+    engine, config = sa.create_engine(f"sqlite:///{file}"), Config()
+    config.set_main_option("script_location", str(records.MIGRATIONS))
+    with engine.begin() as connection:
+        config.attributes["connection"] = connection
+        alembic.upgrade(config, "0002")
+        connection.execute(
+            sa.text(
+                "INSERT INTO class (id, code, secret, certificate, key, address, scenario_name, scenario_text, "
+                "scenario_hash, mode, seed, plan, state) "
+                "VALUES (1, '', '', '', '', '', 'x', '', '', 'exam', 1, '', 'over')"
+            )
+        )
+        connection.execute(
+            sa.text(
+                "INSERT INTO seat (id, token_hash, name, consent, acknowledged, tick) VALUES (1, '', 'A', 0, 1, 5)"
+            )
+        )
+        connection.execute(sa.text("INSERT INTO act VALUES (1, 1, 5, 'note x', '', 0)"))
+    engine.dispose()
+    with closing(Record(str(file), new=False)) as record:
+        assert record.acts(1) == [Act(1, 5, "note x", "", 0)]
+        assert not record.go_on()
+
+
+def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_sentence(tmp_path: Path) -> None:
+    file = tmp_path / "class.sqlite"
+    Record(str(file)).close()
+    engine = sa.create_engine(f"sqlite:///{file}")
+    with engine.begin() as connection:
+        connection.execute(sa.text("UPDATE alembic_version SET version_num = '0099'"))
+    engine.dispose()
+    with pytest.raises(NoRecord, match="newer version"):
+        Record(str(file))
+    with pytest.raises(NoRecord, match="not in mysql"):
+        Record("mysql://here/class")
