@@ -7,10 +7,11 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.conversions import Binder, Kind, Rule
+from engine.tsql.query.conversions import Binder, Kind, Rule, text, wrapped
+from engine.tsql.query.forms import KEYS
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import returns
-from engine.tsql.scalars.types import BIGINT, FLOAT, INT, NULL
+from engine.tsql.scalars.types import BIGINT, FLOAT, INT, MAX, NULL, nvarchar, varchar
 
 
 def _count(binder: Binder, node: exp.Expr) -> Kind:
@@ -117,6 +118,18 @@ def _deviation(binder: Binder, node: exp.Expr) -> Kind:
     return FLOAT
 
 
+def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
+    """As wide as its texts can be, 8,000 bytes otherwise; what is no text becomes one [DOC: STRING_AGG]."""
+    if len(node.expressions) != 2 and KEYS not in node.meta:
+        raise SqlError(174, "STRING_AGG", 2)
+    kind, *_ = [binder.expr(value) for value in list(node.expressions)]
+    if kind is not None and kind.family != "text":
+        wrapped(node.expressions[0], "convert", text("nvarchar(4000)"), after=(exp.Null(), text(kind)))
+    if kind is None or kind.length == MAX:
+        return nvarchar(MAX)
+    return varchar(8000) if kind.name in ("varchar", "char") else nvarchar(4000)
+
+
 def _row_number(binder: Binder, node: exp.Expr) -> Kind:
     binder.parts(node)
     return BIGINT
@@ -133,5 +146,6 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
 NAMED: Final[dict[str, Rule]] = {
     "avg": _average,
     **dict.fromkeys(("stdev", "stdevp", "var", "varp"), _deviation),
+    "string_agg": _string_agg,
 }
 """Those that stand in the tree under their names."""

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final
 
+from engine.messages import SqlError
 from engine.tsql.scalars.like import like
 from engine.tsql.scalars.values import Scalar, comparable
 
@@ -77,6 +78,8 @@ class Query:
     one_row: bool = False
     most: int = MOST
     """LIMIT, where it is a number."""
+    most_by: tuple[str, bool] | None = None
+    """Otherwise the parameter that says it, and whether it is as many as that has characters."""
     recursive: bool = False
     columns: tuple[tuple[str, str, str], ...] = ()
     """Columns that come out as a table has them: name, table, column."""
@@ -91,7 +94,8 @@ NO_QUERY: Final = Query()
 class Sizes:
     """The tables of a query while it runs: rows, the commonest value of a column, and the length of texts."""
 
-    def __init__(self) -> None:
+    def __init__(self, parameters: Mapping[str, Scalar] | None = None) -> None:
+        self._parameters = parameters or {}
         self._columns: dict[str, tuple[str, ...]] = {}
         self._rows: dict[str, Sequence[Sequence[Scalar]]] = {}
         self._commonest: dict[tuple[str, str, tuple[Bound, ...]], int] = {}
@@ -100,6 +104,14 @@ class Sizes:
     def add(self, table: str, columns: Iterable[str], rows: Sequence[Sequence[Scalar]]) -> None:
         self._columns[table] = tuple(name.lower() for name in columns)
         self._rows[table] = rows
+
+    def most(self, query: Query) -> int:
+        """Rows that LIMIT leaves of the query."""
+        name, by_length = query.most_by or ("", False)
+        value = self._parameters.get(name)
+        if by_length and isinstance(value, str):
+            return len(value)
+        return value if isinstance(value, int) and value >= 0 and not by_length else query.most
 
     def rows(self, table: str) -> int:
         return len(self._rows.get(table, ()))
@@ -155,8 +167,11 @@ def _keeps(value: Scalar, sign: str, bound: float | str) -> bool:
 
 
 def work_of(query: Query, sizes: Sizes) -> int:
-    """What it costs with tables of these sizes."""
-    return _cost(query, sizes, {})[1]
+    """What it costs with tables of these sizes. Raises 8623 for queries in queries deeper than Python goes."""
+    try:
+        return _cost(query, sizes, {})[1]
+    except RecursionError:
+        raise SqlError(8623) from None
 
 
 def _cost(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
@@ -171,7 +186,7 @@ def _of_parts(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -
     rows, work = sum(int(part[0]) for part in found), sum(int(part[1]) for part in found)
     if query.recursive:
         rows, work = rows * RECURSION_ROWS, work * RECURSION_ROWS
-    return min(rows, query.most, MOST), min(work + query.sorts * _sorting(rows), MOST)
+    return min(rows, sizes.most(query), MOST), min(work + query.sorts * _sorting(rows), MOST)
 
 
 def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]]) -> tuple[int, int]:
@@ -199,7 +214,7 @@ def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]])
     if query.grouped_by is not None:
         rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
     work += rows * query.group_calls * CALL_WORK
-    return min(1 if query.one_row else rows, query.most), min(work, MOST)
+    return min(1 if query.one_row else rows, sizes.most(query)), min(work, MOST)
 
 
 def _matched(source: Source, equal: Equal, there: int, sizes: Sizes) -> int:

@@ -9,7 +9,7 @@ from typing import Final, TypeGuard
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.cost import MOST, Bound, Equal, Query, Source
+from engine.tsql.query.cost import MOST, NO_QUERY, Bound, Equal, Query, Source
 
 QUERIES_MAX: Final = 3_000
 """Queries in a query, each common table expression as often as it is named, before message 8623. Assumed: SQLite
@@ -39,9 +39,12 @@ class _Reader:
                 parts=(self.query(tree.this), self.query(tree.expression)),
                 sorts=int(bool(tree.args.get("distinct"))) + int(tree.args.get("order") is not None),
                 most=_most(tree),
+                most_by=_most_by(tree),
             )
         elif isinstance(tree, exp.Select):
             made = self._select(tree)
+        elif isinstance(tree, exp.Values):
+            made = Query(parts=(NO_QUERY,) * len(tree.expressions))
         else:
             made = Query()
         self._weigh(made)
@@ -84,6 +87,7 @@ class _Reader:
             value for key, value in select.args.items() if key not in ("from_", "joins", "where", "with_")
         ]
         inner: list[tuple[Query, bool]] = []
+        inner += ((self._unpacked(one.this), True) for one, _ in listed if _is_packed(one))
         filters = self._expressions(filtering, own, inner)
         calls = self._expressions(showing, own, inner)
         grouped_by = _grouped_by(select, own)
@@ -101,11 +105,21 @@ class _Reader:
             sorts=ordered + sum(1 for e in select.expressions for _ in e.find_all(exp.Window)),
             one_row=not grouped and bool(sources) and _aggregates(select),
             most=_most(select),
+            most_by=_most_by(select),
             columns=_handed_on(select, sources),
         )
 
+    def _unpacked(self, call: exp.Expr) -> Query:
+        """What json_each makes rows of: a query that packs its own, or the nodes of XML."""
+        packed = call.expressions[0]
+        if isinstance(packed, exp.Subquery):
+            return self.query(packed.this.args["from_"].this)
+        return Query(parts=(NO_QUERY,) * NODES_ASSUMED, calls=1)
+
     def _table(self, node: exp.Expr) -> str:
         """The name of a table as SQLite has it; empty for a query."""
+        if _is_packed(node):
+            return ""
         return node.name if isinstance(node, exp.Table) and node.name.lower() not in self._named else ""
 
     def _source(
@@ -131,7 +145,9 @@ class _Reader:
                     there = tables[other.table.lower()] if isinstance(other, exp.Column) else ""
                     equal.append((column.name.lower(), there, other.name.lower()))
         table, query = "", None
-        if isinstance(node, exp.Table):
+        if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
+            query = self._unpacked(node.this)
+        elif isinstance(node, exp.Table):
             query = self._named.get(node.name.lower())
             table = self._table(node)
         elif isinstance(node, exp.Subquery):
@@ -154,6 +170,14 @@ class _Reader:
             calls += int(isinstance(node, exp.Anonymous | exp.AggFunc | exp.Like))
             left += node.iter_expressions()
         return calls
+
+
+NODES_ASSUMED: Final = 20
+"""Nodes that a path is taken to find in XML. Assumed."""
+
+
+def _is_packed(node: exp.Expr) -> bool:
+    return isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous)
 
 
 def _grouped_by(select: exp.Expr, own: list[str]) -> tuple[int, ...] | None:
@@ -280,7 +304,9 @@ def _aggregates(select: exp.Select) -> bool:
     return False
 
 
-AGGREGATES: Final = frozenset({"t_sum", "t_avg", "t_stdev", "t_stdevp", "t_var", "t_varp", "group_concat"})
+AGGREGATES: Final = frozenset(
+    {"t_sum", "t_avg", "t_stdev", "t_stdevp", "t_string_agg", "t_var", "t_varp", "group_concat"}
+)
 """Functions of many rows that sqlglot does not know as such."""
 
 
@@ -288,3 +314,12 @@ def _most(query: exp.Expr) -> int:
     limit = query.args.get("limit")
     text = limit.expression.name if limit is not None and limit.expression is not None else ""
     return int(text) if text.isdigit() and len(text) < 10 else MOST
+
+
+def _most_by(query: exp.Expr) -> tuple[str, bool] | None:
+    """The parameter that says how many rows LIMIT leaves, and whether its length does."""
+    limit = query.args.get("limit")
+    value = limit.expression if limit is not None else None
+    counted = isinstance(value, exp.Anonymous) and value.name == "t_len" and len(value.expressions) == 1
+    named = value.expressions[0] if counted and value is not None else value
+    return (named.name, counted) if isinstance(named, exp.Placeholder) else None

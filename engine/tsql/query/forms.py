@@ -566,3 +566,44 @@ def _written_out(node: exp.Expr, projections: Iterable[exp.Expr]) -> exp.Expr:
                 found = projection.this.copy()
                 return found
     return node
+
+
+# --- WITHIN GROUP ----------------------------------------------------------------------------------------
+
+KEYS: Final = "keys"
+"""Key in the metadata of a call of STRING_AGG that has the keys of its WITHIN GROUP as further arguments."""
+
+
+def fold_orders(tree: exp.Expr) -> None:
+    """STRING_AGG(a, b) WITHIN GROUP (ORDER BY c DESC) as one call: STRING_AGG(a, b, 'desc', c)."""
+    for node in list(tree.find_all(exp.WithinGroup)):
+        call = node.this
+        if not isinstance(call, exp.Anonymous) or str(call.this).lower() != "string_agg":
+            continue
+        for ordered in node.expression.expressions:
+            direction = "desc" if ordered.args.get("desc") else "asc"
+            call.append("expressions", exp.Literal.string(direction))
+            call.append("expressions", ordered.this)
+        call.meta[KEYS] = True
+        node.replace(call)
+
+
+# --- methods of XML --------------------------------------------------------------------------------------
+
+XML_METHODS: Final = {"value": 2, "exist": 1, "query": 1, "modify": 1, "nodes": 1}
+"""Each with the number of its arguments. Documented [DOC: xml data type methods]."""
+
+
+def name_columns(tree: exp.Expr) -> None:
+    """x.record.value(…): sqlglot reads names with dots between them, which are a column of a table."""
+    for node in list(tree.find_all(exp.Dot)):
+        call = node.expression
+        if not isinstance(call, exp.Anonymous) or XML_METHODS.get(str(call.this).lower()) != len(
+            call.expressions
+        ):
+            continue
+        parts = list(node.this.flatten()) if isinstance(node.this, exp.Dot) else [node.this]
+        if all(isinstance(part, exp.Identifier) for part in parts):
+            node.set(
+                "this", exp.Column(this=parts[-1].copy(), table=parts[-2].copy() if len(parts) > 1 else None)
+            )

@@ -11,6 +11,7 @@ from engine.messages import SqlError
 from engine.tsql.catalog.shapes import TABLE_FUNCTIONS
 from engine.tsql.query import recursion
 from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars import xpath
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "dm_exec_sql_text": ("asked_handle",),
@@ -41,6 +42,7 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
     for source in list(tree.find_all(exp.Subquery, exp.Values)):
         _name_columns_inside(source)
     for select in reversed(list(tree.find_all(exp.Select))):
+        _limit_before_numbering(select)
         for pivoted in _pivoted(select):
             _unpivot_or_pivot(pivoted)
         for join in list(select.args.get("joins") or ()):
@@ -59,6 +61,38 @@ PIVOTED_MAX: Final = 250
 COPIED_MAX: Final = 4_000
 """APPLYs and functions with OVER of one query, columns that PIVOT and UNPIVOT name, and parts of the query that are
 copied for them, before message 8623. Assumed."""
+
+
+# --- numbers ---------------------------------------------------------------------------------------------
+
+
+def _limit_before_numbering(select: exp.Select) -> None:
+    """TOP (n) of ROW_NUMBER() OVER (ORDER BY (SELECT NULL)): n rows are numbered, not a million."""
+    limit, asked = select.args.get("limit"), select.args
+    other = any(asked.get(key) for key in ("group", "having", "distinct", "offset", "windows", "for_"))
+    if not isinstance(limit, exp.Limit) or limit.args.get("limit_options") or other or not asked.get("from_"):
+        return
+    shown = [projection.unalias() for projection in select.expressions]
+    if not any(isinstance(value, exp.Window) for value in shown) or not all(map(_counts_rows, shown)):
+        return
+    order, names = asked.get("order"), {projection.alias.lower() for projection in select.expressions}
+    for ordered in order.expressions if order is not None else ():
+        if ordered.args.get("desc") or ordered.this.name.lower() not in names:
+            return
+    inner = exp.Select(expressions=[exp.alias_(exp.Literal.number(1), "one", quoted=True)])
+    for key in ("from_", "joins", "where", "limit"):
+        inner.set(key, asked.get(key))
+        select.set(key, None)
+    alias = exp.TableAlias(this=exp.to_identifier("counted", quoted=True))
+    select.set("from_", exp.From(this=exp.Subquery(this=inner, alias=alias)))
+
+
+def _counts_rows(value: exp.Expr) -> bool:
+    """A constant, or ROW_NUMBER() in no order."""
+    if not isinstance(value, exp.Window):
+        return isinstance(value, exp.Literal)
+    numbered = isinstance(value.this, exp.RowNumber) and not value.args.get("partition_by")
+    return numbered and value.find(exp.Column) is None
 
 
 # --- names of columns behind a derived table -------------------------------------------------------------
@@ -101,18 +135,22 @@ def _cells(row: exp.Expr) -> list[exp.Expr]:
     )
 
 
+ROWS_AS_SELECTS_MAX: Final = 100
+"""Rows of VALUES that become a SELECT each. SQLite joins 200 at most, and has its own VALUES for more."""
+
+
 def _as_selects(values: exp.Values) -> exp.Expr:
-    """VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4."""
-    made: exp.Expr | None = None
-    for row in values.expressions:
-        cells = (
-            list(row.expressions)
-            if isinstance(row, exp.Tuple)
-            else [row.this if isinstance(row, exp.Paren) else row]
-        )
-        select = exp.Select(expressions=[cell.copy() for cell in cells])
-        made = select if made is None else exp.Union(this=made, expression=select, distinct=False)
-    assert made is not None
+    """VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4; of many rows the first one names the columns."""
+    rows = [_cells(row) for row in values.expressions]
+    many = len(rows) > ROWS_AS_SELECTS_MAX
+    selects = [exp.Select(expressions=[cell.copy() for cell in row]) for row in (rows[:1] if many else rows)]
+    made: exp.Expr = selects[0]
+    for select in selects[1:]:
+        made = exp.Union(this=made, expression=select, distinct=False)
+    if many:
+        others = exp.Values(expressions=[row.copy() for row in values.expressions[1:]])
+        rest = exp.Select(expressions=[exp.Star()], from_=exp.From(this=exp.Subquery(this=others)))
+        made = exp.Union(this=made, expression=rest, distinct=False)
     return made
 
 
@@ -131,15 +169,22 @@ def _apply(select: exp.Select, join: exp.Join) -> None:
         _apply_values(select, join, inner.this, alias, columns)
     elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Select):
         _apply_select(select, join, inner.this, alias, columns, outer)
+    elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.SetOperation):
+        _apply_packed(select, join, inner.this, alias, columns, outer)
     else:
         raise Unsimulated("this form of CROSS APPLY and OUTER APPLY")
 
 
 def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
     """A function of tables: a join with all it can return, on its arguments."""
+    if (
+        isinstance(call, exp.Dot)
+        and isinstance(call.expression, exp.Anonymous)
+        and _is_nodes(call.expression)
+    ):
+        _apply_nodes(join, call.this, call.expression, alias, outer)
+        return
     name, arguments, parts = _call_of(call)
-    if name == "nodes":
-        raise Unsimulated("the method nodes() of xml")
     if name not in TABLE_FUNCTIONS:
         raise Unsimulated(f"the function {'.'.join(parts)}()")
     table = _function_table(parts, alias or name)
@@ -184,9 +229,10 @@ def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) ->
 def _call(table: exp.Table) -> None:
     """FROM function(arguments): the rows of its table that match."""
     parts: tuple[str, ...]
+    if isinstance(table.this, exp.Anonymous) and _is_nodes(table.this):
+        _from_nodes(table, table.this)
+        return
     name, arguments, parts = _call_of(table.this)
-    if name == "nodes":
-        raise Unsimulated("the method nodes() of xml")
     if name not in TABLE_FUNCTIONS:
         return
     place, known = SIMULATED.get(name, (0, ()))
@@ -271,11 +317,109 @@ def _apply_select(
             probe.set("order", None)
             _also_where(select, exp.Exists(this=probe))
         return
-    if grouped or aggregate or limit is not None or inner.args.get("windows"):
-        raise Unsimulated(
-            "CROSS APPLY and OUTER APPLY of a query with GROUP BY, DISTINCT or TOP other than 1"
-        )
+    windows = inner.args.get("windows") or any(value.find(exp.Window) for value in values)
+    if grouped or aggregate or limit is not None or windows:
+        _apply_packed(select, join, inner, alias, columns, outer)
+        return
     _join_inner(select, join, inner, alias, dict(zip(names, values, strict=False)), outer)
+
+
+PACKED: Final = "packed"
+"""Key in the metadata of what is a list in JSON, one element a row, that SQLite's json_each is to make a table of."""
+
+
+def _apply_packed(
+    select: exp.Select, join: exp.Join, inner: exp.Query, alias: str, columns: list[str], outer: bool
+) -> None:
+    """Any other query: it is asked for each row before it, and packs what it finds (scratch.py)."""
+    first: exp.Expr = inner
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or any(projection.is_star for projection in first.expressions):
+        raise Unsimulated("CROSS APPLY and OUTER APPLY of SELECT *")
+    names = columns or [_named(projection) for projection in first.expressions]
+    inside = [f"c{place}" for place in range(len(names))]
+    first.set(
+        "expressions",
+        [
+            exp.alias_(_value(one), name, quoted=True)
+            for name, one in zip(inside, first.expressions, strict=True)
+        ],
+    )
+    taken = [_column("q", name) for name in inside]
+    packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=taken)])
+    held = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
+    packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=held)))
+    join.set("this", _packed(exp.Subquery(this=packed), alias))
+    join.set("side", "LEFT" if outer else None)
+    join.set("on", exp.true())
+    uses: dict[str, exp.Expr] = {
+        name: exp.Anonymous(this="unpacked", expressions=[_column(alias, "value"), exp.Literal.number(place)])
+        for place, name in enumerate(names)
+    }
+    _substitute(select, join, alias, uses)
+
+
+def _packed(values: exp.Expr, alias: str) -> exp.Lateral:
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    made = exp.Lateral(this=exp.Anonymous(this="json_each", expressions=[values]), alias=named)
+    made.meta[PACKED] = True
+    return made
+
+
+def _column(table: str, name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True))
+
+
+def _is_nodes(call: exp.Anonymous) -> bool:
+    return str(call.this).lower() == "nodes" and len(call.expressions) == 1
+
+
+def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str, outer: bool) -> None:
+    """xml.nodes('path') AS alias (column): a row for each node."""
+    select = join.find_ancestor(exp.Select)
+    names = [column.name for column in join.this.args["alias"].columns] if join.this.args.get("alias") else []
+    if (
+        not isinstance(select, exp.Select)
+        or len(names) != 1
+        or not isinstance(call.expressions[0], exp.Literal)
+    ):
+        raise Unsimulated("the method nodes() of xml")
+    join.set("this", _nodes_of(xml, call, alias))
+    join.set("side", "LEFT" if outer else None)
+    join.set("on", exp.true())
+    _substitute(select, join, alias, {names[0]: _column(alias, "value")})
+
+
+def _from_nodes(table: exp.Table, call: exp.Anonymous) -> None:
+    """FROM @x.nodes('path') AS alias (column)."""
+    select, alias = table.find_ancestor(exp.Select), table.args.get("alias")
+    names = [column.name for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
+    xml, holder = table.args.get("db"), table.args.get("catalog")
+    if not isinstance(select, exp.Select) or len(names) != 1 or not isinstance(xml, exp.Expr):
+        raise Unsimulated("the method nodes() of xml")
+    if isinstance(xml, exp.Identifier):
+        xml = exp.Column(this=xml.copy(), table=holder.copy() if isinstance(holder, exp.Expr) else None)
+    made = _nodes_of(xml, call, table.alias)
+    made.set("joins", table.args.get("joins"))
+    table.replace(made)
+    _substitute(select, exp.Join(this=made.copy()), table.alias, {names[0]: _column(table.alias, "value")})
+
+
+def _nodes_of(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.Lateral:
+    path = call.expressions[0]
+    if not isinstance(path, exp.Literal):
+        raise Unsimulated("the method nodes() of xml")
+    check_path(path.name)
+    return _packed(exp.Anonymous(this="xml_nodes", expressions=[xml.copy(), path.copy()]), alias)
+
+
+def check_path(text: str) -> None:
+    """Raises Unsimulated for XQuery that is not simulated (xpath.py)."""
+    try:
+        xpath.compiled(text)
+    except xpath.UnreadPath:
+        raise Unsimulated(f"the XQuery {text.strip()[:60]}") from None
 
 
 def _join_inner(

@@ -26,7 +26,7 @@ from engine.tsql.query.plans import (
     TableRef,
     Unsimulated,
 )
-from engine.tsql.query.reshape import RESHAPED, reshaped
+from engine.tsql.query.reshape import PACKED, RESHAPED, check_path, reshaped
 from engine.tsql.scalars.types import WHOLE_DIGITS, SqlType
 
 
@@ -232,7 +232,6 @@ NOT_COUNTED: Final = -1
 """In place of the number of arguments where the grammar has seen to it."""
 
 _DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
-XML_METHODS: Final = frozenset({"value", "exist", "query", "modify"})
 _KNOWN_UDF: Final = frozenset(
     {
         "agent_datetime", "fn_varbintohexstr", "fn_varbintohexsubstring", "fn_hadr_is_primary_replica",
@@ -263,7 +262,34 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
         arguments[0] = exp.Literal.string(arguments[0].name.lower())
     if not isinstance(node.parent, exp.Dot | exp.Table | exp.Lateral):
         query.calls.add((written, len(arguments)))
-    return _call(name, *arguments)
+    collation = _other_collation(*arguments)
+    if collation is None:
+        return _call(name, *arguments)
+    exact = f"{name}_exact" if name in EXACT_CALLS else name
+    return exp.Collate(this=_call(exact, *arguments), expression=exp.var(collation))
+
+
+EXACT_CALLS: Final = frozenset({"charindex", "patindex", "replace"})
+"""Functions that compare texts: under a collation that tells case apart there are others (functions.py)."""
+
+
+def _other_collation(*values: exp.Expr) -> str | None:
+    """The collation other than the usual one that one of *values* names."""
+    named = [value.expression.name for value in values if isinstance(value, exp.Collate)]
+    return next((name for name in named if name in (EXACT, CODE_POINTS)), None)
+
+
+def _rewrite_like(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    """SQLite's LIKE knows no collation, so there is a call for those that tell case apart."""
+    text, pattern = node.this, node.args["expression"]
+    return node if _other_collation(text, pattern) is None else _call("like_exact", pattern, text)
+
+
+def _rewrite_escape(node: exp.Expr, query: Rewritten) -> exp.Expr:
+    matched = node.this
+    if not isinstance(matched, exp.Anonymous):
+        return node
+    return _call("like_exact", *matched.expressions, node.args["expression"])
 
 
 def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
@@ -272,16 +298,27 @@ def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if not isinstance(call, exp.Anonymous):
         return node
     name = str(call.this).removeprefix("t_")
-    if name == "value" and isinstance(node.this, exp.Subquery | exp.Paren):
-        return _call("xml_text", node.this)
     if name in _KNOWN_UDF:
         return call
-    if name in XML_METHODS and len(call.expressions) <= 2:
-        raise Unsimulated(f"the method {name}() of xml")
+    if forms.XML_METHODS.get(name) == len(call.expressions):
+        return _xml_method(name, node.this, call.expressions)
     written = node.sql(dialect="tsql").split("(")[0].replace("t_", "")
     mangled = f"u{len(query.functions)}_{name}"
     query.functions[mangled] = written
     return exp.Anonymous(this=mangled, expressions=list(call.expressions))
+
+
+def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr]) -> exp.Expr:
+    path = arguments[0]
+    if not isinstance(path, exp.Literal) or name == "modify":
+        raise Unsimulated(f"the method {name}() of xml")
+    check_path(path.name)
+    found = _call(f"xml_{name}", xml, path)
+    if name != "value":
+        return found
+    return _call(
+        "convert", exp.Literal.string(arguments[1].name.lower()), found, exp.Null(), exp.Literal.string("")
+    )
 
 
 def _operator(name: str) -> Callable[[exp.Expr, Rewritten], exp.Expr]:
@@ -453,8 +490,6 @@ def _rewrite_collate(node: exp.Expr, query: Rewritten) -> exp.Expr:
     chosen = CODE_POINTS if words & {"bin", "bin2"} else EXACT if "cs" in words else COLLATION
     if "ai" in words:
         raise Unsimulated("collations that do not see accents")
-    if chosen != COLLATION and isinstance(node.parent, exp.Like | exp.Anonymous):
-        raise Unsimulated("COLLATE of another collation in LIKE and in functions")
     return exp.Collate(this=node.this, expression=exp.var(chosen))
 
 
@@ -513,7 +548,11 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
 
 
 def _rewrite_lateral(node: exp.Expr, query: Rewritten) -> exp.Expr:
-    raise Unsimulated("CROSS APPLY and OUTER APPLY")
+    """What reshape.py has packed, as the table that SQLite makes of it."""
+    if not node.meta.get(PACKED):
+        raise Unsimulated("CROSS APPLY and OUTER APPLY")
+    call = exp.Anonymous(this="json_each", expressions=node.this.expressions)
+    return exp.Table(this=call, alias=node.args["alias"])
 
 
 _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]] = {
@@ -552,6 +591,8 @@ _REWRITE: Final[dict[type[exp.Expr], Callable[[exp.Expr, Rewritten], exp.Expr]]]
     exp.GTE: _rewrite_comparison,
     exp.In: _rewrite_comparison,
     exp.Nullif: _rewrite_comparison,
+    exp.Like: _rewrite_like,
+    exp.Escape: _rewrite_escape,
     exp.Between: _rewrite_comparison,
     exp.Case: _rewrite_case,
     exp.Collate: _rewrite_collate,

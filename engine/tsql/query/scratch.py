@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 import sqlite3
@@ -39,6 +40,7 @@ from engine.tsql.scalars.types import PRECISION_MAX, numeric, type_of
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
     Scalar,
+    comparable,
     compare,
     compare_codes,
     compare_exact,
@@ -48,6 +50,7 @@ from engine.tsql.scalars.values import (
     fitted,
     number_of,
     to_number,
+    to_text,
 )
 
 STEPS_PER_CHECK: Final = 1_000
@@ -62,8 +65,8 @@ LONG: Final = 200
 """Characters that a call of our functions takes in with its own work. Measured."""
 
 _WORK: Final[dict[str, Callable[..., int]]] = {
-    "patindex": search_work,
-    "replace": lambda text=None, old=None, *_: compare_work(old, text),
+    **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), search_work),
+    **dict.fromkeys(("replace", "replace_exact"), lambda text=None, old=None, *_: compare_work(old, text)),
     "format": format_work,
 }
 """Functions whose cost is not that of the length of their texts."""
@@ -161,6 +164,7 @@ class Scratch:
         self._connection = sqlite3.connect(
             ":memory:", isolation_level=None, cached_statements=0, check_same_thread=False
         )
+        self._connection.execute("SELECT 1 FROM json_each('[]')")  # makes the table, which no query may
         self._set_up()
 
     def begin(self, context: Context, fetch: Fetch, meter: Meter) -> None:
@@ -207,6 +211,8 @@ class Scratch:
             self._connection.create_function("like", count, guarded, deterministic=True)
         for name, step in _AGGREGATES.items():
             self._connection.create_window_function(name, 1, partial(step, self))
+        for name, step in _COLLECTING.items():
+            self._connection.create_aggregate(name, -1, partial(step, self))
         self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
 
     def close(self) -> None:
@@ -245,7 +251,7 @@ class Scratch:
     ) -> tuple[tuple[str, ...], list[tuple[Scalar, ...]]]:
         parameters = {f"p{number}": _value(name, values) for number, name in enumerate(plan.variables)}
         filled: list[str] = []  # what was not made must not be dropped either: sqlite_master is always there
-        sizes = Sizes()
+        sizes = Sizes(parameters)
         try:
             sources: dict[str, tuple[Columns, Source]] = {}
             for ref in plan.tables:
@@ -423,7 +429,7 @@ def check_calls(plan: Plan, version: int) -> None:
             continue
         elif name in KNOWN:
             raise Unsimulated(f"the function {name}")
-        elif f"t_{name}" not in _AGGREGATES:
+        elif f"t_{name}" not in _AGGREGATES | _COLLECTING:
             raise SqlError(195, written, "built-in function name")
 
 
@@ -618,6 +624,49 @@ class _OneRow:
         return self._value
 
 
+class _StringAgg:
+    """STRING_AGG: the texts that are there, by the keys of WITHIN GROUP or as they come."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._separator: Scalar = ""
+        self._directions: Sequence[Scalar] = ()
+        self._rows: list[tuple[str, Sequence[Scalar]]] = []
+
+    def step(self, value: Scalar, separator: Scalar, *keys: Scalar) -> None:
+        self._separator, self._directions = separator, keys[::2]
+        if value is not None:
+            self._rows.append((to_text(value), keys[1::2]))
+
+    def finalize(self) -> Scalar:
+        for place in reversed(range(len(self._directions))):
+            backwards = self._directions[place] == "desc"
+            self._rows.sort(key=lambda row: _sort_key(row[1][place]), reverse=backwards)
+        between = "" if self._separator is None else to_text(self._separator)
+        return between.join(value for value, _ in self._rows) if self._rows else None
+
+
+class _Pack:
+    """The rows of an applied query as one text, a JSON list of each."""
+
+    def __init__(self, scratch: Scratch) -> None:
+        self._rows: list[list[object]] = []
+
+    def step(self, *values: Scalar) -> None:
+        self._rows.append([{"bytes": v.hex()} if isinstance(v, bytes) else v for v in values])
+
+    def finalize(self) -> Scalar:
+        return json.dumps(self._rows)
+
+
+def _sort_key(value: Scalar) -> tuple[int, Any]:
+    """NULL before numbers before texts before bytes, texts by the default collation."""
+    if value is None:
+        return 0, 0
+    if isinstance(value, str):
+        return 2, comparable(value)
+    return (3, value) if isinstance(value, bytes) else (1, value)
+
+
 _AGGREGATES: Final[dict[str, Any]] = {
     "t_sum": _Sum,
     "t_avg": _Average,
@@ -627,4 +676,6 @@ _AGGREGATES: Final[dict[str, Any]] = {
     "t_varp": _VarianceOfAll,
     "t_one_row": _OneRow,
 }
+_COLLECTING: Final[dict[str, Any]] = {"t_pack": _Pack, "t_string_agg": _StringAgg}
+"""Aggregates of our own that take no OVER and any number of arguments."""
 """Aggregates of our own."""

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import inspect
+import json
 import math
 import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
-from typing import Final
+from typing import Any, Final
 
 from engine.messages import SqlError
-from engine.tsql.scalars import date_values, dates, formats, mathematics, operators, parsing, xmltext
+from engine.tsql.scalars import date_values, dates, formats, mathematics, operators, parsing, xmltext, xpath
 from engine.tsql.scalars.date_values import Culture
-from engine.tsql.scalars.like import patindex
+from engine.tsql.scalars.like import like_exact, patindex, patindex_exact
 from engine.tsql.scalars.types import DECIMALS, FIXED_LENGTHS, INT, SCALED, WIDE, nvarchar, type_of
 from engine.tsql.scalars.values import (
     MARK,
@@ -113,6 +114,39 @@ def _replace(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
     return re.sub(re.escape(to_text(old)), template, to_text(text), count=most, flags=re.IGNORECASE)[
         :TEXT_LIMIT
     ]
+
+
+def _unpacked(row: Scalar, place: Scalar) -> Scalar:
+    """A value of a row of an applied query (reshape.py)."""
+    if row is None:
+        return None
+    value = _row(to_text(row))[whole(place)]
+    return bytes.fromhex(value["bytes"]) if isinstance(value, dict) else value
+
+
+@lru_cache(maxsize=64)
+def _row(text: str) -> list[Any]:
+    found = json.loads(text)
+    assert isinstance(found, list)
+    return found
+
+
+@strict
+def _charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
+    """Under a collation that tells case apart."""
+    if not to_text(part):
+        return 0
+    return to_text(text).find(to_text(part), max(0, whole(start) - 1)) + 1
+
+
+@strict
+def _replace_exact(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
+    """Under a collation that tells case apart."""
+    if not to_text(old):
+        return to_text(text)
+    by = to_text(new)
+    most = TEXT_LIMIT // max(1, len(by)) + 1
+    return to_text(text).replace(to_text(old), by, most)[:TEXT_LIMIT]
 
 
 def _stuff(text: Scalar, start: Scalar, length: Scalar, new: Scalar) -> Scalar:
@@ -307,6 +341,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **mathematics.FUNCTIONS,
     **operators.FUNCTIONS,
     **xmltext.FUNCTIONS,
+    **xpath.FUNCTIONS,
+    "unpacked": _unpacked,
     "decimal_text": decimal_text,
     "isnull": _isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
@@ -319,8 +355,12 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "right": _right,
     "substring": _substring,
     "charindex": _charindex,
+    "charindex_exact": _charindex_exact,
+    "like_exact": like_exact,
     "patindex": patindex,
+    "patindex_exact": patindex_exact,
     "replace": _replace,
+    "replace_exact": _replace_exact,
     "stuff": _stuff,
     "replicate": _replicate,
     "space": strict(lambda count: " " * min(8000, whole(count)) if whole(count) >= 0 else None),
@@ -368,12 +408,13 @@ rowcount_big stats_date switchoffset textptr textvalid todatetimeoffset
 try_cast typeproperty grouping grouping_id checksum_agg
 percentile_cont percentile_disc fn_listextendedproperty rollup cube grouping grouping_id
 compress decompress datediff_big isjson json_modify json_query json_value session_context string_escape concat_ws
-string_agg translate approx_count_distinct date_bucket datetrunc greatest least fn_hadr_distributed_ag_replica
+translate approx_count_distinct date_bucket datetrunc greatest least fn_hadr_distributed_ag_replica
 """
 INTERNAL: Final = frozenset(
     {
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
-        "joined", "operate", "negated", "inverted", *xmltext.FUNCTIONS,
+        "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
+        "pack", "unpacked", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
     }
 )  # fmt: skip
 """Functions that only rewritten queries call."""

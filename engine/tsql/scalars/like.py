@@ -17,13 +17,20 @@ def like(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
     return int(find_like(to_text(pattern), to_text(escape), to_text(text)) is not None)
 
 
-def find_like(pattern: str, escape: str, text: str) -> int | None:
+def like_exact(pattern: Scalar, text: Scalar, escape: Scalar = None) -> Scalar:
+    """LIKE under a collation that tells case apart."""
+    if pattern is None or text is None:
+        return None
+    return int(find_like(to_text(pattern), to_text(escape), to_text(text), exact=True) is not None)
+
+
+def find_like(pattern: str, escape: str, text: str, exact: bool = False) -> int | None:
     """Where the part of *text* that fits behind a leading % begins; None if the pattern does not fit.
 
     A pattern is pieces of fixed length between the %; the leftmost fit of each is the right one, so there is
     nothing to go back on and the time is bounded.
     """
-    first, *middle = _pieces(pattern, escape)
+    first, *middle = _pieces(pattern, escape, exact)
     opening = first.match(text)
     if opening is None:
         return None
@@ -61,11 +68,8 @@ COMPARED_A_WORK: Final = 2_000
 """Characters compared with one unit of work. Measured."""
 
 
-_FLAGS: Final = re.IGNORECASE | re.DOTALL
-
-
 @lru_cache(maxsize=256)
-def _pieces(pattern: str, escape: str) -> tuple[re.Pattern[str], ...]:
+def _pieces(pattern: str, escape: str, exact: bool) -> tuple[re.Pattern[str], ...]:
     """Regular expressions, each of fixed length, of what stands between the % of a pattern; the last one to the end.
 
     Compiled here: Python itself remembers 512, and a pattern may have some thousands.
@@ -91,7 +95,8 @@ def _pieces(pattern: str, escape: str) -> tuple[re.Pattern[str], ...]:
     kept = [first, *(piece for piece in middle[:-1] if piece)]
     if middle:
         kept.append(f"(?:{middle[-1]}) *$" if middle[-1] else "")
-    return tuple(re.compile(piece, _FLAGS) for piece in kept)
+    flags = re.DOTALL if exact else re.IGNORECASE | re.DOTALL
+    return tuple(re.compile(piece, flags) for piece in kept)
 
 
 def _character_class(inside: str) -> str:
@@ -129,4 +134,11 @@ _ACCENTED: Final = _by_letter()
 def patindex(pattern: Scalar, text: Scalar) -> Scalar:
     """PATINDEX: where the pattern begins in the text, from 1; 0 if it does not fit."""
     found = find_like(to_text(pattern), "", to_text(text))
+    return 0 if found is None else found + 1
+
+
+@strict
+def patindex_exact(pattern: Scalar, text: Scalar) -> Scalar:
+    """PATINDEX under a collation that tells case apart."""
+    found = find_like(to_text(pattern), "", to_text(text), exact=True)
     return 0 if found is None else found + 1

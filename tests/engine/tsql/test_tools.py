@@ -62,3 +62,36 @@ def test_what_listens_is_listed_with_the_listener_of_the_group_where_it_is(clust
     shown = ask(cluster, "NODE_1", text).grids[0]
     assert (shown[:2], [row[1:] for row in shown[2:]]) == (own, [[1433, "TSQL"]])
     assert ask(cluster, "NODE_2", text).grids == [own]
+
+
+def test_a_list_of_a_thousand_rows_is_read_and_a_union_of_as_many_is_too_complex() -> None:
+    """A monitor has the class of each wait in VALUES. As deep as a union is written, Python does not go."""
+    world = lab(workload="none")
+    rows = ", ".join(f"('W{number}', 'x')" for number in range(1_000))
+    assert ask(world, P, f"SELECT COUNT(*) FROM (VALUES {rows}) v (a, b) WHERE a = 'w7'", then_s=3).grids == [
+        [[1]]
+    ]
+    union = " UNION ALL ".join(["SELECT 1"] * 1_000)
+    assert ask(world, P, f"SELECT * FROM ({union}) u (a)", then_s=3).numbers == [8623]
+
+
+def test_as_many_numbers_are_made_as_a_text_has_characters() -> None:
+    """A thousand times a thousand rows would be more than one statement may take."""
+    text = """DECLARE @list varchar(99) SET @list = '[a][b]'; WITH a AS (SELECT number FROM (VALUES {ones}) v (number)),
+        numbers AS (SELECT TOP (LEN(@list)) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM a CROSS JOIN a AS b
+            ORDER BY n)
+        SELECT SUBSTRING(@list, n + 1, 1) FROM numbers WHERE SUBSTRING(@list, n, 1) = '['"""
+    ones = ", ".join(["(1)"] * 1_000)
+    assert ask(lab(workload="none"), P, text.format(ones=ones), then_s=3).grids == [[["a"], ["b"]]]
+
+
+def test_a_procedure_may_have_a_statement_of_a_hundred_thousand_characters() -> None:
+    world = lab(workload="none")
+    text = "x" * 110_000
+    ask(
+        world,
+        P,
+        f"CREATE PROCEDURE p AS DECLARE @sql varchar(max) SET @sql = '{text}' SELECT LEN(@sql)",
+        then_s=3,
+    )
+    assert ask(world, P, "EXEC p", then_s=3).grids == [[[110_000]]]

@@ -1,0 +1,295 @@
+"""The paths of XQuery that scripts ask XML for: steps, attributes, positions, conditions [DOC: path expressions].
+
+A name is compared without its prefix: a declared namespace counts for its local names. What is not here says so.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final
+from xml.etree import ElementTree
+
+from engine.tsql.scalars.values import Scalar, to_text
+
+NODE: Final = "\ufdd0"
+"""What begins a node that nodes() has given: the paths that are asked of it begin at its element."""
+
+_TOKEN: Final = re.compile(
+    r"\s*(//|/|\.\.|\.|@\*|@[\w.:-]+|\*:[\w.-]+|\*|text\(\)|[A-Za-z_][\w.-]*(?::[\w.-]+)?|\d+(?:\.\d+)?"
+    r"|\"[^\"]*\"|'[^']*'|!=|<=|>=|[()\[\]=<>,])"
+)
+_PROLOGUE: Final = re.compile(
+    r"\s*declare\s+(?:default\s+element\s+)?namespace\s+(?:[\w.-]+\s*=\s*)?(?:\"[^\"]*\"|'[^']*')\s*;",
+    re.IGNORECASE,
+)
+_SIGNS: Final[dict[str, Callable[[object, object], bool]]] = {
+    "=": lambda a, b: a == b,
+    "!=": lambda a, b: a != b,
+    "<": lambda a, b: a < b,  # type: ignore[operator]
+    "<=": lambda a, b: a <= b,  # type: ignore[operator]
+    ">": lambda a, b: a > b,  # type: ignore[operator]
+    ">=": lambda a, b: a >= b,  # type: ignore[operator]
+}
+_CALLS: Final = frozenset({"count", "data", "string", "local-name"})
+
+Item = ElementTree.Element | str
+"""An element, or the text of an attribute or of text()."""
+
+
+class UnreadPath(ValueError):
+    """A path that is not simulated."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """`name`, `*`, `@name`, `@*`, `.`, `text()`; *deep* behind `//`; or a path in brackets."""
+
+    name: str
+    deep: bool = False
+    inside: Path | None = None
+    conditions: tuple[int | Condition, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    steps: tuple[Step, ...]
+    call: str = ""
+    """A function of what the path gives."""
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """In square brackets: there is something at the path, or it compares with a constant; all *others* as well."""
+
+    path: Path
+    sign: str = ""
+    value: str | float = ""
+    others: tuple[Condition, ...] = ()
+
+
+class _Reader:
+    def __init__(self, text: str) -> None:
+        text = re.sub(r"\(:.*?:\)", " ", text, flags=re.DOTALL)
+        while (prologue := _PROLOGUE.match(text)) is not None:
+            text = text[prologue.end() :]
+        self.tokens: list[str] = []
+        place, text = 0, text.strip()
+        while place < len(text):
+            match = _TOKEN.match(text, place)
+            if match is None:
+                raise UnreadPath(text)
+            self.tokens.append(match[1])
+            place = match.end()
+        self.text, self.place = text, 0
+
+    @property
+    def token(self) -> str:
+        return self.tokens[self.place] if self.place < len(self.tokens) else ""
+
+    def take(self, *wanted: str) -> str:
+        token = self.token
+        if not token or (wanted and token not in wanted):
+            raise UnreadPath(self.text)
+        self.place += 1
+        return token
+
+    def whole(self) -> Path:
+        path = self.path()
+        if self.token:
+            raise UnreadPath(self.text)
+        return path
+
+    def path(self) -> Path:
+        name = self.token.partition(":")[2] or self.token
+        if name in _CALLS and self.tokens[self.place + 1 : self.place + 2] == ["("]:
+            self.place += 2
+            inside = self.path() if self.token != ")" else Path((Step("."),))
+            self.take(")")
+            return Path(inside.steps, name)
+        steps: list[Step] = []
+        deep = self.token == "//"
+        if self.token in ("/", "//"):
+            self.place += 1
+            steps.append(Step("/"))
+        while True:
+            steps.append(self.step(deep))
+            if self.token not in ("/", "//"):
+                return Path(tuple(steps))
+            deep = self.take() == "//"
+
+    def step(self, deep: bool) -> Step:
+        inside = None
+        if self.token == "(":
+            self.place += 1
+            inside = self.path()
+            self.take(")")
+            name = "("
+        else:
+            name = self.take()
+            if name == ".." or not re.fullmatch(r"\.|@?\*|text\(\)|@?[A-Za-z_*][\w.:*-]*", name):
+                raise UnreadPath(self.text)
+            mark, name = ("@", name[1:]) if name.startswith("@") else ("", name)
+            name = mark + (name.rpartition(":")[2] if name != "text()" else name)
+        conditions: list[int | Condition] = []
+        while self.token == "[":
+            self.place += 1
+            conditions.append(int(self.take()) if self.token.isdigit() else self.condition())
+            self.take("]")
+        return Step(name, deep, inside, tuple(conditions))
+
+    def condition(self) -> Condition:
+        path, sign, value = self.path(), "", ""
+        made: str | float = value
+        if self.token in _SIGNS:
+            sign, value = self.take(), self.take()
+            if value[0] not in "\"'" and not value[0].isdigit():
+                raise UnreadPath(self.text)
+            made = value[1:-1] if value[0] in "\"'" else float(value)
+        others: tuple[Condition, ...] = ()
+        if self.token == "and":
+            self.place += 1
+            others = (self.condition(),)
+        return Condition(path, sign, made, others)
+
+
+@lru_cache(maxsize=256)
+def compiled(text: str) -> Path:
+    """The path in *text*. Raises UnreadPath."""
+    return _Reader(text).whole()
+
+
+# --- looking -------------------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> ElementTree.Element:
+    """An element around all that the text has at its top."""
+    body = re.sub(r"^\s*<\?xml[^>]*\?>", "", text)
+    return (
+        ElementTree.fromstring(f"<top>{body}</top>")
+        if "<!DOCTYPE" not in body
+        else ElementTree.Element("top")
+    )
+
+
+def _local(tag: object) -> str:
+    return str(tag).rpartition("}")[2]
+
+
+def _step(item: Item, step: Step, top: ElementTree.Element) -> Iterator[Item]:
+    if step.name == "/":
+        yield top
+    elif step.inside is not None:
+        yield from _items(item, step.inside, top)
+    elif isinstance(item, str):
+        yield from [item] if step.name == "." else []
+    else:
+        for element in item.iter() if step.deep else [item]:
+            yield from _at(element, step.name, step.deep)
+
+
+def _at(element: ElementTree.Element, name: str, deep: bool) -> Iterator[Item]:
+    if name == ".":
+        yield element
+    elif name == "text()":
+        yield from (text for text in (element.text, *(child.tail for child in element)) if text)
+    elif name.startswith("@"):
+        yield from (value for key, value in element.items() if name in ("@*", "@" + _local(key)))
+    else:
+        yield from (child for child in element if name in ("*", _local(child.tag)))
+
+
+def _items(item: Item, path: Path, top: ElementTree.Element) -> list[Item]:
+    found: list[Item] = [item]
+    for step in path.steps:
+        after: list[Item] = []
+        for one in found:
+            here = list(_step(one, step, top))
+            for condition in step.conditions:
+                if isinstance(condition, int):
+                    here = here[condition - 1 : condition] if condition > 0 else []
+                else:
+                    here = [part for part in here if _holds(part, condition, top)]
+            after += here
+        found = after
+    if not path.call:
+        return found
+    if path.call == "count":
+        return [str(len(found))]
+    shown = [
+        _local(one.tag) if path.call == "local-name" and not isinstance(one, str) else _text(one)
+        for one in found
+    ]
+    return list(shown[:1]) if path.call != "data" else list(shown)
+
+
+def _holds(item: Item, condition: Condition, top: ElementTree.Element) -> bool:
+    found = _items(item, condition.path, top)
+    if condition.sign:
+        held = any(_compares(_text(one), condition.sign, condition.value) for one in found)
+    else:
+        held = bool(found)
+    return held and all(_holds(item, other, top) for other in condition.others)
+
+
+def _compares(text: str, sign: str, value: str | float) -> bool:
+    if isinstance(value, str):
+        return _SIGNS[sign](text, value)
+    try:
+        return _SIGNS[sign](float(text), value)
+    except ValueError:
+        return False
+
+
+def _text(item: Item) -> str:
+    return item if isinstance(item, str) else "".join(item.itertext())
+
+
+def _written(item: Item) -> str:
+    if isinstance(item, str):
+        return item
+    tail, item.tail = item.tail, None
+    try:
+        return ElementTree.tostring(item, encoding="unicode").replace(" />", "/>")
+    finally:
+        item.tail = tail
+
+
+def _asked(xml: Scalar, path: Scalar) -> list[Item]:
+    text = to_text(xml)
+    top = _parsed(text.removeprefix(NODE))
+    start = top[0] if text.startswith(NODE) and len(top) else top
+    return _items(start, compiled(to_text(path)), top)
+
+
+def _value(xml: Scalar, path: Scalar) -> Scalar:
+    """value(): the text of the only thing at the path."""
+    found = _asked(xml, path) if xml is not None else []
+    return _text(found[0]) if found else None
+
+
+def _exist(xml: Scalar, path: Scalar) -> Scalar:
+    return None if xml is None else int(bool(_asked(xml, path)))
+
+
+def _query(xml: Scalar, path: Scalar) -> Scalar:
+    return None if xml is None else "".join(map(_written, _asked(xml, path)))
+
+
+def _nodes(xml: Scalar, path: Scalar) -> Scalar:
+    """nodes(): a list in JSON, of which SQLite makes rows."""
+    found = _asked(xml, path) if xml is not None else []
+    return json.dumps([NODE + _written(one) for one in found if not isinstance(one, str)])
+
+
+FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
+    "xml_value": _value,
+    "xml_exist": _exist,
+    "xml_query": _query,
+    "xml_nodes": _nodes,
+}
+"""Functions that only rewritten queries call."""
