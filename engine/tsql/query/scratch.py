@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
 from decimal import Decimal
-from functools import partial, reduce
+from functools import cmp_to_key, partial, reduce
 from typing import Any, Final
 
 from engine import arithmetic
@@ -40,7 +40,6 @@ from engine.tsql.scalars.types import PRECISION_MAX, numeric, type_of
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
     Scalar,
-    comparable,
     compare,
     compare_codes,
     compare_exact,
@@ -662,8 +661,10 @@ def _sort_key(value: Scalar) -> tuple[int, Any]:
     """NULL before numbers before texts before bytes, texts by the default collation."""
     if value is None:
         return 0, 0
+    if decimals.is_held(value):
+        return 1, decimals.held(value)
     if isinstance(value, str):
-        return 2, comparable(value)
+        return 2, cmp_to_key(compare)(value)
     return (3, value) if isinstance(value, bytes) else (1, value)
 
 
