@@ -48,27 +48,28 @@ def rise(found: Account) -> float:
     return max([0.0, *(after - before for before, after in itertools.pairwise(values))])
 
 
-def runs() -> Iterator[tuple[str, str, Drill]]:
+def runs(after: int = 0) -> Iterator[tuple[str, str, Drill]]:
     """Scenario, player, run: every drill by its reference, then by ever other players, without an end."""
     drills = [
         drill for file in scenario_files.all_files()[0] if file.shipped and (drill := file.load()).scored
     ]
-    for round_ in itertools.count():
-        for scenario in drills:
-            yield (
-                scenario.name,
-                f"random {round_}" if round_ else "reference",
-                (at_random(scenario, round_) if round_ else played(scenario)),
-            )
+    each = ((round_, scenario) for round_ in itertools.count() for scenario in drills)
+    for round_, scenario in itertools.islice(each, after, None):
+        yield (
+            scenario.name,
+            f"random {round_}" if round_ else "reference",
+            (at_random(scenario, round_) if round_ else played(scenario)),
+        )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500)
+    parser.add_argument("--after", type=int, default=0, help="leave out so many of them")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
     options = parser.parse_args()
     begun, done, told, known = time.monotonic(), 0, 0, 0
-    for name, player, drill in itertools.islice(runs(), options.runs):
+    for name, player, drill in itertools.islice(runs(options.after), options.runs):
         if time.monotonic() - begun > options.seconds:
             break
         found = at_once(account(drill, certificates.plans(drill)))

@@ -83,24 +83,28 @@ def _spread(scenario: Scenario, seed: int, options: argparse.Namespace) -> Sprea
 
 
 def _searched(scenario: Scenario, seed: int, seconds: float, spread: Spread | None) -> dict[str, Any]:
-    """A certificate after so many seconds; after Ctrl-C that of what was found until then."""
+    """A certificate within so many seconds; after Ctrl-C that of what was found until then."""
     from engine.drill.par.certificate import Certifying
 
     work = Certifying(scenario, seed, spread)
     begun = told = time.monotonic()
     stopped: list[object] = []
+
+    def over(share: float = 1.0) -> bool:
+        return bool(stopped) or time.monotonic() - begun >= share * seconds
+
     before = signal.signal(signal.SIGINT, lambda *_: stopped.append(signal.signal(signal.SIGINT, before)))
     try:
         for share in work.steps():  # at least the seeds of each search
             now = time.monotonic()
-            if stopped or now - begun >= share * seconds:
+            if over(share):
                 work.enough()
             if sys.stderr.isatty() and now - told >= TOLD_EVERY_S:
                 told = now
                 print(_progress(work.now, now - begun, seconds), file=sys.stderr)
+        return work.certificate(over)
     finally:
         signal.signal(signal.SIGINT, before)
-    return work.certificate()
 
 
 def _progress(search: Search, passed_s: float, seconds: float) -> str:

@@ -177,10 +177,11 @@ def _needless(other: Drill, drill: Drill, item: Input) -> bool:
     except InputProblem:
         return True
     trial.advance_to(other.tick + ticks(REFUSED_S))
-    return _refused(trial, item) and not _refused(drill, item)
+    return refused(trial, item) and not refused(drill, item)
 
 
-def _refused(drill: Drill, item: Input) -> bool:
+def refused(drill: Drill, item: Input) -> bool:
+    """Whether the batch of *item*, which *drill* has done, came back with an error."""
     return any(
         event.kind == "sql_done"
         and event.get("started_tick") == item.tick

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
@@ -31,14 +31,21 @@ LATE_S: Final = (10.0, 30.0)
 SAFEST_OF: Final = 3
 """Plans of which the safest is sought, the best ones and the shortest. Assumed."""
 
-SHARES: Final = (0.7, 1.0)
-"""Which share of the time is over when the fair search, and when the clairvoyant one ends. Assumed."""
+SHARES: Final = (0.5, 0.7)
+"""Which share of the time is over when the fair search, and when the clairvoyant one ends; the rest is for what the
+certificate says beside their plans. Assumed."""
 
 
-def waiting(scenario: Scenario, seed: int, plans: Sequence[Sequence[Input]]) -> dict[str, Any]:
+def _never() -> bool:
+    return False
+
+
+def waiting(
+    scenario: Scenario, seed: int, plans: Sequence[Sequence[Input]], hurry: Callable[[], bool] = _never
+) -> dict[str, Any]:
     """V(t), in points, where nothing is done, as the account of such a run has it (`regret.account`), and the last
     second from which every goal can still be reached; None: they are reached so, or not at all."""
-    found = at_once(account(left_alone(scenario, seed), plans))
+    found = at_once(account(left_alone(scenario, seed), plans, doubting=False, hurry=hurry))
     points = [(found.moves[0].tick, found.moves[0].before)] if found.moves else []
     for tick, best in found.curve:
         if best != points[-1][1]:
@@ -75,8 +82,11 @@ class Certifying:
         """The present search has had its time: it ends as soon as it has played what it begins with."""
         self._enough = True
 
-    def certificate(self) -> dict[str, Any]:
-        """As `mirrordrill par --json` writes it; scores and hashes come from whole drills that play the plans again."""
+    def certificate(self, hurry: Callable[[], bool] = _never) -> dict[str, Any]:
+        """As `mirrordrill par --json` writes it; scores and hashes come from whole drills that play the plans again.
+
+        From *hurry* on the curve is told no finer, and the safest plan is sought among fewer.
+        """
         par, bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and bound is not None, "doing nothing is a plan, and fair"
         runs = {"par": self._again(par), "clairvoyant": self._again(bound)}
@@ -95,11 +105,11 @@ class Certifying:
                 "fair": None if reference is None else reference.fair,
             },
             "idle": {"score": next(plan.score for plan in self.fair.plans if not plan.acts)},
-            **waiting(self.fair.scenario, self.fair.seed, plans),
+            **waiting(self.fair.scenario, self.fair.seed, plans, hurry),
             "blunder_share": self.fair.blunders / self.fair.tried if self.fair.tried else None,
             "acts_tried": self.fair.tried,
             "shortest": shortest.lines if shortest is not None else None,
-            "safest": self._safest(shortest),
+            "safest": self._safest(shortest, hurry),
             "traps": self._traps(),
             "luck": self._luck(),
             "hashes": {name: run.state_hash() for name, run in runs.items()},
@@ -115,12 +125,15 @@ class Certifying:
             scores.append(run.score().total)
         return {"seeds": SEEDS, "least": min(scores), "most": max(scores)}
 
-    def _safest(self, shortest: Plan | None) -> dict[str, Any] | None:
+    def _safest(self, shortest: Plan | None, hurry: Callable[[], bool]) -> dict[str, Any] | None:
         """The plan that is worth most where it goes worst: with other seeds, and when every act comes late."""
         if shortest is None:
             return None
         whole = [plan for plan in self.fair.plans if plan.reached]
-        least = {plan: self._least(plan) for plan in [*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest]}
+        least: dict[Plan, float] = {}
+        for plan in dict.fromkeys([*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest]):
+            if not (least and hurry()):
+                least[plan] = self._least(plan)
         safest = min(least, key=lambda plan: (-least[plan], *plan.key))
         return {"plan": safest.lines, "least": least[safest]}
 

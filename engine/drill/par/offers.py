@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from itertools import product
+from typing import Final
 
 from engine import simulator
+from engine.availability import replicas
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.counterfactual import looks
 from engine.drill.running.drill import Drill
@@ -17,21 +19,31 @@ from engine.protocol import groups
 from engine.verbs import VERBS, ledger
 from engine.verbs.lines import parse_line, parse_script
 
+CHORES: Final = ("force-quorum", "move-role", "start-role", "restart-service")
+"""Chores that help in an emergency of any drill; others only where the scenario speaks of them. Assumed."""
 
-def vocabulary(scenario: Scenario) -> tuple[str, ...]:
-    """The lines that the scenario itself knows, without times: its solution and what its hints say to type."""
+
+def vocabulary(scenario: Scenario, looking: bool = False) -> tuple[str, ...]:
+    """The lines that the scenario itself knows, without times: its solution and what its hints say to type; *looking*:
+    with those that only look."""
     texts = [re.sub(r"\A\s*\+?[\d.]+s?\s+", "", step.do) for step in scenario.solution]
     texts += [hint.type for hint in scenario.hints]
     found: dict[str, None] = {}
     for text in texts:
         items, problems = parse_script(f"0 {text.strip()}")
-        if len(items) == 1 and not problems and items[0].verb != "answer" and not looks(items[0]):
+        if (
+            len(items) == 1
+            and not problems
+            and items[0].verb != "answer"
+            and (looking or not looks(items[0]))
+        ):
             found[items[0].words] = None
     return tuple(found)
 
 
 def offers(drill: Drill, known: tuple[str, ...]) -> list[str]:
-    """Every line worth a try now: answers, repairs, ALTER DATABASE … SET PARTNER and its like, what is *known*.
+    """Every line worth a try now: answers, repairs, what may be told a mirroring session or an availability group,
+    what is *known*.
 
     A repair or chore is offered where a menu would offer it, and only if it has something to work on.
     """
@@ -52,9 +64,14 @@ def _repairs(world: World) -> Iterator[str]:
         "client": list(world.clients),
         "database": world.databases(),
         "name": [*world.instances, *world.clients],
+        "node": list(world.nodes),
+        "cluster": list(world.clusters),
+        "role": sorted({role.name for node in world.nodes.values() for role in node.config.roles}),
     }
     for verb in VERBS.values():
-        if verb.group != "repair" or not all(kind in names for kind in verb.kinds):
+        if not (verb.group == "repair" or verb.name in CHORES) or not all(
+            kind in names for kind in verb.kinds
+        ):
             continue
         for args in product(*(names[kind] for kind in verb.kinds)):
             there = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies
@@ -63,19 +80,44 @@ def _repairs(world: World) -> Iterator[str]:
 
 
 def _statements(world: World) -> Iterator[str]:
-    """What the DBA may tell a server of each mirrored database; one that cannot be so now is not offered."""
+    """What the DBA may tell a server of each database in a group; one that cannot be so now is not offered."""
     for (server, database), copy in world.copies.items():
-        if copy.group_kind != "mirroring" or not world.instances[server].running:
+        if not world.instances[server].running:
             continue
-        clauses = ["OFF"]
-        if groups.policy(copy).leads(copy):
-            clauses += ["FAILOVER", "SUSPEND", "RESUME", "SAFETY FULL", "SAFETY OFF"]
-            if settings.witness(copy) is not None:
-                yield f"sql {server} ALTER DATABASE [{database}] SET WITNESS OFF"
+        if copy.group_kind == "mirroring":
+            yield from _of_session(world, server, database)
+        elif copy.group_kind == "availability":
+            for clause in ("SUSPEND", "RESUME", "OFF"):
+                yield f"sql {server} ALTER DATABASE [{database}] SET HADR {clause}"
+    for server, guid in world.replicas:
+        group = replicas.group_of(world, server, guid)
+        if group is None or not world.instances[server].running:
+            continue
+        if group.primary != server:
+            for clause in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS"):
+                yield f"sql {server} ALTER AVAILABILITY GROUP [{group.name}] {clause}"
         else:
-            clauses += ["FORCE_SERVICE_ALLOW_DATA_LOSS", "RESUME"]
-        for clause in clauses:
-            yield f"sql {server} ALTER DATABASE [{database}] SET PARTNER {clause}"
+            for replica in group.replicas:
+                for option in (
+                    "AVAILABILITY_MODE = SYNCHRONOUS_COMMIT",
+                    "AVAILABILITY_MODE = ASYNCHRONOUS_COMMIT",
+                ):
+                    if option != f"AVAILABILITY_MODE = {replica.mode.name}":
+                        changed = f"MODIFY REPLICA ON N'{replica.server}' WITH ({option})"
+                        yield f"sql {server} ALTER AVAILABILITY GROUP [{group.name}] {changed}"
+
+
+def _of_session(world: World, server: str, database: str) -> Iterator[str]:
+    copy = world.copies[server, database]
+    clauses = ["OFF"]
+    if groups.policy(copy).leads(copy):
+        clauses += ["FAILOVER", "SUSPEND", "RESUME", "SAFETY FULL", "SAFETY OFF"]
+        if settings.witness(copy) is not None:
+            yield f"sql {server} ALTER DATABASE [{database}] SET WITNESS OFF"
+    else:
+        clauses += ["FORCE_SERVICE_ALLOW_DATA_LOSS", "RESUME"]
+    for clause in clauses:
+        yield f"sql {server} ALTER DATABASE [{database}] SET PARTNER {clause}"
 
 
 def _works(world: World, line: str) -> bool:

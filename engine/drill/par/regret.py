@@ -2,28 +2,33 @@
 
 V is a lower bound: the best of what is known to be possible from there, which is the run itself, every rest of the
 reference solution and every rest of the plans that a search has found, each act in its turn as soon as it may be done.
-From any moment one may go on as the run did, so V never rises along it; where it does by what is known, the run
-did something better than all of it, and the moments before are worth as much.
+Where much is lost, a search from there on looks whether it really is. From any moment one may go on as the run did, so
+V never rises along it; where it does by what is known, the run did something better than all of it, and the moments
+before are worth as much.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from itertools import groupby, pairwise
+from functools import partial
+from itertools import groupby, islice, pairwise
 from operator import mul
 from typing import Final
 
 from engine.arithmetic import exp, total
 from engine.drill.authoring.schema import Step
+from engine.drill.judging.counterfactual import REFUSED_S, refused
 from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
+from engine.drill.par.search import Search
 from engine.drill.par.sight import second_after, seen
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import default_end, solving
-from engine.drill.time.slices import Slices, passing
+from engine.drill.time.slices import Run, Slices, passing
+from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
@@ -49,6 +54,18 @@ AccuracyPercent.scala]."""
 
 NEAR_S: Final = 1.0
 """How closely the point of no return is sought within a wait. Assumed."""
+
+TRIES_MAX: Final = 8
+"""How often an act that is refused is tried again, each time that something else is seen. Assumed."""
+
+RISE_MAX: Final = 0.5
+"""Points by which V may rise; it is too low before. As little as labels pass over."""
+
+HARDER: Final = 30
+"""Plans that a search from a moment plays, where V is too low or much was lost. Assumed: about half a second."""
+
+HARDER_MAX: Final = 4
+"""Moments of a run that are searched so. Assumed."""
 
 WAITING: Final = ""
 """What is done in a wait."""
@@ -131,13 +148,21 @@ class Account:
         return max(lossy, key=lambda move: (move.lost, -move.tick), default=None)
 
 
-def account(drill: Drill, plans: Sequence[Sequence[Input]] = ()) -> Slices[Account]:
+def account(
+    drill: Drill,
+    plans: Sequence[Sequence[Input]] = (),
+    doubting: bool = True,
+    hurry: Callable[[], bool] = lambda: False,
+) -> Slices[Account]:
     """The account of a run that has ended, in slices. *plans*: what a search has found for its scenario and seed.
+    *doubting*: where V is low it is searched whether there is more. From *hurry* on moments are told apart no further.
 
     It is played again as practice without charts; the run itself is not touched.
     """
     moments = yield from _moments(drill)
-    ways = yield from _ways_between(moments, plans)
+    ways = yield from _ways_between(moments, plans, hurry)
+    if doubting:
+        ways = yield from _looked_harder(moments, ways, plans)
     own = yield from _ended(moments[-1].run.fork(), 0.9)
     worth, reached = [way.score for way in ways], [way.reached for way in ways]
     surprises = [after - before for before, after in pairwise(worth)]
@@ -155,7 +180,7 @@ def account(drill: Drill, plans: Sequence[Sequence[Input]] = ()) -> Slices[Accou
         plan = ways[place].acts if points >= LABELS[-1][0] else ()
         ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
         moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
-    lost = yield from _no_return([moment.run for moment in moments], reached, plans)
+    lost = yield from _no_return([moment.run for moment in moments], reached, plans, hurry)
     if lost is None:
         return Account(tuple(moves), _accuracy(moves), None, risen)
     parts = [part for move in moves for part in _split(move, lost)]
@@ -205,7 +230,9 @@ def _spread(values: Sequence[float]) -> float:
     return math.sqrt(total((value - mean) * (value - mean) for value in values) / len(values))
 
 
-def _ways_between(moments: Sequence[Moment], plans: Sequence[Sequence[Input]]) -> Slices[list[Way]]:
+def _ways_between(
+    moments: Sequence[Moment], plans: Sequence[Sequence[Input]], hurry: Callable[[], bool]
+) -> Slices[list[Way]]:
     """The best way from each moment. Between two that are worth the same nothing is played: V does not rise."""
     found = {0: (yield from _best(moments[0].run, plans, 0.0))}
     spans = [(0, len(moments) - 1)]
@@ -214,11 +241,65 @@ def _ways_between(moments: Sequence[Moment], plans: Sequence[Sequence[Input]]) -
         if last not in found:
             found[last] = yield from _best(moments[last].run, plans, len(found) / len(moments) * 0.9)
         same = (found[first].score, found[first].reached) == (found[last].score, found[last].reached)
-        if last - first > 1 and not same:
+        if last - first > 1 and not same and not hurry():
             middle = (first + last) // 2
             spans += [(middle, last), (first, middle)]
     last_known = found[0]
     return [last_known := found.get(place, last_known) for place in range(len(moments))]
+
+
+def _looked_harder(
+    moments: Sequence[Moment], ways: Sequence[Way], plans: Sequence[Sequence[Input]]
+) -> Slices[list[Way]]:
+    """*ways*, with better ones where V rises, from the moment before, and once, where the most is lost, from the moment
+    after; what is found there is tried from the moments before it, too, which are worth less."""
+    found, looked, doubted = list(ways), set[int](), False
+    for _ in range(HARDER_MAX):
+        losses = [(before.score - after.score, at) for at, (before, after) in enumerate(pairwise(found))]
+        poor = {at: -lost for lost, at in losses if -lost > RISE_MAX}
+        if not poor and not doubted:
+            poor, doubted = {at + 1: lost for lost, at in losses if lost >= LABELS[0][0]}, True
+        left = [at for at in poor if at not in looked and not moments[at].run.finished]
+        if not left:
+            break
+        place = max(left, key=lambda at: poor[at])
+        looked.add(place)
+        found[place] = better = yield from _searched(moments[place].run, found[place], plans)
+        for earlier in range(place - 1, -1, -1):
+            if found[earlier].score >= better.score:
+                break
+            again = partial(_planned, plan=better.acts[better.done :])
+            found[earlier] = yield from _patiently(moments[earlier].run, found[earlier], [again])
+    return found
+
+
+def _searched(moment: Lean, way: Way, plans: Sequence[Sequence[Input]]) -> Slices[Way]:
+    """*way*, or a better one that patience or a search finds from its moment."""
+    way = yield from _patiently(moment, way, _rests(moment, plans, at_once=False))
+    search, done = Search(moment.scenario, moment.seed, start=moment), len(moment.journal)
+    for _ in islice(search.steps([way.acts[way.done :]]), HARDER):
+        yield 0.9
+    best = search.best
+    if best is None or best.score <= way.score:
+        return way
+    return Way(best.score, best.reached, (*moment.journal, *best.acts), done)
+
+
+def _patiently(moment: Lean, way: Way, plays: Iterable[Play]) -> Slices[Way]:
+    """*way*, or the best of *plays*, of which each act waits until it is accepted."""
+    ways = [way]
+    for play in plays:
+        for run in _played(moment.fork(), play, patient=True):
+            if run is None:
+                yield 0.9
+            else:
+                ways.append((yield from _ended(run, 0.9, len(moment.journal))))
+    return max(ways, key=_rank)
+
+
+def _rank(way: Way) -> tuple[float, bool, int]:
+    """Sorts the best last: more points, all goals, fewer acts."""
+    return way.score, way.reached, -len(way.acts)
 
 
 def _label(lost: float, surprise: float) -> str:
@@ -252,7 +333,7 @@ def _best(moment: Lean, plans: Sequence[Sequence[Input]], share: float) -> Slice
             yield share
         else:
             ways.append((yield from _ended(run, share, len(moment.journal))))
-    return max(ways, key=lambda way: (way.score, way.reached, -len(way.acts)))
+    return max(ways, key=_rank)
 
 
 def _ways(moment: Lean, plans: Sequence[Sequence[Input]]) -> Iterator[Lean | None]:
@@ -260,23 +341,80 @@ def _ways(moment: Lean, plans: Sequence[Sequence[Input]]) -> Iterator[Lean | Non
     yield moment.fork()
     if moment.finished:
         return
+    for play in _rests(moment, plans, at_once=True):
+        yield from _played(moment.fork(), play)
+
+
+Play = Callable[[Run], Iterator[None]]
+"""Takes a run on through what is to be done."""
+
+
+def _rests(moment: Lean, plans: Sequence[Sequence[Input]], at_once: bool) -> Iterator[Play]:
+    """Every rest of the reference solution, *at_once* also without the delay of its first step, and of *plans*."""
     left = _left(moment)
     for rest in (left[first:] for first in range(len(left))):
-        for steps in (rest, [_at_once(rest[0]), *rest[1:]]) if rest[0].do.startswith("+") else (rest,):
-            run = moment.fork()
-            with suppress(InputProblem):  # the run goes on without what is left then
-                for _ in solving(run, steps):
-                    yield None
-            yield run
+        yield partial(_solved, steps=rest)
+        if at_once and rest[0].do.startswith("+"):
+            yield partial(_solved, steps=[_at_once(rest[0]), *rest[1:]])
     for plan in plans:
         for first in range(len(plan)):
-            run = moment.fork()
-            later = max(0, run.tick - plan[first].tick)
-            for item in plan[first:]:
-                for _ in passing(run, item.tick + later):
-                    yield None
-                _try(run, item.words)
-            yield run
+            yield partial(_planned, plan=plan[first:])
+
+
+def _played(run: Lean, play: Play, patient: bool = False) -> Iterator[Lean | None]:
+    """*run* with all of it done; it goes on without what is left once something cannot be done."""
+    with suppress(InputProblem):
+        for _ in play(_Patient(run) if patient else run):
+            yield None
+    yield run
+
+
+def _solved(run: Run, steps: Sequence[Step]) -> Iterator[None]:
+    for _ in solving(run, steps):
+        yield None
+
+
+def _planned(run: Run, plan: Sequence[Input]) -> Iterator[None]:
+    """The first act at once or at its time, the others as long after it as planned; what cannot be done is left out."""
+    later = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
+    for item in plan:
+        yield from passing(run, item.tick + max(0, later))
+        with suppress(InputProblem):
+            run.do(item.words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    """A run in which an act that would be refused waits until it is accepted, or nothing more is to be seen."""
+
+    drill: Lean
+
+    def advance_to(self, tick: Tick) -> list[Event]:
+        return self.drill.advance_to(tick)
+
+    def do(self, line: str) -> Input:
+        for _ in range(TRIES_MAX):
+            if self.drill.finished or _accepted(self.drill, line):
+                break
+            self._wait()
+        return self.drill.do(line)
+
+    def _wait(self) -> None:
+        drill = self.drill
+        first, end = len(drill.events), default_end(drill, drill.tick)
+        while drill.tick < end and not drill.finished and not any(map(seen, drill.events[first:])):
+            drill.advance_to(end, to_event=True)
+        drill.advance_to(min(end, second_after(drill.tick)))
+
+
+def _accepted(drill: Lean, line: str) -> bool:
+    trial = drill.fork()
+    try:
+        item = trial.do(line)
+    except InputProblem:
+        return False
+    trial.advance_to(trial.tick + ticks(REFUSED_S))
+    return item.verb != "sql" or not refused(trial, item)
 
 
 def _left(moment: Lean) -> list[Step]:
@@ -318,7 +456,10 @@ Worth = tuple[Tick, Way]
 
 
 def _no_return(
-    moments: Sequence[Lean], reached: Sequence[bool], plans: Sequence[Sequence[Input]]
+    moments: Sequence[Lean],
+    reached: Sequence[bool],
+    plans: Sequence[Sequence[Input]],
+    hurry: Callable[[], bool],
 ) -> Slices[tuple[Worth, Worth] | None]:
     """The last moment from which all can be reached, and one soon after it."""
     if reached[-1] or not reached[0]:
@@ -329,7 +470,7 @@ def _no_return(
         (run.tick, (yield from _best(run, plans, 0.9))),
         (after.tick, (yield from _best(after, plans, 0.9))),
     )
-    while high[0] - low[0] > ticks(NEAR_S):
+    while high[0] - low[0] > ticks(NEAR_S) and not hurry():
         middle = run.fork()
         for _ in passing(middle, (low[0] + high[0]) // 2):
             yield 0.95

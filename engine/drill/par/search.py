@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from engine.drill.authoring.schema import Scenario
+from engine.drill.par.lean import Lean
 from engine.drill.par.trials import POINTS_MAX, Decision, Key, Plan, Rules, Trial, Trials, tried
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input, InputProblem
@@ -42,6 +43,8 @@ class Search:
     points_max: int = POINTS_MAX
     offered: tuple[str, ...] | None = None
     """Offer these lines alone; None: what the seat could try."""
+    start: Lean | None = None
+    """Search from this moment of a run on; None: from the beginning. Plans hold what is done after it alone."""
     spread: Spread | None = None
     """What tries the decisions of a round; None: this process, one after another."""
     nodes: int = 0
@@ -65,14 +68,14 @@ class Search:
 
         *seeds*: further plans to begin with, beside doing nothing and the reference solution.
         """
-        trials = self._trials = Trials(self.scenario, self.seed)
-        given = [self._reference(trials), (), *seeds]
+        trials = self._trials = Trials(self.scenario, self.seed, self.start)
+        given = [self._reference(trials), (), *seeds] if self.start is None else [(), *seeds]
         if self.deeds_max is None:
             self.deeds_max = max(map(len, given)) + DEEDS_MORE
         for number, acts in enumerate(given):
-            plan = trials.play(trials.begun.fork(), acts, self.points_max)
+            plan = trials.play(trials.begun.fork(), acts, self._rules())
             self.nodes += 1
-            if number == 0 and trials.begun.scenario.solution:
+            if number == 0 and self.start is None and trials.begun.scenario.solution:
                 self.reference = plan
             self._keep(plan)
             self.begun_with_all = number == len(given) - 1
@@ -112,7 +115,7 @@ class Search:
             if tried(drill, item):
                 self.tried += 1
                 self.nodes += 1
-                self.blunders += trials.play(drill, rest).score <= plan.score - BLUNDER
+                self.blunders += trials.play(drill, rest, rules).score <= plan.score - BLUNDER
                 yield
 
     # --- inside -----------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from engine.drill.authoring.schema import Scenario
+from engine.drill.par.causes import Causes
 from engine.drill.par.lean import Lean, what_matters
 from engine.drill.par.offers import offers, vocabulary
 from engine.drill.par.sight import blind, free, second_after, seen, too_early
@@ -93,15 +94,24 @@ class Trials:
 
     scenario: Scenario
     seed: int
+    start: Lean | None = None
+    """The moment of a run from which plans begin; None: the beginning of the drill."""
     begun: Lean = field(init=False)
-    """The drill at tick 0, to fork."""
+    """The drill where plans begin, to fork."""
+    _done: int = field(init=False)
+    """Acts of the run before its start: of no plan."""
+    _causes: Causes | None = field(init=False)
+    """What else may be wrong; None: nothing, or the run has come too far to ask."""
     _known_lines: tuple[str, ...] = field(init=False)
     _last: tuple[Decision, Lean, list[Input]] | None = None
     """The run of the decision before: that of the next one of the same plan goes on from there."""
 
     def __post_init__(self) -> None:
-        self.begun = Lean(self.scenario, self.seed)
-        self._known_lines = vocabulary(self.begun.scenario)
+        self.begun = Lean(self.scenario, self.seed) if self.start is None else self.start.fork()
+        self._done = len(self.begun.journal)
+        causes = Causes(self.scenario, self.seed) if self.scenario.variants and self.start is None else None
+        self._causes = causes if causes is not None and causes.several else None
+        self._known_lines = vocabulary(self.begun.scenario, looking=self._causes is not None)
 
     def at(self, decision: Decision, rules: Rules, known: Container[bytes] = ()) -> Iterator[Trial]:
         """Every neighbour of a plan at one of its decision points, but those whose state is *known*."""
@@ -117,7 +127,7 @@ class Trials:
             if state.digest() in known:
                 continue
             one_more = inserted is not None and len(rest) == len(left)
-            yield Trial(state.digest(), one_more, self.play(drill, rest, rules.points_max))
+            yield Trial(state.digest(), one_more, self.play(drill, rest, rules))
 
     def taken_to(self, decision: Decision) -> tuple[Lean, list[Input]]:
         """The run of a plan at a decision point, and its acts that are still to come."""
@@ -146,7 +156,7 @@ class Trials:
                 yield here, left[1:]
                 yield here, [_at(item, item.tick - earlier) for item in left[1:]]
             yield None, left[1:]
-        if len(run.journal) + len(left) >= rules.deeds_max:
+        if len(run.journal) - self._done + len(left) >= rules.deeds_max:
             return
         for line in rules.offered if rules.offered is not None else offers(run, self._known_lines):
             verb, _, rest = line.partition(" ")
@@ -154,18 +164,21 @@ class Trials:
             if not is_blind or verb == "answer":
                 yield item, left
 
-    def play(self, drill: Lean, acts: Sequence[Input], points_max: int = POINTS_MAX) -> Plan:
+    def play(self, drill: Lean, acts: Sequence[Input], rules: Rules) -> Plan:
         """*drill* taken to its end with *acts*; what cannot be done is left out of the plan."""
         for item in acts:
             drill.advance_to(item.tick)
             tried(drill, item)
         end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
-        score, journal = drill.score(), tuple(drill.journal)
+        score, journal = drill.score(), tuple(drill.journal[self._done :])
         fair = not too_early(drill.scenario, drill.story_ticks, drill.events, journal)
+        if rules.fair and fair and self._causes is not None:
+            fair = self._causes.guess(journal) is None
         reached = all(state.met for state in drill.goals.values())
         sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
-        return Plan(journal, score.total, reached, fair, _points(drill)[:points_max], sprung)
+        first = BEGIN if self.start is None else self.start.tick
+        return Plan(journal, score.total, reached, fair, _points(drill, first)[: rules.points_max], sprung)
 
 
 def tried(drill: Lean, item: Input) -> bool:
@@ -183,10 +196,10 @@ def _at(item: Input, tick: Tick) -> Input:
     return replace(item, tick=tick)
 
 
-def _points(drill: Lean) -> tuple[Tick, ...]:
-    """The whole second after each thing that was seen, some waits after it, and the acts themselves."""
-    moments = {BEGIN} | {second_after(event.tick) for event in drill.events if seen(event)}
-    shown = sorted(moments)
+def _points(drill: Lean, first: Tick) -> tuple[Tick, ...]:
+    """From *first* on: the whole second after each thing that was seen, and some waits after it."""
+    moments = {first} | {second_after(event.tick) for event in drill.events if seen(event)}
+    shown = sorted(moment for moment in moments if moment >= first)
     for moment, following in zip(shown, [*shown[1:], drill.tick], strict=True):
         moments |= {t for wait in WAITS_S if (t := moment + ticks(wait)) < following}
-    return tuple(sorted(moment for moment in moments if moment < drill.tick))
+    return tuple(sorted(moment for moment in moments if first <= moment < drill.tick))

@@ -9,9 +9,10 @@ from typing import Any
 import pytest
 
 from engine.drill.authoring import batches
+from engine.drill.par.causes import Causes
 from engine.drill.par.sight import free, told
 from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import default_end, played
 from engine.events import Event
 from engine.model import ticks
 from engine.verbs.lines import parse_script
@@ -24,6 +25,7 @@ QUICK = {
     "why-no-failover-witness",
     "ag-lease-expired",
     "app-partner-missing",
+    "random-trouble-easy",
 }
 SEATS_OWN = {
     "alert", "client", "cluster", "detected", "errorlog", "failover", "powershell", "question", "role", "sql_done",
@@ -64,6 +66,7 @@ def test_no_act_of_a_fair_plan_precedes_its_symptom(file: Path) -> None:
             continue
         symptoms = [event for event in drill.events if before[-1] < event.tick <= act.tick and shows(event)]
         assert symptoms or act.tick >= before[-1] + MONITOR, f"{act.words}: nothing could be seen of it yet"
+    assert Causes(scenario, found["seed"]).guess(plan) is None, "another cause looks the same"
 
 
 def test_the_rule_finds_an_act_that_comes_too_soon(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -74,3 +77,22 @@ def test_the_rule_finds_an_act_that_comes_too_soon(monkeypatch: pytest.MonkeyPat
     early.write_text(json.dumps(found), encoding="utf-8")
     with pytest.raises(AssertionError, match="nothing had happened yet"):
         test_no_act_of_a_fair_plan_precedes_its_symptom(early)
+
+
+def test_until_a_look_tells_causes_apart_one_plan_has_to_serve_them_all() -> None:
+    scenario = shipped("random-trouble-easy")
+    causes = Causes(scenario, scenario.seed)
+    reference = played(scenario).journal
+    first_look, second_look, answer, *rest = reference
+    assert causes.several
+    assert causes.guess(reference) is None
+    assert causes.guess([first_look, answer, *rest]) is None, "the first row shows the role of the endpoint"
+    assert causes.guess([second_look, answer, *rest]) == answer, (
+        "all accounts may connect: not which of the others"
+    )
+    assert causes.guess(rest) == rest[0]
+
+
+def test_one_cause_is_no_doubt() -> None:
+    scenario = shipped("planned-failover")
+    assert not Causes(scenario, scenario.seed).several

@@ -8,6 +8,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import acts
 from engine.drill.par.certificate import Certifying, waiting
 from engine.drill.par.lean import Lean, what_matters
+from engine.drill.par.offers import offers
 from engine.drill.par.search import Search
 from engine.drill.par.sight import blind, too_early
 from engine.drill.running.drill import Drill, play_inputs, replay
@@ -15,6 +16,7 @@ from engine.drill.running.solution import default_end
 from engine.inputs import Input, InputProblem
 from engine.model import ticks
 from tests.engine.drill import texts
+from tests.shipped import shipped
 
 NODES = 12
 
@@ -144,3 +146,35 @@ def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: Searc
         run.do("power-on SERVER_A")
         run.advance_to(default_end(run, run.tick))
         assert run.score().finished == reaches
+
+
+def test_the_value_of_waiting_is_told_less_finely_in_a_hurry(fair: Search) -> None:
+    assert fair.best is not None
+    calm, hurried = (
+        waiting(fair.scenario, fair.seed, [fair.best.acts], hurry)["curve"]["best"]
+        for hurry in (lambda: False, lambda: True)
+    )
+    assert (hurried[0], hurried[-1]) == (calm[0], calm[-1])
+    assert len(hurried) <= len(calm)
+
+
+def test_a_search_from_a_moment_plans_what_is_done_after_it(small: Scenario) -> None:
+    run = Lean(small)
+    run.advance_to(ticks(30.0))
+    run.do("note so far")
+    search = Search(small, small.seed, start=run, offered=("power-on SERVER_A",)).run(6)
+    assert search.best is not None
+    (act,) = search.best.acts
+    assert (act.words, act.tick) == ("power-on SERVER_A", run.tick)
+    assert search.best.score > Search(small, small.seed, start=run, offered=()).run(1).plans[0].score
+
+
+def test_what_may_be_told_a_group_is_on_offer() -> None:
+    drill = Lean(shipped("ag-planned-move"))
+    lines = offers(drill, ())
+    moves = {line.split()[1] for line in lines if line.endswith("FAILOVER")}
+    primary = {server for server, _ in drill.world.replicas} - moves
+    assert len(primary) == 1
+    assert drill.holds(f"{drill.world.databases()[0]} on {primary.pop()} is PRIMARY")
+    assert any("SET HADR SUSPEND" in line for line in lines)
+    assert any(line.startswith("move-role ") for line in lines)

@@ -8,7 +8,8 @@ import pytest
 
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import at_random
-from engine.drill.par.regret import WAITING, Account, account, accuracy
+from engine.drill.par.lean import Lean
+from engine.drill.par.regret import RISE_MAX, WAITING, Account, _Patient, account, accuracy
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
 from engine.model import ticks
@@ -89,3 +90,24 @@ def test_accuracy_is_that_of_the_source() -> None:
         41.0,
         15.9,
     ]
+
+
+def test_where_nothing_is_known_a_search_finds_what_the_player_did(small: Scenario) -> None:
+    unsolved = texts.small((texts.COURSE[texts.COURSE.index("[[solution]]") :].split("[[rubric]]")[0], ""))
+    drill = Drill(unsolved)
+    drill.advance_to(ticks(40.0))
+    drill.do("power-on SERVER_A")
+    drill.advance_to(drill.end_tick or 0)
+    credulous, doubting = (at_once(account(drill, doubting=doubts)) for doubts in (False, True))
+    assert credulous.risen > 50.0
+    assert doubting.risen <= RISE_MAX
+    assert "brilliant" in {move.label for move in credulous.moves}
+    assert "brilliant" not in {move.label for move in doubting.moves}
+
+
+def test_an_act_that_is_refused_waits_until_it_is_accepted() -> None:
+    lonely = texts.small(('witness = "SERVER_W"\n', ""))
+    run = Lean(lonely)
+    run.advance_to(ticks(15.0))
+    forced = _Patient(run).do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    assert ticks(20.0) < forced.tick < ticks(60.0), "once the principal is lost"
