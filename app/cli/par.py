@@ -147,6 +147,8 @@ def _accounted(found: Account) -> list[str]:
 def _told(found: dict[str, Any]) -> list[str]:
     reference, lost = found["reference"]["score"], found["point_of_no_return_s"]
     how = "complete" if found["complete"] else f"best of {found['nodes']} nodes"
+    if found["optimal"] and not found["complete"]:
+        how += ", and nobody can have more"
     lines = [f"{found['scenario']}, seed {found['seed']}: {how}"]
     lines.append(f"par {found['par']['score']:g}, clairvoyant {found['clairvoyant']['score']:g}")
     lines.append("no reference solution" if reference is None else f"reference {reference:g}")

@@ -495,6 +495,8 @@ def test_the_plan_of_par_is_played_again_to_the_same_total_and_state(call: Any, 
     report = json.loads(call("run", str(file), "--inputs", str(plan), "--json", "-")[1])
     assert report["score"]["total"] == found["par"]["score"] > 0
     assert report["state_hash"] == found["hashes"]["par"]
+    assert found["optimal"] is (found["complete"] or found["par"]["score"] == 100.0)
+    assert ("and nobody can have more" in call("par", str(file), "--seconds", "0")[1]) is found["optimal"]
 
 
 def test_par_needs_a_score(call: Any) -> None:

@@ -40,6 +40,9 @@ from engine.inputs import Input
 from engine.model import Tick, World, ticks
 from engine.words import joined, mark, say
 
+TOTAL_MAX: Final = 100.0
+"""What a run can be worth at most."""
+
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -153,7 +156,7 @@ def score(course: Course) -> Score:
         taken = deducted(course, besides_goals)
         besides_goals += arithmetic.total(item.points for item in taken)
         items += taken
-    total = round(max(0.0, min(100.0, arithmetic.total(item.points for item in items))), 1)
+    total = round(max(0.0, min(TOTAL_MAX, arithmetic.total(item.points for item in items))), 1)
     return Score(total, tuple(items), finished)
 
 

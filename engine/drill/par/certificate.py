@@ -10,6 +10,7 @@ from typing import Any, Final
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par.lean import Lean
 from engine.drill.par.regret import account
 from engine.drill.par.search import Search, Spread
@@ -98,6 +99,7 @@ class Certifying:
             "method": METHOD,
             "nodes": self.fair.nodes + self.clairvoyant.nodes,
             "complete": self.fair.complete and self.clairvoyant.complete,
+            "optimal": self.fair.complete or par.score == TOTAL_MAX,
             "par": {"score": runs["par"].score().total, "plan": par.lines},
             "clairvoyant": {"score": runs["clairvoyant"].score().total, "plan": bound.lines},
             "reference": {
