@@ -73,11 +73,16 @@ class Certifying:
         """Go on by a node; yields the share of all the time at which the present search has to end."""
         for search, share in zip((self.fair, self.clairvoyant), SHARES, strict=True):
             seeds = [self.fair.best.acts] if search is self.clairvoyant and self.fair.best else []
-            self._enough, self.now = False, search
+            self.now = search
+            self._enough = search is self.clairvoyant and self._has_all()  # there is no better bound
             for _ in search.steps(seeds):
-                yield share
+                yield SHARES[-1] if self._has_all() else share
                 if self._enough and search.begun_with_all:
                     break
+
+    def _has_all(self) -> bool:
+        """A fair plan has all points."""
+        return self.fair.best is not None and self.fair.best.score == TOTAL_MAX
 
     def enough(self) -> None:
         """The present search has had its time: it ends as soon as it has played what it begins with."""
@@ -99,7 +104,7 @@ class Certifying:
             "method": METHOD,
             "nodes": self.fair.nodes + self.clairvoyant.nodes,
             "complete": self.fair.complete and self.clairvoyant.complete,
-            "optimal": self.fair.complete or par.score == TOTAL_MAX,
+            "optimal": self.fair.complete or self._has_all(),
             "par": {"score": runs["par"].score().total, "plan": par.lines},
             "clairvoyant": {"score": runs["clairvoyant"].score().total, "plan": bound.lines},
             "reference": {
