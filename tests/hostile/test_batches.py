@@ -76,7 +76,10 @@ def _said(text: str) -> str:
             "Not simulated: results of more than",
         ),
         ("SELECT 1 WHERE 1 IN (1" + ",1" * 4_500 + ")", "statements of more than 9000 words and signs"),
-        ("PRINT '" + "x" * 100_000 + "'", "statements of more than 100000 characters"),
+        (
+            "DECLARE @t varchar(max) SET @t = REPLICATE(CAST('x' AS varchar(max)), 600000) SET @t = @t + @t",
+            "values of more than 1000000 characters",
+        ),
         (";" * 301_000, "batches of more than 300000 words and signs"),
         ("GO\n".join(["PRINT 1\n"] * 20_002), "scripts of more than 20000 batches and commands"),
         ("SET NOCOUNT ON\nGO 10001", "the batch was sent 10000 times"),

@@ -10,7 +10,7 @@ from engine.tsql.batches import tables
 from engine.tsql.batches.data import Cursor
 from engine.tsql.language import statements as s
 from engine.tsql.query.planner import without_cursor_options
-from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.plans import Unsimulated, as_shown
 from engine.tsql.scalars.values import to_number
 
 if TYPE_CHECKING:
@@ -111,7 +111,10 @@ def fetch(machine: Machine, statement: s.Fetch) -> None:
     there = 0 <= place < len(cursor.rows)
     machine.note(fetch_status=0 if there else -1, error=0)
     if not statement.into:
-        machine.add_result(cursor.columns, cursor.rows[place : place + 1] if there else ())
+        rows = list(cursor.rows[place : place + 1]) if there else []
+        machine.add_result(
+            cursor.columns, rows if machine.captures else as_shown(rows, cursor.kinds), cursor.kinds
+        )
         return
     if len(statement.into) != len(cursor.columns):
         raise SqlError(16924)

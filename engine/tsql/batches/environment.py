@@ -224,7 +224,7 @@ CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "sysdatetimeoffset": lambda context: convert(context.now(), "datetimeoffset"),
     "db_id": _db_id,
     "db_name": _db_name,
-    "original_db_name": lambda context: "master",
+    "original_db_name": lambda context: (context.session.program or CONSOLE).database,
     "object_id": _object_id,
     "object_name": _object_name,
     "object_schema_name": _object_schema_name,

@@ -73,12 +73,11 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
         listed = ", ".join(f"{name}.{quote(column.name)}" for column in columns)
         asked = re.sub(rf"\b{name}\.\*", listed.replace("\\", r"\\"), asked, flags=re.IGNORECASE)
     try:
-        names, rows = machine.select(
-            machine.plan(
-                "statement",
-                f"SELECT {asked} FROM inserted JOIN deleted ON inserted.[{_PLACE}] = deleted.[{_PLACE}]",
-            )
+        plan = machine.plan(
+            "statement",
+            f"SELECT {asked} FROM inserted JOIN deleted ON inserted.[{_PLACE}] = deleted.[{_PLACE}]",
         )
+        names, rows = machine.select(plan)
     finally:
         machine.pseudo = {}
     count = machine.session.rowcount
@@ -89,7 +88,7 @@ def _output(machine: Machine, target: TableRef, output: Output) -> None:
         sources.put(machine, into.target, into.columns, rows)
     else:
         known = len(machine.results)
-        machine.add_result(names, rows)
+        machine.add_result(names, rows if machine.captures else plan.shown(rows), plan.kinds)
         told = machine.messages[-1:]
         if (
             len(machine.results) > known and told and told[0].rows is not None

@@ -164,11 +164,19 @@ def _made(machine: Machine, ref: TableRef) -> objects.UserObject | None:
             raise SqlError(1087, ref.parts[-1])
         return machine.scope.tables[name]
     if name.startswith("#"):
-        found = dict(machine.session.tables).get(name)
+        found = dict(machine.session.tables).get(name) or of_others(machine, name)
         if found is None:
             raise SqlError(208, ref.parts[-1])
         return found
     return objects.find(machine.context, ref.parts)
+
+
+def of_others(machine: Machine, name: str) -> Table | None:
+    """The global temp table of another connection, which all see [DOC: CREATE TABLE, temporary tables]."""
+    if not name.startswith("##"):
+        return None
+    tables_there = (dict(session.tables) for _, session in machine.context.sessions())
+    return next((there[name] for there in tables_there if name in there), None)
 
 
 def _read(machine: Machine, ref: TableRef) -> objects.UserObject | None:
@@ -226,6 +234,8 @@ def keep(machine: Machine, ref: TableRef, new: Table) -> None:
     if name.startswith("@"):
         machine.scope.tables[name] = new
     elif name.startswith("#"):
+        if name not in dict(machine.session.tables) and of_others(machine, name) is not None:
+            raise Unsimulated("changes to a global temporary table of another connection")
         machine.note(tables=tuple({**dict(machine.session.tables), name: new}.items()))
     else:
         objects.put(machine.context, ref.parts, new)
@@ -275,7 +285,7 @@ def make(machine: Machine, ref: TableRef, new: Table) -> None:
     if not name.startswith("#"):
         objects.create(machine.context, ref.parts, new)
         return
-    if name in dict(machine.session.tables):
+    if name in dict(machine.session.tables) or of_others(machine, name) is not None:
         raise SqlError(2714, ref.parts[-1])
     if len(machine.session.tables) >= TABLES_MAX:
         raise Unsimulated(f"more than {TABLES_MAX} temp tables of one connection")

@@ -16,9 +16,9 @@ with all its 2,100 parameters, which sqlglot and the grammar read in some 0.2 s.
 tens of thousands of values in an IN."""
 
 
-STATEMENT_CHARACTERS_MAX: Final = 120_000
-"""Characters of one statement before message 8623. Assumed: the longest one of sp_WhoIsActive has 108,000, read in
-some 0.07 s."""
+STATEMENT_CHARACTERS_MAX: Final = 1_000_000
+"""Characters of one statement before message 8623: as many as a value has. Assumed; the longest one of
+sp_WhoIsActive has 108,000, read in some 0.07 s."""
 
 
 class Reader:

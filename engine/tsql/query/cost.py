@@ -207,6 +207,8 @@ def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]])
             found = min(found, *kept, len(sizes.within(source.table, source.bounds)))
         rows = min(rows * max(found, int(source.outer)), MOST)
     looked_at = max(looked_at, 1)
+    if _stops_early(query):
+        rows, looked_at = min(rows, query.most), min(looked_at, sum(sizes_there) + query.most)
     for inner, again in query.inner:
         work += _cost(inner, sizes, known)[1] * (max(rows, 1) if again else 1)
     work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK
@@ -215,6 +217,12 @@ def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]])
         rows = min(rows, math.prod(sizes_there[place] for place in query.grouped_by))
     work += rows * query.group_calls * CALL_WORK
     return min(1 if query.one_row else rows, sizes.most(query)), min(work, MOST)
+
+
+def _stops_early(query: Query) -> bool:
+    """Every row that is looked at comes out, as it is found: there are no more than TOP lets through."""
+    turned_away = query.filters or any(one.equal or one.fixed or one.bounds for one in query.sources)
+    return not (turned_away or query.sorts or query.one_row or query.grouped_by is not None)
 
 
 def _matched(source: Source, equal: Equal, there: int, sizes: Sizes) -> int:

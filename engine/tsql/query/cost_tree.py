@@ -102,7 +102,7 @@ class _Reader:
             grouped_by=grouped_by,
             filters=filters,
             inner=tuple(inner),
-            sorts=ordered + sum(1 for e in select.expressions for _ in e.find_all(exp.Window)),
+            sorts=ordered + sum(map(_sorts, select.expressions)),
             one_row=not grouped and bool(sources) and _aggregates(select),
             most=_most(select),
             most_by=_most_by(select),
@@ -178,6 +178,14 @@ NODES_ASSUMED: Final = 20
 
 def _is_packed(node: exp.Expr) -> bool:
     return isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous)
+
+
+def _sorts(shown: exp.Expr) -> int:
+    """Functions with OVER, but ROW_NUMBER in any order: it numbers the rows as they come."""
+    return sum(
+        not isinstance(window.this, exp.RowNumber) or any(map(window.args.get, ("order", "partition_by")))
+        for window in shown.find_all(exp.Window)
+    )
 
 
 def _grouped_by(select: exp.Expr, own: list[str]) -> tuple[int, ...] | None:

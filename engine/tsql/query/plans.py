@@ -89,10 +89,15 @@ class Plan:
 
     def shown(self, rows: Rows) -> Rows:
         """The rows as a grid shows them: 12.50, not 12.5."""
-        exact = [kind is not None and kind.is_number and not kind.is_whole for kind in self.kinds]
-        if not any(exact) or (rows and len(rows[0]) != len(exact)):
-            return rows
-        return [tuple(map(shown_as, row, self.kinds)) for row in rows]
+        return as_shown(rows, self.kinds)
+
+
+def as_shown(rows: Rows, kinds: tuple[SqlType | None, ...]) -> Rows:
+    """The rows as a grid shows them: 12.50, not 12.5."""
+    exact = [kind is not None and kind.is_number and not kind.is_whole for kind in kinds]
+    if not any(exact) or (rows and len(rows[0]) != len(exact)):
+        return rows
+    return [tuple(map(shown_as, row, kinds)) for row in rows]
 
 
 @dataclass(frozen=True, slots=True)

@@ -368,8 +368,19 @@ def _flat(name: str, left: exp.Expr, right: exp.Expr, kind: exp.Expr | None = No
 def _rewrite_window(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if isinstance(node.this, exp.Lag | exp.Lead | exp.FirstValue | exp.LastValue):
         query.calls.add((node.this.sql_name(), 0))
+    order = node.args.get("order")
+    if isinstance(node.this, exp.RowNumber) and order is not None and all(map(_any_order, order.expressions)):
+        node.set("order", None)
     kind = node.this.meta.get("average")
     return node if kind is None else _averaged(node.this, kind, node)
+
+
+def _any_order(ordered: exp.Expr) -> bool:
+    """ORDER BY (SELECT NULL), with which programs ask for numbers in no order."""
+    value = ordered.this
+    while isinstance(value, exp.Collate | exp.Paren | exp.Subquery):
+        value = value.this
+    return isinstance(value, exp.Select) and value.args.get("from_") is None and not value.find(exp.Column)
 
 
 def _averaged(node: exp.Expr, kind: str, window: exp.Expr | None = None) -> exp.Expr:

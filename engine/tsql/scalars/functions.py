@@ -30,6 +30,7 @@ from engine.tsql.scalars.values import (
     to_number,
     to_text,
     whole,
+    within_limit,
 )
 
 # --- text -----------------------------------------------------------------------------------------------
@@ -109,11 +110,11 @@ def _replace(text: Scalar, old: Scalar, new: Scalar) -> Scalar:
     if not to_text(old):
         return to_text(text)
     by = to_text(new)
-    most = TEXT_LIMIT // max(1, len(by)) + 1  # what comes after these is cut off anyway
+    most = TEXT_LIMIT // max(1, len(by)) + 1  # more than these are too long anyway
     template = by.replace("\\", r"\\")  # a text: a function would be called a million times
-    return re.sub(re.escape(to_text(old)), template, to_text(text), count=most, flags=re.IGNORECASE)[
-        :TEXT_LIMIT
-    ]
+    return within_limit(
+        re.sub(re.escape(to_text(old)), template, to_text(text), count=most, flags=re.IGNORECASE)
+    )
 
 
 def _unpacked(row: Scalar, place: Scalar) -> Scalar:
@@ -164,7 +165,8 @@ def _replicate(text: Scalar, count: Scalar, most: Scalar = 8000) -> Scalar:
     body, size = to_text(text), TEXT_LIMIT if most == -1 else whole(most)
     if whole(count) < 0:
         return None
-    return (body * min(whole(count), size // max(1, len(body)) + 1))[:size]
+    made = body * min(whole(count), size // max(1, len(body)) + 1)
+    return within_limit(made) if most == -1 else made[:size]
 
 
 @strict
@@ -180,7 +182,7 @@ _QUOTES: Final = {sign: pair for pair in ("[]", "''", '""', "()", "{}", "<>", "`
 
 
 def _concat(first: Scalar, second: Scalar, *values: Scalar) -> Scalar:
-    return "".join(to_text(value) for value in (first, second, *values))[:TEXT_LIMIT]
+    return within_limit("".join(to_text(value) for value in (first, second, *values)))
 
 
 @strict

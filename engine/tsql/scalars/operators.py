@@ -17,7 +17,6 @@ from engine.tsql.scalars.date_values import DAY, EPOCH
 from engine.tsql.scalars.types import DECIMALS, INT_RANGES, MAX, MONEYS, WIDE, SqlType, type_of
 from engine.tsql.scalars.values import (
     ANY_DIGITS,
-    TEXT_LIMIT,
     Scalar,
     convert,
     exact,
@@ -32,6 +31,7 @@ from engine.tsql.scalars.values import (
     stamp,
     to_number,
     to_text,
+    within_limit,
 )
 
 # --- with a type -----------------------------------------------------------------------------------------
@@ -141,10 +141,10 @@ def joined(kind: Scalar, *parts: Scalar) -> Scalar:
     if any(part is None for part in parts):
         return None
     type_ = type_of(str(kind))
-    size = TEXT_LIMIT if type_.length == MAX else 4000 if type_.name in WIDE else 8000
+    size = None if type_.length == MAX else 4000 if type_.name in WIDE else 8000
     if type_.is_binary:
         return b"".join(part if isinstance(part, bytes) else b"" for part in parts)[:size]
-    return "".join(map(to_text, parts))[:size]
+    return within_limit("".join(map(to_text, parts))[:size])
 
 
 def pasted(kind: Scalar, *parts: Scalar) -> Scalar:
@@ -178,7 +178,7 @@ def _add(a: Scalar, b: Scalar) -> Scalar:
     if is_moment(a) or is_moment(b):
         return stamp(parse_moment(a) + (parse_moment(b) - datetime(1900, 1, 1)))
     if is_plain(a) and is_plain(b):
-        return (a + b)[:TEXT_LIMIT]
+        return within_limit(a + b)
     return _checked(_number(a, b) + _number(b, a))
 
 

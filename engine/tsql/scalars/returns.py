@@ -62,7 +62,7 @@ _FIXED: Final = {
     "uniqueidentifier": "newid newsequentialid",
     "varbinary(8000)": "hashbytes",
     "varbinary(85)": "suser_sid",
-    "numeric(38,0)": "@@identity scope_identity",
+    "numeric(38,0)": "@@identity scope_identity ident_current ident_seed ident_incr",
     "nvarchar(max)": "fn_varbintohexstr object_definition",
 }
 """Functions whose result is always of the same type."""

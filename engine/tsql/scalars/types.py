@@ -181,7 +181,7 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     written = match[1] if match else text
     name = _ALIASES.get(written, written)
     if match is None or name not in NAMES:
-        raise SqlError(2715, 1, text.replace("[", "").replace("]", "").strip())
+        raise SqlError(2715, 1, text.replace("[", "").replace("]", "").partition("(")[0].strip())
     size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])
     # More than nine digits are too many for any type, and thousands of them for int().
     digits = None if match[3] is None else int(match[3][:9])

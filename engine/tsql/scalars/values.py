@@ -42,7 +42,7 @@ Scalar = int | float | str | bytes | None
 Value = TypeVar("Value", bound=Scalar)
 DIGITS_MAX: Final = 40
 """Characters of a text that is read as a whole number; decimal has 38 digits, Python itself refuses 4,301."""
-TEXT_LIMIT: Final = 200_000
+TEXT_LIMIT: Final = 1_000_000
 """Characters of one value. Assumed; varchar(max) holds 2 GB."""
 
 
@@ -405,7 +405,7 @@ def _to_char(
     text = text_as(value, style, source, culture, wide=target.name in WIDE)
     size = target.length
     if size == MAX or not size:
-        return text[:TEXT_LIMIT]
+        return within_limit(text)
     if len(text) > size and (isinstance(value, int | float) or decimals.is_held(value)):
         whole = isinstance(value, int) and (source is None or source.is_whole)
         if not whole or target.name in WIDE:
@@ -414,6 +414,13 @@ def _to_char(
     if len(text) > size and source is not None and source.name == "uniqueidentifier":
         raise SqlError(8170)
     return text[:size].ljust(size) if target.name in ("char", "nchar") else text[:size]
+
+
+def within_limit(text: str) -> str:
+    """The text, which is cut off nowhere. Raises SqlError for one that is longer than values are here."""
+    if len(text) > TEXT_LIMIT:
+        raise SqlError(0, f"Not simulated: values of more than {TEXT_LIMIT} characters")
+    return text
 
 
 def text_as(

@@ -135,3 +135,15 @@ def test_an_argument_of_exec_may_be_any_word() -> None:
     assert len(words) > 50
     refused = [word for word in sorted(words) if 15010 not in sql(world, P, f"EXEC sp_helpdb {word}").numbers]
     assert refused == ["MASTER"]  # which is a database
+
+
+def test_a_global_temp_table_is_there_for_all_connections_and_one_of_their_own_is_not() -> None:
+    """[DOC: CREATE TABLE, temporary tables]; to change that of another is not simulated."""
+    world = lab(workload="none")
+    sql(world, P, "CREATE TABLE ##g (a int) INSERT ##g VALUES (7) CREATE TABLE #g (a int)")
+    other = f"{P}#2"
+    assert sql(world, other, "SELECT a FROM ##g").grids == [[[7]]]
+    assert sql(world, other, "SELECT a FROM #g").numbers == [208]
+    assert sql(world, other, "CREATE TABLE ##g (b int)").numbers == [2714]
+    assert "Not simulated" in sql(world, other, "INSERT ##g VALUES (8)").texts[0]
+    assert sql(world, P, "SELECT a FROM ##g").grids == [[[7]]]
