@@ -343,9 +343,8 @@ def _read_moment(token: int, reader: Reader) -> Typed:
     except OverflowError:
         raise Malformed(f"a {name} out of range") from None
     digits = f".{fraction:0{scale}d}" if scale else ""
-    text = {"date": f"{moment:%Y-%m-%d}", "time": f"{moment:%H:%M:%S}{digits}"}.get(
-        name, f"{moment:%Y-%m-%d %H:%M:%S}{digits}"
-    )
+    day, clock = moment.date().isoformat(), f"{moment.time().isoformat('seconds')}{digits}"
+    text = {"date": day, "time": clock}.get(name, f"{day} {clock}")
     zone = (
         f" {'-' if offset < 0 else '+'}{abs(offset) // 60:02}:{abs(offset) % 60:02}"
         if name == "datetimeoffset"

@@ -113,6 +113,12 @@ def _exact(c: Children) -> int | float | str:
     return value if Decimal(repr(value)) == Decimal(text) else text
 
 
+def _bytes(c: Children) -> bytes:
+    """0xF is 0x0F."""
+    digits = str(c[0])[2:]
+    return bytes.fromhex("0" * (len(digits) % 2) + digits)
+
+
 def _limit(c: Children) -> int:
     unit = _upper(c[1]) if len(c) > 1 else "MB"
     return max(1, round(int(c[0]) * {"KB": 1 / 1024, "MB": 1.0, "GB": 1024.0}[unit]))
@@ -310,6 +316,7 @@ def _drop(c: Children) -> s.Statement:
 _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     # words
     "plain_name": lambda c: str(c[0]),
+    "bytes": _bytes,
     "keyword": lambda c: str(c[0]),
     "bracketed": lambda c: text_in(str(c[0])),
     "string": lambda c: text_in(str(c[0])),

@@ -15,7 +15,7 @@ class Variable:
     name: str
 
 
-Value = str | int | float | None | Variable
+Value = str | bytes | int | float | None | Variable
 """A literal, or the variable that holds the value."""
 
 Pairs = tuple[tuple[str, Value], ...]

@@ -53,6 +53,12 @@ TYPES: Final = {
     "varchar": (12, None, 0, 0, None, None, "'", 39),
     "xml": (-10, None, 0, 0, None, None, "N'", 0),
 }
+OLD_MOMENTS_OF_3: Final = dict.fromkeys(("datetime", "smalldatetime"), (93, 3))
+MOMENTS_OF_3: Final = {
+    **OLD_MOMENTS_OF_3, "date": (91, 1), "time": (-154, None), "datetime2": (93, 3), "datetimeoffset": (-155, None),
+}  # fmt: skip
+"""Code and code of dates for a caller of ODBC 3 (@ODBCVer). Date and time of 2008 are texts for the procedures that are
+older than they are [DOC: data type support for ODBC date and time improvements]."""
 WIDE: Final = frozenset({"nchar", "nvarchar"})
 KINDS: Final = {"U": "TABLE", "V": "VIEW", "S": "SYSTEM TABLE"}
 
@@ -143,7 +149,7 @@ def _columns(call: Call) -> None:
         place = int(str(row["column_id"]))
         null = bool(row["is_nullable"])
         default = defaults.get((row["object_id"], row["column_id"]))
-        code, sub, precision, length, scale, radix, octets, tds = _measures(types, row)
+        code, sub, precision, length, scale, radix, octets, tds = _measures(call, types, row)
         own = f"{types.get(row['user_type_id'])}{' identity' if row['is_identity'] else ''}"
         kinds = (0, 0, row["is_computed"], row["is_identity"])
         rows.append(
@@ -166,10 +172,20 @@ def _type_names(call: Call) -> dict[Scalar, str]:
     return {row["user_type_id"]: to_text(row["name"]) for row in _rows(call, "sys.types")}
 
 
-def _measures(types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
+def _codes(call: Call, name: str) -> tuple[int, int | None]:
+    """The ODBC code of a type and its code of dates, as the version of ODBC that is asked for has them."""
+    newer = MOMENTS_OF_3 if call.name.endswith("_100") else OLD_MOMENTS_OF_3
+    if call.number("@odbcver") >= 3 and name in newer:
+        return newer[name]
+    code, sub, *_ = TYPES.get(name, TYPES["sql_variant"])
+    return code, sub
+
+
+def _measures(call: Call, types: dict[Scalar, str], row: Record) -> tuple[Scalar, ...]:
     """Code, code of dates, precision, length, scale, radix, bytes of characters and TDS type of a column."""
     name = types.get(row["user_type_id"], "")
-    code, sub, precision, length, scale, radix, _, tds = TYPES.get(name, TYPES["sql_variant"])
+    code, sub = _codes(call, name)
+    _, _, precision, length, scale, radix, _, tds = TYPES.get(name, TYPES["sql_variant"])
     size, octets = int(str(row["max_length"])), None
     if not precision and name in ("decimal", "numeric"):
         precision, length, scale = (
@@ -194,7 +210,8 @@ def _types(call: Call) -> None:
     wanted = call.number("@data_type")
     there = set(_type_names(call).values())
     rows: list[tuple[Scalar, ...]] = []
-    for name, (code, sub, precision, _, scale, radix, prefix, _) in TYPES.items():
+    for name, (_, _, precision, _, scale, radix, prefix, _) in TYPES.items():
+        code, sub = _codes(call, name)
         if name not in there or wanted not in (0, code):
             continue
         characters = name.endswith(("char", "text")) or name == "sysname"
@@ -209,7 +226,7 @@ def _types(call: Call) -> None:
              int(name == "tinyint") if number else None, int("money" in name), 0 if number else None, name,
              scale, 38 if declared == "precision,scale" else scale, 9 if sub else code, sub, radix, None, 0)
         )  # fmt: skip
-    call.show(names, sorted(rows, key=lambda row: (int(str(row[1])), to_text(row[0]))))
+    call.show(names, sorted(rows, key=lambda row: (int(str(row[1])), -int(str(row[2])), to_text(row[0]))))
 
 
 def _keys(call: Call) -> list[tuple[tuple[Scalar, ...], Record, list[Scalar]]]:
@@ -345,7 +362,7 @@ def _procedure_columns(call: Call) -> None:
         for row in (returned, *parameters[number]):
             if not _matches(call.arguments.get("@column_name"), row["name"]):
                 continue
-            code, sub, precision, length, scale, radix, octets, tds = _measures(types, row)
+            code, sub, precision, length, scale, radix, octets, tds = _measures(call, types, row)
             place = int(str(row["parameter_id"]))
             way = 5 if not place else 2 if row["is_output"] else 1
             rows.append(
@@ -440,7 +457,7 @@ def _special_columns(call: Call) -> None:
     if best is not None and to_text(call.arguments.get("@col_type") or "R").upper() == "R":
         for name in best[1]:
             row = by_name[best[0]["object_id"], name]
-            code, _, precision, length, scale, *_ = _measures(types, row)
+            code, _, precision, length, scale, *_ = _measures(call, types, row)
             rows.append((1, name, code, types.get(row["user_type_id"]), precision, length, scale, 1))
     call.show(names, rows)
 

@@ -19,6 +19,7 @@ from engine.tsql.scalars.values import (
     parse_moment,
     stamp,
     strict,
+    to_moment,
     to_number,
     to_text,
     whole,
@@ -203,7 +204,8 @@ def eomonth(culture: Culture, value: Scalar, months: Scalar = 0) -> Scalar:
     """The last day of the month, as a date."""
     if value is None:
         return None
-    day = moment_of(dateadd(culture, "month", months or 0, value), SqlType("date"), culture).date
+    first = to_moment(value, "date", culture)
+    day = moment_of(dateadd(culture, "month", months or 0, first), SqlType("date"), culture).date
     return MARK + day.replace(day=_last_day(day.year, day.month)).isoformat()
 
 

@@ -47,6 +47,9 @@ _ALIASES: Final = {
 }  # fmt: skip
 NAMES: Final = INT_RANGES.keys() | DECIMALS | MONEYS | FLOATS | TEXTS | MOMENTS | BINARIES | OTHERS
 
+NOT_SIMULATED: Final = frozenset({"hierarchyid", "geometry", "geography"})
+"""Types of 2008 that the product has and that are not simulated."""
+
 PRECEDENCE: Final = (
     "sql_variant", "xml", "datetimeoffset", "datetime2", "datetime", "smalldatetime", "date", "time", "float",
     "real", "numeric", "money", "smallmoney", "bigint", "int", "smallint", "tinyint", "bit", "ntext", "text",
@@ -180,6 +183,8 @@ def type_of(text: str, default_length: int = 30) -> SqlType:
     match = _WRITTEN.fullmatch(" ".join(text.lower().split())) if len(text) < 300 else None
     written = match[1] if match else text
     name = _ALIASES.get(written, written)
+    if name in NOT_SIMULATED:
+        raise SqlError(0, f"Not simulated: the type {name}")
     if match is None or name not in NAMES:
         raise SqlError(2715, 1, text.replace("[", "").replace("]", "").partition("(")[0].strip())
     size = None if match[2] is None else MAX if match[2] == "max" else int(match[2][:9])

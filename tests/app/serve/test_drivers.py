@@ -343,6 +343,12 @@ def test_what_a_login_may_not_ask_for_is_refused_by_name(served: Served) -> None
         assert cursor.execute_scalar("SELECT 7") == 7
 
 
+def test_the_ends_of_the_calendar_and_bytes_as_parameters(served: Served) -> None:
+    sent = (b"\0\1", dt.date(1, 1, 1), dt.datetime(9999, 12, 31, 23, 59, 59, 999999))
+    with connect_pyodbc(served.principal, autocommit=True) as connection:
+        assert tuple(connection.execute("SELECT ?, ?, ?", sent).fetchone()) == sent
+
+
 def test_the_call_of_odbc_is_prepared_and_done_again(served: Served) -> None:
     connection = connect_pyodbc(served.principal, autocommit=True)
     cursor = connection.cursor()

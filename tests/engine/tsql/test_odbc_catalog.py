@@ -42,11 +42,26 @@ def test_tables_columns_and_keys_are_as_documented() -> None:
     assert "dbo" in [row[1] for row in schemas]
 
 
+def test_dates_have_the_codes_of_the_version_of_odbc_that_asks() -> None:
+    """pyodbc sends as many digits of a second as the first type of code 93 has."""
+    world = lab()
+    world.update_instance(P, version=2014)
+
+    def codes(call: str) -> list[list[object]]:
+        return [row[:3] for row in ask(world, P, f"EXEC {call}").grids[0] if "date" in row[0]]
+
+    old = [["datetime", 93, 23], ["smalldatetime", 93, 16]]
+    new = [["datetimeoffset", -155, 34], ["date", 91, 10], ["datetime2", 93, 27], *old]
+    assert codes("sp_datatype_info_100 @ODBCVer = 3") == new
+    assert codes("sp_datatype_info_100 93, @ODBCVer = 3") == new[2:]
+    assert codes("sp_datatype_info_90 @ODBCVer = 3")[-2:] == old
+
+
 def test_without_exec_the_first_parameter_may_be_named_too() -> None:
     """As JDBC asks for the types."""
     world = lab()
     assert (
-        ask(world, P, "sp_datatype_info_100 @ODBCVer=3").grids
+        ask(world, P, "sp_datatype_info_100 @ODBCVer=2").grids
         == ask(world, P, "EXEC sp_datatype_info_100").grids
     )
     assert [message["number"] for message in ask(world, P, "EXEC @r = sp_who").event.get("messages")] == [137]
