@@ -1,4 +1,4 @@
-"""Functions about a column or the identity of a table: COL_LENGTH, COL_NAME, COLUMNPROPERTY, IDENT_CURRENT …
+"""Functions about columns, indexes and the identity of a table: COL_LENGTH, COLUMNPROPERTY, INDEXPROPERTY …
 [DOC: metadata functions]."""
 
 from __future__ import annotations
@@ -70,11 +70,62 @@ _PROPERTIES: Final = {
 """Properties of COLUMNPROPERTY and the column of sys.columns that says the same."""
 
 
+_CONSTANT: Final = {
+    "isrowguidcol": 0,
+    "isidnotforrepl": 0,
+    "isfulltextindexed": 0,
+    "fulltexttypecolumn": 0,
+    "statisticalsemantics": 0,
+    "issparse": 0,
+    "iscolumnset": 0,
+    "ishidden": 0,
+    "generatedalwaystype": 0,
+    "usesansitrim": 1,
+}
+"""Properties of COLUMNPROPERTY that are the same of every column here."""
+
+
 def _column_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
     row, asked = _column(context, number, name), to_text(wanted).lower()
+    if row and asked in _CONSTANT:
+        return _CONSTANT[asked]
     if row and asked not in _PROPERTIES:
         raise Unsimulated(f"the property {to_text(wanted)} of COLUMNPROPERTY")
     return row.get(_PROPERTIES[asked]) if row else None
+
+
+_INDEX_PROPERTIES: Final[dict[str, str | int]] = {
+    "indexid": "index_id",
+    "isunique": "is_unique",
+    "isclustered": "type",
+    "isautostatistics": 0,
+    "isdisabled": 0,
+    "isfulltextkey": 0,
+    "ishypothetical": 0,
+    "ispadindex": 0,
+    "ispagelockdisallowed": 0,
+    "isrowlockdisallowed": 0,
+    "isstatistics": 0,
+    "iscolumnstore": 0,
+    "isoptimizedforsequentialkey": 0,
+    "indexfillfactor": 0,
+}
+"""Properties of INDEXPROPERTY: the column of sys.indexes, or what is the same of every index here."""
+
+
+def _index_property(context: Context, number: Scalar, name: Scalar, wanted: Scalar) -> Scalar:
+    for row in catalog.rows_of(context, "sys.indexes"):
+        if row["object_id"] == number and to_text(row["name"] or "").lower() == to_text(name).lower():
+            found = _INDEX_PROPERTIES.get(to_text(wanted).lower())
+            if found == "type":
+                return int(row["type"] == 1)
+            return row[found] if isinstance(found, str) else found
+    return None
+
+
+def _statistics_date(context: Context, number: Scalar, statistics: Scalar) -> Scalar:
+    """NULL, as where statistics have not been built yet: nothing builds any here."""
+    return None
 
 
 def _identity(*fields: str) -> Callable[[Context, Scalar], Scalar]:
@@ -93,6 +144,8 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "col_length": _col_length,
     "col_name": _col_name,
     "columnproperty": _column_property,
+    "indexproperty": _index_property,
+    "stats_date": _statistics_date,
     "ident_current": _identity("last_value", "seed_value"),
     "ident_seed": _identity("seed_value"),
     "ident_incr": _identity("increment_value"),

@@ -13,7 +13,7 @@ from engine.protocol.lineage import lsn
 from engine.tsql.batches import ledger, locks, sources
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import configured_value, option_value, options
-from engine.tsql.catalog.databases import log_space
+from engine.tsql.catalog.databases import log_space, virtual_log_files
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import TableRef, Unsimulated
 from engine.tsql.scalars.values import Scalar, convert, to_number, to_text, whole
@@ -134,10 +134,6 @@ def _input_buffer(machine: Machine, arguments: Arguments) -> None:
     machine.add_result(("EventType", "Parameters", "EventInfo"), [("Language Event", 0, running.text[:4000])])
 
 
-VLF_BYTES: Final = 2**30
-"""A virtual log file has 1 GB, as in the numbers of lineage.lsn."""
-
-
 def _loginfo(machine: Machine, arguments: Arguments) -> None:
     """The virtual log files in the order of the file; 2: log in it is needed. Derived from the log in use.
 
@@ -146,19 +142,10 @@ def _loginfo(machine: Machine, arguments: Arguments) -> None:
     copy = machine.context.copy_named(machine.context.open_database(_database(machine, arguments)))
     if copy is None or copy.source is None:
         raise Unsimulated("DBCC LOGINFO of a system database")
-    now = machine.world.flow.reading(copy.source)
-    end_kb = machine.world.flow.positions(copy.source).flushed_kb
-    count = max(1, round(now.log_size_kb * 1024 / VLF_BYTES))
-    size = int(now.log_size_kb * 1024) // count
-    last = int(end_kb * 1024) // VLF_BYTES
-    first = max(last - count + 1, int(max(0.0, end_kb - now.log_used_kb) * 1024) // VLF_BYTES)
-    rows: list[tuple[Scalar, ...]] = []
-    for place in range(count):
-        number = last - (last - place) % count  # the latest that stood here
-        used = number >= 0
-        status = 2 if used and number >= first else 0
-        parity = (128 if number // count % 2 else 64) if used else 0
-        rows.append((0, 2, size, 8192 + place * size, 20 + number if used else 0, status, parity, 0))
+    rows = [
+        (0, 2, file.size, file.offset, file.number, file.status, file.parity, 0)
+        for file in virtual_log_files(machine.world, copy.source)
+    ]
     names = ("RecoveryUnitId", "FileId", "FileSize", "StartOffset", "FSeqNo", "Status", "Parity", "CreateLSN")
     old = machine.context.version < 2012
     machine.add_result(names[1:] if old else names, [row[1:] if old else row for row in rows])

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Final
+from typing import Final, NamedTuple
 
 from engine.constants import COMPATIBILITY, INTERNAL_VERSION
 from engine.identifiers import group_database_id, replica_id, unique_id
 from engine.messages import SqlError
-from engine.model import DatabaseCopy, DbState, RecoveryModel, Snapshot
+from engine.model import DatabaseCopy, DbState, RecoveryModel, Snapshot, World
 from engine.protocol import logspace, options, security, streams, volumes
 from engine.protocol.lineage import lsn
 from engine.tsql.batches import access
@@ -394,6 +394,36 @@ def _log_space_usage(context: Context) -> Iterable[Record]:
 
 
 view("sys.dm_db_log_space_usage", _log_space_usage)
+
+
+VLF_BYTES: Final = 2**30
+"""A virtual log file has 1 GB, as in the numbers of lineage.lsn."""
+
+
+class VirtualLogFile(NamedTuple):
+    offset: int
+    size: int
+    number: int
+    """Sequence number; 0: never used."""
+    status: int
+    """2: log in it is needed."""
+    parity: int
+
+
+def virtual_log_files(world: World, source: int) -> Iterable[VirtualLogFile]:
+    """Of a writable log, in the order of the file. Derived from the log in use."""
+    now = world.flow.reading(source)
+    end_kb = world.flow.positions(source).flushed_kb
+    count = max(1, round(now.log_size_kb * 1024 / VLF_BYTES))
+    size = int(now.log_size_kb * 1024) // count
+    last = int(end_kb * 1024) // VLF_BYTES
+    first = max(last - count + 1, int(max(0.0, end_kb - now.log_used_kb) * 1024) // VLF_BYTES)
+    for place in range(count):
+        number = last - (last - place) % count  # the latest that stood here
+        used = number >= 0
+        status = 2 if used and number >= first else 0
+        parity = (128 if number // count % 2 else 64) if used else 0
+        yield VirtualLogFile(8192 + place * size, size, 20 + number if used else 0, status, parity)
 
 
 def end_of_log_kb(context: Context, copy: DatabaseCopy) -> float:

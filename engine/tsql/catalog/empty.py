@@ -16,6 +16,7 @@ sys.backup_devices sys.server_audits sys.server_audit_specifications sys.databas
 sys.dm_server_memory_dumps sys.change_tracking_databases sys.asymmetric_keys
 sys.cryptographic_providers sys.service_broker_endpoints sys.dm_broker_connections sys.transmission_queue
 sys.fulltext_catalogs sys.dm_exec_query_memory_grants
+sys.column_encryption_keys sys.column_master_keys sys.dm_exec_function_stats sys.fn_pagerescracker()
 sys.extended_properties sys.fn_listextendedproperty() sys.assembly_types
 sys.linked_logins sys.dm_repl_articles msdb.dbo.log_shipping_primary_databases
 msdb.dbo.log_shipping_secondary_databases msdb.dbo.log_shipping_secondary

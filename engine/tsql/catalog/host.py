@@ -114,13 +114,18 @@ def _process_memory(context: Context) -> Iterable[Record]:
 view("sys.dm_os_process_memory", _process_memory)
 
 
+CPU_TICKS_A_MS: Final = 2_500_000
+"""Of the counter of a processor of 2.5 GHz. Assumed."""
+
+
 def _system_info(context: Context) -> Iterable[Record]:
     target_kb, held_kb = _held_kb(context)
     server = context.server
     ticks_ms = 10 * context.world.tick + 10**9
     cpu_ms = int(1000.0 * core_s(work for _, work in work_here(context)))
     yield {
-        "cpu_ticks": ticks_ms * 2_500_000,
+        "cpu_ticks": ticks_ms * CPU_TICKS_A_MS,
+        "cpu_ticks_in_ms": CPU_TICKS_A_MS,
         "cpu_count": context.computer.cores,
         "hyperthread_ratio": context.computer.cores,
         "physical_memory_in_bytes": MEMORY_KB * 1024,

@@ -8,7 +8,7 @@ from typing import Final
 from engine.identifiers import unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.catalog.databases import files_of, rows_of_files, system_files
+from engine.tsql.catalog.databases import files_of, rows_of_files, system_files, virtual_log_files
 from engine.tsql.catalog.load import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, work_here
 from engine.tsql.catalog.sessions import sql_handle
 from engine.tsql.catalog.view import Record, none, view
@@ -103,6 +103,29 @@ def _old_file_stats(context: Context) -> Iterable[Record]:
 view("sys.fn_virtualfilestats()", _old_file_stats)
 
 
+def _log_info(context: Context) -> Iterable[Record]:
+    """The virtual log files of writable logs, as DBCC LOGINFO lists them."""
+    for copy in context.copies():
+        if copy.source is None:
+            continue
+        for file in virtual_log_files(context.world, copy.source):
+            yield {
+                "database_id": context.database_id(copy.database),
+                "file_id": 2,
+                "vlf_begin_offset": file.offset,
+                "vlf_size_mb": round(file.size / 2**20, 2),
+                "vlf_sequence_number": file.number,
+                "vlf_active": int(file.status == 2),
+                "vlf_status": file.status,
+                "vlf_parity": file.parity,
+                "vlf_create_lsn": "00000000:00000000:0000",
+                "vlf_encryptor_thumbprint": None,
+            }
+
+
+view("sys.dm_db_log_info()", _log_info)
+
+
 DRIVE_KB: Final = 2 * 2**30
 """Size of a drive whose size the scenario leaves open; it never fills. Assumed."""
 
@@ -124,3 +147,20 @@ def _volume_stats(context: Context) -> Iterable[Record]:
 
 
 view("sys.dm_os_volume_stats()", _volume_stats)
+
+
+def _fixed_drives(context: Context) -> Iterable[Record]:
+    """Drives that have a size here, as xp_fixeddrives lists them."""
+    for letter in sorted({volume.letter.upper() for volume in context.computer.volumes}):
+        if letter not in context.computer.failed_drives:
+            yield {
+                "fixed_drive_path": f"{letter}:\\",
+                "drive_type": 3,
+                "drive_type_desc": "DRIVE_FIXED",
+                "free_space_in_bytes": int(
+                    1024.0 * volumes.free_kb(context.world, context.server.name, letter)
+                ),
+            }
+
+
+view("sys.dm_os_enumerate_fixed_drives", _fixed_drives)

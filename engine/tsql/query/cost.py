@@ -208,7 +208,8 @@ def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]])
         rows = min(rows * max(found, int(source.outer)), MOST)
     looked_at = max(looked_at, 1)
     if _stops_early(query):
-        rows, looked_at = min(rows, query.most), min(looked_at, sum(sizes_there) + query.most)
+        most = sizes.most(query)
+        rows, looked_at = min(rows, most), min(looked_at, sum(sizes_there) + most)
     for inner, again in query.inner:
         work += _cost(inner, sizes, known)[1] * (max(rows, 1) if again else 1)
     work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK

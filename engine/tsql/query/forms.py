@@ -595,15 +595,30 @@ XML_METHODS: Final = {"value": 2, "exist": 1, "query": 1, "modify": 1, "nodes": 
 
 
 def name_columns(tree: exp.Expr) -> None:
-    """x.record.value(…): sqlglot reads names with dots between them, which are a column of a table."""
-    for node in list(tree.find_all(exp.Dot)):
-        call = node.expression
-        if not isinstance(call, exp.Anonymous) or XML_METHODS.get(str(call.this).lower()) != len(
-            call.expressions
-        ):
-            continue
-        parts = list(node.this.flatten()) if isinstance(node.this, exp.Dot) else [node.this]
-        if all(isinstance(part, exp.Identifier) for part in parts):
-            node.set(
-                "this", exp.Column(this=parts[-1].copy(), table=parts[-2].copy() if len(parts) > 1 else None)
-            )
+    """x.record.value(…): before a method, sqlglot takes every column for names with dots between them."""
+    methods = [node for node in tree.find_all(exp.Dot) if _is_method(node)]
+    for method in methods:
+        for node in list(method.this.walk()):
+            parts = list(node.flatten()) if isinstance(node, exp.Dot) else [node]
+            if isinstance(node.parent, exp.Dot) and node.parent is not method:
+                continue
+            if all(isinstance(part, exp.Identifier | exp.Star) for part in parts) and _is_value(node):
+                names = dict(zip(("this", "table", "db", "catalog"), reversed(parts), strict=False))
+                node.replace(exp.Column(**{key: part.copy() for key, part in names.items()}))
+
+
+def _is_method(node: exp.Dot) -> bool:
+    call = node.expression
+    return isinstance(call, exp.Anonymous) and XML_METHODS.get(str(call.this).lower()) == len(
+        call.expressions
+    )
+
+
+def _is_value(node: exp.Expr) -> bool:
+    """A name that stands where a value does; a star that is not all there is of a projection or COUNT(*)."""
+    named = (exp.Table, exp.TableAlias, exp.Column, exp.Schema, exp.ColumnDef, exp.DataType, exp.Parameter)
+    if isinstance(node, exp.Star) or isinstance(node.parent, named):
+        return False
+    return not (
+        node.arg_key == "alias" or (isinstance(node.parent, exp.Collate) and node.arg_key == "expression")
+    )

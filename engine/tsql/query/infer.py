@@ -25,6 +25,7 @@ from engine.tsql.query.conversions import (
     text,
     wrapped,
 )
+from engine.tsql.query.forms import XML_METHODS
 from engine.tsql.query.names import ROW_NUMBER, resolve
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import returns
@@ -454,6 +455,8 @@ def _dot(binder: Binder, node: exp.Expr) -> Kind:
     if not isinstance(call, exp.Anonymous):
         return None
     name = str(call.this).lower()
+    if XML_METHODS.get(name) == len(call.expressions) and not isinstance(node.this, exp.Identifier):
+        binder.expr(node.this)
     if name == "value" and len(call.expressions) == 2 and call.expressions[1].is_string:
         try:
             return _as_told(binder, node, type_of(str(call.expressions[1].name)))

@@ -16,9 +16,11 @@ from engine.tsql.scalars import xpath
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "dm_exec_sql_text": ("asked_handle",),
     "dm_exec_query_plan": ("asked_handle",),
+    "dm_db_log_info": ("database_id",),
     "dm_io_virtual_file_stats": ("database_id", "file_id"),
     "fn_virtualfilestats": ("DbId", "FileId"),
     "dm_os_volume_stats": ("database_id", "file_id"),
+    "fn_pagerescracker": ("asked_handle",),
     "fn_trace_getinfo": ("traceid",),
     "fn_my_permissions": ("", "asked_handle"),
 }
@@ -106,7 +108,7 @@ def _name_columns_inside(source: exp.Expr) -> None:
     names = [column.name for column in alias.columns]
     inner = source if isinstance(source, exp.Values) else source.this
     if isinstance(inner, exp.Values):
-        inner = _as_selects(inner)
+        inner = as_selects(inner)
     first = inner
     while isinstance(first, exp.SetOperation):
         first = first.this
@@ -139,7 +141,7 @@ ROWS_AS_SELECTS_MAX: Final = 100
 """Rows of VALUES that become a SELECT each. SQLite joins 200 at most, and has its own VALUES for more."""
 
 
-def _as_selects(values: exp.Values) -> exp.Expr:
+def as_selects(values: exp.Values) -> exp.Expr:
     """VALUES (1, 2), (3, 4) as SELECT 1, 2 UNION ALL SELECT 3, 4; of many rows the first one names the columns."""
     rows = [_cells(row) for row in values.expressions]
     many = len(rows) > ROWS_AS_SELECTS_MAX

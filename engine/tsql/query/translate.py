@@ -20,6 +20,7 @@ from engine.tsql.query.grouping import has_aggregate
 from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.names import NOTHING, ROW_NUMBER, Names
 from engine.tsql.query.plans import ROW_ID, UNNAMED, Plan, References, TableRef, Unsimulated
+from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
 from engine.tsql.query.rewrite import Rewritten, rewriting, table_ref, variable_name
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
@@ -310,10 +311,9 @@ def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
         )
         for place, at in defaulted:
             source.expressions[place].expressions[at].replace(exp.Null())
-        rows = [exp.Select(expressions=list(row.expressions)) for row in source.expressions]
-        source = rows[0]
-        for row in rows[1:]:
-            source = exp.Union(this=source, expression=row, distinct=False)
+        if len(source.expressions) > VALUES_MAX:
+            raise SqlError(10738)
+        source = _inserted(source)
     with_ = tree.args.get("with_")
     if with_ is not None:
         source.set("with_", with_)
@@ -322,6 +322,20 @@ def _plan_insert(tree: exp.Expr, names: Names) -> Planning:
         raise SqlError(fewer if len(query.outputs) < len(columns) else more)
     made = _plan("insert", sql, query, target=target, columns=columns)
     return replace(made, defaulted=defaulted) if defaulted else made
+
+
+def _inserted(values: exp.Values) -> exp.Expr:
+    """VALUES behind INSERT as a query."""
+    if len(values.expressions) <= ROWS_AS_SELECTS_MAX:
+        return as_selects(values)
+    names = [exp.to_identifier(f"c{at}", quoted=True) for at in range(len(values.expressions[0].expressions))]
+    alias = exp.TableAlias(this=exp.to_identifier("rows", quoted=True), columns=names)
+    rows = exp.Values(expressions=list(values.expressions), alias=alias)
+    return exp.Select(expressions=[exp.Star()], from_=exp.From(this=rows))
+
+
+VALUES_MAX: Final = 1_000
+"""Rows of VALUES behind INSERT. Documented [DOC: table value constructor]."""
 
 
 def _is_default(node: exp.Expr | None) -> bool:

@@ -13,7 +13,7 @@ from tests.engine.worlds import P, lab
 COUNTS = {
     "sys.databases": (53, 56, 68, 73, 77, 78, 86, 89),
     "sys.dm_exec_requests": (50, 53, 53, 55, 58, 59, 61, 63),
-    "sys.dm_os_sys_info": (17, 19, 27, 27, 34, 35, 37, 37),
+    "sys.dm_os_sys_info": (18, 19, 27, 27, 34, 35, 37, 37),
     "sys.dm_os_memory_clerks": (14, 14, 13, 13, 13, 13, 13, 13),
     "sys.dm_hadr_database_replica_states": (0, 0, 33, 35, 36, 36, 38, 39),
     "sys.dm_os_sys_memory": (0, 10, 10, 10, 10, 10, 10, 10),

@@ -67,10 +67,15 @@ def test_what_listens_is_listed_with_the_listener_of_the_group_where_it_is(clust
 def test_a_list_of_a_thousand_rows_is_read_and_a_union_of_as_many_is_too_complex() -> None:
     """A monitor has the class of each wait in VALUES. As deep as a union is written, Python does not go."""
     world = lab(workload="none")
+    world.update_instance(P, version=2008)
     rows = ", ".join(f"('W{number}', 'x')" for number in range(1_000))
     assert ask(world, P, f"SELECT COUNT(*) FROM (VALUES {rows}) v (a, b) WHERE a = 'w7'", then_s=3).grids == [
         [[1]]
     ]
+    made = "CREATE TABLE #w (a varchar(9), b bit DEFAULT 1) INSERT INTO #w (a, b) VALUES {} SELECT COUNT(*) FROM #w"
+    rows = ", ".join(f"('W{number}', {number % 2})" for number in range(1_000))
+    assert ask(world, P, made.format(rows), then_s=3).grids == [[[1_000]]]
+    assert ask(world, P, made.format(rows + ", ('x', 0)").replace("#w", "#v"), then_s=3).numbers == [10738]
     union = " UNION ALL ".join(["SELECT 1"] * 1_000)
     assert ask(world, P, f"SELECT * FROM ({union}) u (a)", then_s=3).numbers == [8623]
 
@@ -95,3 +100,21 @@ def test_a_procedure_may_have_a_statement_of_a_hundred_thousand_characters() -> 
         then_s=3,
     )
     assert ask(world, P, "EXEC p", then_s=3).grids == [[[110_000]]]
+
+
+def test_virtual_log_files_are_those_of_dbcc_and_options_of_a_database_are_the_defaults() -> None:
+    world = lab(workload="none")
+    world.update_instance(P, version=2019)
+    counted = """SELECT d.name, l.files FROM sys.databases AS d
+        CROSS APPLY (SELECT COUNT(*) AS files FROM sys.dm_db_log_info(d.database_id) GROUP BY file_id) AS l"""
+    listed = ask(world, P, "USE Sales DBCC LOGINFO").grids[0]
+    assert ask(world, P, counted).grids == [[["Sales", len(listed)]]]
+    options = "SELECT actual_state_desc, max_storage_size_mb, query_capture_mode FROM sys.database_query_store_options"
+    assert ask(world, P, options).grids == [[["OFF", 1000, 2]]]
+    own = (
+        "SELECT value FROM sys.database_scoped_configurations WHERE name LIKE 'ELEVATE_%' OR name = 'MAXDOP'"
+    )
+    assert ask(world, P, own).grids == [[[0], ["OFF"], ["OFF"]]]
+    index = """CREATE TABLE t (a int CONSTRAINT pk PRIMARY KEY)
+        SELECT INDEXPROPERTY(OBJECT_ID('t'), 'pk', 'IsClustered'), STATS_DATE(OBJECT_ID('t'), 1)"""
+    assert ask(world, P, index, then_s=2).grids == [[[1, None]]]
