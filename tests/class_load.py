@@ -1,8 +1,9 @@
-"""How a host bears a large class: `python -m tests.class_load --seats 1000 --seconds 60 [--real 30]`; one JSON object.
+"""How a host bears a large class: `python -m tests.class_load --seats 1000 --seconds 60 [--real 30] [--joins 10000]`.
 
 The simulated seats are connections that send, every two seconds, how far they are, and the reference solution at the
 speed of the clock, each begun at another moment. A console takes the board in and freezes the class three times.
-Besides, some real seats (`class join`) may play.
+Besides, some real seats (`class join`) may play, and strangers may try to get in: with a wrong code, with the number of
+a seat that is not theirs, with garbage. What comes of it is one JSON object.
 """
 
 from __future__ import annotations
@@ -12,11 +13,13 @@ import asyncio
 import json
 import os
 import random
+import re
 import statistics
 import subprocess
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -35,6 +38,10 @@ from tests.class_process import ROOT, HostProcess, command, hosted
 
 SCENARIO: Final = "planned-failover"
 MARK_S: Final = 10
+BEGUN_S: Final = 15.0
+"""Wall time in which all seats have joined."""
+STRANGERS: Final = 20
+"""That try to get in at once."""
 BETWEEN_S: Final = 2.0
 """Wall time between two real seats: their laptops start Python on processors of their own, here all share two."""
 
@@ -71,6 +78,8 @@ class Load:
         self.dropped = 0
         """Connections that the host or the network has ended."""
         self.over = asyncio.Event()
+        self.refusals: Counter[str] = Counter()
+        """Why strangers were turned away -> how often."""
 
     async def seat(self, invited: Invitation, place: int) -> None:
         await asyncio.sleep(random.uniform(0, 10))
@@ -162,17 +171,45 @@ class Load:
             await socket.send('{"kind": "go"}')
             await asyncio.sleep(1)
 
+    async def strangers(self, invited: Invitation, joins: int) -> None:
+        """So many tries from the address of the seats, some at a time, once these are there."""
+        await asyncio.sleep(BEGUN_S)
+        tries = iter(range(joins))
+
+        async def try_again_and_again() -> None:
+            for number in tries:
+                said = (
+                    json.dumps({"kind": "join", "secret": "AAAAAA", "name": "x", "token": f"{number:x>32}"}),
+                    json.dumps({"kind": "resume", "seat": 1 + number % 30, "token": f"{number:x>32}"}),
+                    os.urandom(200),
+                )[number % 3]
+                try:
+                    async with self.dialling(invited) as socket:
+                        await socket.send(said)
+                        while True:
+                            heard = json.loads(await socket.recv())
+                            assert heard["kind"] != "welcome", "a stranger got in"
+                except ConnectionClosed as end:
+                    why = end.rcvd.reason if end.rcvd is not None else "no reason"
+                    self.refusals[re.sub(r" at line .*|(?<=seat )\d+", "", why)] += 1
+                except (TimeoutError, OSError) as problem:
+                    self.refusals[type(problem).__name__] += 1
+
+        await asyncio.gather(*(try_again_and_again() for _ in range(STRANGERS)))
+
     async def look_at_the_clock(self) -> None:
         while True:
             due = time.monotonic() + 0.1
             await asyncio.sleep(0.1)
             self.late_s.append(time.monotonic() - due)
 
-    async def run(self, invited: Invitation, database: Path) -> None:
+    async def run(self, invited: Invitation, database: Path, joins: int) -> None:
         looking = asyncio.create_task(self.look_at_the_clock())
         instructing = asyncio.create_task(self.instructor(database))
         seats = [asyncio.create_task(self.seat(invited, place)) for place in range(self.seats)]
+        trying = asyncio.create_task(self.strangers(invited, joins))
         await asyncio.sleep(self.seconds + 10)
+        await trying
         self.over.set()
         done = await asyncio.gather(*seats, return_exceptions=True)
         failed = [one for one in done if isinstance(one, BaseException)]
@@ -223,6 +260,13 @@ def real_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[sub
         one.wait(timeout=600)
 
 
+def seats_in(database: Path) -> int:
+    record = Record(str(database), new=False)
+    found = len(record.seats())
+    record.close()
+    return found
+
+
 def percentiles(values: list[float]) -> dict[str, float | int]:
     if len(values) < 2:
         return {"count": len(values)}
@@ -241,13 +285,14 @@ def main() -> None:
     parser.add_argument("--seats", type=int, default=1000)
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--real", type=int, default=0)
+    parser.add_argument("--joins", type=int, default=0)
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
         with hosted(folder / "class.sqlite", SCENARIO) as host:
             load = Load(options.seats, options.seconds)
             with real_seats(host, options.real, folder / "profile") as real:
-                asyncio.run(load.run(host.invited, folder / "class.sqlite"))
+                asyncio.run(load.run(host.invited, folder / "class.sqlite", options.joins))
                 mb = memory_mb(host.pid)
                 used_s = {
                     "seats": processor_s(os.getpid()),
@@ -263,6 +308,8 @@ def main() -> None:
                     "real": len(real),
                     "real_failed": sum(one.returncode != 0 for one in real),
                     "dropped": load.dropped,
+                    "refused": load.refusals,
+                    "seats_in_record": seats_in(folder / "class.sqlite"),
                     "acknowledged_s": percentiles(load.acknowledged_s),
                     "board_s": percentiles(load.board_s),
                     "judged_s": percentiles(load.judged_s),

@@ -46,9 +46,12 @@ class Admission:
 
     async def admit(self, first: wire.Join | wire.Resume, address: str) -> SeatState:
         """The seat whose token was shown. Raises Refused."""
+        token_hash = hashlib.sha256(first.token.encode()).hexdigest()
+        known = self._with(token_hash)
+        if known is not None and (isinstance(first, wire.Join) or first.seat == known.number):
+            return known  # nobody guesses a token: whatever others at this address try, a seat comes back
         if not self._gate.open_to(address):
             raise Refused(tr("too many tries from your address: wait a moment"), LATER)
-        token_hash = hashlib.sha256(first.token.encode()).hexdigest()
         if isinstance(first, wire.Resume):
             line = await self.seat(first.seat)
             if line is None or not hmac.compare_digest(line.token_hash, token_hash):
@@ -80,11 +83,14 @@ class Admission:
         """The seat with this number, also where another host has taken it in."""
         return self._lines.get(number) or await self._elsewhere(self._record.seat, number)
 
+    def _with(self, token_hash: str) -> SeatState | None:
+        """The seat with this token that is known here. The hash is compared, so how long that takes tells nothing."""
+        return next((line for line in self._lines.values() if line.token_hash == token_hash), None)
+
     async def _seat_with(self, token_hash: str, name: str, consent: bool) -> SeatState:
         """The seat with this token, made where there is none. Raises Refused."""
-        for line in self._lines.values():
-            if hmac.compare_digest(line.token_hash, token_hash):
-                return line
+        if (known := self._with(token_hash)) is not None:
+            return known
         if (there := await self._elsewhere(self._record.seat_with, token_hash)) is not None:
             return there
         if len(self._lines) >= SEATS_MAX:

@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from functools import cache
 
 from app.classroom.acts import Act, effective
+from app.classroom.models import Class
+from app.classroom.nameless import Pairs, hidden, pairs
 from app.classroom.partings import Course, Deed, Parting, partings
 from app.classroom.record import ERASED, Record
 from app.classroom.scenario import loaded
@@ -19,8 +21,10 @@ from app.files import certificates
 from app.words.language import tr
 from engine.drill.authoring import batches
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.calibration import calibration
 from engine.drill.judging.counterfactual import looks, told
 from engine.drill.judging.report import availability_json
+from engine.drill.judging.shapes import Calibration, Row
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from engine.inputs import Input, InputProblem
@@ -40,6 +44,8 @@ class Log:
     seed: int
     mode: str
     acts: tuple[Act, ...]
+    hide: Pairs = ()
+    """Names that are not to be read in what it has typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +70,9 @@ class SeatReview:
     mistakes: tuple[MistakeMade, ...]
     page: str
     """The debrief of its run as HTML; empty where the run cannot be looked back on."""
+    lost_transactions: int = 0
+    answers: tuple[Row, ...] = ()
+    """What was asked, as in the report of a run."""
     printed: bytes = b""
     """The same as a PDF, where that is wanted."""
 
@@ -92,32 +101,44 @@ class ClassReview:
     reference: float | None
     """Points of the reference solution; None: there is none."""
     reference_downtime_s: float | None
+    reference_lost: int | None
+    """Transactions that it loses."""
     par: float | None
     """Points of the best plan that is known; None: the drill has no certificate."""
     partings: tuple[Parting, ...]
     mistakes: tuple[CommonMistake, ...]
     """The most frequent first."""
+    calibration: Calibration | None
+    """Of all answers of all seats."""
 
 
-def logs(record: Record, names: bool = True) -> list[Log]:
-    """Of every seat, in the order of their numbers; without *names* a seat is called by its number."""
-    one = record.the_class()
+def logs(record: Record, names: bool = True, part: Class | None = None) -> list[Log]:
+    """Of every seat, in the order of their numbers. Without *names* seats and groups are called by their numbers, also
+    in what was typed. *part*: instead of the one that the class is at, with those alone who took part in it."""
+    one = part or record.the_class()
     if one is None:
         return []
-    return [
+    if part is not None:
+        record = record.at(part.id)
+    seats = [seat for seat in record.seats() if not seat.token_hash.startswith(ERASED)]
+    groups = list(dict.fromkeys(seat.group_name for seat in seats if seat.group_name))
+    hide = () if names else pairs({seat.id: seat.name for seat in seats}, groups, one.scenario_text)
+    called = {group: group if names else str(number) for number, group in enumerate(groups, 1)}
+    found = [
         Log(
             seat.id,
             seat.name if names else tr("Seat {n}").format(n=seat.id),
-            seat.group_name,
+            called.get(seat.group_name, ""),
             one.scenario_name,
             one.scenario_text,
             one.seed,
             one.mode,
             tuple(record.acts(seat.id)),
+            hide,
         )
-        for seat in record.seats()
-        if not seat.token_hash.startswith(ERASED)
+        for seat in seats
     ]
+    return [log for log in found if log.acts or part is None]
 
 
 def looked_back(log: Log, pdf: bool = False) -> SeatReview:
@@ -125,11 +146,22 @@ def looked_back(log: Log, pdf: bool = False) -> SeatReview:
     scenario = _scenario(log.text, log.scenario)
     run = Rerun(scenario, log.seed, log.mode, whole=True)
     run.play(log.acts)
-    own = _understood(act for act in effective(log.acts) if act.line and not act.instruction)
+    outcome, acts = run.verdict(), log.acts
+    if any(hidden(act.line, log.hide) != act.line for act in acts):
+        acts = tuple(act._replace(line=hidden(act.line, log.hide), digest="") for act in acts)
+        run = Rerun(scenario, log.seed, log.mode, whole=True)
+        run.play(acts)
+        shown = run.verdict()
+        same = all(shown[what] == outcome[what] for what in ("score", "downtime_s", "goals", "ended_by"))
+        outcome = {**outcome, "last_act": shown["last_act"], "parted": shown["parted"] or "another state"}
+        if not same:  # a name was part of what the run depends on: better no page than a wrong one
+            return SeatReview(log.number, log.name, log.group, outcome, (), (), "")
+    own = _understood(act for act in effective(acts) if act.line and not act.instruction)
     deeds = tuple(Deed(item.tick, _key(item), told(item)) for item in own if _acts(item))
-    found = SeatReview(log.number, log.name, log.group, run.verdict(), deeds, (), "")
     drill = run.drill
     assert isinstance(drill, Drill)
+    lost = round(availability_json(drill.world)["lost_transactions"])
+    found = SeatReview(log.number, log.name, log.group, outcome, deeds, (), "", lost)
     if not drill.finished:
         try:
             drill.finish()
@@ -142,7 +174,8 @@ def looked_back(log: Log, pdf: bool = False) -> SeatReview:
         from app.export.pdf import debrief  # Qt, which nothing else here needs
 
         printed, _ = debrief(source)
-    return replace(found, mistakes=wrong, page=page(source), printed=printed)
+    answers = tuple(source.report["questions"])
+    return replace(found, mistakes=wrong, page=page(source), printed=printed, answers=answers)
 
 
 def reviewed(found: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:
@@ -167,9 +200,11 @@ def reviewed(found: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:
         reviews,
         solved.total if solved is not None and solved.scored else None,
         availability_json(reference.world)["downtime_s"] if reference is not None else None,
+        round(availability_json(reference.world)["lost_transactions"]) if reference is not None else None,
         proved["par"]["score"] if proved is not None and proved["seed"] == first.seed else None,
         tuple(one for one in partings(courses) if one.cost > 0.0),
         tuple(_most(reviews)),
+        calibration(row for seat in reviews for row in seat.answers),
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from statistics import median
 from typing import Final
 
@@ -21,6 +21,7 @@ from app.words import formatting
 from app.words.language import tr, trn
 from app.words.sentences import said as shown
 from engine.constants import TICKS_PER_S
+from engine.drill.judging.shapes import Calibration
 from engine.drill.running.drill import End
 from engine.model import Tick
 
@@ -29,7 +30,7 @@ MISTAKES_SHOWN: Final = 15
 """On the page of the class; the tables have all."""
 
 WIDTH: Final = 760
-LEFT: Final = 110
+LEFT: Final = 160
 RIGHT: Final = 24
 ROW: Final = 84
 DOT: Final = 4.5
@@ -60,6 +61,17 @@ def archive(found: ClassReview, key: str, names: bool, pdf: bool = False) -> byt
     return out.getvalue()
 
 
+def together(parts: Mapping[str, bytes]) -> bytes:
+    """The ZIPs of the parts of a class as one, each in a folder of its name."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, part in parts.items():
+            with zipfile.ZipFile(io.BytesIO(part)) as one:
+                for member in one.namelist():
+                    made.writestr(f"{name}/{member}", one.read(member))
+    return out.getvalue()
+
+
 def class_page(found: ClassReview, links: bool = True) -> str:
     """The debrief of the class as one HTML file; with *links* to the pages of its people."""
     title = _title(found)
@@ -68,15 +80,18 @@ def class_page(found: ClassReview, links: bool = True) -> str:
 
 
 def picture(found: ClassReview) -> str:
-    """Points and downtime of every seat as dots, with the median, the reference and par; an SVG."""
+    """Points, downtime and lost transactions of every seat as dots, with the median, the reference and par; an SVG."""
     scores = [seat.verdict["score"] for seat in found.seats]
     downtimes = [seat.verdict["downtime_s"] for seat in found.seats]
+    lost = [float(seat.lost_transactions) for seat in found.seats]
+    most_lost = max([*lost, found.reference_lost or 0.0, 4.0])
     longest = max([*downtimes, found.reference_downtime_s or 0.0, 1.0])
     reference, par = tr("reference"), tr("par")
-    rows = [
+    rows: list[tuple[str, Sequence[float], float, list[tuple[str, float | None]]]] = [
         (tr("Points"), [one for one in scores if one is not None], 100.0,
          [(reference, found.reference), (par, found.par)]),
         (tr("Downtime, s"), downtimes, longest, [(reference, found.reference_downtime_s)]),
+        (tr("Lost transactions"), lost, most_lost, [(reference, found.reference_lost)]),
     ]  # fmt: skip
     parts = [
         part
@@ -119,6 +134,7 @@ def _body(found: ClassReview, links: bool) -> str:
             *(_parting(one) for one in parted),
             heading(2, tr("Mistakes most made")),
             _mistakes(found),
+            *_sureness(found.calibration),
             heading(2, tr("The seats")),
             _seats(found, links),
         )
@@ -176,6 +192,24 @@ def _mistakes(found: ClassReview) -> str:
     return table(tr("As at the seat that it cost most"), head, rows)
 
 
+def _sureness(found: Calibration | None) -> Iterator[str]:
+    """How sure all seats together were of their answers, beside how often that was right."""
+    if found is None:
+        return
+    yield heading(2, tr("How sure, how right"))
+    yield paragraph(
+        tr("Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything.").format(
+            score=formatting.local(f"{found['brier']:.2f}"),
+            n=trn("{n} answer", "{n} answers", found["answers"]).format(n=found["answers"]),
+        )
+    )
+    rows = [
+        (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", point["answers"])
+        for point in found["curve"]
+    ]
+    yield table(tr("All seats together"), (tr("sure"), tr("right"), tr("answers")), rows)
+
+
 def _seats(found: ClassReview, links: bool) -> str:
     rows = [
         (
@@ -185,6 +219,7 @@ def _seats(found: ClassReview, links: bool) -> str:
             _points(seat.verdict["score"]),
             _goals(seat),
             formatting.local(f"{seat.verdict['downtime_s']:.1f}"),
+            seat.lost_transactions,
             len(seat.deeds),
             _ended(seat),
         )
@@ -197,6 +232,7 @@ def _seats(found: ClassReview, links: bool) -> str:
         tr("Points"),
         tr("Goals"),
         tr("Downtime, s"),
+        tr("Lost transactions"),
         tr("Acts"),
         tr("End"),
     )
@@ -221,12 +257,15 @@ def _ended(seat: SeatReview) -> str:
 
 def _sheets(found: ClassReview) -> Iterator[tuple[str, str]]:
     yield "board.csv", as_csv(
-        ("seat", "name", "group", "score", "downtime_s", "acts", "sent_back", "t_s", "ended_by", "parted_t_s"),
+        (
+            "seat", "name", "group", "score", "downtime_s", "lost_transactions", "acts", "sent_back", "t_s", "ended_by",
+            "parted_t_s",
+        ),
         (
             (
                 seat.number, seat.name, seat.group, seat.verdict["score"], seat.verdict["downtime_s"],
-                len(seat.deeds), seat.verdict["sent_back"], seat.verdict["t_s"], seat.verdict["ended_by"],
-                seat.verdict["parted_t_s"],
+                seat.lost_transactions, len(seat.deeds), seat.verdict["sent_back"], seat.verdict["t_s"],
+                seat.verdict["ended_by"], seat.verdict["parted_t_s"],
             )
             for seat in found.seats
         ),

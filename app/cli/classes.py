@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from app.classroom.join import Player
+    from app.classroom.models import Class
     from app.classroom.record import Record
     from app.classroom.shapes import SeatReport, Verdict
 
@@ -383,10 +384,10 @@ def _report(options: argparse.Namespace) -> int:
     from app.classroom.code import SECRET_LETTERS
     from app.classroom.seat_log import NoLog
 
-    def made(record: Record) -> bytes:
-        logs, the_class = debrief.logs(record, options.names), record.the_class()
-        if not logs or the_class is None:
-            raise NoLog("the class has no seats")
+    def of_part(record: Record, part: Class, alone: bool) -> bytes | None:
+        logs = debrief.logs(record, options.names, None if alone else part)
+        if not logs:
+            return None
         jobs = (delayed(debrief.looked_back)(log, options.pdf) for log in logs)
         processes = max(1, min(len(logs) // SEATS_EACH, os.cpu_count() or 1))
         seats = []
@@ -398,8 +399,17 @@ def _report(options: argparse.Namespace) -> int:
             print(file=sys.stderr)
             if processes > 1:
                 get_reusable_executor().shutdown()  # else its processes and thread stay
-        key = the_class.code[SECRET_LETTERS:].lower()
+        key = part.code[SECRET_LETTERS:].lower() + ("" if alone else f"/{part.id}")
         return report.archive(debrief.reviewed(logs, seats), key, options.names, options.pdf)
+
+    def made(record: Record) -> bytes:
+        the_class = record.the_class()
+        parts = record.parts()[: the_class.id] if the_class is not None else []
+        found = {part: of_part(record, part, not part.part) for part in parts}
+        told = {f"{part.id}-{part.part}": zipped for part, zipped in found.items() if zipped is not None}
+        if not told:
+            raise NoLog("the class has no seats")
+        return report.together(told) if parts[0].part else next(iter(told.values()))
 
     return _written(options, made)
 

@@ -88,17 +88,18 @@ def _progress(options: argparse.Namespace) -> int:
     from app.storage import ResultRow, StorageProblem, open_profile
     from app.storage.database import FILE_NAME
     from app.view_models import progress
+    from engine.drill.judging.shapes import Row
 
-    folder, rows = default_folder(), list[ResultRow]()
+    folder, rows, answers = default_folder(), list[ResultRow](), list[Row]()
     try:
         if (folder / FILE_NAME).exists():  # looking makes no profile
             with open_profile(folder) as profile:
-                rows = profile.results()
+                rows, answers = profile.results(), profile.answers()
     except StorageProblem as problem:
         raise Unusable(str(problem)) from problem
     files, _ = scenario_files.all_files()
     known, _ = summaries.read(files, folder if rows else None)
-    found = progress.progress(rows, known, datetime.now(UTC))
+    found = progress.progress(rows, known, datetime.now(UTC), answers)
     titles = {summary.name: summary.title for summary in known}
     if options.json:
         print_json(progress.as_json(found, titles))

@@ -19,6 +19,8 @@ from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.calibration import calibration
+from engine.drill.judging.shapes import Calibration
 
 INTERRUPTED_SHOWN: Final = 3
 """Interrupted runs offered on the start page, newest first."""
@@ -73,6 +75,14 @@ class Library:
     def progress(self, now: datetime | None = None) -> Progress:
         """How the learner stands at *now* (None: at this moment)."""
         return progress.progress(self._results(), self.summaries.values(), now or datetime.now(UTC))
+
+    def calibration(self) -> Calibration | None:
+        """How sure the learner was of all answers, beside how often that was right."""
+        try:
+            return calibration(self._profile.answers()) if self._profile is not None else None
+        except StorageProblem as problem:
+            self._tell(problem)
+            return None
 
     def _results(self) -> list[ResultRow]:
         try:

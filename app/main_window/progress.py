@@ -40,6 +40,6 @@ class ProgressPages(QObject):
         self._library.read()
         found = self._library.progress()
         titles = {name: summary.title for name, summary in self._library.summaries.items()}
-        self.page.show_progress(found.skills, found.next, titles, found.at)
+        self.page.show_progress(found.skills, found.next, titles, found.at, self._library.calibration())
         navigation.go_to(self.page, tr("Progress"))
         self.page.take_focus()

@@ -16,6 +16,7 @@ from app.storage.database import Database, check, open_database
 from app.storage.results import ResultRow
 from app.storage.runs import JournalLine, RunId, UnfinishedRun
 from app.storage.settings import Drafts, Settings
+from engine.drill.judging.shapes import Row
 
 
 def open_profile(folder: Path | None = None) -> Profile:
@@ -144,6 +145,11 @@ class Profile:
         """Every finished run, newest first."""
         with self._database.transaction() as db:
             return results.history(db)
+
+    def answers(self) -> list[Row]:
+        """What was asked in all finished runs, where it was said how sure an answer is."""
+        with self._database.transaction() as db:
+            return results.answers(db)
 
     def best(self, scenario_name: str) -> ResultRow | None:
         """The best scored run of a scenario: most points, then least downtime."""

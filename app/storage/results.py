@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -14,6 +15,7 @@ from app.storage.tables import FINISHED, now, time_of
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.contents import sha256
+from engine.drill.judging.shapes import Row
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +109,17 @@ def finished_with(db: sqlite3.Connection, state_hash: str) -> bool:
     """Whether any run ended in that state."""
     found = db.execute("SELECT 1 FROM result WHERE state_hash = ? LIMIT 1", (state_hash,))
     return found.fetchone() is not None
+
+
+def answers(db: sqlite3.Connection) -> list[Row]:
+    """Rows of `questions` of all reports in which it was said how sure an answer is; a run that went back knew more."""
+    wanted = "SELECT report_json FROM result WHERE NOT retried AND instr(report_json, ?) ORDER BY run_id"
+    found: list[Row] = []
+    for row in db.execute(wanted, ('"sure_percent"',)):
+        with suppress(ValueError, TypeError, KeyError):  # it was altered
+            told = json.loads(row["report_json"])["questions"]
+            found += [one for one in told if 0.0 <= one.get("sure_percent", -1.0) <= 100.0]
+    return found
 
 
 def report(db: sqlite3.Connection, run_id: RunId) -> str:

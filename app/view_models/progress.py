@@ -10,6 +10,8 @@ from app.files.summary import LEVELS, Summary
 from app.learning.memory import Practised, SkillStanding, standings
 from app.learning.next_drills import Course, Next, due_list
 from app.storage import Record, ResultRow, records
+from engine.drill.judging.calibration import calibration
+from engine.drill.judging.shapes import Calibration, Row
 from engine.drill.running.modes import Mode
 
 
@@ -22,6 +24,8 @@ class Progress:
     next: tuple[Next, ...]
     """Scenarios worth taking, the most needed first."""
     records: Mapping[str, Record]
+    calibration: Calibration | None
+    """How well it is known which answers are right; None: nothing was answered with a sureness."""
 
     @property
     def due(self) -> frozenset[str]:
@@ -39,8 +43,13 @@ def practised(rows: Iterable[ResultRow]) -> list[Practised]:
     ]
 
 
-def progress(newest_first: Sequence[ResultRow], summaries: Iterable[Summary], now: datetime) -> Progress:
-    """Where a learner with these results stands at *now*."""
+def progress(
+    newest_first: Sequence[ResultRow],
+    summaries: Iterable[Summary],
+    now: datetime,
+    answers: Iterable[Row] = (),
+) -> Progress:
+    """Where a learner with these results and *answers* stands at *now*."""
     scored = [summary for summary in summaries if summary.scored]
     runs = practised(newest_first)
     courses = [Course(s.name, s.skills, LEVELS.index(s.level), s.minutes) for s in scored]
@@ -50,6 +59,7 @@ def progress(newest_first: Sequence[ResultRow], summaries: Iterable[Summary], no
         tuple(standings(runs, trained, now)),
         tuple(due_list(runs, courses, now)),
         records(newest_first),
+        calibration(answers),
     )
 
 
@@ -57,6 +67,7 @@ def as_json(found: Progress, titles: Mapping[str, str]) -> dict[str, object]:
     """Everything of it in plain types. *titles*: of scenarios by name."""
     return {
         "at": found.at.isoformat(timespec="seconds"),
+        "calibration": found.calibration,
         "skills": [
             {
                 "key": standing.skill.key,
@@ -114,6 +125,15 @@ def told(found: Progress, titles: Mapping[str, str]) -> list[str]:
         lines.append(f"{why}: {each.scenario} ({titles.get(each.scenario, each.scenario)}) for {skills}")
     if not found.next:
         lines.append("Nothing is due.")
+    if found.calibration is not None:
+        lines += [
+            "",
+            f"Brier score {found.calibration['brier']:.2f} of {found.calibration['answers']} answers:",
+        ]
+        lines += [
+            f"{point['sure_percent']:g} % sure: {point['right_percent']:.0f} % right ({point['answers']})"
+            for point in found.calibration["curve"]
+        ]
     return lines
 
 

@@ -24,10 +24,14 @@ from PySide6.QtWidgets import (
 
 from app.learning.memory import SkillStanding
 from app.learning.next_drills import Next
+from app.views.debrief import parts
+from app.views.debrief.answers import told
 from app.widgets import theme
+from app.widgets.calibration_curve import CalibrationCurve
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.language import mark, tr, trn
+from engine.drill.judging.shapes import Calibration
 
 WEAK_BELOW: Final = 50.0
 """Mastery under which a bar has the colour of a warning. Assumed: less than half is left or was never shown."""
@@ -188,8 +192,10 @@ class ProgressPage(QWidget):
         following: Sequence[Next],
         titles: Mapping[str, str],
         now: datetime,
+        answers: Calibration | None = None,
     ) -> None:
-        """*following*: what to take next, the most needed first; *titles*: of scenarios by name."""
+        """*following*: what to take next, the most needed first; *titles*: of scenarios by name; *answers*: how sure
+        they were given."""
         rows = [SkillRow(standing, now) for standing in skills]
         self._table.table.replace(rows)
         known = sum(row.standing.runs > 0 for row in rows)
@@ -211,6 +217,8 @@ class ProgressPage(QWidget):
             nothing.setProperty("muted", "true")
             nothing.setWordWrap(True)
             self._cards.addWidget(nothing)
+        if answers is not None:
+            self._cards.addWidget(_calibration(answers))
         self._cards.addStretch()
         if rows:
             self._table.selectRow(0)
@@ -261,6 +269,17 @@ class _NextCard(QFrame):
         row.setContentsMargins(14, 10, 12, 10)
         row.addLayout(texts, 1)
         row.addWidget(self.start, 0, Qt.AlignmentFlag.AlignVCenter)
+
+
+def _calibration(answers: Calibration) -> QWidget:
+    """The score, and the curve beside its numbers."""
+    score, numbers = told(answers)
+    beside = QWidget()
+    row = QHBoxLayout(beside)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.addWidget(numbers, 0, Qt.AlignmentFlag.AlignTop)
+    row.addWidget(CalibrationCurve(answers), 1)
+    return parts.card(tr("How sure, how right"), score, beside)
 
 
 def _why(what: Next, now: datetime) -> str:

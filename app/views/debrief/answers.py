@@ -10,7 +10,7 @@ from app.views.debrief.parts import code, label, muted, table
 from app.words import formatting
 from app.words.language import tr, trn
 from engine.drill.judging.calibration import calibration
-from engine.drill.judging.shapes import Report, Row
+from engine.drill.judging.shapes import Calibration, Report, Row
 
 
 def question(row: Row) -> QWidget:
@@ -41,8 +41,11 @@ def _yours(row: Row) -> str:
 def sureness(rows: Iterable[Row]) -> list[QWidget]:
     """How sure the trainee was beside how often that was right; nothing where it was not said."""
     found = calibration(rows)
-    if found is None:
-        return []
+    return [] if found is None else told(found)
+
+
+def told(found: Calibration) -> list[QWidget]:
+    """The score and the curve in numbers."""
     text = tr(
         "Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything."
     ).format(

@@ -311,7 +311,8 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
     reasons: Counter[str] = Counter()
     slowest_s = 0.0
     with Stranger(host.invited) as seat:
-        number = seat.asks(join(host.invited, "Fay", "f" * 32), "welcome")["acknowledged"]
+        welcome = seat.asks(join(host.invited, "Fay", "f" * 32), "welcome")
+        number, number_of = welcome["acknowledged"], welcome["seat"]
         for attempt in range(ATTEMPTS):
             with Stranger(host.invited) as stranger:
                 reasons[stranger.turned_away(wrong)] += 1
@@ -324,6 +325,10 @@ def test_thousands_of_wrong_codes_do_not_disturb_the_class(host: HostProcess) ->
     assert set(reasons) == {"too many tries from your address: wait a moment"}
     print(f"{looked_at} codes looked at, the seat waited {slowest_s:.3f} s at most")
     assert slowest_s < 5.0
+    with Stranger(host.invited) as again:
+        assert again.asks({"kind": "resume", "seat": number_of, "token": "f" * 32}, "welcome"), (
+            "who has a seat"
+        )
     time.sleep(1.0)  # at two codes a second
     with Stranger(host.invited) as late:
         assert late.asks(join(host.invited, "Gus", "h" * 32), "welcome")["seat"]

@@ -186,6 +186,59 @@ def test_who_was_erased_is_not_named_to_others(database: Path, capsys: pytest.Ca
     record.close()
 
 
+def test_how_sure_all_seats_were_stands_beside_how_often_that_was_right(tmp_path: Path) -> None:
+    asked = shipped("automatic-failover")
+    record = Record(str(tmp_path / "class.sqlite"))
+    record.begin(new_class(asked, Plan(scenario=asked.name, mode="exam"), ""))
+    for name, choice in (("Ann", 1), ("Ben", 2)):
+        seat = Seat(name=name, token_hash=name)
+        record.keep([seat], {})
+        drill, acts = Drill(asked, mode="exam"), list[Act]()
+        while not drill.open_questions():
+            drill.advance_to(drill.tick + 100)
+        (question, *_) = drill.open_questions()
+        for line in (f"answer {question.name} {choice} sure_percent=80", "finish"):
+            drill.do(line)
+            acts.append(Act(len(acts) + 1, drill.tick, line, drill.state_hash(), 0))
+        record.keep([], {seat.id: acts})
+    record.close()
+    page = report(tmp_path / "class.sqlite")["class.html"].decode()
+    assert "Brier score 0.34 of 2 answers" in page, "(0.04 + 0.64) / 2"
+    assert "<td>80 %</td>" in page or "80 %" in page
+    assert ">Lost transactions</text>" in page, "what was lost is drawn"
+
+
+def test_names_that_were_typed_are_not_read_in_a_report_without_names(database: Path) -> None:
+    record = Record(str(database), new=False)
+    record.change_seats([1, 2], group_name="Falcons")
+    seat = Seat(name="Grant Müller", token_hash="token of Grant", group_name="Falcons")
+    record.keep([seat], {})
+    typed = (
+        "sql SERVER_A -- béla r. of the falcons asked for it\nPRINT 'Müller_1'; GRANT CONNECT TO [Annelore]",
+        "note Grant and FALCONS know that Northwind is mine",
+        "finish",
+    )
+    drill, acts = Drill(shipped(NAME)), list[Act]()
+    for number, line in enumerate(typed, 1):
+        drill.advance_to(number * 100)
+        drill.do(line)
+        acts.append(Act(number, drill.tick, line, drill.state_hash(), 0))
+    record.keep([], {seat.id: acts})
+    record.close()
+    found = report(database)
+    whole = b"".join(found.values()).decode(errors="replace").casefold()
+    assert not [name for name in ("falcons", "béla", "müller", "annelore") if name in whole]
+    page = found["people/0004.html"].decode()
+    assert "seat_4 and group_1 know that Northwind is mine" in page
+    assert "seat_2 of the group_1 asked for it" in page
+    assert "GRANT CONNECT TO" in page, "a word of SQL stays one"
+    assert "Northwind" in page, "so does what the drill names itself"
+    board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))
+    assert [row["group"] for row in board] == ["1", "1", "2", "1"]
+    assert board[3]["parted_t_s"] == "", "it is judged by what was typed"
+    assert "FALCONS" in report(database, "--names")["people/0004.html"].decode()
+
+
 def test_a_line_that_cannot_be_understood_spoils_no_report(database: Path) -> None:
     record = Record(str(database), new=False)
     seat = Seat(name="Dora", token_hash="token of Dora")

@@ -79,6 +79,19 @@ def test_there_is_no_best_without_a_score(profile: Profile) -> None:
     assert profile.best("lab") is None
 
 
+def test_answers_of_all_runs_that_did_not_go_back_and_were_not_altered(profile: Profile) -> None:
+    def answered(sure: object, **more: object) -> None:
+        rows = [{"name": "why", "sure_percent": sure, "correct": True, "right": [1]}, {"name": "open"}]
+        told = {**json.loads(report()), "questions": rows, **more}
+        profile.finish(begin(profile, "lab"), 6000, "f00d", json.dumps(told), 50.0)
+
+    for sure in (80, "many", 900, None):
+        answered(sure)
+    answered(70, rewinds=[{"t_s": 1}])
+    play(profile, "lab", 50.0)
+    assert [row["sure_percent"] for row in profile.answers()] == [80]
+
+
 def test_an_unfinished_run_has_no_report(profile: Profile, run_id: RunId) -> None:
     with pytest.raises(LookupError):
         profile.report(run_id)

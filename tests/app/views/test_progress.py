@@ -7,6 +7,7 @@ from typing import Any
 
 from PySide6.QtCore import Qt
 from PySide6.QtTest import QTest
+from PySide6.QtWidgets import QLabel
 from pytestqt.qtbot import QtBot
 
 from app.learning.memory import Practised, standings
@@ -15,7 +16,9 @@ from app.view_models.drill_cards import Card
 from app.views.history import HistoryPage, Run
 from app.views.progress import BAR_COLUMN, ProgressPage, ago, ahead
 from app.views.scenario_picker import DUE, ScenarioPicker
+from app.widgets.calibration_curve import CalibrationCurve
 from app.words import language
+from engine.drill.judging.calibration import calibration
 from engine.drill.judging.skills import skills
 from engine.drill.running.modes import Mode
 
@@ -46,6 +49,24 @@ def test_skills_bars_and_what_to_take_next(qtbot: QtBot) -> None:
     with qtbot.waitSignal(page.started) as began:
         QTest.keyClick(page.focusWidget(), Qt.Key.Key_Space)
     assert began.args == ["one"], "what is due comes before what is new"
+    page.grab()
+
+
+def test_how_sure_all_answers_were_is_drawn_and_told(qtbot: QtBot) -> None:
+    page = ProgressPage()
+    qtbot.addWidget(page)
+    page.show_progress([], [], {}, NOW)
+    assert page.findChildren(CalibrationCurve) == []
+    answers = [
+        {"sure_percent": sure, "correct": right, "right": [1]}
+        for sure, right in ((50, True), (50, False), (90, True))
+    ]
+    page.show_progress([], [], {}, NOW, calibration(answers))
+    (curve,) = page.findChildren(CalibrationCurve)
+    assert curve.accessibleName() == "How often right, by how sure: 50 %: 50 %, 90 %: 100 %"
+    assert any("Brier score 0.17 of 3 answers" in label.text() for label in page.findChildren(QLabel))
+    page.resize(1000, 700)
+    page.show()
     page.grab()
 
 

@@ -1,0 +1,64 @@
+"""How often answers were right, over how sure they were given: on the line they are as often right as was said."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt
+from PySide6.QtGui import QPainter, QPaintEvent, QPen
+from PySide6.QtWidgets import QSizePolicy, QWidget
+
+from app.widgets import theme
+from app.words.language import tr
+from engine.drill.judging.shapes import Calibration
+
+HEIGHT_PX: Final = 170
+DOT_PX: Final = (3.5, 9.0)
+"""Radius of a dot for one answer, and for all of them."""
+
+
+class CalibrationCurve(QWidget):
+    """A square as high as the widget, dots joined by sureness."""
+
+    def __init__(self, found: Calibration, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._found = found
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
+        said = (f"{point['sure_percent']:g} %: {point['right_percent']:.0f} %" for point in found["curve"])
+        self.setAccessibleName(tr("How often right, by how sure: {points}").format(points=", ".join(said)))
+
+    def sizeHint(self) -> QSize:
+        return QSize(HEIGHT_PX + 40, HEIGHT_PX)
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        colours, metrics = theme.tokens(self.palette()), self.fontMetrics()
+        left, foot = metrics.horizontalAdvance("100 %") + 8, metrics.height() + 6
+        side = self.height() - foot - metrics.height() // 2 - DOT_PX[1]
+        box = QRectF(left, self.height() - foot - side, side, side)
+
+        def at(sure: float, right: float) -> QPointF:
+            return QPointF(box.left() + side * sure / 100.0, box.bottom() - side * right / 100.0)
+
+        painter.setPen(QPen(colours.muted, 1.0))
+        painter.drawLine(box.bottomLeft(), box.bottomRight())
+        painter.drawLine(box.bottomLeft(), box.topLeft())
+        painter.setPen(QPen(colours.muted, 1.0, Qt.PenStyle.DashLine))
+        painter.drawLine(at(0.0, 0.0), at(100.0, 100.0))
+        painter.setPen(colours.muted)
+        for percent in (0, 50, 100):
+            words, point = f"{percent} %", at(percent, percent)
+            y = QRectF(0, point.y() - metrics.height() / 2, left - 6, metrics.height())
+            painter.drawText(y, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
+            x = QRectF(point.x() - left, box.bottom() + 4, 2 * left, metrics.height())
+            painter.drawText(x, Qt.AlignmentFlag.AlignHCenter, words)
+        curve = [at(point["sure_percent"], point["right_percent"]) for point in self._found["curve"]]
+        painter.setPen(QPen(colours.accent, 1.5))
+        painter.drawPolyline(curve)
+        painter.setBrush(colours.accent)
+        for answers, place in zip(self._found["curve"], curve, strict=True):
+            share = answers["answers"] / self._found["answers"]
+            radius = DOT_PX[0] + (DOT_PX[1] - DOT_PX[0]) * share
+            painter.drawEllipse(place, radius, radius)
+        painter.end()
