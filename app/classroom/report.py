@@ -197,12 +197,7 @@ def _sureness(found: Calibration | None) -> Iterator[str]:
     if found is None:
         return
     yield heading(2, tr("How sure, how right"))
-    yield paragraph(
-        tr("Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything.").format(
-            score=formatting.local(f"{found['brier']:.2f}"),
-            n=trn("{n} answer", "{n} answers", found["answers"]).format(n=found["answers"]),
-        )
-    )
+    yield paragraph(formatting.brier(found))
     rows = [
         (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", point["answers"])
         for point in found["curve"]

@@ -305,6 +305,11 @@ def _join(options: argparse.Namespace) -> int:
         print("\n".join(_told(attended.report)))
     if attended.refused:
         print(f"mirrordrill: the host has refused this seat: {attended.refused}", file=sys.stderr)
+    elif attended.has_host and not attended.left and attended.report["class"]["verdict"] is None:
+        print(
+            "mirrordrill: the host has all of it, but does not say yet what it comes to; join again to hear it",
+            file=sys.stderr,
+        )
     if not attended.has_host:
         print(f"hand in {attended.file}", file=shown)
         return AS_ASKED

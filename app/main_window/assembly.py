@@ -448,6 +448,7 @@ class Assembly(QObject):
                 self._store,
                 self._window,
             )
+            self._classes.seat_said.connect(self._run_facts.show_seat)
         return self._classes
 
     def _teams_of_window(self) -> Teams:

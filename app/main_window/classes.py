@@ -68,6 +68,9 @@ END_MS: Final = 4_000
 class Classes(QObject):
     """The class that this window holds, and the one in which it has a seat."""
 
+    seat_said = Signal(str)
+    """How the seat is in its class, in words; empty: nothing out of the ordinary."""
+
     def __init__(
         self,
         session: Session,
@@ -171,8 +174,12 @@ class Classes(QObject):
 
     def _see(self, said: Seen) -> None:
         """The run of a seat is on the desk, to look at."""
-        scenario = loaded(said["text"], said["scenario"])
-        self._seen = seen = History(Drill(scenario, said["seed"], Mode(said["mode"])))
+        scenario, mode = loaded(said["text"], said["scenario"]), Mode(said["mode"])
+        if (
+            mode is Mode.EXAM
+        ):  # which nobody may go back in; the world is the same, and the instructor sees all of it
+            mode = Mode.PRACTICE
+        self._seen = seen = History(Drill(scenario, said["seed"], mode))
         self._play.leave()
         follow(seen, said["acts"], said["tick"])
         self._session.watch(seen, tick=seen.drill.tick)
@@ -265,6 +272,7 @@ class Classes(QObject):
             return
         self._notice.tell(tr("Joining the class…"))
         self.seat = seat = WindowSeat(attendance, self._session, self._play, self._notice, self)
+        seat.said.connect(self.seat_said)
         seat.another_part.connect(lambda number, may: self.join(code, name, may, number))
 
     def ask_to_raise_hand(self) -> QInputDialog | None:
@@ -315,6 +323,8 @@ def follow(seen: History, acts: Iterable[Sequence[Any]], tick: int) -> None:
 class WindowSeat(QObject):
     """A seat in this window: the run obeys the instructor as long as it is the one on screen."""
 
+    said = Signal(str)
+    """How it is, in words."""
     another_part = Signal(int, bool)
     """The class is at another part, and whether the instructor may look at the seat: it is to join anew."""
 
@@ -356,6 +366,7 @@ class WindowSeat(QObject):
     def raise_hand(self, question: str | None) -> None:
         """None lowers it."""
         self._attendance.raise_hand(question)
+        self._say()
         if question is None:
             self._notice.tell(tr("Your hand is down."))
         else:
@@ -379,6 +390,17 @@ class WindowSeat(QObject):
         if said["held"] != self._attendance.link.held:
             self._attendance.tell_held(said["held"])
             self._notice.tell(HELD[said["held"]]())
+        self._say()
+
+    def _say(self) -> None:
+        link = self._attendance.link
+        known = (
+            (link.hand is not None, tr("hand raised")),
+            (self._looked_at, tr("looked at")),
+            (link.held, tr("taken over")),
+            (self._frozen, tr("frozen")),
+        )
+        self.said.emit("  ·  ".join(words for so, words in known if so))
 
     def _show(self, said: Shown) -> None:
         """The run of another seat, or one's own again."""
@@ -479,6 +501,7 @@ class WindowSeat(QObject):
             self._session.pause()
             self._notice.tell(tr("The instructor has ended the class."))
         self._attendance.tell_frozen(self._frozen or self._at_limit)
+        self._say()
 
     def _tell_break(self, said: State) -> None:
         if said["break_s"] is not None:

@@ -34,6 +34,7 @@ from app.widgets.notice import Notice
 from app.words import formatting
 from app.words.language import tr
 from engine.drill.running.drill import Drill
+from engine.drill.running.modes import Mode
 from engine.events import Event
 
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
@@ -97,18 +98,30 @@ class RunFacts(QLabel):
     def __init__(self, play: Play) -> None:
         super().__init__()
         self._play = play
+        self._drill: Drill | None = None
+        self._seat = ""
+        """How the seat is in its class, beside being in it."""
         self.setContentsMargins(0, 0, 6, 0)  # in full screen no size grip keeps it from the edge
         play.began.connect(self._show)
         play.recorded.connect(self._show)
 
+    def show_seat(self, words: str) -> None:
+        self._seat = words
+        if self._drill is not None:
+            self._show(self._drill)
+
     def _show(self, drill: Drill) -> None:
-        kept = tr("not recorded") if self._play.run_id is None else tr("recorded")
+        self._drill = drill
+        kept = [tr("not recorded") if self._play.run_id is None else tr("recorded")]
         if self._play.attending:
-            kept = tr("in the class")
+            kept = [tr("in the class"), *([self._seat] if self._seat else [])]
+        seed = [tr("seed {number}").format(number=drill.seed)]
+        if self._play.attending and drill.mode is Mode.EXAM:
+            seed = []  # with it the same drill could be rehearsed beside the exam
         what = formatting.mode(drill.mode.value)
         if self._play.watching:
             what = tr("best possible") if self._play.watching_best else tr("reference solution")
-        self.setText("  ·  ".join((what, tr("seed {number}").format(number=drill.seed), kept)))
+        self.setText("  ·  ".join((what, *seed, *kept)))
 
 
 class DeskConnection(QObject):

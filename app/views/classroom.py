@@ -192,7 +192,12 @@ def _why(tile: Tile) -> str:
 
 COLUMNS: Final = (
     Column(title=mark("Seat"), text=lambda tile: str(tile["seat"]), right=True),
-    Column(title=mark("Name"), text=lambda tile: str(tile["name"]), sample="Annemarie Example"),
+    Column(
+        title=mark("Name"),
+        text=lambda tile: str(tile["name"]),
+        tip=lambda tile: str(tile["name"]),
+        sample="Annemarie Example",
+    ),
     Column(title=mark("Group"), text=lambda tile: str(tile["group"]), sample="Blue"),
     Column(title=mark("State"), text=_state, tone=_tone, sample="✗ differs from 0:00:00 on", tip=_why),
     Column(
@@ -374,7 +379,7 @@ class ClassBoard(QDialog):
         layout.addLayout(_row(self.what, self.who, self.text, self.send))
         layout.addLayout(_row(self.freeze, self.go, self.finish, self.next_part, None, self.report, self.end))
         self._enable(False)
-        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 120, self.fontMetrics().height() * 26)
+        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 38)
 
     def show_code(self, code: str) -> None:
         self.code.setText(code)

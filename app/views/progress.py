@@ -10,6 +10,7 @@ from PySide6.QtCore import QEvent, QModelIndex, QPersistentModelIndex, QRectF, Q
 from PySide6.QtGui import QPainter
 from PySide6.QtWidgets import (
     QFrame,
+    QGridLayout,
     QHBoxLayout,
     QHeaderView,
     QLabel,
@@ -24,8 +25,6 @@ from PySide6.QtWidgets import (
 
 from app.learning.memory import SkillStanding
 from app.learning.next_drills import Next
-from app.views.debrief import parts
-from app.views.debrief.answers import told
 from app.widgets import theme
 from app.widgets.calibration_curve import CalibrationCurve
 from app.widgets.tables import Column, TableModel, TableView
@@ -271,15 +270,35 @@ class _NextCard(QFrame):
         row.addWidget(self.start, 0, Qt.AlignmentFlag.AlignVCenter)
 
 
-def _calibration(answers: Calibration) -> QWidget:
+def _calibration(answers: Calibration) -> QFrame:
     """The score, and the curve beside its numbers."""
-    score, numbers = told(answers)
-    beside = QWidget()
-    row = QHBoxLayout(beside)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.addWidget(numbers, 0, Qt.AlignmentFlag.AlignTop)
-    row.addWidget(CalibrationCurve(answers), 1)
-    return parts.card(tr("How sure, how right"), score, beside)
+    card, numbers = QFrame(), QGridLayout()
+    card.setProperty("card", "true")
+    title, score = QLabel(tr("How sure, how right")), QLabel(formatting.brier(answers))
+    title.setFont(theme.sized(card.font(), 1.05, bold=True))
+    score.setWordWrap(True)
+    rows = [
+        (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
+        for point in answers["curve"]
+    ]
+    for place, row in enumerate([(tr("sure"), tr("right"), tr("answers")), *rows]):
+        for column, words in enumerate(row):
+            label = QLabel(words)
+            label.setProperty("muted", "false" if place else "true")
+            numbers.addWidget(label, place, column, Qt.AlignmentFlag.AlignRight)
+    numbers.setHorizontalSpacing(14)
+    numbers.setRowStretch(len(rows) + 1, 1)
+    beside = QHBoxLayout()
+    beside.addLayout(numbers)
+    beside.addSpacing(14)
+    beside.addWidget(CalibrationCurve(answers), 1)
+    layout = QVBoxLayout(card)
+    layout.setContentsMargins(14, 10, 12, 12)
+    layout.setSpacing(8)
+    layout.addWidget(title)
+    layout.addWidget(score)
+    layout.addLayout(beside)
+    return card
 
 
 def _why(what: Next, now: datetime) -> str:

@@ -7,8 +7,9 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from app.words import language
-from app.words.language import mark, tr
+from app.words.language import mark, tr, trn
 from engine.constants import TICKS_PER_S
+from engine.drill.judging.shapes import Calibration
 
 NOTHING: Final = "–"
 """Stands where there is no value."""
@@ -184,4 +185,14 @@ def text_table(columns: list[str], rows: list[list[str]]) -> str:
     lines = [columns, ["-" * w for w in width], *rows]
     return "\n".join(
         " ".join(t.ljust(w) for t, w in zip(line, width, strict=True)).rstrip() for line in lines
+    )
+
+
+def brier(found: Calibration) -> str:
+    """How well it was known which answers are right, in one number."""
+    return tr(
+        "Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything."
+    ).format(
+        score=local(f"{found['brier']:.2f}"),
+        n=trn("{n} answer", "{n} answers", found["answers"]).format(n=found["answers"]),
     )

@@ -8,7 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.views.debrief.parts import code, label, muted, table
 from app.words import formatting
-from app.words.language import tr, trn
+from app.words.language import tr
 from engine.drill.judging.calibration import calibration
 from engine.drill.judging.shapes import Calibration, Report, Row
 
@@ -46,17 +46,11 @@ def sureness(rows: Iterable[Row]) -> list[QWidget]:
 
 def told(found: Calibration) -> list[QWidget]:
     """The score and the curve in numbers."""
-    text = tr(
-        "Brier score {score} of {n}: 0 is always sure and right, 0.25 is half sure of everything."
-    ).format(
-        score=formatting.local(f"{found['brier']:.2f}"),
-        n=trn("{n} answer", "{n} answers", found["answers"]).format(n=found["answers"]),
-    )
     curve = [
         (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
         for point in found["curve"]
     ]
-    return [label(text), table((tr("sure"), tr("right"), tr("answers")), curve, (0, 0, 0))]
+    return [label(formatting.brier(found)), table((tr("sure"), tr("right"), tr("answers")), curve, (0, 0, 0))]
 
 
 def commands(report: Report) -> QWidget | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,10 +12,11 @@ import pytest
 from pytestqt.qtbot import QtBot
 
 from app.classroom import class_files
+from app.classroom.acts import Act
 from app.classroom.code import invitation
 from app.classroom.record import Record
 from app.classroom.seat_log import handed_out
-from app.classroom.shapes import State
+from app.classroom.shapes import Seen, State
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
 from app.views.classroom import StartClass
@@ -78,6 +81,63 @@ def test_a_seat_plays_freezes_and_is_judged_by_the_host(
     seat._heed_limit()
     assert window.session.running
     classes.stop()
+
+
+def test_how_the_seat_is_stands_in_the_status_bar(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    classes.join(host.code, "Eva")
+    qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+    seat = classes.seat
+    assert seat is not None
+    assert window.run_facts.text() == "exam  ·  in the class", "a seed could be rehearsed beside the exam"
+    seat.raise_hand("Why?")
+    seat._hear({"kind": "attention", "looked_at": True, "held": True})
+    assert window.run_facts.text().endswith("in the class  ·  hand raised  ·  looked at  ·  taken over")
+    seat._hear({"kind": "attention", "looked_at": False, "held": False})
+    seat.raise_hand(None)
+    assert window.run_facts.text() == "exam  ·  in the class"
+    classes.stop()
+
+
+def test_a_seat_of_an_exam_can_be_looked_at(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
+    window = hands.window
+    classes = classes_of(window)
+    record = record_of(host)
+    part = record.the_class()
+    record.close()
+    assert part is not None
+    seen = Seen(
+        kind="seen", seat=1, name="Ann", scenario=part.scenario_name, text=part.scenario_text, seed=part.seed,
+        mode=part.mode, tick=3000, acts=[Act(1, 2000, "note here", "", 0)],
+    )  # fmt: skip
+    classes._see(seen)
+    assert hands.drill.tick == 3000
+    classes._see_more({"kind": "seen_more", "seat": 1, "tick": 4000, "acts": []})
+    assert hands.drill.tick == 4000
+
+
+def test_the_window_takes_the_seat_of_the_next_part(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text(
+        'scenario = "planned-failover"\nmode = "practice"\n[[part]]\nkind = "lesson"\n'
+        '[[part]]\nkind = "post"\nmode = "exam"\nseed = 5\n'
+    )
+    window = hands.window
+    classes = classes_of(window)
+    with hosted(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
+        classes.join(host.code, "Ann", True)
+        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+        console = [sys.executable, "-m", "app", "class", "console", "--database", str(host.database)]
+        subprocess.run(console, input="finish\nnext\n", text=True, check=True, stdout=subprocess.DEVNULL)
+        qtbot.waitUntil(
+            lambda: window.session.live is not None and window.session.live.seed == 5, timeout=WAIT_MS
+        )
+        assert hands.drill.mode == "exam"
+        record = record_of(host)
+        (ann,) = record.seats()
+        assert ann.consent
+        record.close()
+        classes.stop()
 
 
 def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:
