@@ -53,17 +53,18 @@ async fn main() -> Result<(), Failed> {
         row.get::<i32, _>(3).unwrap().to_string(),
         row.get::<i64, _>(4).unwrap().to_string(),
         row.get::<Decimal, _>(5).unwrap().to_string(),
-        row.get::<f64, _>(6).unwrap().to_string(),
+        row.get::<Decimal, _>(6).unwrap().to_string(),
         row.get::<f64, _>(7).unwrap().to_string(),
-        row.get::<f32, _>(8).unwrap().to_string(),
-        row.get::<NaiveDate, _>(9).unwrap().to_string(),
+        row.get::<f64, _>(8).unwrap().to_string(),
+        row.get::<f32, _>(9).unwrap().to_string(),
+        row.get::<NaiveDate, _>(10).unwrap().to_string(),
     ];
-    out.extend([10, 11].map(|place| rounded(row.get(place).unwrap())));
-    out.extend([12, 13, 14].map(|place| row.get::<&str, _>(place).unwrap().to_string()));
-    out.push(row.get::<&[u8], _>(15).unwrap().iter().map(|byte| format!("{byte:02X}")).collect());
-    out.push(row.get::<Uuid, _>(16).unwrap().to_string());
-    out.push(row.get::<i32, _>(17).map_or("NULL".to_string(), |value| value.to_string()));
-    out.push(row.get::<&str, _>(18).unwrap_or("NULL").to_string());
+    out.extend([11, 12].map(|place| rounded(row.get(place).unwrap())));
+    out.extend([13, 14, 15].map(|place| row.get::<&str, _>(place).unwrap().to_string()));
+    out.push(row.get::<&[u8], _>(16).unwrap().iter().map(|byte| format!("{byte:02X}")).collect());
+    out.push(row.get::<Uuid, _>(17).unwrap().to_string());
+    out.push(row.get::<i32, _>(18).map_or("NULL".to_string(), |value| value.to_string()));
+    out.push(row.get::<&str, _>(19).unwrap_or("NULL").to_string());
     say("values", out.join("|"));
 
     let rows = session.simple_query("SELECT n FROM big ORDER BY n").await?.into_first_result().await?;

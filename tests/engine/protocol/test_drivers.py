@@ -12,7 +12,7 @@ from engine import simulator
 from engine.drill.authoring.facts import QUANTITIES
 from engine.inputs import InputProblem
 from engine.model import World
-from engine.protocol.drivers import LINUX_TCP_S, command_timeout_s
+from engine.protocol.drivers import DRIVERS, LINUX_TCP_S, command_timeout_s
 from engine.verbs.lines import parse_line
 from tests.engine.worlds import M, P, do, lab
 
@@ -93,7 +93,14 @@ DARK = [
     ("go-mssqldb", False, 5.0, NEVER),
     ("python-tds", True, 5.0, 5.1),
     ("tedious", True, 5.0, NEVER),
+    ("freetds", True, 5.0, NEVER),
 ]
+
+
+def test_each_profile_is_compared_with_what_was_measured_and_says_with_which_version() -> None:
+    for measured in (STOPPED, DARK):
+        assert {driver for driver, *_ in measured} == DRIVERS.keys()
+    assert [name for name, driver in DRIVERS.items() if "measured with " not in driver.source] == []
 
 
 @pytest.mark.parametrize(("driver", "given", "timeout_s", "measured"), DARK)
