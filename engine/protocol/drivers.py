@@ -108,8 +108,8 @@ DRIVERS: Final = {
         title="FreeTDS, jTDS, tiberius",
         given=False,
         told=False,
-        source="nothing about partners found in their sources or documentation; measured with pymssql 2.4 and jTDS 1.3, "
-        "which do not follow what the server tells",
+        source="measured with pymssql 2.4 and jTDS 1.3: what the server tells is not followed; nothing about partners "
+        "found in their sources or documentation",
     ),
 }
 """By the name that a scenario uses; a client without one follows the documented algorithm alone."""

@@ -58,7 +58,7 @@ MOMENTS_OF_3: Final = {
     **OLD_MOMENTS_OF_3, "date": (91, 1), "time": (-154, None), "datetime2": (93, 3), "datetimeoffset": (-155, None),
 }  # fmt: skip
 """Code and code of dates for a caller of ODBC 3 (@ODBCVer). Date and time of 2008 are texts for the procedures that are
-older than they are [DOC: data type support for ODBC date and time improvements]."""
+older than they are [DOC: data type support for date and time]."""
 WIDE: Final = frozenset({"nchar", "nvarchar"})
 KINDS: Final = {"U": "TABLE", "V": "VIEW", "S": "SYSTEM TABLE"}
 

@@ -356,7 +356,9 @@ def _nullif(binder: Binder, node: exp.Expr) -> Kind:
 
 # --- calls -----------------------------------------------------------------------------------------------
 
-DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
+DATE_PART_FIRST: Final = frozenset(
+    {"dateadd", "datediff", "datepart", "datename", "datediff_big", "datetrunc", "date_bucket"}
+)
 
 
 def _call(binder: Binder, node: exp.Expr) -> Kind:

@@ -14,7 +14,7 @@ from engine.tsql.query.bind import bound
 from engine.tsql.query.cost import NO_QUERY, Query
 from engine.tsql.query.cost_tree import cost_of
 from engine.tsql.query.dialect import write
-from engine.tsql.query.infer import is_bare_function
+from engine.tsql.query.infer import DATE_PART_FIRST, is_bare_function
 from engine.tsql.query.names import Names
 from engine.tsql.query.plans import (
     CODE_POINTS,
@@ -231,7 +231,6 @@ def _rewrite_parameter(node: exp.Expr, query: Rewritten) -> exp.Expr:
 NOT_COUNTED: Final = -1
 """In place of the number of arguments where the grammar has seen to it."""
 
-_DATE_PART_FIRST: Final = frozenset({"dateadd", "datediff", "datepart", "datename", "datediff_big"})
 _KNOWN_UDF: Final = frozenset(
     {
         "agent_datetime", "fn_varbintohexstr", "fn_varbintohexsubstring", "fn_hadr_is_primary_replica",
@@ -258,7 +257,7 @@ def _rewrite_call(node: exp.Expr, query: Rewritten) -> exp.Expr:
     ):  # one number for all rows
         query.calls.add((written, 0))
         return exp.Subquery(this=exp.Select(expressions=[_call(name)]))
-    if name in _DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
+    if name in DATE_PART_FIRST and arguments and isinstance(arguments[0], exp.Column):
         arguments[0] = exp.Literal.string(arguments[0].name.lower())
     if not isinstance(node.parent, exp.Dot | exp.Table | exp.Lateral):
         query.calls.add((written, len(arguments)))

@@ -71,8 +71,18 @@ def datalength(value: Scalar, kind: Scalar = "") -> Scalar:
     if isinstance(value, str):
         if value.startswith(MARK):
             return datalength(value, str(date_values.kind_of(value)))
-        return len(value) * (1 if type_ is not None and type_.is_text and type_.name not in WIDE else 2)
+        wide = type_ is None or not type_.is_text or type_.name in WIDE
+        return 2 * units(value) if wide else len(value)
     return 4 if isinstance(value, int) and abs(value) < 2**31 else 8
+
+
+def units(text: str) -> int:
+    """How long a text is: characters beyond U+FFFF count twice, unless a collation says SC [DOC: LEN]."""
+    return len(text) if text.isascii() else len(text.encode("utf-16-le", "surrogatepass")) // 2
+
+
+def _first_unit(text: str) -> int:
+    return int.from_bytes(text[0].encode("utf-16-le", "surrogatepass")[:2], "little")
 
 
 @strict
@@ -349,7 +359,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "isnull": _isnull,
     "iif": lambda condition, yes, no: yes if condition else no,
     "choose": _choose,
-    "len": strict(lambda value: len(value if isinstance(value, bytes) else to_text(value).rstrip(" "))),
+    "len": strict(lambda v: len(v) if isinstance(v, bytes) else units(to_text(v).rstrip(" "))),
     "datalength": datalength,
     "top_percent": _top_percent,
     "recursion": _recursion,
@@ -378,7 +388,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "char": strict(lambda number: chr(whole(number)) if 0 <= whole(number) < 256 else None),
     "nchar": strict(lambda number: chr(whole(number)) if 0 < whole(number) < 0xD800 else None),
     "ascii": strict(lambda value: code_page(to_text(value)[0])[0] if to_text(value) else None),
-    "unicode": strict(lambda value: ord(to_text(value)[0]) if to_text(value) else None),
+    "unicode": strict(lambda value: _first_unit(to_text(value)) if to_text(value) else None),
     "parsename": _parsename,
     "isnumeric": _isnumeric,
     "sql_variant_property": _variant_property,
