@@ -213,8 +213,9 @@ class Debrief(QScrollArea):
         if self._account is None:
             return par.offer(self.account_wanted.emit)
         total = float(report["score"]["total"] or 0.0)
+        asked = {row["name"]: row["choices"] for row in report.get("questions", ())}
         return par.beside_the_best(
-            self._account, total, self._can_retry, self.retry_wanted.emit, self.best_wanted.emit
+            self._account, total, self._can_retry, self.retry_wanted.emit, self.best_wanted.emit, asked
         )
 
     def _failovers(self, report: Report) -> list[QWidget]:

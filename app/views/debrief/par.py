@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -46,8 +46,12 @@ def beside_the_best(
     can_retry: bool,
     retry: Callable[[float], None],
     watch: Callable[[Move], None],
+    asked: Mapping[str, Sequence[str]],
 ) -> list[QWidget]:
-    """The curve, what it says in a sentence, and the costliest acts and waits with what would have been better."""
+    """The curve, what it says in a sentence, and the costliest acts and waits with what would have been better.
+
+    *asked*: question -> its choices.
+    """
     lossy = [move for move in together(account.moves) if move.lost >= LABELS[-1][0]]
     worst = sorted(lossy, key=lambda move: (-move.lost, move.tick))[:SHOWN]
     parts: list[QWidget] = [label(_summary(account, score)), Worth(account)]
@@ -56,9 +60,14 @@ def beside_the_best(
         "lost for good, by an action (dot) or by waiting. Known ways: your run, the reference solution, and what a "
         "search has found."
     )
-    parts.append(muted(said))
+    names = tr(
+        "A blunder loses {blunder} points or more, a mistake {mistake}, an inaccuracy {inaccuracy}. Accuracy is 100 % "
+        "where nothing is lost; it is reckoned as of a game of chess."
+    )
+    least = {name: formatting.plain(points) for points, name in LABELS}
+    parts.append(muted(f"{said} {names.format(**least)}"))
     parts += [
-        _move(move, can_retry, retry, watch)
+        _move(move, can_retry, retry, watch, asked)
         for move in sorted(worst, key=lambda move: (move.tick, move.until))
     ]
     return parts
@@ -115,7 +124,11 @@ def _summary(account: Account, score: float) -> str:
 
 
 def _move(
-    move: Move, can_retry: bool, retry: Callable[[float], None], watch: Callable[[Move], None]
+    move: Move,
+    can_retry: bool,
+    retry: Callable[[float], None],
+    watch: Callable[[Move], None],
+    asked: Mapping[str, Sequence[str]],
 ) -> QWidget:
     box = QWidget()
     side, words = QVBoxLayout(), QVBoxLayout()
@@ -132,10 +145,10 @@ def _move(
     side_box = QWidget()
     side_box.setLayout(side)
     side_box.setFixedWidth(max(round(box.fontMetrics().height() * 5.2), side.sizeHint().width()))
-    words.addWidget(label(_told(move), 1.0, bold=True))
+    words.addWidget(label(_told(move, asked), 1.0, bold=True))
     if move.best:
         words.addWidget(label(tr("The best from here:")))
-        words.addWidget(code("\n".join(_step(item) for item in move.best[:STEPS_SHOWN])))
+        words.addWidget(code("\n".join(_step(item, asked) for item in move.best[:STEPS_SHOWN])))
         if len(move.best) > STEPS_SHOWN:
             words.addWidget(muted(tr("… and {count} more.").format(count=len(move.best) - STEPS_SHOWN)))
     else:
@@ -150,17 +163,31 @@ def _move(
     return box
 
 
-def _told(move: Move) -> str:
+def _told(move: Move, asked: Mapping[str, Sequence[str]]) -> str:
     if move.line != WAITING:
-        return f"{moment(move.tick)}  {_short(move.line)}"
+        return f"{moment(move.tick)}  {_short(_worded(move.line, asked))}"
     return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))
 
 
 LINE_LENGTH_MAX: Final = 110
 
 
-def _step(item: Input) -> str:
-    return f"{moment(item.tick):>8}  {_short(item.words)}"
+def _step(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
+    return f"{moment(item.tick):>8}  {_short(_worded(item.words, asked))}"
+
+
+def _worded(line: str, asked: Mapping[str, Sequence[str]]) -> str:
+    """An input line as people say it: an answer by what it says, a batch before its server."""
+    verb, _, rest = line.partition(" ")
+    if verb == "answer":
+        name, number, *_ = (*rest.split(), "", "")
+        choices = asked.get(name, ())
+        if number.isdecimal() and 0 < int(number) <= len(choices):
+            return tr("answer: {choice}").format(choice=choices[int(number) - 1])
+    if verb == "sql":
+        server, _, batch = rest.partition(" ")
+        return tr("{batch} on {server}").format(batch=" ".join(batch.split()), server=server.partition("#")[0])
+    return line
 
 
 def _short(line: str) -> str:

@@ -135,9 +135,11 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot, page: Debrief, report: R
     """What the curve says, the costliest acts and waits first in time, and the ways to the best."""
     act = Input(1000, "power-off", ("SERVER_B",))
     late = Input(5000, "power-on", ("SERVER_A",))
+    said_so = Input(4000, "answer", ("whose-word", "2"))
+    batch = Input(4500, "sql", ("SERVER_B", "SELECT\n  1"))
     moves = (
         Move(0, 1000, WAITING, 100.0, 100.0, "best"),
-        Move(1000, 1000, act.words, 100.0, 80.0, "blunder", (late,)),
+        Move(1000, 1000, act.words, 100.0, 80.0, "blunder", (said_so, batch, late)),
         Move(1000, 2000, WAITING, 80.0, 78.0, "good", (act, late), 1),
         Move(2000, 3000, WAITING, 78.0, 75.5, "good", (act, late), 1),
         Move(3000, 9000, WAITING, 75.5, 75.5, "best"),
@@ -147,7 +149,8 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot, page: Debrief, report: R
     assert worth.accessibleDescription().count("points") == 4
     assert [(move.until, move.lost) for move in together(moves)][-1] == (9000, 4.5)
     watched: list[Move] = []
-    parts = beside_the_best(Account(moves, 60.0, 3000), 75.5, True, lambda _: None, watched.append)
+    asked = {"whose-word": ["Mine.", "The witness's."]}
+    parts = beside_the_best(Account(moves, 60.0, 3000), 75.5, True, lambda _: None, watched.append, asked)
     for part in parts:
         qtbot.addWidget(part)
     said = "\n".join(
@@ -158,6 +161,8 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot, page: Debrief, report: R
     )
     assert "100 points could be reached at the start, 75.5 were. Accuracy 60 %." in said
     assert "until 0:30.0" in said
+    assert "0:40.0  answer: The witness's.\n  0:45.0  SELECT 1 on SERVER_B" in said
+    assert "A blunder loses 15 points or more, a mistake 10, an inaccuracy 5." in said
     assert said.index("power-off SERVER_B") < said.index("1:30.0  waiting")
     look = [b for part in parts for b in part.findChildren(QPushButton) if b.text().startswith("Watch")]
     qtbot.mouseClick(look[1], Qt.MouseButton.LeftButton)
