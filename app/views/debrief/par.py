@@ -186,7 +186,9 @@ def _worded(line: str, asked: Mapping[str, Sequence[str]]) -> str:
             return tr("answer: {choice}").format(choice=choices[int(number) - 1])
     if verb == "sql":
         server, _, batch = rest.partition(" ")
-        return tr("{batch} on {server}").format(batch=" ".join(batch.split()), server=server.partition("#")[0])
+        return tr("{batch} on {server}").format(
+            batch=" ".join(batch.split()), server=server.partition("#")[0]
+        )
     return line
 
 

@@ -25,11 +25,13 @@ from app.views.planner import export
 from app.views.planner.cell import COUNTERS, MODES
 from app.views.planner.controls import Controls
 from app.views.planner.curves import AXES, Curves, Sweeps, is_measured
+from app.views.planner.failover_times import FailoverTimes
 from app.views.planner.findings import Findings
 from app.widgets.bars import hang
 from app.words import formatting
 from app.words.language import tr
 from app.words.sentences import said
+from engine.drill.judging.failover_times import CAUSES, scenario_of
 from engine.planning import (
     BANDWIDTH_MBPS,
     RTT_MS,
@@ -180,6 +182,17 @@ class Planner(QWidget):
         super().closeEvent(event)
         self.closed.emit()
 
+    def show_times(self) -> FailoverTimes | None:
+        """How long failovers take with this plan, in a window of its own."""
+        if self.plan is None or scenario_of(self.plan, CAUSES[0]) is None:
+            self._status.setText(
+                tr("Only safety FULL fails over by itself, and only a workload of the papers can be played.")
+            )
+            return None
+        found = FailoverTimes(self.plan, self)
+        found.show()
+        return found
+
     # --- taking along ---------------------------------------------------------------------------------------
 
     def table(self) -> list[list[str]]:
@@ -274,6 +287,9 @@ class Planner(QWidget):
         hang(self._counter_menu, choose)
         bar.addWidget(choose)
         bar.addWidget(self._status, 1)
+        self.times = QPushButton(tr("Failover times…"))
+        self.times.clicked.connect(self.show_times)
+        bar.addWidget(self.times)
         for text, do in (
             (tr("Copy table"), self.copy),
             (

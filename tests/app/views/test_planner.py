@@ -17,6 +17,7 @@ from app.views.planner.controls import OWN
 from app.views.planner.log_slider import FigureBox, LogSlider
 from app.widgets import theme
 from app.words import language
+from engine.drill.judging.failover_times import CAUSES
 from engine.flow import Mode
 from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
 
@@ -350,3 +351,28 @@ def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
         widget.setFont(font)
     assert field.width() > 1.5 * before[0]
     assert planner._left.width() > 1.5 * before[1]
+
+
+def test_how_often_a_failover_is_quick_enough(
+    planner: Planner, qtbot: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.views.planner.failover_times.RUNS", 2)
+    times = planner.show_times()
+    assert times is not None
+    qtbot.addWidget(times)
+    qtbot.waitUntil(lambda: times.over)
+    assert list(times.downtimes) == list(CAUSES)
+    times.limit.setValue(5.0)
+    assert times.cells.count("2 of 2") == 2, (
+        "a service shuts down first, and who hangs is noticed after ten s"
+    )
+    times.limit.setValue(20.0)
+    assert times.cells.count("2 of 2") == 4
+    assert "server hangs: 2 of 2" in times.chart.accessibleDescription()
+
+
+def test_only_what_fails_over_by_itself_is_asked_for_its_times(planner: Planner) -> None:
+    planner.controls.choose_safety(Mode.OFF)
+    settle(planner)
+    assert planner.show_times() is None
+    assert "Only safety FULL" in planner.status

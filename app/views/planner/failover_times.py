@@ -1,0 +1,251 @@
+"""How often is a failover quick enough on this link? Many runs of the planned world for each cause, as a picture."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from PySide6.QtCore import QPointF, QRectF, QSize, Qt, QTimer
+from PySide6.QtGui import QCloseEvent, QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
+from PySide6.QtWidgets import (
+    QDialog,
+    QGridLayout,
+    QHBoxLayout,
+    QLabel,
+    QProgressBar,
+    QSizePolicy,
+    QVBoxLayout,
+    QWidget,
+)
+
+from app.views.planner.log_slider import FigureBox
+from app.widgets import theme
+from app.words import formatting
+from app.words.language import mark, tr
+from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
+from engine.drill.judging.sweep import Outcome, confident, percentile
+from engine.drill.time.slices import Slices
+from engine.planning import Plan
+
+RUNS: Final = 100
+"""Of each cause. Assumed: then a share is known to within 10 of 100."""
+
+NAMES: Final = {
+    "power-off": mark("power lost"),
+    "stop-service": mark("service stopped"),
+    "hang": mark("server hangs"),
+    "pull-cable": mark("network cable pulled"),
+}
+"""What happens to the principal."""
+
+LIMIT_S: Final = 10.0
+"""Asked at first: the partner timeout that is usual."""
+
+SHOWN_S: Final = 60.0
+"""The picture ends here at the latest; what takes longer is told in figures."""
+
+
+class FailoverTimes(QDialog):
+    """Asks and answers for one plan; the runs are played between two frames."""
+
+    def __init__(self, plan: Plan, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self.setWindowTitle(tr("Failover times"))
+        self.setAttribute(Qt.WidgetAttribute.WA_DeleteOnClose)
+        self.downtimes: dict[str, list[float]] = {}
+        """Cause -> seconds without service of each run, in order."""
+        self.limit = FigureBox()
+        self.limit.setDecimals(1)
+        self.limit.setRange(0.5, SHOWN_S)
+        self.limit.setSuffix(" s")
+        self.limit.setValue(LIMIT_S)
+        self.limit.setAccessibleName(tr("Longest time without service"))
+        self.limit.valueChanged.connect(self._show)
+        self.chart = Shares()
+        self._bar = QProgressBar()
+        self._bar.setTextVisible(False)
+        self._rows = QGridLayout()
+        self._lay_out(plan)
+        self._left = [(cause, each) for cause in CAUSES if (each := scenario_of(plan, cause)) is not None]
+        self._work: Slices[list[Outcome]] | None = None
+        self._timer = QTimer(self)
+        self._timer.setInterval(0)
+        self._timer.timeout.connect(self._on_timer)
+        self._timer.start()
+
+    @property
+    def over(self) -> bool:
+        return not self._timer.isActive()
+
+    @property
+    def cells(self) -> list[str]:
+        """All that the table says, for tests."""
+        items = filter(None, (self._rows.itemAt(place) for place in range(self._rows.count())))
+        return [label.text() for item in items if isinstance(label := item.widget(), QLabel)]
+
+    def closeEvent(self, event: QCloseEvent) -> None:
+        self._timer.stop()
+        super().closeEvent(event)
+
+    def _on_timer(self) -> None:
+        """One run more."""
+        if not self._left:
+            self._timer.stop()
+            self._bar.hide()
+            return
+        cause, scenario = self._left[0]
+        if self._work is None:
+            self._work = failover_times(scenario, RUNS)
+        try:
+            share = next(self._work)
+        except StopIteration as end:
+            self._left.pop(0)
+            self._work = None
+            self.downtimes[cause] = sorted(each.downtime_s for each in end.value)
+            self._show()
+        else:
+            self._bar.setValue(round(100 * (len(self.downtimes) + share) / len(CAUSES)))
+
+    def _show(self) -> None:
+        limit_s = self.limit.value()
+        self.chart.show_times(self.downtimes, limit_s)
+        while (item := self._rows.takeAt(0)) is not None:
+            if (old := item.widget()) is not None:
+                old.deleteLater()
+        within = tr("back within {seconds}").format(seconds=formatting.seconds(limit_s, 1))
+        head = (
+            "",
+            tr("At the principal"),
+            within,
+            tr("likely (95 %)"),
+            tr("half within"),
+            tr("95 of 100 within"),
+        )
+        rows = [head, *(_row(cause, times, limit_s) for cause, times in self.downtimes.items())]
+        for number, row in enumerate(rows):
+            for column, text in enumerate(row):
+                label = QLabel(text)
+                label.setProperty("muted", "true" if number == 0 else "false")
+                if column == 0 and number:
+                    label.setStyleSheet(f"color: {self._colour(number - 1)}")
+                self._rows.addWidget(label, number, column)
+
+    def _colour(self, number: int) -> str:
+        return theme.tokens(self.palette()).series[number].name()
+
+    def _lay_out(self, plan: Plan) -> None:
+        column = QVBoxLayout(self)
+        column.setSpacing(10)
+        asked = QHBoxLayout()
+        asked.addWidget(QLabel(tr("How often is the database back within")))
+        asked.addWidget(self.limit)
+        asked.addWidget(QLabel(tr("of a failure?")))
+        asked.addStretch()
+        column.addLayout(asked)
+        said = tr(
+            "{runs} runs for each cause on the planned link ({rtt} ms, {bandwidth} Mbps), with safety FULL and a "
+            "witness beside the mirror. Counted from the failure to the database being online on the other server."
+        ).format(
+            runs=RUNS,
+            rtt=formatting.significant(plan.rtt_ms),
+            bandwidth=formatting.significant(plan.bandwidth_mbps),
+        )
+        words = QLabel(said)
+        words.setWordWrap(True)
+        words.setProperty("muted", "true")
+        column.addWidget(words)
+        column.addWidget(self.chart, 1)
+        column.addWidget(self._bar)
+        self._rows.setHorizontalSpacing(18)
+        self._rows.setColumnStretch(1, 1)
+        column.addLayout(self._rows)
+
+
+def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
+    hits = len([each for each in times if each <= limit_s])
+    low, high = confident(hits, len(times))
+    return (
+        "━",
+        tr(NAMES[cause]),
+        tr("{hits} of {runs}").format(hits=hits, runs=len(times)),
+        f"{100 * low:.0f}–{100 * high:.0f} %",
+        formatting.seconds(percentile(times, 50)),
+        formatting.seconds(percentile(times, 95)),
+    )
+
+
+class Shares(QWidget):
+    """For each cause the share of runs in which service was back by then."""
+
+    def __init__(self, parent: QWidget | None = None) -> None:
+        super().__init__(parent)
+        self._times: Mapping[str, Sequence[float]] = {}
+        self._limit_s = LIMIT_S
+        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Expanding)
+        self.setAccessibleName(tr("Share of runs that are back by then"))
+
+    def sizeHint(self) -> QSize:
+        unit = self.fontMetrics().height()
+        return QSize(46 * unit, 18 * unit)
+
+    def minimumSizeHint(self) -> QSize:
+        return self.sizeHint() / 2
+
+    def show_times(self, times: Mapping[str, Sequence[float]], limit_s: float) -> None:
+        self._times, self._limit_s = times, limit_s
+        said = tr("{cause}: {hits} of {runs}")
+        self.setAccessibleDescription(
+            "; ".join(
+                said.format(
+                    cause=tr(NAMES[cause]), hits=len([t for t in each if t <= limit_s]), runs=len(each)
+                )
+                for cause, each in times.items()
+            )
+        )
+        self.update()
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setFont(theme.sized(self.font(), 0.85))
+        metrics = QFontMetricsF(painter.font())
+        line = metrics.height()
+        left = metrics.horizontalAdvance("100 %") + 8
+        box = QRectF(left, line * 1.4, self.width() - left - line, self.height() - line * 3.0)
+        slowest = max((each[-1] for each in self._times.values()), default=0.0)
+        end_s = min(SHOWN_S, 5.0 * (int(max(slowest, self._limit_s) / 5.0) + 1))
+
+        def at(seconds: float, share: float) -> QPointF:
+            return QPointF(
+                box.left() + box.width() * min(1.0, seconds / end_s), box.bottom() - box.height() * share
+            )
+
+        self._paint_axes(painter, box, line, end_s)
+        colours = theme.tokens(self.palette())
+        for number, times in enumerate(self._times.values()):
+            painter.setPen(QPen(colours.series[number], 2.0))
+            points, share = [at(0.0, 0.0)], 0.0
+            for place, seconds in enumerate(times, start=1):
+                if seconds > end_s:
+                    break
+                points += [at(seconds, share), at(seconds, share := place / len(times))]
+            painter.drawPolyline(QPolygonF([*points, at(end_s, share)]))
+        painter.setPen(QPen(colours.text, 1.2, Qt.PenStyle.DashLine))
+        painter.drawLine(at(self._limit_s, 0.0), at(self._limit_s, 1.0))
+
+    def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end_s: float) -> None:
+        colours = theme.tokens(self.palette())
+        for percent in (0, 25, 50, 75, 100):
+            y = box.bottom() - box.height() * percent / 100.0
+            painter.setPen(QPen(colours.border, 1.0))
+            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
+            painter.setPen(colours.muted)
+            where = QRectF(0.0, y - line / 2, box.left() - 6, line)
+            painter.drawText(
+                where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{percent} %"
+            )
+        every = 5.0 if end_s <= 30.0 else 10.0
+        for number in range(int(end_s / every) + 1):
+            x = box.left() + box.width() * number * every / end_s
+            below = QRectF(x - 4 * line, box.bottom() + line * 0.3, 8 * line, line)
+            painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, formatting.seconds(number * every, 0))

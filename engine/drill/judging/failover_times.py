@@ -1,0 +1,113 @@
+"""How long failovers take on a planned link: the same failure in many runs of a world that is built as planned."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.sweep import Outcome, outcome
+from engine.drill.time.slices import Slices
+from engine.flow import Mode
+from engine.flow.sites import SITES, WORKLOADS
+from engine.planning import Plan
+
+CAUSES: Final = ("power-off", "stop-service", "hang", "pull-cable")
+"""What may happen to the principal."""
+
+LENGTH_S: Final = 180
+"""Of a run, in which the failure comes between 20 and 40 s. Assumed: longer than any automatic failover takes."""
+
+TEMPLATE: Final = """
+title = "Failover on a planned link"
+summary = "The principal fails, and the mirror takes over."
+level = "expert"
+minutes = 3
+seed = 1
+length = "{length}s"
+brief = "Nobody does anything."
+
+[[server]]
+name = "PRINCIPAL"
+site = "{site}"
+version = {version}
+endpoint.encryption = "{encryption}"
+
+[[server]]
+name = "MIRROR"
+site = "{site}"
+version = {version}
+endpoint.encryption = "{encryption}"
+
+[[server]]
+name = "WITNESS"
+site = "{site}"
+version = {version}
+endpoint.encryption = "{encryption}"
+
+[[link]]
+ends = ["PRINCIPAL", "MIRROR"]
+rtt_ms = {rtt_ms!r}
+bandwidth_mbps = {bandwidth_mbps!r}
+loss = {loss!r}
+
+[[link]]
+ends = ["PRINCIPAL", "WITNESS"]
+rtt_ms = {rtt_ms!r}
+bandwidth_mbps = {bandwidth_mbps!r}
+loss = {loss!r}
+
+[[database]]
+name = "Planned"
+workload = "{workload}"
+scale = {scale!r}
+compression_ratio = {compression_ratio!r}
+
+[[session]]
+database = "Planned"
+principal = "PRINCIPAL"
+mirror = "MIRROR"
+witness = "WITNESS"
+
+[[client]]
+name = "APP"
+databases = ["Planned"]
+data_source = "PRINCIPAL"
+failover_partner = "MIRROR"
+
+[[timeline]]
+between = ["20s", "40s"]
+do = "{cause} PRINCIPAL"
+"""
+"""The witness stands beside the mirror: the other way round it would fail with the principal's site."""
+
+
+def scenario_of(plan: Plan, cause: str) -> Scenario | None:
+    """A world as *plan* has it, in which one of CAUSES happens; None: by itself nothing takes over there, or it is a
+    workload of one's own, of which only the rates are known."""
+    site = next((name for name, each in SITES.items() if each == plan.site), None)
+    if plan.safety is not Mode.FULL or site is None or WORKLOADS.get(plan.workload.name) != plan.workload:
+        return None
+    text = TEMPLATE.format(
+        length=LENGTH_S,
+        site=site,
+        version=plan.version,
+        encryption="REQUIRED" if plan.encryption else "DISABLED",
+        rtt_ms=plan.rtt_ms,
+        bandwidth_mbps=plan.bandwidth_mbps,
+        loss=plan.loss,
+        workload=plan.workload.name,
+        scale=plan.scale,
+        compression_ratio=plan.compression_ratio,
+        cause=cause,
+    )
+    return load_scenario(text, "planned.toml")
+
+
+def failover_times(scenario: Scenario, runs: int) -> Slices[list[Outcome]]:
+    """*runs* of *scenario* that nobody touches, with seeds from 1 on; a slice is a run."""
+    found: list[Outcome] = []
+    for seed in range(1, runs + 1):
+        found.append(outcome(scenario, "idle", seed))
+        yield len(found) / runs
+    return found

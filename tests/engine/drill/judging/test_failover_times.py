@@ -1,0 +1,40 @@
+"""The planned world fails over as planned, and only where something takes over by itself."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
+from engine.flow import Mode
+from engine.planning import Plan
+from engine.stepwise import at_once
+
+
+@pytest.mark.parametrize("cause", CAUSES)
+def test_every_cause_ends_in_a_failover(cause: str) -> None:
+    scenario = scenario_of(Plan(), cause)
+    assert scenario is not None
+    (found,) = at_once(failover_times(scenario, 1))
+    assert not found.problem
+    assert found.failover_s is not None
+    assert found.downtime_s is not None
+    unnoticed_s = found.downtime_s - found.failover_s
+    assert 0.0 <= unnoticed_s < found.downtime_s < 20.0
+    assert (unnoticed_s > 9.0) == (cause == "hang"), "which only the partner timeout notices"
+
+
+def test_the_link_of_the_plan_is_that_of_the_world() -> None:
+    scenario = scenario_of(Plan(rtt_ms=60.0, bandwidth_mbps=50.0, loss=0.01, version=2012), CAUSES[0])
+    assert scenario is not None
+    for link in scenario.links:
+        assert (link.rtt_ms, link.bandwidth_mbps, link.loss) == (60.0, 50.0, 0.01)
+    assert {server.version for server in scenario.servers} == {2012}
+
+
+def test_nothing_takes_over_by_itself_without_safety_full() -> None:
+    plan = Plan()
+    assert scenario_of(replace(plan, safety=Mode.OFF), CAUSES[0]) is None
+    own = replace(plan.workload, name="own")
+    assert scenario_of(replace(plan, workload=own), CAUSES[0]) is None
