@@ -147,15 +147,17 @@ class Search:
         return [heapq.heappop(self._open[length])[2] for length in lengths if self._open[length]]
 
     def _take(self, plan: Plan, trial: Trial) -> bool:
-        """Count a trial at a decision of *plan*, if its state is new."""
+        """Count a trial at a decision of *plan*, if its state is new; whether a plan was played."""
         if trial.state in self._known:
             return False
         self._known.add(trial.state)
-        self.nodes += 1
         assert self.best is not None, "doing nothing is a plan"
         if trial.one_more and plan.score == self.best.score:
             self.tried += 1
-            self.blunders += trial.plan.score <= plan.score - BLUNDER
+            self.blunders += trial.plan is not None and trial.plan.score <= plan.score - BLUNDER
+        if trial.plan is None:
+            return False
+        self.nodes += 1
         self._keep(trial.plan)
         return True
 

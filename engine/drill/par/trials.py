@@ -16,6 +16,7 @@ from engine.drill.par.causes import Causes
 from engine.drill.par.lean import Lean, what_matters
 from engine.drill.par.offers import offers, vocabulary
 from engine.drill.par.sight import blind, free, second_after, seen, too_early
+from engine.drill.par.vain import in_vain
 from engine.drill.running.solution import default_end
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
@@ -85,7 +86,8 @@ class Trial:
     """16 bytes that are equal for trials with the same state there and the same rest of acts: they come to the same."""
     one_more: bool
     """It has one act more than the plan of the decision, and is the same otherwise."""
-    plan: Plan
+    plan: Plan | None
+    """None: the act was in vain, so that the plan of the decision is worth as much at least."""
 
 
 @dataclass(slots=True)
@@ -127,7 +129,8 @@ class Trials:
             if state.digest() in known:
                 continue
             one_more = inserted is not None and len(rest) == len(left)
-            yield Trial(state.digest(), one_more, self.play(drill, rest, rules))
+            vain = one_more and self._causes is None and in_vain(run, drill)
+            yield Trial(state.digest(), one_more, None if vain else self.play(drill, rest, rules))
 
     def taken_to(self, decision: Decision) -> tuple[Lean, list[Input]]:
         """The run of a plan at a decision point, and its acts that are still to come."""

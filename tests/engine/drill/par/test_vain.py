@@ -1,0 +1,79 @@
+"""Acts in vain are not played: their plans are worth no more than without them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.par.lean import Lean
+from engine.drill.par.offers import offers
+from engine.drill.par.trials import Rules, Trials, tried
+from engine.drill.par.vain import in_vain
+from engine.inputs import Input
+from engine.model import ticks
+from tests.engine.drill import texts
+
+FEW = ("witness-lost",)
+MORE = (
+    "automatic-failover",
+    "split-brain",
+    "log-compression",
+    "ag-not-ready",
+    "ag-planned-move",
+    "fci-primary-replica",
+)
+
+
+def _shipped(name: str) -> Scenario:
+    file = Path(f"scenarios/{name}.toml")
+    return load_scenario(file.read_text(encoding="utf-8"), file.name)
+
+
+def _done(run: Lean, line: str) -> Lean | None:
+    verb, _, rest = line.partition(" ")
+    drill = run.fork()
+    return drill if tried(drill, Input(run.tick, verb, (rest,))) else None
+
+
+@pytest.mark.parametrize("name", [*FEW, *(pytest.param(name, marks=pytest.mark.slow) for name in MORE)])
+def test_what_was_in_vain_is_worth_no_more(name: str) -> None:
+    trials, rules = Trials(_shipped(name), 1), Rules()
+    idle = trials.play(trials.begun.fork(), (), rules)
+    run, vain, useful = trials.begun.fork(), 0, 0
+    for point in idle.points[::2]:
+        run.advance_to(point)
+        for line in offers(run, ()):
+            drill = _done(run, line)
+            if drill is None:
+                continue
+            useful += not in_vain(run, drill)
+            if in_vain(run, drill):
+                vain += 1
+                assert trials.play(drill, (), rules).score <= idle.score, (point, line)
+    assert useful
+    assert vain
+
+
+@pytest.mark.parametrize(
+    ("line", "goal", "vain"),
+    [
+        ("sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME", "Sales serves", True),
+        ("sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME", 'tried "SET PARTNER RESUME"', False),
+        ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "Sales serves", True),
+        ("sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER", "error 1470 on SERVER_B", False),
+        ("sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND", "Sales serves", False),
+        ("sql SERVER_A ALTER DATABASE Sales SET PARTNER TIMEOUT 20", "Sales serves", False),
+        ("sql SERVER_A SELECT 1", "Sales serves", False),
+        ("sql SERVER_A BEGIN TRANSACTION", "Sales serves", False),
+        ("power-off SERVER_W", "Sales serves", False),
+    ],
+)
+def test_what_is_in_vain(line: str, goal: str, vain: bool) -> None:
+    """SERVER_A is the principal of a session that is well."""
+    run = Lean(texts.small(('when = "Sales serves on SERVER_B"', f"when = '{goal}'")), 1)
+    run.advance_to(ticks(5.0))
+    drill = _done(run, line)
+    assert drill is not None
+    assert in_vain(run, drill) is vain
