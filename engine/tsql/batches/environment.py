@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Final
 
@@ -13,8 +14,8 @@ from engine.tsql.batches import column_functions, locks, properties, stored_mess
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import CONSOLE
 from engine.tsql.batches.objects import schemas
-from engine.tsql.catalog import availability, host, security
-from engine.tsql.language.permissions import PERMISSIONS
+from engine.tsql.catalog import availability, folders, host, security
+from engine.tsql.language.permissions import ON_OBJECT, PERMISSIONS
 from engine.tsql.scalars.date_values import Culture
 from engine.tsql.scalars.functions import format_message
 from engine.tsql.scalars.settings import context_info, settings_of
@@ -213,9 +214,23 @@ def _is_role_member(context: Context, role: Scalar, login: Scalar = None) -> Sca
     return int(to_text(role).lower() in SERVER_ROLES) if fixed and known else None
 
 
+def _file_found(context: Context, path: Scalar) -> Scalar:
+    """The row of sys.dm_os_file_exists, as reshape.py unpacks it."""
+    return json.dumps([folders.exists(context, to_text(path))] if path is not None else [])
+
+
+def _object_permissions(context: Context, name: Scalar) -> Scalar:
+    """The rows of fn_my_permissions of an object: every login is sysadmin here. [DOC: sys.fn_my_permissions]"""
+    number = _object_id(context, name) if name is not None else None
+    rows = [(to_text(name), "", permission) for permission in ON_OBJECT] if number is not None else []
+    return json.dumps(rows)
+
+
 CONTEXT_FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     **column_functions.FUNCTIONS,
     **properties.FUNCTIONS,
+    "file_found": _file_found,
+    "object_permissions": _object_permissions,
     "getdate": lambda context: context.now(),
     "sysdatetime": lambda context: context.now(),
     "current_timestamp": lambda context: context.now(),

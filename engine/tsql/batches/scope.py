@@ -94,7 +94,17 @@ class Scope:
         self.read = None
         self.code = compiling.result()
         self.units = _units(self.code)
+        self._declare()
         return cost
+
+    def _declare(self) -> None:
+        """A variable is there, NULL, also where its DECLARE is never passed [DOC: DECLARE @local_variable]."""
+        for instruction in self.code:
+            action = instruction.action
+            if isinstance(action, Do) and isinstance(action.statement, s.Declare):
+                for item in action.statement.variables:
+                    if item.type not in ("table", "cursor"):
+                        self.variables.setdefault(item.name, Declared(item.type))
 
     def frozen(self) -> Frame:
         return Frame(

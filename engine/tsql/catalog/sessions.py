@@ -188,6 +188,10 @@ def application_requests(context: Context) -> Iterable[Record]:
         }
 
 
+SESSION_PAGES: Final = 4
+"""Of 8 KB, that a session holds in memory. Assumed."""
+
+
 def _sessions(context: Context) -> Iterable[Record]:
     for spid, status, _, _ in SYSTEM:
         yield {
@@ -196,6 +200,7 @@ def _sessions(context: Context) -> Iterable[Record]:
             "login_name": "sa",
             "status": status,
             "is_user_process": 0,
+            "memory_usage": 0,
             "context_info": b"",
         }
     databases = _database_ids(context)
@@ -216,6 +221,7 @@ def _sessions(context: Context) -> Iterable[Record]:
             "is_user_process": 1,
             "database_id": databases[one.database],
             "open_transaction_count": one.transactions,
+            "memory_usage": SESSION_PAGES,
             "row_count": one.rowcount,
             **options_shown(one.options),
         }
@@ -259,6 +265,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "login_time": context.now(context.server.started_tick),
             "hostname": "",
             "program_name": "",
+            "memusage": 0,
             "context_info": bytes(settings.CONTEXT_BYTES),
         }
     databases, waits = _database_ids(context), locks.waits(context)
@@ -285,6 +292,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "program_name": one.program.ljust(128),
             "hostprocess": str(4000 + one.spid).ljust(10),
             "open_tran": one.transactions,
+            "memusage": SESSION_PAGES,
             "sql_handle": sql_handle(one.spid),
             "context_info": settings.context_info(one.options) or bytes(settings.CONTEXT_BYTES),
         }

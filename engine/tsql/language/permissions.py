@@ -66,6 +66,13 @@ _SERVER_SINCE: Final = {
 """Permissions on the server that a version has brought [DOC: sys.server_permissions]."""
 
 
+ON_OBJECT: Final = (
+    "SELECT", "UPDATE", "REFERENCES", "INSERT", "DELETE", "VIEW CHANGE TRACKING", "VIEW DEFINITION", "ALTER",
+    "TAKE OWNERSHIP", "CONTROL",
+)  # fmt: skip
+"""Permissions on a table or view, without those on its columns [DOC: permissions]."""
+
+
 def on_server(version: int) -> tuple[str, ...]:
     """Permissions on the server that *version* has."""
     later = {name for since, names in _SERVER_SINCE.items() if since > version for name in names}

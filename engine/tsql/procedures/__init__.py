@@ -17,6 +17,7 @@ from engine.tsql.procedures import (
     accounts,
     alerts,
     first_result,
+    folders,
     information,
     jobs,
     mail,
@@ -203,6 +204,7 @@ PROCEDURES: Final[Procedures] = {
     **alerts.PROCEDURES,
     **object_help.PROCEDURES,
     **first_result.PROCEDURES,
+    **folders.PROCEDURES,
     **information.PROCEDURES,
     **rename.PROCEDURES,
     **jobs.PROCEDURES,
@@ -242,7 +244,7 @@ sp_msforeachtable sp_oacreate sp_oadestroy sp_oageterrorinfo sp_oagetproperty sp
 sp_procoption sp_purge_jobhistory sp_recompile sp_refreshview sp_releaseapplock sp_resetstatus sp_send_dbmail
 sp_set_session_context sp_setnetname sp_spaceused sp_trace_create sp_trace_setevent sp_trace_setfilter
 sp_trace_setstatus sp_unprepare sp_updatestats sp_validatelogins sp_xml_preparedocument sp_xml_removedocument
-sysmail_add_account_sp sysmail_add_profile_sp xp_cmdshell xp_create_subdir xp_delete_file xp_dirtree xp_fileexist
+sysmail_add_account_sp sysmail_add_profile_sp xp_cmdshell xp_delete_file
 xp_getnetname xp_instance_regread xp_instance_regwrite xp_logevent xp_loginconfig xp_logininfo xp_regread xp_regwrite
 sp_describe_undeclared_parameters sp_describe_parameter_encryption sp_tablecollations_100 sp_cursorunprepare
 sp_cursorprepare sp_cursorprepexec sp_cursorexecute sp_cursorfetch sp_cursorclose sp_cursoroption sp_cursor
@@ -255,7 +257,7 @@ sp_syspolicy_purge_history sp_maintplan_delete_log sp_get_query_template sp_inva
 sp_addextendedproc sp_table_validation sp_redirect_publisher sp_delete_proxy sp_help_proxy sp_enum_login_for_proxy
 sp_clean_db_free_space sp_clean_db_file_free_space sp_cleanmergelogfiles sp_configure_peerconflictdetection
 sp_xp_cmdshell_proxy_account sp_special_columns_rowset sp_statistics_rowset sp_helpdistributor
-sp_helpreplicationdboption xp_qv xp_servicecontrol xp_sprintf xp_sqlmaint xp_subdirs
+sp_helpreplicationdboption xp_qv xp_servicecontrol xp_sprintf xp_sqlmaint
 """
 KNOWN: Final = frozenset(_KNOWN.split())
 SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))

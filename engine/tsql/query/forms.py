@@ -36,11 +36,13 @@ def behind_brackets(tokens: Sequence[Token], place: int) -> int:
 
 
 def calls(tokens: Sequence[Token]) -> dict[int, str]:
-    """Numbers of tokens and what stands for them: PARSE (a AS type USING culture) and NEXT VALUE FOR as calls."""
+    """Numbers of tokens and what stands for them: PARSE (a AS type USING culture), NEXT VALUE FOR … as calls."""
     found = _escapes(tokens) | _hints_of_query(tokens) | _national_aliases(tokens) | _first_from(tokens)
     for place, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
             found |= _parse(tokens, place + 1, behind_brackets(tokens, place + 1) - 1)
+        elif token.upper == "REPLACE" and place not in found and tokens[place + 1].is_op("("):
+            found |= _nested(tokens, place)
         elif (
             token.upper == "NEXT" and tokens[place + 1].upper == "VALUE" and tokens[place + 2].upper == "FOR"
         ):
@@ -49,6 +51,25 @@ def calls(tokens: Sequence[Token]) -> dict[int, str]:
                 end += 2
             name = "".join(part.text for part in tokens[place + 3 : end])
             found |= {**dict.fromkeys(range(place, end), ""), place: f"next_value_for({_text(name)})"}
+    return found
+
+
+NESTED_MIN, NESTED_AT_ONCE = 12, 45
+"""How deep REPLACE stands in REPLACE before they are one call, and how many of them: a call has 100 arguments."""
+
+
+def _nested(tokens: Sequence[Token], place: int) -> dict[int, str]:
+    """REPLACE(REPLACE(x, a, b), c, d) as REPLACE_EACH(x, a, b, c, d): scripts go deeper than Python reads."""
+    found: dict[int, str] = {}
+    levels: list[int] = []
+    while tokens[place].upper == "REPLACE" and tokens[place + 1].is_op("("):
+        levels.append(place)
+        place += 2
+    for depth, at in enumerate(levels if len(levels) >= NESTED_MIN else ()):
+        if depth % NESTED_AT_ONCE == 0:
+            found[at] = "REPLACE_EACH"
+        else:
+            found |= {at: "", at + 1: "", behind_brackets(tokens, at + 1) - 1: ""}
     return found
 
 

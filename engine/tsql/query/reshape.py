@@ -58,7 +58,7 @@ def reshaped(tree: exp.Expr) -> exp.Expr:
 
 
 APPLIES_MAX: Final = 30
-WINDOWS_MAX: Final = 30
+WINDOWS_MAX: Final = 100
 PIVOTED_MAX: Final = 250
 COPIED_MAX: Final = 4_000
 """APPLYs and functions with OVER of one query, columns that PIVOT and UNPIVOT name, and parts of the query that are
@@ -189,6 +189,14 @@ def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None
     name, arguments, parts = _call_of(call)
     if name not in TABLE_FUNCTIONS:
         raise Unsimulated(f"the function {'.'.join(parts)}()")
+    packed = _packed_call(name, arguments)
+    select = join.find_ancestor(exp.Select)
+    if packed is not None and isinstance(select, exp.Select):
+        join.set("this", _packed(packed, alias or name))
+        join.set("side", "LEFT" if outer else None)
+        join.set("on", exp.true())
+        _substitute(select, join, alias or name, _unpacked(alias or name, ROWS_OF[name]))
+        return
     table = _function_table(parts, alias or name)
     join.set("this", table)
     join.set("side", "LEFT" if outer else None)
@@ -236,6 +244,10 @@ def _call(table: exp.Table) -> None:
         return
     name, arguments, parts = _call_of(table.this)
     if name not in TABLE_FUNCTIONS:
+        return
+    packed = _packed_call(name, arguments)
+    if packed is not None:
+        _from_packed(table, packed, ROWS_OF[name])
         return
     place, known = SIMULATED.get(name, (0, ()))
     if known and place < len(arguments) and arguments[place].name.upper() not in known:
@@ -355,11 +367,41 @@ def _apply_packed(
     join.set("this", _packed(exp.Subquery(this=packed), alias))
     join.set("side", "LEFT" if outer else None)
     join.set("on", exp.true())
-    uses: dict[str, exp.Expr] = {
+    _substitute(select, join, alias, _unpacked(alias, names))
+
+
+def _unpacked(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
+    return {
         name: exp.Anonymous(this="unpacked", expressions=[_column(alias, "value"), exp.Literal.number(place)])
         for place, name in enumerate(names)
     }
-    _substitute(select, join, alias, uses)
+
+
+ROWS_OF: Final = {
+    "dm_os_file_exists": ("file_exists", "file_is_a_directory", "parent_directory_exists"),
+    "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
+}
+"""Functions of tables whose rows depend on what they are asked, with their columns."""
+
+
+def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
+    """The call that gives the rows of such a function (environment.py)."""
+    if name == "dm_os_file_exists" and len(arguments) == 1:
+        return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
+    if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
+        return exp.Anonymous(this="object_permissions", expressions=[arguments[0].copy()])
+    return None
+
+
+def _from_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
+    select, alias = table.find_ancestor(exp.Select), table.alias or _call_of(table.this)[0]
+    assert isinstance(select, exp.Select)
+    made = _packed(values, alias)
+    made.set("joins", table.args.get("joins"))
+    table.replace(made)
+    if any(isinstance(one, exp.Star) for one in select.expressions) and not select.args.get("joins"):
+        select.set("expressions", [_column(alias, name) for name in names])
+    _substitute(select, exp.Join(this=made.copy()), alias, _unpacked(alias, names))
 
 
 def _packed(values: exp.Expr, alias: str) -> exp.Lateral:

@@ -66,6 +66,7 @@ LONG: Final = 200
 _WORK: Final[dict[str, Callable[..., int]]] = {
     **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), search_work),
     **dict.fromkeys(("replace", "replace_exact"), lambda text=None, old=None, *_: compare_work(old, text)),
+    "replace_each": lambda text=None, *pairs: sum(compare_work(old, text) for old in pairs[::2]),
     "format": format_work,
 }
 """Functions whose cost is not that of the length of their texts."""

@@ -142,6 +142,13 @@ def _row(text: str) -> list[Any]:
     return found
 
 
+def _replace_each(text: Scalar, *pairs: Scalar) -> Scalar:
+    """REPLACE in REPLACE, the innermost first (forms.py)."""
+    for old, new in zip(pairs[::2], pairs[1::2], strict=True):
+        text = _replace(text, old, new)
+    return text
+
+
 @strict
 def _charindex_exact(part: Scalar, text: Scalar, start: Scalar = 1) -> Scalar:
     """Under a collation that tells case apart."""
@@ -372,6 +379,7 @@ FUNCTIONS: Final[dict[str, Callable[..., Scalar]]] = {
     "patindex": patindex,
     "patindex_exact": patindex_exact,
     "replace": _replace,
+    "replace_each": _replace_each,
     "replace_exact": _replace_exact,
     "stuff": _stuff,
     "replicate": _replicate,
@@ -426,7 +434,7 @@ INTERNAL: Final = frozenset(
     {
         "add", "sub", "mul", "div", "mod", "xor", "text", "decimal_text", "top_percent", "recursion", "pasted",
         "joined", "operate", "negated", "inverted", "charindex_exact", "like_exact", "patindex_exact", "replace_exact",
-        "pack", "unpacked", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
+        "file_found", "object_permissions", "pack", "unpacked", *xmltext.FUNCTIONS, *xpath.FUNCTIONS,
     }
 )  # fmt: skip
 """Functions that only rewritten queries call."""

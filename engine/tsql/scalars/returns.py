@@ -195,6 +195,7 @@ RULES: Final[dict[str, Rule]] = {
     "space": lambda types: varchar(8000),
     "str": lambda types: varchar(8000),
     "replace": _wide_if_any((0, 1, 2)),
+    "replace_each": lambda types: _wide_if_any(tuple(range(len(types))))(types),
     "stuff": _wide_if_any((0, 3)),
     "concat": _concat,
     "abs": _number,
@@ -219,7 +220,7 @@ TAKES_TEXT: Final = {
     **dict.fromkeys(("upper", "lower", "ltrim", "rtrim", "trim", "reverse", "len", "left", "right", "quotename"), (0,)),
     **dict.fromkeys(("replicate", "ascii", "unicode"), (0,)),
     "charindex": (0, 1), "patindex": (0, 1), "replace": (0, 1, 2), "stuff": (0, 3),
-    "concat": tuple(range(254)), "db_id": (0,), "parsename": (0,), "soundex": (0,),
+    "concat": tuple(range(254)), "replace_each": tuple(range(100)), "db_id": (0,), "parsename": (0,), "soundex": (0,),
 }  # fmt: skip
 """Arguments that are made text by the rules of their types."""
 

@@ -49,5 +49,8 @@ def test_a_login_has_all_permissions_on_the_server_that_its_version_knows(world:
     asked = "SELECT entity_name FROM fn_my_permissions(NULL, 'SERVER') WHERE permission_name = '{}'"
     assert ask(world, "SERVER_A", asked.format("VIEW SERVER STATE")).grids == [[["server"]]]
     assert ask(world, "SERVER_A", asked.format("VIEW SERVER SECURITY STATE")).grids == [[]]
-    said = ask(world, "SERVER_A", "SELECT * FROM fn_my_permissions('t', 'OBJECT')")
-    assert said.texts == ["Not simulated: fn_my_permissions of OBJECT"]
+    of_object = "SELECT entity_name FROM fn_my_permissions(N'{}', 'OBJECT') WHERE permission_name = 'SELECT'"
+    assert ask(world, "SERVER_A", of_object.format("msdb.dbo.sysjobs")).grids == [[["msdb.dbo.sysjobs"]]]
+    assert ask(world, "SERVER_A", of_object.format("nope")).grids == [[]]
+    said = ask(world, "SERVER_A", "SELECT * FROM fn_my_permissions('t', 'DATABASE')")
+    assert said.texts == ["Not simulated: fn_my_permissions of DATABASE"]

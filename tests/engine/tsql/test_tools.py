@@ -118,3 +118,11 @@ def test_virtual_log_files_are_those_of_dbcc_and_options_of_a_database_are_the_d
     index = """CREATE TABLE t (a int CONSTRAINT pk PRIMARY KEY)
         SELECT INDEXPROPERTY(OBJECT_ID('t'), 'pk', 'IsClustered'), STATS_DATE(OBJECT_ID('t'), 1)"""
     assert ask(world, P, index, then_s=2).grids == [[[1, None]]]
+
+
+def test_replace_stands_in_replace_as_deep_as_a_script_has_it() -> None:
+    """A backup script takes fifty tokens out of a name so."""
+    inside = "N'ab'"
+    for number in range(60):
+        inside = f"REPLACE({inside}, '{chr(97 + number % 26)}', N'{chr(98 + number % 26)}')"
+    assert ask(lab(workload="none"), P, f"SELECT {inside}", then_s=3).grids == [[["{{"]]]

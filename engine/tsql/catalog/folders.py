@@ -1,0 +1,50 @@
+"""Files and folders of a server as its file functions see them: backups, certificates, files of databases.
+
+A drive that is there has every folder, as BACKUP finds it too: nothing here makes or deletes folders.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from engine.messages import SqlError
+from engine.protocol import files, volumes
+from engine.tsql.batches.context import Context
+from engine.tsql.catalog.databases import rows_of_files
+
+
+def _all(context: Context, host: str) -> Iterator[str]:
+    yield from (path for where, path in context.world.files if where == host)
+    if host == context.server.name:
+        yield from (str(row["physical_name"]) for row in rows_of_files(context))
+
+
+def exists(context: Context, path: str) -> tuple[int, int, int]:
+    """Is there such a file, is it a folder, is there the folder around it."""
+    bare = path.rstrip("\\")
+    if not bare or (not bare.startswith("\\\\") and not volumes.drive_of(bare)):
+        return 0, 0, 0
+    try:
+        host, local = files.locate(context.world, context.server.name, f"{bare}\\x")
+    except SqlError:
+        return 0, 0, 0
+    wanted = local.removesuffix("\\x").lower()
+    if any(found.lower() == wanted for found in _all(context, host)):
+        return 1, 0, 1
+    return (0, 0, 1) if "." in wanted.rpartition("\\")[2] else (0, 1, 1)
+
+
+def below(context: Context, path: str) -> list[tuple[str, int, bool]]:
+    """Name, depth from 1 and whether it is a file, of all that is known under a folder."""
+    try:
+        host, local = files.locate(context.world, context.server.name, path.rstrip("\\") + "\\x")
+    except SqlError:
+        return []
+    start = local[:-1].lower()
+    found: dict[tuple[str, ...], bool] = {}
+    for one in _all(context, host):
+        if one.lower().startswith(start):
+            parts = tuple(one[len(start) :].split("\\"))
+            for length in range(1, len(parts) + 1):
+                found[parts[:length]] = length == len(parts)
+    return [(parts[-1], len(parts), found[parts]) for parts in sorted(found)]
