@@ -73,7 +73,7 @@ class Host:
         self._bus = bus
         self._class = the_class
         self._scenario = loaded(the_class.scenario_text, the_class.scenario_name)
-        self._judge = Judge(the_class, self._log_of, self._judged)
+        self._judge = Judge(the_class, self._log_of, self._judged, self._weighed)
         self._writer = Writer(record, self._written)
         self._lines = {seat.id: state_of(seat) for seat in record.seats()}
         self._instructions = {one.number: one for one in record.instructions()}
@@ -455,6 +455,10 @@ class Host:
         line.verdict = verdict
         self._changed.add(number)
         await self._tell_result(line)
+
+    def _weighed(self, number: int, reachable: float) -> None:
+        self._lines[number].reachable = reachable
+        self._changed.add(number)
 
     async def _tell_result(self, line: SeatState) -> None:
         """What the log of a seat that is over has come to, once all of it was played again."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Final
 
 from app.classroom.acts import Act
@@ -14,6 +15,9 @@ from app.classroom.workers import Workers
 TOGETHER: Final = 50
 """Seats whose acts go to a worker at once."""
 
+RESTS: Final = 4.0
+"""How much longer than it has weighed a seat a worker rests then: others need the processor, too. Assumed."""
+
 
 class Judge:
     def __init__(
@@ -21,15 +25,19 @@ class Judge:
         the_class: Class,
         log_of: Callable[[int], Awaitable[Sequence[Act]]],
         judged: Callable[[int, Verdict], Awaitable[None]],
+        weighed: Callable[[int, float], None],
     ) -> None:
-        """*log_of* reads all acts of a seat, for a worker that is a new one; *judged* takes what a seat has come to."""
+        """*log_of* reads all acts of a seat, for a worker that is a new one; *judged* takes what a seat has come to,
+        *weighed* the points that it can still reach."""
         self._workers = Workers(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
         )
-        self._log_of, self._judged = log_of, judged
+        self._log_of, self._judged, self._weighed = log_of, judged, weighed
         self._unjudged: list[dict[int, list[Act]]] = [{} for _ in range(self._workers.count)]
         """For each worker the acts of its seats that it has not had."""
         self._to_do = [asyncio.Event() for _ in self._unjudged]
+        self._unweighed: list[dict[int, None]] = [{} for _ in self._unjudged]
+        """For each worker its seats that have come to something else since they were weighed, the first one first."""
 
     @property
     def places(self) -> range:
@@ -51,7 +59,7 @@ class Judge:
         unjudged, to_do = self._unjudged[place], self._to_do[place]
         await self._workers.go_on(place, {})  # it starts now, not with the first act
         while True:
-            await to_do.wait()
+            await self._weigh_until(place, to_do)
             some = {number: unjudged.pop(number) for number in list(unjudged)[:TOGETHER]}
             if not unjudged:
                 to_do.clear()
@@ -59,8 +67,22 @@ class Judge:
             for number in some:
                 verdict = found.get(number)
                 if verdict is not None:
+                    self._unweighed[place][number] = None
                     await self._judged(number, verdict)
                 else:  # the worker is a new one: from the beginning, and what came meanwhile
                     log = await self._log_of(number)
                     since = [act for act in unjudged.pop(number, []) if act.number > len(log)]
                     self.add(number, [*log, *since])
+
+    async def _weigh_until(self, place: int, to_do: asyncio.Event) -> None:
+        """Find out what seats can still reach, one after the other, while nothing is to be judged."""
+        loop, unweighed = asyncio.get_running_loop(), self._unweighed[place]
+        while unweighed and not to_do.is_set():
+            number, begun = next(iter(unweighed)), loop.time()
+            del unweighed[number]
+            worth = await self._workers.reachable(place, number)
+            if worth is not None:
+                self._weighed(number, worth)
+            with suppress(TimeoutError):
+                await asyncio.wait_for(to_do.wait(), RESTS * (loop.time() - begun))
+        await to_do.wait()

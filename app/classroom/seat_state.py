@@ -57,6 +57,8 @@ class SeatState:
     """It is connected to another host."""
     verdict: Verdict | None = None
     """What its log has come to."""
+    reachable: float | None = None
+    """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
     answered: set[int] = field(default_factory=set)
     """Instructions of which its log says that they were carried out or read."""
     told: set[int] = field(default_factory=set)
@@ -104,6 +106,7 @@ def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: lis
         "consent": seat.consent,
         "held": seat.held,
         "verdict": seat.verdict,
+        "reachable": seat.reachable,
     }
 
 

@@ -185,6 +185,8 @@ class Tile(TypedDict):
     held: bool
     """The instructor has it, and the seat has acknowledged that."""
     verdict: Verdict | None
+    reachable: float | None
+    """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
 
 
 class Board(TypedDict):

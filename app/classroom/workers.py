@@ -66,6 +66,18 @@ def _played(seat: int, acts: Sequence[Act]) -> Rerun | None:
     return run
 
 
+def _reachable(seat: int) -> float | None:
+    """In a worker: the points that a seat can still reach; None: unknown, or there are none."""
+    from app.files import certificates
+    from engine.drill.par.lean import Lean
+    from engine.drill.par.regret import reachable
+
+    run = _runs.get(seat)
+    if run is None or not isinstance(run.drill, Lean) or not run.drill.scenario.scored:
+        return None
+    return reachable(run.drill, certificates.plans(run.drill))
+
+
 class Workers:
     """Some processes, each of which always has the same seats: it goes on where it was."""
 
@@ -90,6 +102,16 @@ class Workers:
         except BrokenProcessPool:  # it was killed
             del self._pools[place]
             return {}
+
+    async def reachable(self, place: int, seat: int) -> float | None:
+        """Points that a seat of a worker can still reach; None: nobody knows."""
+        pool = self._pools.get(place)
+        if pool is None:
+            return None
+        try:
+            return await asyncio.get_running_loop().run_in_executor(pool, _reachable, seat)
+        except BrokenProcessPool:  # it is noticed again with the next acts
+            return None
 
     def close(self) -> None:
         for pool in self._pools.values():

@@ -182,6 +182,14 @@ def _score(tile: Tile) -> str:
     return "" if score is None else f"{score:.0f}"
 
 
+def _reachable(tile: Tile) -> str:
+    return "" if tile["reachable"] is None else f"{tile['reachable']:.0f}"
+
+
+def _reachable_told(tile: Tile) -> str:
+    return tr("The most points that are known to be possible yet from where this seat stands")
+
+
 def _last_act(tile: Tile) -> str:
     return tile["verdict"]["last_act"] if tile["verdict"] is not None else ""
 
@@ -205,6 +213,7 @@ COLUMNS: Final = (
     ),
     Column(title=mark("Goals"), text=_goals, right=True),
     Column(title=mark("Score so far"), text=_score, right=True),
+    Column(title=mark("Can reach"), text=_reachable, right=True, tip=_reachable_told),
     Column(title=mark("Hand"), text=_hand, tip=_hand, sample="1. Which server?"),
     Column(title=mark("Last command"), text=_last_act, tip=_last_act),
 )

@@ -31,6 +31,7 @@ from engine.drill.time.slices import Run, Slices, passing
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
+from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
 
 LABELS: Final = ((15.0, "blunder"), (10.0, "mistake"), (5.0, "inaccuracy"), (0.5, "good"))
@@ -187,6 +188,11 @@ def account(
     return Account(tuple(parts), _accuracy(moves), lost[0][0], risen)
 
 
+def reachable(run: Lean, plans: Sequence[Sequence[Input]] = ()) -> float:
+    """V where *run* stands, by what is known; the run is not touched."""
+    return at_once(_best(run, plans, 0.0)).score
+
+
 def accuracy(lost: float) -> float:
     """0 to 100 of one move that loses so many points [Lichess, AccuracyPercent.scala]."""
     return min(100.0, max(0.0, 103.1668 * exp(-0.04354 * lost) - 3.1669 + 1.0))
@@ -275,7 +281,7 @@ def _looked_harder(
 
 def _searched(moment: Lean, way: Way, plans: Sequence[Sequence[Input]]) -> Slices[Way]:
     """*way*, or a better one that patience or a search finds from its moment."""
-    way = yield from _patiently(moment, way, _rests(moment, plans, at_once=False))
+    way = yield from _patiently(moment, way, _rests(moment, plans, early=False))
     search, done = Search(moment.scenario, moment.seed, start=moment), len(moment.journal)
     for _ in islice(search.steps([way.acts[way.done :]]), HARDER):
         yield 0.9
@@ -341,7 +347,7 @@ def _ways(moment: Lean, plans: Sequence[Sequence[Input]]) -> Iterator[Lean | Non
     yield moment.fork()
     if moment.finished:
         return
-    for play in _rests(moment, plans, at_once=True):
+    for play in _rests(moment, plans, early=True):
         yield from _played(moment.fork(), play)
 
 
@@ -349,12 +355,12 @@ Play = Callable[[Run], Iterator[None]]
 """Takes a run on through what is to be done."""
 
 
-def _rests(moment: Lean, plans: Sequence[Sequence[Input]], at_once: bool) -> Iterator[Play]:
-    """Every rest of the reference solution, *at_once* also without the delay of its first step, and of *plans*."""
+def _rests(moment: Lean, plans: Sequence[Sequence[Input]], early: bool) -> Iterator[Play]:
+    """Every rest of the reference solution, *early* also without the delay of its first step, and of *plans*."""
     left = _left(moment)
     for rest in (left[first:] for first in range(len(left))):
         yield partial(_solved, steps=rest)
-        if at_once and rest[0].do.startswith("+"):
+        if early and rest[0].do.startswith("+"):
             yield partial(_solved, steps=[_at_once(rest[0]), *rest[1:]])
     for plan in plans:
         for first in range(len(plan)):

@@ -10,7 +10,7 @@ import threading
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
@@ -26,8 +26,10 @@ from app.classroom.seat_log import Given, NoLog, SeatLog
 from app.classroom.service import AnotherClass, new_class, taken_up
 from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
-from app.files import scenario_files
+from app.files import certificates, scenario_files
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.par.lean import Lean
+from engine.drill.par.regret import reachable
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from tests.shipped import shipped
@@ -273,8 +275,9 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
 ) -> None:
     """As they do where the record is read while another host writes to it."""
 
-    async def judged() -> Verdict:
+    async def judged() -> tuple[Verdict, float]:
         found: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
+        weighed: asyncio.Future[float] = asyncio.get_running_loop().create_future()
 
         async def log_of(number: int) -> list[Act]:
             return log[: portions[-1][1]]
@@ -283,12 +286,16 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
             if not found.done():
                 found.set_result(verdict)
 
-        judge = Judge(new_class(scenario, Plan(scenario=NAME, mode="practice"), ""), log_of, take)
+        def take_worth(number: int, worth: float) -> None:
+            if not weighed.done():
+                weighed.set_result(worth)
+
+        judge = Judge(new_class(scenario, Plan(scenario=NAME, mode="practice"), ""), log_of, take, take_worth)
         for first, last in portions:
             judge.add(0, log[first:last])
         running = asyncio.create_task(judge.run(0))
         try:
-            return await asyncio.wait_for(found, 60)
+            return await asyncio.wait_for(found, 60), await asyncio.wait_for(weighed, 60)
         finally:
             running.cancel()
             await asyncio.gather(running, return_exceptions=True)
@@ -297,4 +304,10 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
                 await asyncio.sleep(0.01)  # a host does not wait for its workers
 
     assert len(log) >= portions[-1][1]
-    assert asyncio.run(judged()) == verdict(scenario, scenario.seed, "practice", log[: portions[-1][1]])
+    acts, run = log[: portions[-1][1]], Rerun(scenario, scenario.seed, "practice")
+    run.play(acts)
+    known = certificates.plans(run.drill)
+    assert asyncio.run(judged()) == (
+        verdict(scenario, scenario.seed, "practice", acts),
+        reachable(cast("Lean", run.drill), known),
+    )

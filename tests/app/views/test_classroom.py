@@ -35,6 +35,7 @@ def tile(number: int, name: str, **other: Any) -> Tile:
         "hand_place": None,
         "consent": False,
         "held": False,
+        "reachable": None,
     }
     made: Any = {"seat": number, "name": name, **usual, "verdict": played, **other}
     return made
@@ -65,7 +66,7 @@ def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
     board.show_board(board_of(tile(2, "Bob"), tile(1, "Ann")))
     done = {"last_act": "power-on SERVER_A", "score": 87.4, "goals": {"a": 3.0, "b": None}}
     board.show_board(board_of(tile(1, "Ann", verdict=done)))
-    assert cells(board, 0) == ["1", "Ann", "", "✓ at work", "1:23", "1/2", "87", "", "power-on SERVER_A"]
+    assert cells(board, 0) == ["1", "Ann", "", "✓ at work", "1:23", "1/2", "87", "", "", "power-on SERVER_A"]
     assert cells(board, 1)[:3] == ["2", "Bob", ""]
     assert board.tiles.table.rowCount() == 2
 
@@ -98,7 +99,7 @@ def test_seats_are_sorted_and_a_line_is_about_the_seat_that_is_selected(
     board.tiles.selectRow(1)
     board.order.setCurrentText("by need of help")
     assert [cells(board, row)[1] for row in range(3)] == ["Cem", "Ann", "Bob"]
-    assert cells(board, 0)[7] == "1. Which server?"
+    assert cells(board, 0)[8] == "1. Which server?"
     qtbot.mouseClick(board.of_seat["take"], Qt.MouseButton.LeftButton)
     board.order.setCurrentText("by name")
     qtbot.mouseClick(board.of_seat["look"], Qt.MouseButton.LeftButton)
@@ -181,3 +182,8 @@ def test_the_code_is_shown_large_and_as_a_qr_code(board: ClassBoard, qtbot: QtBo
     )
     qtbot.keyClick(sheet, Qt.Key.Key_Escape)
     assert not sheet.isVisible()
+
+
+def test_beside_the_score_stands_what_a_seat_can_still_reach(board: ClassBoard) -> None:
+    board.show_board(board_of(tile(1, "Ann", verdict={"score": 40.4}, reachable=87.6), tile(2, "Bob")))
+    assert [cells(board, row)[6:8] for row in range(2)] == [["40", "88"], ["", ""]]
