@@ -362,6 +362,7 @@ _OBJECTS: Final[dict[str, type[objects.UserObject]]] = {
     "TABLE": Table,
     "PROC": objects.Procedure,
     "VIEW": objects.View,
+    "FUNCTION": objects.Function,
 }
 
 

@@ -36,6 +36,7 @@ from engine.tsql.query import planner
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import settings
 from engine.tsql.scalars.functions import format_message
+from engine.tsql.scalars.types import type_of
 from engine.tsql.scalars.values import Scalar, convert, text_as, to_number, to_text
 
 Outcome = statements.Outcome
@@ -74,7 +75,8 @@ def perform(machine: Machine, statement: s.Statement) -> None:
 
 
 _BEGINS: Final = (
-    s.Query, s.CreateTable, s.CreateIndex, s.DropIndex, s.AlterTable, s.CreateView, s.CreateProcedure, s.DropObject,
+    s.Query, s.CreateTable, s.CreateIndex, s.DropIndex, s.AlterTable, s.CreateView, s.CreateProcedure,
+    s.CreateFunction, s.DropObject,
     s.Fetch, s.Permission, s.CursorAction, s.InsertExec, s.Transaction,
 )  # fmt: skip
 """Statements that may open a transaction by themselves. Documented [DOC: SET IMPLICIT_TRANSACTIONS]."""
@@ -336,7 +338,7 @@ def _set_session(machine: Machine, statement: s.SetSession) -> None:
 
 def _create_procedure(machine: Machine, statement: s.CreateProcedure) -> None:
     made = objects.Procedure(statement.parameters, statement.body, machine.scope.text)
-    objects.create(machine.context, statement.name, made, alter=statement.alter)
+    objects.create(machine.context, statement.name, made, statement.verb)
 
 
 def _create_view(machine: Machine, statement: s.CreateView) -> None:
@@ -353,7 +355,16 @@ def _create_view(machine: Machine, statement: s.CreateView) -> None:
         seen.add(name.casefold())
     columns = tuple(zip(plan.outputs, plan.kinds, strict=True)) or None
     made = objects.View(statement.query, columns, machine.scope.text)
-    objects.create(machine.context, statement.name, made, alter=statement.alter)
+    objects.create(machine.context, statement.name, made, statement.verb)
+
+
+def _create_function(machine: Machine, statement: s.CreateFunction) -> None:
+    for parameter in statement.parameters:
+        type_of(parameter.type, 1)
+    if statement.returns:
+        type_of(statement.returns, 1)
+    made = objects.Function(statement.parameters, statement.returned, statement.returns, machine.scope.text)
+    objects.create(machine.context, statement.name, made, statement.verb)
 
 
 def _return(machine: Machine, statement: s.Return) -> None:
@@ -532,6 +543,7 @@ LANGUAGE: Final[dict[type[s.Statement], Callable[[Machine, Any], None]]] = {
     s.Query: lambda machine, statement: queries.run(machine, statement),
     s.CreateProcedure: _create_procedure,
     s.CreateView: _create_view,
+    s.CreateFunction: _create_function,
     s.CreateTable: lambda machine, statement: definitions.create_table(machine, statement),
     s.CreateIndex: lambda machine, statement: definitions.create_index(machine, statement),
     s.DropIndex: lambda machine, statement: definitions.drop_index(machine, statement),

@@ -46,13 +46,34 @@ class View:
     """The batch that made it, as sys.sql_modules shows it."""
 
 
-UserObject = Table | Procedure | View
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function that a script has made and that only returns something (functions.py)."""
+
+    parameters: tuple[Parameter, ...]
+    returned: str
+    """An expression, or the query of one that returns a table."""
+    returns: str = ""
+    """The type of the expression; empty for a table."""
+    definition: str = ""
+    """The batch that made it, as sys.sql_modules shows it."""
+
+
+UserObject = Table | Procedure | View | Function
 KINDS: Final[dict[type[UserObject], tuple[str, str, str]]] = {
     Table: ("U ", "USER_TABLE", "table"),
     Procedure: ("P ", "SQL_STORED_PROCEDURE", "procedure"),
     View: ("V ", "VIEW", "view"),
+    Function: ("FN", "SQL_SCALAR_FUNCTION", "function"),
 }
 """type and type_desc of sys.objects, and the word in messages."""
+TABLE_FUNCTION: Final = "IF"
+
+
+def type_code(item: UserObject) -> str:
+    """type of sys.objects."""
+    of_table = isinstance(item, Function) and not item.returns
+    return TABLE_FUNCTION if of_table else KINDS[type(item)][0]
 
 
 @dataclass(frozen=True, slots=True)
@@ -354,13 +375,17 @@ def _check_room(context: Context, place: Place, new: UserObject) -> None:
         raise Unsimulated(f"more than {CHARACTERS_MAX} characters in the objects of a database")
 
 
-def create(context: Context, parts: tuple[str, ...], new: UserObject, *, alter: bool = False) -> None:
-    """CREATE (2714 if the name is taken, 2760 for an unknown schema) or ALTER (208 if there is none of that kind)."""
+def create(context: Context, parts: tuple[str, ...], new: UserObject, verb: str = "CREATE") -> None:
+    """CREATE (2714 if the name is taken, 2760 for an unknown schema), ALTER (208 if there is none of that kind) or
+    CREATE OR ALTER (2010 if there is one of another)."""
+    old = find(context, parts)
+    alter = verb == "ALTER" or (verb != "CREATE" and old is not None)
     schema = schema_of(parts)
     usable = [name.lower() for name in schemas(context) if name not in ("sys", "INFORMATION_SCHEMA")]
     if not alter and schema not in DBO and schema not in usable:
         raise SqlError(2760, parts[-2])
-    old = find(context, parts)
+    if verb == "CREATE OR ALTER" and old is not None and type(old) is not type(new):
+        raise SqlError(2010, ".".join(parts))
     if alter and type(old) is not type(new):
         raise SqlError(208, ".".join(parts))
     if not alter and old is not None:

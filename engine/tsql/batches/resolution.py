@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
-from engine.tsql.batches import locks, sources
+from engine.tsql.batches import functions, locks, sources
 from engine.tsql.batches.scope import Scope
 from engine.tsql.language import statements as s
 from engine.tsql.language.columns import parse_table
@@ -93,6 +93,7 @@ def _bind(machine: Machine, scope: Scope, kind: str, text: str) -> None:
     if not text or (kind == "expression" and len(tokens_of(text)) <= 2):  # one token and the end
         return
     machine.meter.add(TEXT_WORK + CHARACTER_WORK * len(text))
+    text = functions.expanded(machine, text)
     named = planner.references(kind, text)
     alone = (kind, text, machine.settings, machine.context.version)
     if alone in _SOUND:

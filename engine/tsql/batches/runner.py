@@ -14,6 +14,7 @@ from engine.replace import replaced
 from engine.tsql.batches import (
     cursors,
     definitions,
+    functions,
     locks,
     objects,
     queries,
@@ -406,6 +407,7 @@ class Runner(Machine):
 
     def names(self, kind: str, text: str) -> Names:
         """What the names in *text* mean at this moment."""
+        text = functions.expanded(self, text)
         named = planner.references(kind, text)
         return Names(
             tuple((ref.key, self._columns(ref)) for ref in named.tables),
@@ -424,6 +426,7 @@ class Runner(Machine):
         """The plan of a statement, expression or condition, as things are or *names* has them. As planner.plan."""
         if not self.settings.quoted_identifier and '"' in text:
             text = double_quotes_as_strings(text)
+        text = functions.expanded(self, text)
         return planner.plan(kind, text, self.names(kind, text) if names is None else names)
 
     def evaluate(self, text: str) -> Scalar:

@@ -66,6 +66,7 @@ def _object(context: Context, named: Named, number: int, kind: str, parent: int 
 
 _DESCRIPTIONS: Final = {
     **{kind: description for kind, description, _ in objects.KINDS.values()},
+    objects.TABLE_FUNCTION: "SQL_INLINE_TABLE_VALUED_FUNCTION",
     "PK": "PRIMARY_KEY_CONSTRAINT",
     "UQ": "UNIQUE_CONSTRAINT",
     "F ": "FOREIGN_KEY_CONSTRAINT",
@@ -79,7 +80,7 @@ def _made(*kinds: str) -> Rows:
 
     def rows(context: Context) -> Iterable[Record]:
         for named, number, item in _items(context):
-            kind = objects.KINDS[type(item)][0]
+            kind = objects.type_code(item)
             if not kinds or kind in kinds:
                 yield {
                     **_object(context, named, number, kind),
@@ -480,7 +481,7 @@ view("information_schema.key_column_usage", _key_columns)
 
 def _modules(context: Context) -> Iterable[Record]:
     for _, number, item in _items(context):
-        if isinstance(item, objects.Procedure | objects.View):
+        if isinstance(item, objects.Procedure | objects.View | objects.Function):
             yield {"object_id": number, "definition": item.definition, "uses_ansi_nulls": 1}
 
 
@@ -491,7 +492,7 @@ view("sys.all_sql_modules", _modules)
 def _parameters(context: Context) -> Iterable[Record]:
     for _, number, item in _items(context):
         for place, parameter in enumerate(
-            item.parameters if isinstance(item, objects.Procedure) else (), start=1
+            item.parameters if isinstance(item, objects.Procedure | objects.Function) else (), start=1
         ):
             yield {
                 **type_record(parameter.type),
@@ -512,14 +513,14 @@ view("sys.parameters", _parameters)
 
 def _routines(context: Context) -> Iterable[Record]:
     for name, _, item in _items(context):
-        if isinstance(item, objects.Procedure):
+        if isinstance(item, objects.Procedure | objects.Function):
             yield {
                 "SPECIFIC_SCHEMA": name.schema,
                 "SPECIFIC_NAME": name.name,
                 "ROUTINE_CATALOG": context.session.database,
                 "ROUTINE_SCHEMA": name.schema,
                 "ROUTINE_NAME": name.name,
-                "ROUTINE_TYPE": "PROCEDURE",
+                "ROUTINE_TYPE": "PROCEDURE" if isinstance(item, objects.Procedure) else "FUNCTION",
             }
 
 

@@ -264,7 +264,9 @@ class Definitions(Reader):
     def rest_of_batch(self, kind: str) -> Steps:
         """CREATE or ALTER of a module, which takes the whole batch."""
         verb = "CREATE" if self.token.upper == "CREATE" else "ALTER"
-        shown = f"{verb} {'PROCEDURE' if kind == 'PROC' else kind}"
+        if self.ahead().upper == "OR":
+            verb = "CREATE OR ALTER"
+        shown = f"{verb[:6].rstrip()} {'PROCEDURE' if kind == 'PROC' else kind}"
         line = self.token.line
         if self.depth > 1:
             raise near(self.ahead())
@@ -274,10 +276,12 @@ class Definitions(Reader):
             self.take()
         self.take()
         if kind in ("PROC", "PROCEDURE"):
-            made = yield from self.procedure(alter=verb == "ALTER")
+            made = yield from self.procedure(verb)
             self.do(line, made)
         elif kind == "VIEW":
-            self.do(line, self.view(alter=verb == "ALTER"))
+            self.do(line, self.view(verb))
+        elif kind == "FUNCTION":
+            self.do(line, self.function(verb))
         elif kind == "SCHEMA":
             self.do(line, self.schema())
         else:
@@ -298,7 +302,7 @@ class Definitions(Reader):
             raise self.problem()
         return s.NotSimulated("CREATE SCHEMA with what is made in it")
 
-    def procedure(self, alter: bool) -> Generator[int, None, s.Statement]:
+    def procedure(self, verb: str) -> Generator[int, None, s.Statement]:
         """name [;n] [(] @a int = 1 OUTPUT, … [)] [WITH …] AS body"""
         name = self.qualified()
         if self.take_if(";"):
@@ -317,9 +321,68 @@ class Definitions(Reader):
             return s.NotSimulated("CREATE PROCEDURE … WITH NATIVE_COMPILATION")
         body = self.body()
         compiled = yield from self.compiled(body, frozenset(item.name for item in parameters))
-        return s.CreateProcedure(name, tuple(parameters), body, alter, compiled)
+        return s.CreateProcedure(name, tuple(parameters), body, verb, compiled)
 
-    def view(self, alter: bool) -> s.Statement:
+    def function(self, verb: str) -> s.Statement:
+        """name (@a int = 1, …) RETURNS type [WITH …] [AS] BEGIN RETURN value END, or RETURNS TABLE … RETURN query"""
+        name = self.qualified()
+        if not self.take_if("("):
+            raise self.problem()
+        parameters: list[s.Parameter] = []
+        while self.token.kind == "variable":
+            parameters.append(self.parameter())
+            if not self.take_if(","):
+                break
+        if not self.take_if(")"):
+            raise self.problem()
+        self.expect("RETURNS")
+        if self.token.kind == "variable":
+            return s.NotSimulated("CREATE FUNCTION … RETURNS @table")
+        first = self.place
+        while not self.word("WITH", "AS", "BEGIN", "RETURN", "EXTERNAL"):
+            if self.token.kind == "end":
+                raise self.problem()
+            self.take()
+        returns = self.text_between(first, self.place)
+        while not self.word("BEGIN", "RETURN"):
+            if self.token.kind == "end":
+                raise self.problem()
+            if self.word("EXTERNAL", "NULL", "NATIVE_COMPILATION"):
+                return s.NotSimulated(f"CREATE FUNCTION … {self.token.upper}")
+            self.take()
+        of_table = returns.upper() == "TABLE"
+        if self.word("BEGIN") == of_table:
+            raise self.problem()
+        self.take()
+        last = len(self.tokens) - 1
+        while self.tokens[last - 1].is_op(";"):
+            last -= 1
+        if not of_table:
+            if not self.word("RETURN"):
+                return s.NotSimulated("CREATE FUNCTION with more than RETURN")
+            self.take()
+            if self.tokens[last - 1].upper != "END":
+                raise near(self.tokens[last - 1])
+            last -= 1
+            while self.tokens[last - 1].is_op(";"):
+                last -= 1
+        returned = self.text_between(self.place, last)
+        known = {parameter.name for parameter in parameters}
+        for token in self.tokens[self.place : last]:
+            if token.kind == "variable" and token.text.lower() not in known and token.text[:2] != "@@":
+                raise SyntaxProblem(token.line, 137, token.text)
+        line = self.token.line
+        if not of_table:
+            planner.check_expression(returned, line)
+            return s.CreateFunction(name, tuple(parameters), returned, returns, verb)
+        while returned.startswith("(") and returned.endswith(")"):
+            returned = returned[1:-1].strip()
+        if returned[:4].upper() == "WITH":
+            return s.NotSimulated("CREATE FUNCTION … RETURN (WITH …)")
+        planner.check_statement(returned, line)
+        return s.CreateFunction(name, tuple(parameters), returned, "", verb)
+
+    def view(self, verb: str) -> s.Statement:
         name = self.qualified()
         if name[-1].startswith("#"):
             raise SyntaxProblem(self.token.line, 4103, name[-1])
@@ -329,4 +392,4 @@ class Definitions(Reader):
         query = self.text[self.token.start :].rstrip().rstrip(";")
         if not self.word("SELECT", "WITH") or not planner.check_statement(query, self.token.line):
             raise self.problem()
-        return s.CreateView(name, query, alter)
+        return s.CreateView(name, query, verb)

@@ -394,21 +394,32 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class CreateProcedure(Statement):
-    """CREATE or ALTER PROCEDURE; *body* begins on the line where it stands in the batch."""
+    """CREATE, ALTER or CREATE OR ALTER PROCEDURE; *body* begins on the line where it stands in the batch."""
 
     name: tuple[str, ...]
     parameters: tuple[Parameter, ...]
     body: str
-    alter: bool = False
+    verb: str = "CREATE"
     program: tuple[Any, ...] = field(default=(), compare=False, repr=False)
     """The instructions of the body, whose names are looked up when the procedure is made."""
+
+
+@dataclass(frozen=True, slots=True)
+class CreateFunction(Statement):
+    """CREATE or ALTER FUNCTION with nothing but RETURN: an expression of the type *returns*, or a query."""
+
+    name: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+    returned: str
+    returns: str = ""
+    verb: str = "CREATE"
 
 
 @dataclass(frozen=True, slots=True)
 class CreateView(Statement):
     name: tuple[str, ...]
     query: str
-    alter: bool = False
+    verb: str = "CREATE"
 
 
 @dataclass(frozen=True, slots=True)

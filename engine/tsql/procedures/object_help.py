@@ -51,7 +51,9 @@ _COLUMNS: Final = (
     "Column_name", "Type", "Computed", "Length", "Prec", "Scale", "Nullable", "TrimTrailingBlanks",
     "FixedLenNullInSource", "Collation",
 )  # fmt: skip
-_TYPES: Final = {"U": "user table", "V": "view", "P": "stored procedure"}
+_TYPES: Final = {
+    "U": "user table", "V": "view", "P": "stored procedure", "FN": "scalar function", "IF": "inline function",
+}  # fmt: skip
 
 
 def _help(call: Call) -> None:
@@ -63,7 +65,7 @@ def _help(call: Call) -> None:
     parts = tuple(part.strip('[]"') for part in name.split(".") if part)
     made = objects.find(call.machine.context, parts) if parts else None
     if made is not None:
-        kind, _, _ = objects.KINDS[type(made)]
+        kind = objects.type_code(made)
         _head(call, _name_of(call, parts), _owner(parts), _TYPES[kind.strip()], call.machine.context.now())
         _describe(call, name, made)
         return
@@ -115,7 +117,7 @@ def _describe(call: Call, name: str, made: objects.UserObject) -> None:
             _show_indexes(call, name, made)
             _show_constraints(call, name, made)
             call.machine.say_number(15647, name)
-        case objects.Procedure(parameters=parameters):
+        case objects.Procedure(parameters=parameters) | objects.Function(parameters=parameters):
             if parameters:
                 _show_parameters(call, [(item.name, item.type) for item in parameters])
         case objects.View():
@@ -297,7 +299,7 @@ def _list(call: Call) -> None:
     """Every object of the database, those of users first, and its types, of which there is none."""
     context = call.machine.context
     mine: list[Row] = [
-        (kept.name, kept.schema, _TYPES[objects.KINDS[type(item)][0].strip()])
+        (kept.name, kept.schema, _TYPES[objects.type_code(item).strip()])
         for kept, item in objects.listed(context)
     ]
     mine.sort(key=lambda row: to_text(row[2]), reverse=True)  # the sort is stable: names stay in order

@@ -1,0 +1,129 @@
+"""Functions that scripts have made: a call is replaced by what the function returns, as a view is by its query.
+
+So it is with inline functions of either kind [DOC: CREATE FUNCTION; scalar UDF inlining]; functions of more statements
+are not simulated.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Final
+
+from engine.messages import SqlError
+from engine.tsql.batches import objects
+from engine.tsql.language.lexer import Token, name_of, tokens_of
+from engine.tsql.language.words import KEYWORDS
+from engine.tsql.query.plans import Unsimulated
+
+if TYPE_CHECKING:
+    from engine.tsql.batches.machine import Machine
+
+NESTING_MAX: Final = 32
+"""Functions in functions. Documented [DOC: CREATE FUNCTION]."""
+
+_MAY_CALL: Final = re.compile(
+    r"(?:\.|,|\b(?:from|join|apply)\b)\s*[\[\"]?[^\W\d][^(\"\]]{0,127}[\"\]]?\s*\(", re.IGNORECASE
+)
+"""A text without this calls none."""
+
+_SOURCES: Final = frozenset({"FROM", "JOIN", "APPLY"})
+
+
+def expanded(machine: Machine, text: str) -> str:
+    """The text of a query or value with what stands for its calls. Raises 217, 313, 8144 or Unsimulated."""
+    for _ in range(NESTING_MAX):
+        if _MAY_CALL.search(text) is None:
+            return text
+        found = _first_call(machine, text, tokens_of(text))
+        if found is None:
+            return text
+        text = found
+    raise SqlError(217, NESTING_MAX)
+
+
+def _first_call(machine: Machine, text: str, tokens: Sequence[Token]) -> str | None:
+    """The text with its last call replaced, so that calls in arguments come first; None where there is none."""
+    for place in range(len(tokens) - 2, -1, -1):
+        if tokens[place].kind not in ("word", "quoted") or not tokens[place + 1].is_op("("):
+            continue
+        dotted = place > 1 and tokens[place - 1].is_op(".")
+        first = place - 2 if dotted else place
+        before = tokens[first - 1] if first else None
+        is_source = before is not None and (before.upper in _SOURCES or before.is_op(","))
+        if not (dotted or is_source):
+            continue
+        parts = (*((name_of(tokens[first]),) if dotted else ()), name_of(tokens[place]))
+        made = objects.find(machine.context, parts)
+        if not isinstance(made, objects.Function) or (not made.returns and not is_source):
+            continue
+        if made.returns and not dotted:
+            continue
+        end, arguments = _arguments(text, tokens, place + 1)
+        put = _returned(parts, made, arguments)
+        if not made.returns and not _named(tokens[end]):
+            put += f" AS [{parts[-1].replace(']', ']]')}]"
+        return text[: tokens[first].start] + put + text[tokens[end - 1].end :]
+    return None
+
+
+def _named(token: Token) -> bool:
+    """An alias follows."""
+    return token.upper == "AS" or (token.kind in ("word", "quoted") and token.upper not in KEYWORDS)
+
+
+def _arguments(text: str, tokens: Sequence[Token], opening: int) -> tuple[int, list[list[Token]]]:
+    """Number of the token behind the brackets, and the tokens of each argument."""
+    level, arguments = 0, list[list[Token]]()
+    for place in range(opening, len(tokens)):
+        token = tokens[place]
+        level += token.is_op("(") - token.is_op(")")
+        if not level:
+            return place + 1, [one for one in arguments if one]
+        if (token.is_op("(") or token.is_op(",")) and level == 1:
+            arguments.append([])
+        else:
+            arguments[-1].append(token)
+    raise SqlError(102, "(")
+
+
+def _returned(parts: Sequence[str], made: objects.Function, arguments: list[list[Token]]) -> str:
+    """What the function returns for these arguments, in brackets."""
+    name = objects.whole(tuple(parts))
+    if len(arguments) < len(made.parameters):
+        raise SqlError(313, name)
+    if len(arguments) > len(made.parameters):
+        raise SqlError(8144, name)
+    body = tokens_of(made.returned)[:-1]
+    values: dict[str, str] = {}
+    for parameter, argument in zip(made.parameters, arguments, strict=True):
+        default = len(argument) == 1 and argument[0].upper == "DEFAULT"
+        given = parameter.default or "NULL" if default else _joined(argument)
+        _check_apart(argument, body)
+        values[parameter.name] = f"(CAST(({given}) AS {parameter.type}))"
+    shown = _joined(body, values)
+    return f"(CAST(({shown}) AS {made.returns}))" if made.returns else f"({shown})"
+
+
+def _check_apart(argument: list[Token], body: Sequence[Token]) -> None:
+    """A column as an argument must not be taken for one of the query inside. Raises Unsimulated where it could be."""
+    names = [
+        token
+        for token in argument
+        if token.kind == "quoted" or (token.kind == "word" and token.upper not in KEYWORDS)
+    ]
+    if not names or not any(token.upper == "FROM" for token in body):
+        return
+    inside = {name_of(token).lower() for token in body if token.kind in ("word", "quoted")}
+    if len(argument) != 3 or not argument[1].is_op(".") or name_of(argument[0]).lower() in inside:
+        raise Unsimulated("such columns as arguments of a function that reads tables")
+
+
+def _joined(tokens: Sequence[Token], values: dict[str, str] | None = None) -> str:
+    """The tokens as a text on one line, so that lines of messages stay; parameters are replaced by *values*."""
+    out, end = "", tokens[0].start if tokens else 0
+    for token in tokens:
+        out += " " * (token.start > end)
+        out += (values or {}).get(token.text.lower(), token.text) if token.kind == "variable" else token.text
+        end = token.end
+    return out
