@@ -213,8 +213,7 @@ def _system_columns(context: Context) -> Iterable[Record]:
 
 
 def _all_columns(context: Context) -> Iterable[Record]:
-    for column in _columns(lambda column: True)(context):
-        yield {name: value for name, value in column.items() if name != "is_nullable"}
+    yield from _columns(lambda column: True)(context)
     yield from _system_columns(context)
 
 

@@ -643,3 +643,23 @@ def _is_value(node: exp.Expr) -> bool:
     return not (
         node.arg_key == "alias" or (isinstance(node.parent, exp.Collate) and node.arg_key == "expression")
     )
+
+
+def join_applied(tree: exp.Expr) -> None:
+    """CROSS APPLY table: nothing is applied, each row of the one comes to each of the other."""
+    for join in list(tree.find_all(exp.Join)):
+        lateral = join.this
+        if not isinstance(lateral, exp.Lateral) or not isinstance(lateral.this, exp.Identifier | exp.Dot):
+            continue
+        parts = list(lateral.this.flatten()) if isinstance(lateral.this, exp.Dot) else [lateral.this]
+        if all(isinstance(part, exp.Identifier) for part in parts):
+            names = dict(zip(("this", "db", "catalog"), reversed(parts), strict=False))
+            table = exp.Table(
+                **{key: part.copy() for key, part in names.items()}, alias=lateral.args.get("alias")
+            )
+            outer = not lateral.args.get("cross_apply")
+            join.replace(
+                exp.Join(this=table, side="LEFT", on=exp.true())
+                if outer
+                else exp.Join(this=table, kind="CROSS")
+            )

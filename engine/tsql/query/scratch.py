@@ -172,7 +172,7 @@ class Scratch:
         self._context = context
         self._fetch = fetch
         self._meter = meter
-        self._problem: SqlError | None = None
+        self._problem: SqlError | Unsimulated | None = None
         self._effort = 0
         self._long: set[tuple[Call | Scalar, ...]] = set()
         """Calls with long texts that have been counted for this query."""
@@ -374,6 +374,9 @@ class Scratch:
                 if self.forgiving and problem.number in FORGIVEN:
                     self.warnings.add(FORGIVEN[problem.number])
                     return None
+                self._problem = problem
+                raise
+            except Unsimulated as problem:
                 self._problem = problem
                 raise
 
