@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 from app.serve.cursors import ROWS_AT_ONCE, Fetch, Opening, Way
 from app.serve.login import TDS_7_2
 from app.serve.packets import Malformed, Reader
-from app.serve.types import Typed, quoted, read_typed
+from app.serve.types import BadValue, Typed, Unread, quoted, read_typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +49,10 @@ _PROCEDURES: Final = {
 
 class NotSimulated(Exception):
     """A request that is understood and not simulated; the text says which."""
+
+
+class NotValid(Exception):
+    """A parameter whose value its type has not: number, name and type, as message 8023 has them."""
 
 
 def _past_headers(reader: Reader, tds: int) -> None:
@@ -174,7 +178,13 @@ def _read_call(reader: Reader, prepared: Prepared) -> Asked:
     while reader.left and reader.data[reader.at] not in _BETWEEN:
         called = reader.short_text()
         status = reader.number("B")
-        given.append(Parameter(called, read_typed(reader), bool(status & 1)))
+        try:
+            typed = read_typed(reader)
+        except Unread as problem:
+            raise NotSimulated(str(problem)) from None
+        except BadValue as problem:
+            raise NotValid(len(given) + 1, called, str(problem)) from None
+        given.append(Parameter(called, typed, bool(status & 1)))
     return _asked(name, given, prepared)
 
 

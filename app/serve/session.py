@@ -16,7 +16,15 @@ from app.serve.cursors import Cursors, NoCursor, fetched, opened
 from app.serve.login import Encryption, Login
 from app.serve.packets import SIZE, Assembler, Kind, Malformed, Message
 from app.serve.pipe import Pipe
-from app.serve.requests import Asked, NotSimulated, Prepared, read_batch, read_calls, read_transaction
+from app.serve.requests import (
+    Asked,
+    NotSimulated,
+    NotValid,
+    Prepared,
+    read_batch,
+    read_calls,
+    read_transaction,
+)
 from app.serve.wire import CLIENT_HELLO, Tls, Wire
 from engine.constants import PRODUCT
 from engine.messages import text_of
@@ -256,6 +264,10 @@ class Session:
             asked = self._understood(message)
         except NotSimulated as problem:
             await self._send(out + self._failed(50000, f"Not simulated: {problem}."))
+            return
+        except NotValid as problem:
+            severity, text = text_of(8023, *problem.args)
+            await self._send(out + self._failed(8023, text, severity))
             return
         for place, one in enumerate(asked, start=1):
             said = await self._carried_out(one, more=place < len(asked))

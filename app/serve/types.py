@@ -222,7 +222,17 @@ class Typed:
 
 
 class Unread(Malformed):
-    """A type that no parameter may have here."""
+    """A type that no parameter may have here; the text names it."""
+
+
+class BadValue(Malformed):
+    """A value that its type has not; the text is the type."""
+
+
+_NOT_READ: Final = {
+    0x62: "a sql_variant as a parameter", 0xF0: "a type of the CLR as a parameter",
+    0xF3: "a table-valued parameter",
+}  # fmt: skip
 
 
 def quoted(text: str) -> str:
@@ -244,7 +254,7 @@ def read_typed(reader: Reader) -> Typed:
         precision, scale = reader.take(2)
         raw = reader.take(reader.number("B"))
         if not scale <= precision <= 38 or len(raw) > 17:
-            raise Malformed(f"a decimal({precision},{scale}) of {len(raw)} bytes")
+            raise BadValue("numeric")
         units = Decimal(int.from_bytes(raw[1:], "little") * (1 if raw[:1] == b"\1" else -1))
         literal = f"{ANY_DIGITS.scaleb(units, -scale):f}" if raw else "NULL"
         return Typed(f"decimal({precision},{scale})", literal)
@@ -261,7 +271,7 @@ def read_typed(reader: Reader) -> Typed:
         if reader.number("B"):
             raise Unread("XML with a schema as a parameter")
         return _text("nvarchar", "max", _long(reader))
-    raise Unread(f"a parameter of type {token:#04x}")
+    raise Unread(_NOT_READ.get(token, f"a parameter of type {token:#04x}"))
 
 
 _FIXED_READ: Final = {
@@ -300,7 +310,7 @@ def _read_short(token: int, reader: Reader) -> Typed:
             return Typed(name, "NULL")
         number = struct.unpack("<d" if size == 8 else "<f", raw)[0]
         if not isfinite(number):
-            raise Malformed(f"{number} is not a {name}")
+            raise BadValue(name)
         return _number(name, number)
     if token == 0x24:
         return Typed("uniqueidentifier", f"'{UUID(bytes_le=raw)}'" if len(raw) == 16 else "NULL")
@@ -317,7 +327,7 @@ def _read_short(token: int, reader: Reader) -> Typed:
         return Typed(name, "NULL")
     days, rest = struct.unpack("<HH" if size == 4 else "<iI", raw)
     if days not in _OLD_DAYS or rest >= (1_440 if size == 4 else 25_920_000):
-        raise Malformed(f"a {name} out of range")
+        raise BadValue(name)
     moment = _OLD_EPOCH + timedelta(days=days, seconds=rest * 60 if size == 4 else rest / 300)
     return Typed(name, f"'{moment.isoformat(' ', 'milliseconds')}'")
 
@@ -336,12 +346,12 @@ def _read_moment(token: int, reader: Reader) -> Typed:
     offset = raw.number("h") if name == "datetimeoffset" else 0
     seconds, fraction = divmod(units, 10**scale)
     if scale > 7 or days > 3_652_058 or seconds >= 86_400 or abs(offset) > 840:
-        raise Malformed(f"a {name} out of range")
+        raise BadValue(name)
     try:
         moment = datetime.combine(_DAY_ONE + timedelta(days=days), datetime.min.time())
         moment += timedelta(seconds=seconds, minutes=offset)
     except OverflowError:
-        raise Malformed(f"a {name} out of range") from None
+        raise BadValue(name) from None
     digits = f".{fraction:0{scale}d}" if scale else ""
     day, clock = moment.date().isoformat(), f"{moment.time().isoformat('seconds')}{digits}"
     text = {"date": day, "time": clock}.get(name, f"{day} {clock}")

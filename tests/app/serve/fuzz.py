@@ -41,7 +41,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
     from engine.tsql.batches.data import Program, Window
     from engine.tsql.batches.data import Session as SqlSession
 
-    refusals = (Malformed, requests.NotSimulated, types.Unread)
+    refusals = (Malformed, requests.NotSimulated, requests.NotValid)
     versions = (login.TDS_7_1, login.TDS_7_2, login.TDS_7_3, login.TDS_7_4)
     own = tls("127.0.0.1")
 

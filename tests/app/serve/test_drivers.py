@@ -349,6 +349,21 @@ def test_the_ends_of_the_calendar_and_bytes_as_parameters(served: Served) -> Non
         assert tuple(connection.execute("SELECT ?, ?, ?", sent).fetchone()) == sent
 
 
+def test_a_value_that_no_type_has_is_8023_and_a_table_as_a_parameter_is_refused_by_name(
+    served: Served,
+) -> None:
+    with connect_pyodbc(served.principal, autocommit=True) as connection:
+        with pytest.raises(pyodbc.Error, match="not a valid instance of data type float"):
+            connection.execute("SELECT ?", float("nan"))
+        assert connection.execute("SELECT 7").fetchval() == 7
+    column = pytds.Column(type=pytds.tds_types.IntType())
+    table = pytds.TableValuedParam(type_name="dbo.numbers", columns=(column,), rows=[(1,)])
+    with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
+        with pytest.raises(pytds.Error, match="Not simulated: a table-valued parameter"):
+            cursor.execute("SELECT * FROM %s", (table,))
+        assert cursor.execute_scalar("SELECT 7") == 7
+
+
 def test_the_call_of_odbc_is_prepared_and_done_again(served: Served) -> None:
     connection = connect_pyodbc(served.principal, autocommit=True)
     cursor = connection.cursor()
