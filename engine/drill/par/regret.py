@@ -471,12 +471,20 @@ def _no_return(
     if reached[-1] or not reached[0]:
         return None
     last = max(place for place, still in enumerate(reached) if still)
+    if hurry():  # not all moments were told apart
+        last, lost = 0, len(moments) - 1
+        while lost - last > 1:
+            between = (last + lost) // 2
+            if (yield from _best(moments[between], plans, 0.9)).reached:
+                last = between
+            else:
+                lost = between
     run, after = moments[last].fork(), moments[last + 1]
     low, high = (
         (run.tick, (yield from _best(run, plans, 0.9))),
         (after.tick, (yield from _best(after, plans, 0.9))),
     )
-    while high[0] - low[0] > ticks(NEAR_S) and not hurry():
+    while high[0] - low[0] > ticks(NEAR_S):
         middle = run.fork()
         for _ in passing(middle, (low[0] + high[0]) // 2):
             yield 0.95

@@ -151,11 +151,12 @@ def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: Searc
 def test_the_value_of_waiting_is_told_less_finely_in_a_hurry(fair: Search) -> None:
     assert fair.best is not None
     calm, hurried = (
-        waiting(fair.scenario, fair.seed, [fair.best.acts], hurry)["curve"]["best"]
-        for hurry in (lambda: False, lambda: True)
+        waiting(fair.scenario, fair.seed, [fair.best.acts], hurry) for hurry in (lambda: False, lambda: True)
     )
-    assert (hurried[0], hurried[-1]) == (calm[0], calm[-1])
-    assert len(hurried) <= len(calm)
+    best, coarse = (each["curve"]["best"] for each in (calm, hurried))
+    assert (coarse[0], coarse[-1]) == (best[0], best[-1])
+    assert len(coarse) <= len(best)
+    assert hurried["point_of_no_return_s"] == pytest.approx(calm["point_of_no_return_s"], abs=1.0)
 
 
 def test_a_search_from_a_moment_plans_what_is_done_after_it(small: Scenario) -> None:
