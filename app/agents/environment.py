@@ -14,15 +14,17 @@ from __future__ import annotations
 from typing import Any, Final
 
 import gymnasium
+import numpy as np
 from gymnasium import spaces
 
 from app.files import scenario_files
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.authoring.schema import DURATION_MAX_S
 from engine.drill.judging.agents import acts
 from engine.drill.par.lean import Lean
 from engine.drill.par.sight import seen
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import SETTLE_S, default_end
 from engine.events import Event
 from engine.inputs import InputProblem
 from engine.model import Tick, ticks
@@ -64,7 +66,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         self.action_space = line
         self.observation_space = spaces.Dict(
             {
-                "time_s": spaces.Box(0.0, float("inf"), shape=(), dtype=float),
+                "time_s": spaces.Box(0.0, DURATION_MAX_S + SETTLE_S, shape=(), dtype=float),
                 "told": spaces.Sequence(line),
                 "questions": spaces.Sequence(line),
             }
@@ -118,7 +120,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             for asked in self.drill.open_questions()
         ]
         return {
-            "time_s": self.drill.tick / TICKS_PER_S,
+            "time_s": np.asarray(self.drill.tick / TICKS_PER_S),
             "told": tuple(self._told),
             "questions": tuple(text[:LINE_MAX] for text in questions),
         }

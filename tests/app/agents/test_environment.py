@@ -20,7 +20,7 @@ def env() -> DrillEnv:
 
 def test_gymnasium_finds_nothing_against_it(env: DrillEnv) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # advice on boxes without a bound and on arrays
+        warnings.simplefilter("error")
         check_env(env, skip_render_check=True)
 
 
