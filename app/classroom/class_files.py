@@ -63,10 +63,11 @@ class Checked:
 # --- writing ------------------------------------------------------------------------------------------------
 
 
-def archive(record: Record) -> bytes:
+def archive(record: Record, person: int | None = None) -> bytes:
     """Everything of a class but its keys: what was played, every log, and the board that they come to. Raises NoLog.
 
-    Parts after the first have a folder each; one that was not begun is left out.
+    Parts after the first have a folder each; one that was not begun is left out. *person*: the number of a seat; then
+    it is what the record has of that one alone, and what was said to it.
     """
     the_class = record.the_class()
     if the_class is None:
@@ -74,7 +75,7 @@ def archive(record: Record) -> bytes:
     written = io.BytesIO()
     with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as out:
         for part in record.parts()[: the_class.id]:
-            _write_part(out, folder_of_part(part.id), part, record.at(part.id))
+            _write_part(out, folder_of_part(part.id), part, record.at(part.id), person)
     return written.getvalue()
 
 
@@ -82,7 +83,11 @@ def folder_of_part(number: int) -> str:
     return f"{PART}{number}/" if number > 1 else ""
 
 
-def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record) -> None:
+def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record, person: int | None) -> None:
+    seats = [seat for seat in record.seats() if person in (None, seat.id)]
+    if not seats and person is not None:
+        raise NoLog(tr("there is no seat {number}").format(number=person))
+    groups = {seat.group_name for seat in seats}
     scenario = loaded(part.scenario_text, part.scenario_name)
     shared = {
         "scenario": part.scenario_name,
@@ -92,17 +97,18 @@ def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record) 
         "mode": part.mode,
         "part": part.id,
         "kind": part.part,
-        "plan": part.plan,
+        "plan": part.plan if person is None else "",  # it names others too
         "state": part.state,
         "instructions": [
             {"number": one.number, "seat": one.seat_id, "tick": one.tick, "kind": one.kind, "text": one.text}
             for one in record.instructions()
+            if person is None or (one.seat_id in (None, person) and one.group_name in (None, *groups))
         ],
     }
     board = []
     asked: list[list[object]] = []
     out.writestr(folder + ARCHIVE, json.dumps(shared, ensure_ascii=False, indent=1))
-    for seat in record.seats():
+    for seat in seats:
         acts = record.acts(seat.id)
         run = Rerun(scenario, part.seed, part.mode, whole=True)
         run.play(acts)

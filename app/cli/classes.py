@@ -116,6 +116,9 @@ def add_to(command: Commands) -> None:
     export = add("export", "everything of a class in one file")
     export.set_defaults(do=_export)
     export.add_argument("--out", required=True, metavar="FILE", help="a .zip file")
+    export.add_argument(
+        "--seat", type=int, metavar="N", help="all that is kept of one person, and nothing of any other"
+    )
 
     report = add("report", "the debrief of a class and of its people, tables and xAPI statements, in one ZIP")
     report.set_defaults(do=_report)
@@ -372,7 +375,7 @@ def _verified(verdict: Verdict | None) -> str:
 def _export(options: argparse.Namespace) -> int:
     from app.classroom.class_files import archive
 
-    return _written(options, archive)
+    return _written(options, lambda record: archive(record, options.seat))
 
 
 def _hand_out(options: argparse.Namespace) -> int:

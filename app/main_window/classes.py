@@ -180,9 +180,8 @@ class Classes(QObject):
         ):  # which nobody may go back in; the world is the same, and the instructor sees all of it
             mode = Mode.PRACTICE
         self._seen = seen = History(Drill(scenario, said["seed"], mode))
-        self._play.leave()
         follow(seen, said["acts"], said["tick"])
-        self._session.watch(seen, tick=seen.drill.tick)
+        self._play.look_at(seen)
         self._notice.tell(tr("You are looking at the seat of {name}.").format(name=said["name"]))
 
     def _see_more(self, said: SeenMore) -> None:

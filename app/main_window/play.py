@@ -267,6 +267,12 @@ class Play(QObject):
             failed=lambda problem: self.said.emit(said.format(problem=said_of(str(problem)))),
         )
 
+    def look_at(self, history: History) -> None:
+        """Show the run of somebody else as far as it has come; nothing is recorded."""
+        self.leave()
+        self.began.emit(history.drill)
+        self._session.watch(history, tick=history.drill.tick)
+
     def watch_best(self, scenario: Scenario, seed: int, move: Move) -> None:
         """Show the best that is known from *move* on, deed by deed; nothing is recorded until it is taken over."""
         history = History(Drill(scenario, seed, Mode.PRACTICE))

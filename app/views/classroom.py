@@ -328,8 +328,11 @@ class ClassBoard(QDialog):
         without.addAction(tr("&Take in the logs of seats…"), self._hand_in)
         self.without.setMenu(without)
         self.without.setAutoDefault(False)
-        self.state = QLabel()
-        self.state.setWordWrap(True)
+        self.state, self.answer = QLabel(), QLabel()
+        for label in (self.state, self.answer):
+            label.setWordWrap(True)
+        self.answer.setTextInteractionFlags(TYPED)
+        self.answer.hide()
         self.tiles = TableView(TableModel(COLUMNS), tr("Seats"))
         self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Go on"))
@@ -382,6 +385,7 @@ class ClassBoard(QDialog):
         layout = QVBoxLayout(self)
         layout.addLayout(_row(self.code, None, self.without, self.sheet, self.copy))
         layout.addWidget(self.state)
+        layout.addWidget(self.answer)
         layout.addLayout(_row(self.order, self.nameless, None))
         layout.addWidget(self.tiles, 1)
         layout.addLayout(_row(*self.of_seat.values(), self.unshow, None))
@@ -462,6 +466,7 @@ class ClassBoard(QDialog):
             who = self._name(self._tiles[int(word)])
         else:
             who = tr("All seats")
+        self.show_problem("")
         self.said.emit(line, who)
 
     def _said(self, board: Board) -> str:
@@ -495,7 +500,9 @@ class ClassBoard(QDialog):
         return f"{said}. " + (tr("Frozen.") if board["state"] == "frozen" else tr("Running."))
 
     def show_problem(self, text: str) -> None:
-        self.state.setText(text)
+        """What the host has to say to the last wish; it stays until the next one."""
+        self.answer.setText(text)
+        self.answer.setVisible(bool(text))
 
     def _send(self) -> None:
         line, placeholder = ASKED[self.what.currentData()]

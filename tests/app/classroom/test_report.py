@@ -208,6 +208,19 @@ def test_how_sure_all_seats_were_stands_beside_how_often_that_was_right(tmp_path
     assert ">Lost transactions</text>" in page, "what was lost is drawn"
 
 
+def test_one_person_gets_all_that_is_kept_of_them_and_nothing_of_others(database: Path) -> None:
+    file = database.with_name("mine.zip")
+    words = ["class", "export", "--database", str(database), "--out", str(file), "--seat"]
+    assert cli.main([*words, "2"], lambda _: 0) == 0
+    with zipfile.ZipFile(file) as archive:
+        whole = b"".join(archive.read(name) for name in archive.namelist()).decode()
+        assert [name for name in archive.namelist() if name.startswith("seats/")] == ["seats/0002.jsonl"]
+    assert f"well done {PEOPLE[1]}" in whole
+    assert not [name for name in (PEOPLE[0], PEOPLE[2]) if name in whole]
+    assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
+    assert cli.main([*words, "9"], lambda _: 0) == 2
+
+
 def test_names_that_were_typed_are_not_read_in_a_report_without_names(database: Path) -> None:
     record = Record(str(database), new=False)
     record.change_seats([1, 2], group_name="Falcons")

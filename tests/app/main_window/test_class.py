@@ -111,7 +111,9 @@ def test_a_seat_of_an_exam_can_be_looked_at(hands: Hands, qtbot: QtBot, host: Ho
         kind="seen", seat=1, name="Ann", scenario=part.scenario_name, text=part.scenario_text, seed=part.seed,
         mode=part.mode, tick=3000, acts=[Act(1, 2000, "note here", "", 0)],
     )  # fmt: skip
+    window.navigation.show_home()
     classes._see(seen)
+    assert window.navigation.on_desk, "the run is to be seen"
     assert hands.drill.tick == 3000
     classes._see_more({"kind": "seen_more", "seat": 1, "tick": 4000, "acts": []})
     assert hands.drill.tick == 4000
@@ -177,7 +179,7 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
         qtbot.waitUntil(lambda: "Not frozen yet: Cem." in board.state.text(), timeout=WAIT_MS)
     report, begun = tmp_path / "report.zip", tmp_path / "class.seat"
     board.report_wanted.emit(str(report), True)
-    qtbot.waitUntil(lambda: "The report is saved in" in board.state.text(), timeout=WAIT_MS)
+    qtbot.waitUntil(lambda: "The report is saved in" in board.answer.text(), timeout=WAIT_MS)
     with zipfile.ZipFile(report) as saved:
         assert "Cem" in saved.read("class.html").decode()
     board.hand_out_wanted.emit(str(begun))

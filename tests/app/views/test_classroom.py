@@ -111,6 +111,14 @@ def test_seats_are_sorted_and_a_line_is_about_the_seat_that_is_selected(
     assert [board.who.itemText(place) for place in range(board.who.count())][-1] == "to Seat 3"
 
 
+def test_why_a_wish_was_refused_stays_until_the_next_one(board: ClassBoard) -> None:
+    board.show_problem("in an exam nobody is shown what another one does")
+    board.show_board(board_of(tile(1, "Ann")))
+    assert board.answer.text().startswith("in an exam")
+    board.freeze.click()
+    assert not board.answer.isVisibleTo(board)
+
+
 def test_who_is_not_frozen_is_named(board: ClassBoard) -> None:
     board.show_board(board_of(tile(1, "Ann"), tile(2, "Bob"), state="frozen", not_frozen=("Bob",)))
     assert board.state.text() == "2 seats, 2 connected. Not frozen yet: Bob."
