@@ -30,6 +30,8 @@ AGAIN_S: Final = 1.0
 """Wall time between two tries to reach the NATS server."""
 ANSWER_S: Final = 5
 """So long the NATS server may take to answer."""
+DIAL_S: Final = 20.0
+"""Wall time in which the NATS server has to be there when a host begins: it may be started again just then."""
 KEPT_S: Final = 3600.0
 """So long the stream keeps what was said; a host that was away for longer has the record."""
 
@@ -120,11 +122,16 @@ class Bus:
             logger.info("NATS: %s", why)
 
         try:
-            self._client = await nats.connect(
-                self._url, connect_timeout=ANSWER_S, max_reconnect_attempts=-1, reconnect_time_wait=AGAIN_S,
-                error_cb=failed, allow_reconnect=True,
-            )  # fmt: skip
-            await self._open(self._client.jetstream())
+            async with asyncio.timeout(
+                DIAL_S
+            ):  # a connection that is to come back for ever is tried for ever too
+                self._client = await nats.connect(
+                    self._url, connect_timeout=ANSWER_S, max_reconnect_attempts=-1,
+                    reconnect_time_wait=AGAIN_S, error_cb=failed, allow_reconnect=True,
+                )  # fmt: skip
+                await self._open(self._client.jetstream())
+        except TimeoutError:
+            raise NoBus(tr("the NATS server cannot be used: {why}").format(why=tr("no answer"))) from None
         except Exception as problem:  # nats-py raises errors of its own, of sockets and of URLs
             raise NoBus(
                 tr("the NATS server cannot be used: {why}").format(why=str(problem) or type(problem).__name__)

@@ -20,6 +20,7 @@ from app.classroom.acts import Act, BadLog, act, as_line, new_of
 from app.classroom.code import Invitation
 from app.classroom.models import RUNNING
 from app.classroom.shapes import Welcome
+from app.classroom.wire import NAME_MAX
 from app.files.folders import default_folder
 from app.words.language import tr
 from engine.drill.running.modes import Mode
@@ -153,6 +154,8 @@ class SeatLog:
 
     def __init__(self, folder: Path, name: str) -> None:
         """Take up the seat that *name* has in *folder*, or begin one. Raises NoLog."""
+        if not (name.strip() and name.isprintable() and len(name) <= NAME_MAX):
+            raise NoLog(tr("a name has 1 to {n} printable characters").format(n=NAME_MAX))
         stem = "".join(sign if sign.isalnum() else f"-{ord(sign):x}-" for sign in name)
         self._stem = folder / stem
         self.name = name

@@ -162,6 +162,8 @@ def serve(
 ) -> None:
     """Hold the class until SIGTERM or SIGINT; where it has several hosts, *nats* is the URL over which they hear one
     another. *show* gets one line with the invitation. Raises NoPort, NoBus."""
+    if nats is None and is_open(the_class):
+        raise NoPort(tr("the class is being held already, at {address}").format(address=the_class.address))
     listening = listening_at(listen, "" if nats else the_class.address)
     address, port = listening.getsockname()[:2]
     own = address_of(reachable(address) if nats else address, port)
@@ -255,12 +257,22 @@ async def _serve(
 
 
 def is_open(the_class: Class) -> bool:
-    """A host of it takes connections."""
+    """A host of it takes connections; another program may have its port by now."""
+    own = certificate.in_der(the_class.certificate)
     for address in the_class.addresses:
         host, _, port = address.rpartition(":")
         there = (dialled_here(host).strip("[]"), int(port))
-        with suppress(OSError), socket.create_connection(there, OPEN_S):
-            return True
+        try:
+            with (
+                socket.create_connection(there, OPEN_S) as dialled,
+                certificate.of_seat().wrap_socket(dialled) as talking,
+            ):
+                if talking.getpeercert(binary_form=True) == own:
+                    return True
+        except TimeoutError:
+            return True  # somebody is there, and busy: better not taken for gone
+        except OSError:
+            continue
     return False
 
 

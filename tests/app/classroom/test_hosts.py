@@ -16,6 +16,7 @@ import pytest
 
 from app import cli
 from app.classroom import console
+from app.classroom.bus import Bus, NoBus
 from app.classroom.record import NoRecord, Record
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.hostile import class_kills
@@ -209,6 +210,13 @@ def test_two_hosts_need_a_database_that_both_can_write(
     ]
     assert cli.main(words, lambda _: 9) == 2
     assert "postgresql+psycopg://" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("url", ["nats://127.0.0.1:1", "garbage://x", ""])
+def test_a_nats_server_that_is_not_there_is_said_so(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("app.classroom.bus.DIAL_S", 0.3)
+    with pytest.raises(NoBus, match="the NATS server cannot be used: "):
+        asyncio.run(Bus(url, "x").dial())
 
 
 def test_a_password_stands_in_no_message() -> None:

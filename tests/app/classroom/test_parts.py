@@ -200,6 +200,20 @@ def test_a_class_of_an_earlier_version_has_one_part(tmp_path: Path) -> None:
         assert not record.go_on()
 
 
+def test_a_class_is_held_once(host: HostProcess, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["class", "host", "--database", str(host.database), "--listen", "127.0.0.1:0"]
+    assert cli.main(words, lambda _: 0) == 2
+    assert "held already" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 10_000])
+def test_a_name_that_no_host_takes_is_refused_at_once(
+    name: str, host: HostProcess, profile_folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["class", "join", host.code, "--name", name, "--player", "reference"], lambda _: 0) == 2
+    assert "a name has 1 to 60 printable characters" in capsys.readouterr().err
+
+
 def test_a_database_of_a_newer_version_or_another_program_is_refused_with_a_sentence(tmp_path: Path) -> None:
     file = tmp_path / "class.sqlite"
     Record(str(file)).close()
