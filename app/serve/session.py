@@ -29,6 +29,7 @@ from app.serve.wire import CLIENT_HELLO, Tls, Wire
 from engine.constants import PRODUCT
 from engine.messages import text_of
 from engine.model import World
+from engine.protocol.security import login_of
 from engine.tsql.batches.data import Session as SqlSession
 from engine.tsql.scalars.settings import settings_of
 
@@ -198,8 +199,13 @@ class Session:
         return True
 
     def _as_line(self, login: Login) -> str:
-        """What the journal has of a login: names, and whether the password is right."""
-        right = secrets.compare_digest(login.password.encode(), self.door.password.encode())
+        """What the journal has of a login: names, and whether the password is that of the run or the login's own."""
+        known = login_of(self.door.world.instances[self.server], login.user)
+        own = known.password if known is not None else None
+        right = any(
+            password is not None and secrets.compare_digest(login.password.encode(), password.encode())
+            for password in (self.door.password, own)
+        )
         said = {
             "login": login.user,
             "password": "right" if right else "wrong",

@@ -270,6 +270,8 @@ def fitted(moment: Moment, kind: SqlType) -> Moment:
             moment = Moment(EPOCH, moment.ticks)
         elif name == "datetimeoffset":
             moment = moment._replace(offset=moment.offset or 0)
+            if not DAY <= moment.utc < (LAST_DAY + 1) * DAY:  # the years 1 to 9999 are those of UTC
+                raise SqlError(241)
         else:
             moment = moment._replace(offset=None)
     if not FIRST_DAYS.get(name, 1) <= moment.day <= LAST_DAYS.get(name, LAST_DAY):

@@ -349,6 +349,19 @@ def test_the_ends_of_the_calendar_and_bytes_as_parameters(served: Served) -> Non
         assert tuple(connection.execute("SELECT ?, ?, ?", sent).fetchone()) == sent
 
 
+def test_a_login_that_a_script_makes_has_a_password_of_its_own(served: Served) -> None:
+    there = {**served.principal, "login": "bob", "password": "Passw0rd!x"}
+    with connect_pytds(served.principal, autocommit=True) as connection, connection.cursor() as cursor:
+        cursor.execute("CREATE LOGIN bob WITH PASSWORD = 'Passw0rd!x'")
+        cursor.execute("CREATE USER bob")
+        with connect_pytds(there) as own, own.cursor() as asked:
+            assert asked.execute_scalar("SELECT SUSER_SNAME()") == "bob"
+        with pytest.raises(pytds.Error, match="Login failed for user 'bob'"):
+            connect_pytds({**there, "password": "passw0rd!x"}, disable_connect_retry=True)
+        cursor.execute("DROP USER bob")
+        cursor.execute("DROP LOGIN bob")
+
+
 def test_a_value_that_no_type_has_is_8023_and_a_table_as_a_parameter_is_refused_by_name(
     served: Served,
 ) -> None:
