@@ -663,3 +663,14 @@ def join_applied(tree: exp.Expr) -> None:
                 if outer
                 else exp.Join(this=table, kind="CROSS")
             )
+
+
+def alias_queries(tree: exp.Expr) -> None:
+    """`x = (SELECT 1)` in a list is `(SELECT 1) AS x`: sqlglot leaves the name where a table has its alias."""
+    for query in list(tree.find_all(exp.Subquery)):
+        name = query.args.get("alias")
+        if isinstance(name, exp.Identifier) and query.arg_key == "expressions":
+            query.set("alias", None)
+            named = exp.Alias(alias=name)
+            query.replace(named)
+            named.set("this", query)

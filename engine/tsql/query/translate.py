@@ -81,6 +81,7 @@ def _parsed(text: str) -> exp.Expr:
     forms.fold_orders(tree)
     forms.name_columns(tree)
     forms.join_applied(tree)
+    forms.alias_queries(tree)
     for exists in tree.find_all(exp.Exists):  # what it would show is never looked at
         if isinstance(exists.this, exp.Select) and [*map(type, exists.this.expressions)] == [exp.Star]:
             exists.this.set("expressions", [exp.Literal.number(1)])
