@@ -11,9 +11,8 @@ from engine.messages import SqlError
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Row, Table
 from engine.tsql.language.columns import Check, ColumnDefinition, Constraint, ForeignKey, Key
-from engine.tsql.query.planner import plan_statement
-from engine.tsql.query.plans import TableRef, Unsimulated
-from engine.tsql.scalars.types import MAX
+from engine.tsql.query.plans import Plan, TableRef, Unsimulated
+from engine.tsql.scalars.types import MAX, NULL
 from engine.tsql.scalars.values import Scalar, comparable, parse_type, to_text
 
 if TYPE_CHECKING:
@@ -164,10 +163,32 @@ def _values(
     kept = machine.pseudo
     machine.pseudo = {**kept, "rows of it": Table(columns, tuple(rows))}
     try:
-        plan = plan_statement(f"SELECT {', '.join(f'({text})' for text in texts)} FROM [rows of it]")
-        return machine.select(plan)[1]
+        return machine.select(_plan(machine, texts))[1]
     finally:
         machine.pseudo = kept
+
+
+def _plan(machine: Machine, texts: list[str]) -> Plan:
+    return machine.plan("statement", f"SELECT {', '.join(f'({text})' for text in texts)} FROM [rows of it]")
+
+
+def with_computed_types(machine: Machine, table: Table) -> Table:
+    """The table whose computed columns have the types of their expressions, as far as these are known."""
+    if not any(column.computed for column in table.columns):
+        return table
+    kept = machine.pseudo
+    machine.pseudo = {**kept, "rows of it": table}
+    columns = list(table.columns)
+    try:
+        for place, column in enumerate(columns):
+            kinds = _plan(machine, [column.computed]).kinds if column.computed else ()
+            if kinds and kinds[0] not in (None, NULL):
+                columns[place] = replace(column, type=str(kinds[0]))
+    except (SqlError, Unsimulated):
+        return table  # told when a row is put in
+    finally:
+        machine.pseudo = kept
+    return replace(table, columns=tuple(columns))
 
 
 def _computed(machine: Machine, after: Table, new: list[int]) -> Table:

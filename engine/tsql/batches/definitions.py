@@ -56,7 +56,7 @@ def table_of(machine: Machine, ref: TableRef, text: str) -> Table:
         raise SqlError(8111, ref.parts[-1], also=(1750,))
     made = tables.made(ref.parts[-1], columns, constraints.named(ref.parts[-1], rules))
     constraints.check_definition(machine, ref, made, made.constraints)
-    return made
+    return constraints.with_computed_types(machine, made)
 
 
 def _check_identity(table: str, column: ColumnDefinition) -> None:
@@ -226,6 +226,7 @@ def _added(machine: Machine, ref: TableRef, table: Table, text: str, unchecked: 
     for count, row in enumerate(table.rows):
         rows.append((*row, *(_first(machine, column, count, filled) for column in columns)))
     after = number[0] + number[1] * len(rows) if number is not None else table.next_identity
+    made = constraints.with_computed_types(machine, made)
     return replace(made, rows=tuple(rows), ids=table.ids, next_id=table.next_id, next_identity=after)
 
 

@@ -7,7 +7,7 @@ from typing import Final
 from sqlglot import exp
 
 from engine.messages import SqlError
-from engine.tsql.query.conversions import Binder, Kind, Rule, text, wrapped
+from engine.tsql.query.conversions import Binder, Kind, Rule, convert_to, text, wrapped
 from engine.tsql.query.forms import KEYS
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars import returns
@@ -130,6 +130,17 @@ def _string_agg(binder: Binder, node: exp.Expr) -> Kind:
     return varchar(8000) if kind.name in ("varchar", "char") else nvarchar(4000)
 
 
+def _of_another_row(binder: Binder, node: exp.Expr) -> Kind:
+    """LAG, FIRST_VALUE …: the type of the value, which a default is converted to."""
+    kind = binder.expr(node.this)
+    for key, part in node.args.items():
+        if key != "this" and isinstance(part, exp.Expr):
+            found = binder.expr(part)
+            if key == "default":
+                convert_to(part, found, kind)
+    return kind
+
+
 def _row_number(binder: Binder, node: exp.Expr) -> Kind:
     binder.parts(node)
     return BIGINT
@@ -141,7 +152,8 @@ RULES: Final[dict[type[exp.Expr], Rule]] = {
     exp.Min: _extreme,
     exp.Sum: _sum,
     exp.Window: _window,
-    exp.RowNumber: _row_number,
+    **dict.fromkeys((exp.RowNumber, exp.Rank, exp.DenseRank, exp.Ntile), _row_number),
+    **dict.fromkeys((exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue), _of_another_row),
 }
 NAMED: Final[dict[str, Rule]] = {
     "avg": _average,

@@ -24,6 +24,7 @@ from engine.tsql.scalars.types import (
     DATETIME,
     DECIMALS,
     FLOAT,
+    FLOAT_DIGITS,
     FLOATS,
     INT_RANGES,
     MAX,
@@ -511,8 +512,11 @@ def decimal_text(value: Scalar, scale: Scalar) -> Scalar:
 
 def shown(value: Scalar) -> Scalar:
     """The value for a result grid: dates without their mark, binary as 0x…"""
+    if decimals.is_held(value):  # its type is not known: a number, if a float holds it
+        digits = decimals.held(value).normalize(ANY_DIGITS)
+        return to_number(value, "float") if len(digits.as_tuple().digits) <= FLOAT_DIGITS else value[1:]
     if isinstance(value, str):
-        return value.removeprefix(MARK).removeprefix(decimals.MARK)
+        return value.removeprefix(MARK)
     if isinstance(value, bytes):
         return "0x" + value.hex().upper()
     return value
