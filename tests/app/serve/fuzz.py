@@ -85,6 +85,7 @@ def targets(loop: asyncio.AbstractEventLoop) -> tuple[Callable[[bytes], object],
 
         class Instance:
             version = 2014
+            logins = ()
 
         def __init__(self) -> None:
             self.instances = {"SERVER_A": self.Instance()}
