@@ -20,7 +20,8 @@ def cluster(on: str) -> AbstractContextManager[object]:
     if on == "local":
         from joblib.externals.loky import get_reusable_executor
 
-        stack.callback(lambda: get_reusable_executor().shutdown())  # else its processes and thread stay
+        # Else its processes and thread stay. What it has not done by now nobody waits for.
+        stack.callback(lambda: get_reusable_executor().shutdown(kill_workers=True))
         return stack
     scheme, _, place = on.partition("://")
     if scheme != "dask" or not place:
