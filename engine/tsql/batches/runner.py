@@ -266,18 +266,22 @@ class Runner(Machine):
         cursors.forget_local(self)
         self._restore(done.outside)
         if self.scopes:
-            below = self.scopes[-1]
-            for inner, outer in done.outputs:
-                if inner in done.variables and outer in below.variables:
-                    self.set_variable(outer, done.variables[inner].value)
-            if done.returns:
-                # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
-                self.set_variable(done.returns, done.result if done.procedure else self.session.error)
+            self._guard(lambda: self._hand_down(done))
         before, now = done.outside.transactions if done.outside else 0, self.session.transactions
         if self.scopes and before != now:
             for error in self.errors(SqlError(266, before, now), self.line):
                 self.tell(error.text, error.number, error.severity, error.state, error.line)
             self.note(error=266)
+
+    def _hand_down(self, done: Scope) -> None:
+        """What a frame returns and its outputs, to the variables below. Raises what their types do not hold."""
+        below = self.scopes[-1]
+        if done.returns:
+            # sp_executesql returns the last @@ERROR of its text [DOC: sp_executesql]
+            self.set_variable(done.returns, done.result if done.procedure else self.session.error)
+        for inner, outer in done.outputs:
+            if inner in done.variables and outer in below.variables:
+                self.set_variable(outer, done.variables[inner].value)
 
     def _restore(self, outside: Outside | None) -> None:
         """Database context, options and temp tables as they were before a procedure or dynamic SQL."""

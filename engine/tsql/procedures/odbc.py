@@ -15,6 +15,7 @@ from engine.tsql import catalog
 from engine.tsql.catalog.schema import TYPE_IDS
 from engine.tsql.procedures.call import Call, Procedures, procedure
 from engine.tsql.scalars.like import like
+from engine.tsql.scalars.types import SCALED
 from engine.tsql.scalars.values import Scalar, comparable, to_text
 
 Record = dict[str, Scalar]
@@ -193,6 +194,8 @@ def _measures(call: Call, types: dict[Scalar, str], row: Record) -> tuple[Scalar
             int(str(row["precision"])) + 2,
             int(str(row["scale"])),
         )
+    elif name in SCALED:
+        scale = int(str(row["scale"]))
     elif not precision:
         length = octets = size if size >= 0 else 2147483647
         precision = length // 2 if name in WIDE else length
