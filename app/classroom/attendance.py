@@ -13,8 +13,9 @@ from app.classroom.seat import MARK_TICKS
 from app.classroom.seat_log import Given, SeatLog, folder_of, given_by
 from app.classroom.shapes import Welcome
 from app.classroom.verdict import NOT_IN_A_CLASS
-from app.classroom.wire import HAND_MAX
+from app.classroom.wire import HAND_MAX, REFLECTION_MAX, Reflect
 from app.host import NotRecorded
+from app.learning.reflection import Reflection
 from app.words.language import tr
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
@@ -144,6 +145,15 @@ class Attendance:
     def raise_hand(self, question: str | None) -> None:
         """None lowers it."""
         self.link.hand = question if question is None else question.strip()[:HAND_MAX]
+        self.link.wake()
+
+    def reflect(self, said: Reflection) -> None:
+        """What the person thinks of the run goes to the host."""
+        self.link.reflection = Reflect(
+            happened=said.happened[:REFLECTION_MAX],
+            otherwise=said.otherwise[:REFLECTION_MAX],
+            expected_score=said.expected_score,
+        )
         self.link.wake()
 
     def allow_looks(self, consent: bool) -> None:

@@ -6,7 +6,7 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -87,7 +87,7 @@ def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record, 
     seats = [seat for seat in record.seats() if person in (None, seat.id)]
     if not seats and person is not None:
         raise NoLog(tr("there is no seat {number}").format(number=person))
-    groups = {seat.group_name for seat in seats}
+    groups, thoughts = {seat.group_name for seat in seats}, record.reflections()
     scenario = loaded(part.scenario_text, part.scenario_name)
     shared = {
         "scenario": part.scenario_name,
@@ -118,7 +118,14 @@ def _write_part(out: zipfile.ZipFile, folder: str, part: Class, record: Record, 
             for row in run.drill.report()["questions"]
         ]
         board.append({"seat": seat.id, "name": seat.name, "verdict": found})
-        told = {"seat": seat.id, "name": seat.name, "group": seat.group_name, "consent": seat.consent}
+        told: dict[str, object] = {
+            "seat": seat.id,
+            "name": seat.name,
+            "group": seat.group_name,
+            "consent": seat.consent,
+        }
+        if (thought := thoughts.get(seat.id)) is not None:
+            told["reflection"] = asdict(thought)
         lines = [json.dumps(told, ensure_ascii=False), *map(json.dumps, acts)]
         out.writestr(f"{folder}{SEATS}{seat.id:04}.jsonl", "\n".join(lines) + "\n")
     out.writestr(folder + BOARD, json.dumps(board, ensure_ascii=False, indent=1))

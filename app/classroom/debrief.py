@@ -9,7 +9,7 @@ from functools import cache
 
 from app.classroom.acts import Act, effective
 from app.classroom.models import Class
-from app.classroom.nameless import Pairs, hidden, pairs
+from app.classroom.nameless import Pairs, hidden, hidden_text, pairs
 from app.classroom.partings import Course, Deed, Parting, partings
 from app.classroom.record import ERASED, Record
 from app.classroom.scenario import loaded
@@ -18,6 +18,7 @@ from app.classroom.verdict import Rerun
 from app.export.page import page
 from app.export.source import source_of
 from app.files import certificates
+from app.learning.reflection import Reflection
 from app.words.language import tr
 from engine.drill.authoring import batches
 from engine.drill.authoring.scenario import Scenario
@@ -44,6 +45,8 @@ class Log:
     seed: int
     mode: str
     acts: tuple[Act, ...]
+    reflection: Reflection | None = None
+    """What the person thought of it before the points were shown."""
     hide: Pairs = ()
     """Names that are not to be read in what it has typed."""
 
@@ -71,6 +74,7 @@ class SeatReview:
     page: str
     """The debrief of its run as HTML; empty where the run cannot be looked back on."""
     lost_transactions: int = 0
+    reflection: Reflection | None = None
     answers: tuple[Row, ...] = ()
     """What was asked, as in the report of a run."""
     printed: bytes = b""
@@ -121,6 +125,7 @@ def logs(record: Record, names: bool = True, part: Class | None = None) -> list[
     if part is not None:
         record = record.at(part.id)
     seats = [seat for seat in record.seats() if not seat.token_hash.startswith(ERASED)]
+    thoughts = record.reflections()
     groups = list(dict.fromkeys(seat.group_name for seat in seats if seat.group_name))
     hide = () if names else pairs({seat.id: seat.name for seat in seats}, groups, one.scenario_text)
     called = {group: group if names else str(number) for number, group in enumerate(groups, 1)}
@@ -134,6 +139,7 @@ def logs(record: Record, names: bool = True, part: Class | None = None) -> list[
             one.seed,
             one.mode,
             tuple(record.acts(seat.id)),
+            thoughts.get(seat.id),
             hide,
         )
         for seat in seats
@@ -161,7 +167,7 @@ def looked_back(log: Log, pdf: bool = False) -> SeatReview:
     drill = run.drill
     assert isinstance(drill, Drill)
     lost = round(availability_json(drill.world)["lost_transactions"])
-    found = SeatReview(log.number, log.name, log.group, outcome, deeds, (), "", lost)
+    found = SeatReview(log.number, log.name, log.group, outcome, deeds, (), "", lost, _thought(log))
     if not drill.finished:
         try:
             drill.finish()
@@ -176,6 +182,15 @@ def looked_back(log: Log, pdf: bool = False) -> SeatReview:
         printed, _ = debrief(source)
     answers = tuple(source.report["questions"])
     return replace(found, mistakes=wrong, page=page(source), printed=printed, answers=answers)
+
+
+def _thought(log: Log) -> Reflection | None:
+    said = log.reflection
+    if said is None:
+        return None
+    return replace(
+        said, happened=hidden_text(said.happened, log.hide), otherwise=hidden_text(said.otherwise, log.hide)
+    )
 
 
 def reviewed(found: Sequence[Log], seats: Iterable[SeatReview]) -> ClassReview:

@@ -16,7 +16,7 @@ from typing import Final
 from sqlalchemy.exc import SQLAlchemyError
 from starlette.websockets import WebSocket, WebSocketDisconnect
 
-from app.classroom import acts, wire
+from app.classroom import acts, plan, wire
 from app.classroom.acts import Act, BadLog
 from app.classroom.admission import Admission
 from app.classroom.bus import (
@@ -44,6 +44,7 @@ from app.classroom.seat_state import SeatState, meant, state_of, tile
 from app.classroom.shapes import Board, Verdict
 from app.classroom.wire import LATER, REFUSED, Garbage
 from app.classroom.writer import Writer
+from app.learning.reflection import Reflection
 from app.words.language import tr
 from engine.drill.running.modes import Mode
 from engine.inputs import InputProblem
@@ -82,6 +83,7 @@ class Host:
             self._take_up(line, record.acts(number))
         self._played = played(the_class, self._scenario)
         """What every seat plays."""
+        self._reflect = bool(the_class.plan) and plan.of_text(the_class.plan).reflect
         self._admission = Admission(the_class, self._played, record, self._writer, self._lines)
         self._consoles: set[WebSocket] = set()
         self._looks = Looks(the_class, self._lines, self._log_of, self._look_changed)
@@ -199,7 +201,9 @@ class Host:
             await self._catch_up(line)
             await say(
                 socket,
-                welcome(self._played, line.number, line.acknowledged, self._class.state, line.tick),
+                welcome(
+                    self._played, line.number, line.acknowledged, self._class.state, line.tick, self._reflect
+                ),
             )
             await say(socket, self.pace.said_to(line))
             await self._attend_to(line)
@@ -210,6 +214,9 @@ class Host:
                 check_may("seat", said)
                 if isinstance(said, wire.At):
                     await self._is_at(line, said)
+                elif isinstance(said, wire.Reflect):
+                    thought = Reflection(said.happened, said.otherwise, said.expected_score)
+                    await self._writer.keep(self._record.reflect, line.number, thought)
                 elif isinstance(said, wire.Acts):
                     await self._take(line, [acts.act(entry) for entry in said.acts])
                     await say(socket, {"kind": "acknowledged", "number": line.acknowledged})

@@ -22,7 +22,7 @@ from app.classroom.acts import Act
 from app.classroom.code import NEEDS_ADDRESS, Invitation
 from app.classroom.seat_log import Given, SeatLog, drawn_seat, welcome
 from app.classroom.shapes import ToSeat
-from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX, At, Join, Resume
+from app.classroom.wire import PINGS_S, REFUSED, WELCOME_BYTES_MAX, At, Join, Reflect, Resume
 from app.words.language import tr
 
 AGAIN_S: Final = (0.2, 3.0)
@@ -48,6 +48,8 @@ class Link(threading.Thread):
         """How the seat is; `wake` has it told at once."""
         self.hand: str | None = None
         """What the seat asks with its hand raised; None: it is not raised."""
+        self.reflection: Reflect | None = None
+        """What the person thinks of the run, once it is known."""
         self.consent, self.held = consent, False
         """Whether the instructor may look at the seat, and whether the seat does nothing of its own meanwhile."""
         self._invitation = None if isinstance(where, Given) else where
@@ -172,6 +174,7 @@ class Link(threading.Thread):
 
     async def _send(self, socket: ClientConnection) -> None:
         """What the host lacks, and how the seat is."""
+        thought: Reflect | None = None
         sent, told, told_at = self.acknowledged, At(tick=0, frozen=False), 0.0
         while not self._ended:
             self._news.clear()
@@ -179,6 +182,9 @@ class Link(threading.Thread):
             if acts:
                 await socket.send(json.dumps({"kind": "acts", "acts": acts}))
                 sent = acts[-1].number
+            if self.reflection is not None and self.reflection is not thought:
+                thought = self.reflection
+                await socket.send(thought.model_dump_json())
             now, is_now = time.monotonic(), self._is_now()
             news = is_now.model_copy(update={"tick": told.tick}) != told
             if news or not told_at or (is_now != told and now - told_at >= AT_S):

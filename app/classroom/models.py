@@ -90,3 +90,15 @@ class Instruction(Base):
     tick: Mapped[int | None]  # None: as soon as it comes; of the way back: where it leads
     kind: Mapped[str]
     text: Mapped[str]
+
+
+class KeptReflection(Base):
+    """What a person thought of the run before its points were shown (app/learning/reflection.py)."""
+
+    __tablename__ = "reflection"
+
+    seat_id: Mapped[int] = mapped_column(ForeignKey("seat.id"), primary_key=True)
+    part: Mapped[int] = mapped_column(primary_key=True)
+    happened: Mapped[str]
+    otherwise: Mapped[str]
+    expected_score: Mapped[float | None]

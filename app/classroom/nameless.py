@@ -44,6 +44,11 @@ def hidden(line: str, names: Pairs) -> str:
     return verb + space + _plain(rest, names, verb.lower() in REMARKS)
 
 
+def hidden_text(text: str, names: Pairs) -> str:
+    """A text without *names*."""
+    return _plain(text, names, remark=True)
+
+
 def _plain(text: str, names: Pairs, remark: bool) -> str:
     pattern, instead = _pattern(names, remark)
     if pattern is None:

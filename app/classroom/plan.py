@@ -92,6 +92,8 @@ class Plan(Part):
     title: Annotated[str, Field(max_length=NAME_MAX)] = ""
     seed: int | None = Field(default=None, ge=0, lt=2**63)
     """None: the scenario's own."""
+    reflect: bool = False
+    """Whether people are asked what they think of their run before its points are shown."""
     frozen: bool = False
     """Whether seats wait for the instructor's `go`."""
     until: Duration | None = None

@@ -9,6 +9,7 @@ import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
@@ -34,7 +35,8 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import Session
 
 from app.classroom.acts import Act
-from app.classroom.models import INJECT, Class, Instruction, KeptAct, Seat
+from app.classroom.models import INJECT, Class, Instruction, KeptAct, KeptReflection, Seat
+from app.learning.reflection import Reflection
 from app.words.language import tr
 
 MIGRATIONS: Final = Path(__file__).with_name("migrations")
@@ -205,6 +207,21 @@ class Record:
         with self._engine.connect() as connection:
             return [Act(*row) for row in connection.execute(wanted.order_by(KeptAct.number))]
 
+    def reflect(self, seat: int, said: Reflection) -> None:
+        """What the person of a seat thinks of the run; what was said before is replaced."""
+        with Session(self._engine) as session, session.begin():
+            part = session.scalar(select(self._part)) or 1
+            session.merge(KeptReflection(seat_id=seat, part=part, **asdict(said)))
+
+    def reflections(self) -> dict[int, Reflection]:
+        """By seat."""
+        with Session(self._engine) as session:
+            wanted = select(KeptReflection).where(KeptReflection.part == self._part)
+            return {
+                one.seat_id: Reflection(one.happened, one.otherwise, one.expected_score)
+                for one in session.scalars(wanted)
+            }
+
     def erase(self, seats: Iterable[int]) -> None:
         """Remove names, acts, tokens, groups and what was said to *seats*; their numbers and how far they came stay.
 
@@ -221,6 +238,7 @@ class Record:
         }
         with self._engine.begin() as connection:
             connection.execute(delete(KeptAct).where(KeptAct.seat_id.in_(numbers)))
+            connection.execute(delete(KeptReflection).where(KeptReflection.seat_id.in_(numbers)))
             connection.execute(delete(Instruction).where(Instruction.seat_id.in_(numbers)))
             for number in numbers:  # a token that nobody has, and no two are equal
                 nobody = {

@@ -135,6 +135,7 @@ def _body(found: ClassReview, links: bool) -> str:
             heading(2, tr("Mistakes most made")),
             _mistakes(found),
             *_sureness(found.calibration),
+            *_thoughts(found),
             heading(2, tr("The seats")),
             _seats(found, links),
         )
@@ -205,6 +206,33 @@ def _sureness(found: Calibration | None) -> Iterator[str]:
     yield table(tr("All seats together"), (tr("sure"), tr("right"), tr("answers")), rows)
 
 
+def _thoughts(found: ClassReview) -> Iterator[str]:
+    """What people thought before the points were shown, beside what these were."""
+    rows = [
+        (
+            seat.number,
+            seat.name,
+            _points(seat.reflection.expected_score),
+            _points(seat.verdict["score"]),
+            seat.reflection.happened,
+            seat.reflection.otherwise,
+        )
+        for seat in found.seats
+        if seat.reflection is not None
+    ]
+    if rows:
+        yield heading(2, tr("What they thought before the points were shown"))
+        head = (
+            tr("Seat"),
+            tr("Name"),
+            tr("Expected"),
+            tr("Points"),
+            tr("What happened, and why"),
+            tr("What they would do otherwise"),
+        )
+        yield table(tr("In their own words"), head, rows)
+
+
 def _seats(found: ClassReview, links: bool) -> str:
     rows = [
         (
@@ -265,6 +293,18 @@ def _sheets(found: ClassReview) -> Iterator[tuple[str, str]]:
             for seat in found.seats
         ),
     )  # fmt: skip
+    thoughts = [(seat, seat.reflection) for seat in found.seats if seat.reflection is not None]
+    if thoughts:
+        yield (
+            "reflections.csv",
+            as_csv(
+                ("seat", "expected_score", "score", "happened", "otherwise"),
+                (
+                    (seat.number, said.expected_score, seat.verdict["score"], said.happened, said.otherwise)
+                    for seat, said in thoughts
+                ),
+            ),
+        )
     yield (
         "deeds.csv",
         as_csv(

@@ -69,7 +69,9 @@ def given_by(welcome: Welcome, name: str) -> Given:
     )  # fmt: skip
 
 
-def welcome(what: Given, seat: int, acknowledged: int = 0, state: str = RUNNING, tick: Tick = 0) -> Welcome:
+def welcome(
+    what: Given, seat: int, acknowledged: int = 0, state: str = RUNNING, tick: Tick = 0, reflect: bool = False
+) -> Welcome:
     """What a seat that plays *what* is told at its beginning, or when it goes on."""
     return {
         "kind": "welcome",
@@ -82,6 +84,7 @@ def welcome(what: Given, seat: int, acknowledged: int = 0, state: str = RUNNING,
         "state": state,
         "tick": tick,
         "part": what.part,
+        "reflect": reflect,
     }
 
 

@@ -71,6 +71,8 @@ class Welcome(TypedDict):
     tick: int
     part: int
     """Of the class, from 1."""
+    reflect: bool
+    """The person is asked what they think of the run before its points are shown."""
 
 
 class Acknowledged(TypedDict):

@@ -16,6 +16,8 @@ NAME_MAX: Final = 60
 """Characters of a person's name."""
 HAND_MAX: Final = 200
 """Characters of what is asked with a raised hand."""
+REFLECTION_MAX: Final = 4_000
+"""Characters of each answer of a self-debrief."""
 PINGS_S: Final = 10.0
 """A seat that is silent for twice as long counts as gone: a laptop that sleeps says no goodbye."""
 REFUSED: Final = 4000
@@ -71,6 +73,15 @@ class At(Said):
     """The instructor may look at the seat."""
     held: bool = False
     """The seat does nothing of its own, as the instructor has taken it over."""
+
+
+class Reflect(Said):
+    """What the person thinks of the run before its points are shown; the last word counts."""
+
+    kind: Literal["reflect"] = "reflect"
+    happened: Annotated[str, Field(max_length=REFLECTION_MAX)]
+    otherwise: Annotated[str, Field(max_length=REFLECTION_MAX)]
+    expected_score: Annotated[float, Field(ge=0, le=100)] | None
 
 
 class Steer(Said):
@@ -207,11 +218,11 @@ class HandIn(Said):
 
 OfSeat = Lower | Look | Take | Give | Show
 OfPace = Freeze | Go | Finish | Next | Extend | Back | Move | Break | Clock
-Request = Join | Resume | Acts | At | Steer | Instruct | HandIn | OfSeat | OfPace
+Request = Join | Resume | Acts | At | Reflect | Steer | Instruct | HandIn | OfSeat | OfPace
 _REQUEST: Final[TypeAdapter[Request]] = TypeAdapter(Annotated[Request, Field(discriminator="kind")])
 
 MAY: Final[dict[str, tuple[type[Said], ...]]] = {
-    "seat": (Acts, At),
+    "seat": (Acts, At, Reflect),
     "instructor": (
         Freeze,
         Go,

@@ -12,7 +12,7 @@ from queue import Empty
 from typing import Any, Final
 
 from PySide6.QtCore import QObject, QProcess, QTimer, Signal
-from PySide6.QtWidgets import QInputDialog, QWidget
+from PySide6.QtWidgets import QApplication, QDialog, QInputDialog, QVBoxLayout, QWidget
 
 from app.classroom import class_files
 from app.classroom.acts import Act
@@ -37,6 +37,7 @@ from app.classroom.shapes import (
 )
 from app.files import whole_file
 from app.files.folders import default_folder
+from app.learning.reflection import Reflection
 from app.main_window import signature
 from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
@@ -44,6 +45,7 @@ from app.main_window.play import Play
 from app.main_window.session import Session
 from app.settings import WindowSettings
 from app.views.classroom import ClassBoard, JoinClass, StartClass
+from app.views.debrief.reflection import ReflectionForm
 from app.widgets.notice import Notice
 from app.words.language import mark, tr
 from engine.drill.running.drill import Drill
@@ -60,6 +62,8 @@ TESTS: Final = "".join(
     f'[[part]]\nkind = "{kind}"\n' + ("" if kind == "lesson" else f'mode = "{Mode.EXAM}"\n') for kind in KINDS
 )
 """Parts of a class that is tested before and after its lesson, in a plan."""
+FORM_LETTERS: Final = 70
+"""Of average width, on a line of what a person thinks of the run."""
 NO_SEAT: Final = mark("You are in no class.")
 END_MS: Final = 4_000
 """How long a host may take to end in good order."""
@@ -109,14 +113,15 @@ class Classes(QObject):
         dialog.open()
         return dialog
 
-    def start(self, name: str, mode: str, frozen: bool, tests: bool = False) -> None:
+    def start(self, name: str, mode: str, frozen: bool, tests: bool = False, reflect: bool = False) -> None:
         """Hold a class in a process of its own; the board comes at once, the code some seconds later. *tests*: before
-        the lesson, after it, and once more some weeks later."""
+        the lesson, after it, and once more some weeks later. *reflect*: people are asked before points are shown."""
         folder = default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
         self._database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
         plan = self._database.with_suffix(".toml")
-        what = f"scenario = {json.dumps(name)}\nmode = {json.dumps(mode)}\nfrozen = {json.dumps(frozen)}\n"
+        known = {"scenario": name, "mode": mode, "frozen": frozen, "reflect": reflect}
+        what = "".join(f"{key} = {json.dumps(value)}\n" for key, value in known.items())
         plan.write_text(what + (TESTS if tests else ""), encoding="utf-8")
         self.board = ClassBoard(self._parent)
         self.board.said.connect(lambda line, who: self._irrevocable.of_class(line, who, self._say))
@@ -332,6 +337,12 @@ class WindowSeat(QObject):
     ) -> None:
         super().__init__(parent)
         self._attendance, self._session, self._play, self._notice = attendance, session, play, notice
+        self._reflects, self._thought = False, False
+        """The class asks what the person thinks of the run; the person has said it, or passed it over."""
+        self._points = ""
+        """What the host says of the points, held back until then."""
+        self.form: QDialog | None = None
+        """That asks for it where no debrief does."""
         self._history: History | None = None
         self._shown: History | None = None
         """The run of another seat that the instructor shows to all."""
@@ -350,11 +361,13 @@ class WindowSeat(QObject):
         self._timer.timeout.connect(self._look)
         self._timer.start()
         session.running_changed.connect(self._keep_frozen)
+        play.reflected.connect(self._reflect)
 
     def leave(self) -> None:
         """Hang up; with the same code and name the run goes on."""
         self._timer.stop()
         self._session.running_changed.disconnect(self._keep_frozen)
+        self._play.reflected.disconnect(self._reflect)
         self._attendance.end()
 
     @property
@@ -409,7 +422,7 @@ class WindowSeat(QObject):
         if said["name"] is None:
             if self._shown is not None:
                 self._shown = None
-                self._play.attend(history, self._attendance)
+                self._play.attend(history, self._attendance, self._reflects)
             return
         mine = history.drill
         self._shown = shown = History(Drill(mine.scenario, mine.seed, mine.mode))
@@ -432,6 +445,9 @@ class WindowSeat(QObject):
         self._heed_limit()
         self._carry_out()
         link = self._attendance.link
+        exam = self._history is not None and not self._history.drill.terms.truth
+        if link.over and self._reflects and exam and self.form is None:
+            self._ask()
         if link.over and not (link.has_host or self._told):
             self._told = True
             self._notice.tell(tr("Hand in your log: {file}").format(file=self._attendance.file))
@@ -460,22 +476,42 @@ class WindowSeat(QObject):
             case "result":
                 score = said["verdict"]["score"]
                 if score is not None:
-                    self._notice.tell(
-                        tr("The host has played your run again: {score} of 100 points.").format(
-                            score=f"{score:g}"
-                        )
-                    )
+                    told = tr("The host has played your run again: {score} of 100 points.")
+                    self._points = told.format(score=f"{score:g}")
+                    self._tell_points()
             case "refused":
                 self._notice.warn(
                     tr("The host of the class refuses this seat: {why}.").format(why=said["text"])
                 )
 
+    def _ask(self) -> None:
+        """What the person thinks of the run; in an exam no debrief asks for it."""
+        self.form = dialog = QDialog(QApplication.activeWindow())
+        asked = ReflectionForm()
+        dialog.setWindowTitle(tr("Before the points are shown"))
+        dialog.setMinimumWidth(dialog.fontMetrics().averageCharWidth() * FORM_LETTERS)
+        QVBoxLayout(dialog).addWidget(asked)
+        asked.answered.connect(self._play.reflected)
+        asked.answered.connect(dialog.accept)
+        dialog.rejected.connect(lambda: self._play.reflected.emit(None))
+        dialog.open()
+
+    def _reflect(self, said: Reflection | None) -> None:
+        if said is not None and self._reflects:
+            self._attendance.reflect(said)
+        self._thought = True
+        self._tell_points()
+
+    def _tell_points(self) -> None:
+        if self._points and (self._thought or not self._reflects):
+            self._notice.tell(self._points)
+
     def _begin(self, welcome: Welcome) -> None:
         history, inputs, tick = self._attendance.begin(welcome)
-        self._history = history
+        self._history, self._reflects = history, welcome["reflect"]
 
         def there(played: History) -> None:
-            self._play.attend(played, self._attendance)
+            self._play.attend(played, self._attendance, self._reflects)
             self._notice.tell(tr("You are in the class as seat {n}.").format(n=welcome["seat"]))
             if not self._frozen:
                 self._session.play()
@@ -542,7 +578,7 @@ class WindowSeat(QObject):
 
         def there(played: History) -> None:
             self._attendance.came_back(number)
-            self._play.attend(played, self._attendance)
+            self._play.attend(played, self._attendance, self._reflects)
             self._timer.start()
             self._notice.tell(sent_back(tick, one["text"]))
             if not self._frozen:

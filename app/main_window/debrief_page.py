@@ -106,7 +106,8 @@ class Debriefing(QObject):
         self._drill = self._session.live
         self._scenario = self._drill.scenario if self._drill is not None else None
         self._run_id = self._play.run_id
-        self._asks = bool(report["score"]["scored"]) and self._store.get(REFLECT_FIRST)
+        wanted = self._store.get(REFLECT_FIRST) or self._play.reflects
+        self._asks = bool(report["score"]["scored"]) and wanted
         asked = self._drill is not None and self._drill.ended_by is End.ASKED
         if asked or not self._navigation.on_desk:
             self._show(report)
@@ -252,6 +253,7 @@ class Debriefing(QObject):
     def _reflected(self, reflection: Reflection | None) -> None:
         """The person has said what they think, or nothing: now the points are shown."""
         self._asks = False
+        self._play.reflected.emit(reflection)
         if reflection is not None and self._profile is not None and self._run_id is not None:
             try:
                 self._profile.keep_reflection(self._run_id, reflection)

@@ -45,6 +45,8 @@ class Play(QObject):
     said = Signal(str)
     """One sentence for the user."""
     branches_changed = Signal()
+    reflected = Signal(object)
+    """What the person thinks of the run: a `Reflection`, or None."""
     recorded = Signal(object)
     """A drill that could not be recorded at its beginning is by now, whole."""
 
@@ -64,6 +66,8 @@ class Play(QObject):
         self.watching = False
         """The reference solution is being shown, or the best possible, not the user's own run."""
         self.watching_best = False
+        self.reflects = False
+        """The class wants to know what the person thinks of the run before its points are shown."""
         self.attending = False
         """The run is a seat's of a class, which has it in its record."""
         session.loaded.connect(self._on_loaded)
@@ -114,10 +118,11 @@ class Play(QObject):
         self.branches = Branches(history)
         self._open(history, self._record(history.drill))
 
-    def attend(self, history: History, recorder: Recorder) -> None:
-        """A run of a class, which *recorder* alone records; nobody goes back in it."""
+    def attend(self, history: History, recorder: Recorder, reflects: bool = False) -> None:
+        """A run of a class, which *recorder* alone records; nobody goes back in it. *reflects*: the person is asked
+        what they think of it before its points are shown."""
         self.leave()
-        self.attending = True
+        self.attending, self.reflects = True, reflects
         self._open(history, recorder)
 
     def resume(self, run: UnfinishedRun) -> None:
@@ -311,7 +316,7 @@ class Play(QObject):
     def leave(self) -> None:
         """Let go of the run; unless it is finished it can be taken up again."""
         self._then = None
-        self.watching = self.watching_best = self.attending = False
+        self.watching = self.watching_best = self.attending = self.reflects = False
         self.branches = None
         self._runs = {}
         self._session.close()

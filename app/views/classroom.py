@@ -53,8 +53,9 @@ TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteraction
 class StartClass(QDialog):
     """What the class plays."""
 
-    wanted = Signal(str, str, bool, bool)
-    """Name of the drill, mode, whether seats wait for Go on, and whether tests come before and after."""
+    wanted = Signal(str, str, bool, bool, bool)
+    """Name of the drill, mode, whether seats wait for Go on, whether tests come before and after, and whether people
+    are asked what they think before points are shown."""
 
     def __init__(self, drills: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
         """*drills*: name and title of each."""
@@ -79,6 +80,8 @@ class StartClass(QDialog):
         form.addRow(tr("&Mode:"), self.mode)
         form.addRow(self.frozen)
         form.addRow(self.tests)
+        self.reflect = QCheckBox(tr("&Ask what people think of their run before its points are shown"))
+        form.addRow(self.reflect)
         form.addRow(_buttons(self, tr("&Start the class")))
         self.accepted.connect(
             lambda: self.wanted.emit(
@@ -86,6 +89,7 @@ class StartClass(QDialog):
                 self.mode.currentData(),
                 self.frozen.isChecked(),
                 self.tests.isChecked(),
+                self.reflect.isChecked(),
             )
         )
 

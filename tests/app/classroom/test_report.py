@@ -22,6 +22,7 @@ from app.classroom.models import Instruction, Seat
 from app.classroom.plan import Plan, of_text
 from app.classroom.record import Record
 from app.classroom.service import new_class
+from app.learning.reflection import Reflection
 from app.words import language
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
@@ -219,6 +220,31 @@ def test_one_person_gets_all_that_is_kept_of_them_and_nothing_of_others(database
     assert not [name for name in (PEOPLE[0], PEOPLE[2]) if name in whole]
     assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
     assert cli.main([*words, "9"], lambda _: 0) == 2
+
+
+def test_what_people_thought_before_the_points_stands_beside_them(database: Path) -> None:
+    record = Record(str(database), new=False)
+    record.reflect(1, Reflection("nothing yet", "", None))
+    record.reflect(1, Reflection("Béla pulled the cable", "=1+1", 70.0))
+    record.close()
+    found = report(database)
+    page = found["class.html"].decode()
+    assert "What they thought before the points were shown" in page
+    assert "seat_2 pulled the cable" in page
+    (row,) = csv.DictReader(io.StringIO(found["reflections.csv"].decode()))
+    assert (row["expected_score"], row["score"], row["otherwise"]) == ("70.0", "100.0", "'=1+1")
+    assert "Béla pulled the cable" in report(database, "--names")["class.html"].decode()
+    file = database.with_name("class.zip")
+    assert cli.main(["class", "export", "--database", str(database), "--out", str(file)], lambda _: 0) == 0
+    assert cli.main(["class", "verify", str(file)], lambda _: 0) == 0
+    with zipfile.ZipFile(file) as archive:
+        assert (
+            json.loads(archive.read("seats/0001.jsonl").split(b"\n")[0])["reflection"]["expected_score"] == 70
+        )
+    assert erase(database, "1", "--yes") == 0
+    assert b"pulled the cable" not in b"".join(
+        one.read_bytes() for one in database.parent.glob("class.sqlite*")
+    )
 
 
 def test_names_that_were_typed_are_not_read_in_a_report_without_names(database: Path) -> None:

@@ -17,9 +17,11 @@ from app.classroom.code import invitation
 from app.classroom.record import Record
 from app.classroom.seat_log import handed_out
 from app.classroom.shapes import Seen, State
+from app.learning.reflection import Reflection
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
 from app.views.classroom import StartClass
+from app.views.debrief.reflection import ReflectionForm
 from tests.app.main_window.conftest import Hands
 from tests.class_process import HostProcess, Stranger, hosted, join
 from tests.open_window import OpenWindow
@@ -138,6 +140,57 @@ def test_the_window_takes_the_seat_of_the_next_part(hands: Hands, qtbot: QtBot, 
         record = record_of(host)
         (ann,) = record.seats()
         assert ann.consent
+        record.close()
+        classes.stop()
+
+
+def test_points_of_an_exam_wait_for_what_the_person_thinks(
+    hands: Hands, qtbot: QtBot, tmp_path: Path
+) -> None:
+    (tmp_path / "plan.toml").write_text('scenario = "planned-failover"\nmode = "exam"\nreflect = true\n')
+    window = hands.window
+    classes = classes_of(window)
+    with hosted(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
+        classes.join(host.code, "Ann")
+        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+        hands.wait(3.0)
+        window.session.do("finish")
+        seat = classes.seat
+        assert seat is not None
+        qtbot.waitUntil(lambda: seat.form is not None and bool(seat._points), timeout=WAIT_MS)
+        assert "points" not in window.notice.text
+        assert seat.form is not None
+        (form,) = seat.form.findChildren(ReflectionForm)
+        form.happened.setPlainText("I gave up")
+        form.expected.setText("15")
+        form._answer()
+        assert "The host has played your run again" in window.notice.text
+        record = record_of(host)
+        qtbot.waitUntil(
+            lambda: record.reflections() == {1: Reflection("I gave up", "", 15.0)}, timeout=WAIT_MS
+        )
+        record.close()
+        classes.stop()
+
+
+def test_a_class_asks_before_the_points_of_a_practice_too(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
+    (tmp_path / "plan.toml").write_text('scenario = "planned-failover"\nmode = "practice"\nreflect = true\n')
+    window = hands.window
+    classes = classes_of(window)
+    with hosted(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
+        classes.join(host.code, "Ann")
+        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
+        hands.wait(3.0)
+        window.session.do("finish")
+        qtbot.waitUntil(lambda: bool(window.debrief.findChildren(ReflectionForm)), timeout=WAIT_MS)
+        seat = classes.seat
+        assert seat is not None
+        assert seat.form is None, "the debrief asks"
+        (form,) = window.debrief.findChildren(ReflectionForm)
+        form.otherwise.setPlainText("look first")
+        form._answer()
+        record = record_of(host)
+        qtbot.waitUntil(lambda: record.reflections()[1].otherwise == "look first", timeout=WAIT_MS)
         record.close()
         classes.stop()
 
