@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from engine.messages import SqlError
 from engine.tsql.query import forms, infer
-from engine.tsql.query.conversions import Kind, convert_to, text, wrapped
+from engine.tsql.query.conversions import Kind, as_float, convert_to, text, wrapped
 from engine.tsql.query.grouping import Grouping, check_aggregates, has_aggregate, value_of
 from engine.tsql.query.groupings import AGAIN
 from engine.tsql.query.names import NOTHING, Column, Columns, Names, Source, Space, resolve
@@ -466,6 +466,11 @@ class Binder(Grouping):
         number = value.unnest() if isinstance(value, exp.Expr) else None
         percent = options is not None and options.args.get("percent")
         if isinstance(number, exp.Literal) and (number.is_string or ("." in number.name and not percent)):
+            raise SqlError(1060)
+        kind = self.expr(value) if isinstance(number, exp.Parameter | exp.Cast | exp.Convert) else None
+        if percent:
+            as_float(value, kind)
+        elif kind is not None and kind.is_number and not kind.is_whole:
             raise SqlError(1060)
         if options is not None and options.args.get("with_ties") and select.args.get("order") is None:
             raise SqlError(1062)
