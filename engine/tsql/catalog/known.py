@@ -41,7 +41,7 @@ _NAMES: Final = {
         sys.dm_external_script_requests sys.dm_db_rda_migration_status sys.dm_db_rda_schema_update_status
         sys.remote_data_archive_databases sys.remote_data_archive_tables
         sys.dm_exec_query_optimizer_memory_gateways sys.dm_db_stats_histogram()
-        sys.dm_exec_query_statistics_xml() sys.dm_db_log_stats() sys.resource_governor_external_resource_pools
+        sys.dm_exec_query_statistics_xml() sys.resource_governor_external_resource_pools
         sys.resource_governor_external_resource_pool_affinity sys.dm_resource_governor_external_resource_pools
         sys.dm_resource_governor_external_resource_pool_affinity sys.selective_xml_index_namespaces
     """,

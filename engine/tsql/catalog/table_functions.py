@@ -8,7 +8,13 @@ from typing import Final
 from engine.identifiers import unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
-from engine.tsql.catalog.databases import files_of, rows_of_files, system_files, virtual_log_files
+from engine.tsql.catalog.databases import (
+    files_of,
+    log_reuse_wait,
+    rows_of_files,
+    system_files,
+    virtual_log_files,
+)
 from engine.tsql.catalog.load import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, work_here
 from engine.tsql.catalog.sessions import sql_handle
 from engine.tsql.catalog.view import Record, none, view
@@ -124,6 +130,30 @@ def _log_info(context: Context) -> Iterable[Record]:
 
 
 view("sys.dm_db_log_info()", _log_info)
+
+
+def _log_stats(context: Context) -> Iterable[Record]:
+    """Of writable logs. Derived as the virtual log files are."""
+    for copy in context.copies():
+        if copy.source is None:
+            continue
+        found = list(virtual_log_files(context.world, copy.source))
+        active = [file for file in found if file.status == 2]
+        newest = max(found, key=lambda file: file.number)
+        yield {
+            "database_id": context.database_id(copy.database),
+            "recovery_model": copy.recovery_model.name,
+            "current_vlf_sequence_number": newest.number,
+            "current_vlf_size_mb": newest.size / 2**20,
+            "total_vlf_count": len(found),
+            "total_log_size_mb": sum(file.size for file in found) / 2**20,
+            "active_vlf_count": len(active),
+            "active_log_size_mb": sum(file.size for file in active) / 2**20,
+            "log_truncation_holdup_reason": log_reuse_wait(context, copy),
+        }
+
+
+view("sys.dm_db_log_stats()", _log_stats)
 
 
 DRIVE_KB: Final = 2 * 2**30

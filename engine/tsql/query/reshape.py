@@ -17,6 +17,7 @@ PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "dm_exec_sql_text": ("asked_handle",),
     "dm_exec_query_plan": ("asked_handle",),
     "dm_db_log_info": ("database_id",),
+    "dm_db_log_stats": ("database_id",),
     "dm_io_virtual_file_stats": ("database_id", "file_id"),
     "fn_virtualfilestats": ("DbId", "FileId"),
     "dm_os_volume_stats": ("database_id", "file_id"),

@@ -465,7 +465,12 @@ def _row_through(alias: str, query: exp.Expr) -> tuple[exp.Expr, TableRef]:
     if not isinstance(base, exp.Table) or query.args.get("joins") or base.args.get("joins"):
         raise Unsimulated("UPDATE or DELETE through a query of more than one table")
     with_ = query.parent.parent if query.parent is not None else None
-    if isinstance(with_, exp.With) and base.name.lower() in (c.alias.lower() for c in with_.expressions):
+    named = isinstance(base.this, exp.Identifier) and not base.this.args.get("temporary")  # not @t or #t
+    if (
+        named
+        and isinstance(with_, exp.With)
+        and base.name.lower() in (c.alias.lower() for c in with_.expressions)
+    ):
         raise Unsimulated("UPDATE or DELETE through two common table expressions")
     number = _row_number(base.alias or table_ref(base).parts[-1])
     query.append("expressions", exp.alias_(number, _ROW_OF_BASE, quoted=True))
