@@ -18,6 +18,7 @@ sys.cryptographic_providers sys.service_broker_endpoints sys.dm_broker_connectio
 sys.fulltext_catalogs sys.dm_exec_query_memory_grants
 sys.column_encryption_keys sys.column_master_keys sys.dm_exec_function_stats sys.fn_pagerescracker()
 sys.extended_properties sys.fn_listextendedproperty() sys.assembly_types
+sys.partition_schemes sys.partition_functions sys.index_resumable_operations
 sys.linked_logins sys.dm_repl_articles msdb.dbo.log_shipping_primary_databases
 msdb.dbo.log_shipping_secondary_databases msdb.dbo.log_shipping_secondary
 msdb.dbo.log_shipping_monitor_primary msdb.dbo.log_shipping_monitor_secondary msdb.dbo.sysproxies

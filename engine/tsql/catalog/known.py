@@ -29,7 +29,7 @@ _NAMES: Final = {
     2016: """
         sys.masked_columns sys.query_store_plan sys.query_store_query sys.query_store_query_text
         sys.query_store_runtime_stats sys.query_store_runtime_stats_interval sys.query_context_settings
-        sys.dm_exec_session_wait_stats sys.dm_db_column_store_row_group_physical_stats
+        sys.dm_db_column_store_row_group_physical_stats
         sys.dm_db_column_store_row_group_operational_stats sys.dm_column_store_object_pool
         sys.memory_optimized_tables_internal_attributes sys.security_policies sys.security_predicates
         sys.column_encryption_key_values sys.database_scoped_credentials sys.external_data_sources

@@ -313,6 +313,62 @@ def _index_columns(context: Context) -> Iterable[Record]:
 view("sys.index_columns", _index_columns)
 
 
+FIRST_PARTITION: Final = 2**56
+"""partition_id of the first table of a database, as in public output; the others follow in steps of 65,536."""
+
+
+def _partitions(context: Context) -> Iterable[Record]:
+    """One partition for each index; the rows are those of the table."""
+    place = 0
+    for _, owner, table in _tables(context):
+        for number, _ in _indexes_of(table):
+            partition = FIRST_PARTITION + 65_536 * place
+            place += 1
+            yield {
+                "partition_id": partition,
+                "hobt_id": partition,
+                "object_id": owner,
+                "index_id": number,
+                "partition_number": 1,
+                "rows": len(table.rows),
+                "row_count": len(table.rows),
+            }
+
+
+view("sys.partitions", _partitions)
+view("sys.dm_db_partition_stats", _partitions)
+
+
+def _statistics(context: Context) -> Iterable[Record]:
+    """Those of the indexes; no others are made here."""
+    for row in _indexes(context):
+        if row["index_id"]:
+            yield {
+                "object_id": row["object_id"],
+                "name": row["name"],
+                "stats_id": row["index_id"],
+                "auto_created": 0,
+                "user_created": 0,
+                "has_filter": 0,
+                "filter_definition": None,
+            }
+
+
+def _statistics_columns(context: Context) -> Iterable[Record]:
+    for row in _index_columns(context):
+        if row["key_ordinal"]:
+            yield {
+                "object_id": row["object_id"],
+                "stats_id": row["index_id"],
+                "stats_column_id": row["key_ordinal"],
+                "column_id": row["column_id"],
+            }
+
+
+view("sys.stats", _statistics)
+view("sys.stats_columns", _statistics_columns)
+
+
 def _keys(context: Context) -> Iterable[Record]:
     for name, owner, table in _tables(context):
         for number, key in _indexes_of(table):

@@ -537,6 +537,51 @@ def _join_first(select: exp.Expr) -> None:
         where.set("this", exp.and_(*conditions, where.this, copy=False))
 
 
+def _hand_on_constants(select: exp.Expr) -> None:
+    """a.x = b.x AND b.x = 5: then a.x = 5 too, and a need not be gone through as a whole."""
+    where, joins = select.args.get("where"), select.args.get("joins") or ()
+    if where is None or not joins:
+        return
+    tests = list(where.this.flatten()) if isinstance(where.this, exp.And) else [where.this]
+    for join in joins:
+        on = join.args.get("on")
+        if isinstance(on, exp.Expr) and not join.side:
+            tests += on.flatten() if isinstance(on, exp.And) else [on]
+    pairs = [(_plain(test.this), _plain(test.expression)) for test in tests if isinstance(test, exp.EQ)]
+    both = [*pairs, *((right, left) for left, right in pairs)]
+    known = {
+        (one.table.lower(), one.name.lower()): value
+        for one, value in both
+        if isinstance(one, exp.Column) and _is_constant(value)
+    }
+    for one, other in both:
+        if (
+            not isinstance(one, exp.Column)
+            or not isinstance(other, exp.Column)
+            or not (one.table and other.table)
+        ):
+            continue
+        value = known.get((one.table.lower(), one.name.lower()))
+        if value is not None and (other.table.lower(), other.name.lower()) not in known:
+            told = exp.EQ(this=_collated(other.copy()), expression=value.copy())
+            where.set("this", exp.and_(where.this, told, copy=False))
+
+
+def _is_constant(value: exp.Expr) -> bool:
+    """A literal, a parameter, or OBJECT_ID and its like of those."""
+    if isinstance(value, exp.Anonymous):
+        return value.this in ("t_object_id", "t_db_id", "t_schema_id") and all(
+            map(_is_constant, value.expressions)
+        )
+    return isinstance(value, exp.Literal | exp.Placeholder)
+
+
+def _plain(node: exp.Expr) -> exp.Expr:
+    while isinstance(node, exp.Collate | exp.Paren):
+        node = node.this
+    return node
+
+
 def _may_fail(call: exp.Anonymous) -> bool:
     if call.this == "t_operate":
         return call.expressions[0].name in ("/", "%")
@@ -557,6 +602,7 @@ def _rewrite_select(node: exp.Expr, query: Rewritten) -> exp.Expr:
     ):
         _collate_projections(node)
     _join_first(node)
+    _hand_on_constants(node)
     limit = node.args.get("limit")
     options = limit.args.get("limit_options") if limit is not None else None
     if limit is not None and options is not None:

@@ -126,3 +126,15 @@ def test_replace_stands_in_replace_as_deep_as_a_script_has_it() -> None:
     for number in range(60):
         inside = f"REPLACE({inside}, '{chr(97 + number % 26)}', N'{chr(98 + number % 26)}')"
     assert ask(lab(workload="none"), P, f"SELECT {inside}", then_s=3).grids == [[["{{"]]]
+
+
+def test_a_constant_is_handed_on_through_a_join() -> None:
+    """A tool opens a table: all columns there are, joined with all objects, of one object."""
+    world = lab(workload="none")
+    world.update_instance(P, version=2014)
+    text = """USE Sales CREATE TABLE t (a int NOT NULL, b varchar(5))
+        SELECT c.name, o.name FROM sys.all_columns c JOIN sys.all_objects o ON o.object_id = c.object_id
+            LEFT JOIN sys.default_constraints d ON d.parent_object_id = o.object_id
+            LEFT JOIN sys.computed_columns p ON p.object_id = o.object_id
+        WHERE o.object_id = OBJECT_ID('dbo.t') ORDER BY c.column_id"""
+    assert ask(world, P, text, then_s=3).grids == [[["a", "t"], ["b", "t"]]]
