@@ -14,6 +14,7 @@ import pytest
 import engine.published.fidelity
 from app import cli, doctor, golden, qt_probe
 from app.cli import bench
+from app.exit_codes import INTERRUPTED
 from app.files import course, scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.published.rows import Class, FigureRow
@@ -503,3 +504,12 @@ def test_par_needs_a_score(call: Any) -> None:
     code, _, err = call("par", "lab")
     assert code == 2
     assert "not scored" in err
+
+
+def test_ctrl_c_ends_a_command_without_a_traceback(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_: object) -> int:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("app.cli.lists.scenario_files.all_files", interrupted)
+    code, out, err = call("list")
+    assert (code, out, err.strip()) == (INTERRUPTED, "", "mirrordrill: interrupted")
