@@ -65,6 +65,9 @@ RISE_MAX: Final = 0.5
 HARDER: Final = 30
 """Plans that a search from a moment plays, where V is too low or much was lost. Assumed: about half a second."""
 
+DATABASES_MAX: Final = 20
+"""Databases of a drill in which that is done: with more of them one plan takes longer than a frame. Assumed."""
+
 HARDER_MAX: Final = 4
 """Moments of a run that are searched so. Assumed."""
 
@@ -162,7 +165,7 @@ def account(
     """
     moments = yield from _moments(drill)
     ways = yield from _ways_between(moments, plans, hurry)
-    if doubting:
+    if doubting and len(drill.world.availability) <= DATABASES_MAX:
         ways = yield from _looked_harder(moments, ways, plans)
     own = yield from _ended(moments[-1].run.fork(), 0.9)
     worth, reached = [way.score for way in ways], [way.reached for way in ways]
