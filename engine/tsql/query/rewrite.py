@@ -27,6 +27,7 @@ from engine.tsql.query.plans import (
     Unsimulated,
 )
 from engine.tsql.query.reshape import PACKED, RESHAPED, check_path, reshaped
+from engine.tsql.scalars import xpath
 from engine.tsql.scalars.types import WHOLE_DIGITS, SqlType
 
 
@@ -300,19 +301,20 @@ def _rewrite_dot(node: exp.Expr, query: Rewritten) -> exp.Expr:
     if name in _KNOWN_UDF:
         return call
     if forms.XML_METHODS.get(name) == len(call.expressions):
-        return _xml_method(name, node.this, call.expressions)
+        return _xml_method(name, node.this, call.expressions, query)
     written = node.sql(dialect="tsql").split("(")[0].replace("t_", "")
     mangled = f"u{len(query.functions)}_{name}"
     query.functions[mangled] = written
     return exp.Anonymous(this=mangled, expressions=list(call.expressions))
 
 
-def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr]) -> exp.Expr:
+def _xml_method(name: str, xml: exp.Expr, arguments: list[exp.Expr], query: Rewritten) -> exp.Expr:
     path = arguments[0]
     if not isinstance(path, exp.Literal) or name == "modify":
         raise Unsimulated(f"the method {name}() of xml")
-    check_path(path.name)
-    found = _call(f"xml_{name}", xml, path)
+    check_path(xpath.VARIABLE.sub('""', path.name))
+    named = [query.parameter(found[1].lower()) for found in xpath.VARIABLE.finditer(path.name)]
+    found = _call(f"xml_{name}", xml, path, *named)
     if name != "value":
         return found
     return _call(

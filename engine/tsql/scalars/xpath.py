@@ -18,6 +18,9 @@ from engine.tsql.scalars.values import Scalar, to_text
 NODE: Final = "\ufdd0"
 """What begins a node that nodes() has given: the paths that are asked of it begin at its element."""
 
+VARIABLE: Final = re.compile(r"sql:variable\(\s*\"(@\w+)\"\s*\)")
+"""A variable of T-SQL in a path."""
+
 _TOKEN: Final = re.compile(
     r"\s*(//|/|\.\.|\.|@\*|@[\w.:-]+|\*:[\w.-]+|\*|text\(\)|[A-Za-z_][\w.-]*(?::[\w.-]+)?|\d+(?:\.\d+)?"
     r"|\"[^\"]*\"|'[^']*'|!=|<=|>=|[()\[\]=<>,])"
@@ -259,25 +262,32 @@ def _written(item: Item) -> str:
         item.tail = tail
 
 
-def _asked(xml: Scalar, path: Scalar) -> list[Item]:
-    text = to_text(xml)
+def _asked(xml: Scalar, path: Scalar, *variables: Scalar) -> list[Item]:
+    text, left = to_text(xml), iter(variables)
+    path = VARIABLE.sub(lambda _: _quoted(next(left)), to_text(path))
     top = _parsed(text.removeprefix(NODE))
     start = top[0] if text.startswith(NODE) and len(top) else top
-    return _items(start, compiled(to_text(path)), top)
+    return _items(start, compiled(path), top)
 
 
-def _value(xml: Scalar, path: Scalar) -> Scalar:
+def _quoted(value: Scalar) -> str:
+    """As a literal of a path; a text with both quotation marks is equal to nothing here."""
+    text = "" if value is None else to_text(value)
+    return f"'{text}'" if '"' in text and "'" not in text else '"' + text.replace('"', "") + '"'
+
+
+def _value(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
     """value(): the text of the only thing at the path."""
-    found = _asked(xml, path) if xml is not None else []
+    found = _asked(xml, path, *variables) if xml is not None else []
     return _text(found[0]) if found else None
 
 
-def _exist(xml: Scalar, path: Scalar) -> Scalar:
-    return None if xml is None else int(bool(_asked(xml, path)))
+def _exist(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
+    return None if xml is None else int(bool(_asked(xml, path, *variables)))
 
 
-def _query(xml: Scalar, path: Scalar) -> Scalar:
-    return None if xml is None else "".join(map(_written, _asked(xml, path)))
+def _query(xml: Scalar, path: Scalar, *variables: Scalar) -> Scalar:
+    return None if xml is None else "".join(map(_written, _asked(xml, path, *variables)))
 
 
 def _nodes(xml: Scalar, path: Scalar) -> Scalar:
