@@ -23,7 +23,8 @@ NESTING_MAX: Final = 32
 """Functions in functions. Documented [DOC: CREATE FUNCTION]."""
 
 _MAY_CALL: Final = re.compile(
-    r"(?:\.|,|\b(?:from|join|apply)\b)\s*[\[\"]?[^\W\d][^(\"\]]{0,127}[\"\]]?\s*\(", re.IGNORECASE
+    r"""(?:\.|,|\b(?:from|join|apply)\b)\s*(?:[^\W\d][\w@#$]*|\[[^\]]{1,128}\]|"[^"]{1,128}")\s*\(""",
+    re.IGNORECASE,
 )
 """A text without this calls none."""
 
