@@ -137,7 +137,7 @@ def _index_property(context: Context, number: Scalar, name: Scalar, wanted: Scal
     return None
 
 
-def _statistics_date(context: Context, number: Scalar, statistics: Scalar) -> Scalar:
+def _statistics_date(context: Context, number: Scalar, _statistics: Scalar) -> Scalar:
     """NULL, as where statistics have not been built yet: nothing builds any here."""
     return None
 
