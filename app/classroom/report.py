@@ -61,10 +61,12 @@ def archive(found: ClassReview, key: str, names: bool, pdf: bool = False) -> byt
     return out.getvalue()
 
 
-def together(parts: Mapping[str, bytes]) -> bytes:
-    """The ZIPs of the parts of a class as one, each in a folder of its name."""
+def together(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> bytes:
+    """The ZIPs of the parts of a class as one, each in a folder of its name; beside them what is told of all parts."""
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as made:
+        for name, sheet in sheets.items():
+            made.writestr(name, sheet)
         for name, part in parts.items():
             with zipfile.ZipFile(io.BytesIO(part)) as one:
                 for member in one.namelist():

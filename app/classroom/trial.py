@@ -17,6 +17,7 @@ from statistics import fmean, variance
 from typing import Final
 
 from app.classroom.class_files import Checked, checked
+from app.classroom.debrief import SeatReview
 from app.classroom.seat_log import NoLog
 from app.export.sheets import as_csv
 from app.words.language import tr
@@ -82,6 +83,16 @@ def people_of(file: Path) -> list[Person]:
     return [
         Person(seats[number].name, seats[number].group, *(told.get(str(number)) for told in scores))
         for number in sorted(seats, key=lambda number: number or 0)
+    ]
+
+
+def people_in(parts: Mapping[str, Sequence[SeatReview]]) -> list[Person]:
+    """Everyone in the parts of a class that were looked back on; who did not take part in one has no points there."""
+    seats = {seat.number: seat for reviews in parts.values() for seat in reviews}
+    scores = [{seat.number: seat.verdict["score"] for seat in parts.get(kind, ())} for kind in MEASURED]
+    return [
+        Person(seat.name, seat.group, *(told.get(number) for told in scores))
+        for number, seat in sorted(seats.items())
     ]
 
 

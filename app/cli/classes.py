@@ -388,11 +388,11 @@ def _report(options: argparse.Namespace) -> int:
     from joblib import Parallel, delayed
     from joblib.externals.loky import get_reusable_executor
 
-    from app.classroom import debrief, report
+    from app.classroom import debrief, report, trial
     from app.classroom.code import SECRET_LETTERS
     from app.classroom.seat_log import NoLog
 
-    def of_part(record: Record, part: Class, alone: bool) -> bytes | None:
+    def of_part(record: Record, part: Class, alone: bool) -> tuple[bytes, debrief.ClassReview] | None:
         logs = debrief.logs(record, options.names, None if alone else part)
         if not logs:
             return None
@@ -408,16 +408,23 @@ def _report(options: argparse.Namespace) -> int:
             if processes > 1:
                 get_reusable_executor().shutdown()  # else its processes and thread stay
         key = part.code[SECRET_LETTERS:].lower() + ("" if alone else f"/{part.id}")
-        return report.archive(debrief.reviewed(logs, seats), key, options.names, options.pdf)
+        review = debrief.reviewed(logs, seats)
+        return report.archive(review, key, options.names, options.pdf), review
 
     def made(record: Record) -> bytes:
         the_class = record.the_class()
         parts = record.parts()[: the_class.id] if the_class is not None else []
-        found = {part: of_part(record, part, not part.part) for part in parts}
-        told = {f"{part.id}-{part.part}": zipped for part, zipped in found.items() if zipped is not None}
-        if not told:
+        played = [(part, found) for part in parts if (found := of_part(record, part, not part.part))]
+        if not played:
             raise NoLog("the class has no seats")
-        return report.together(told) if parts[0].part else next(iter(told.values()))
+        if not parts[0].part:
+            return played[0][1][0]
+        people = trial.people_in({part.part: review.seats for part, (_, review) in played})
+        sheets = {
+            "people.csv": trial.people_csv(people, names=True),
+            "analysis.csv": trial.analysis_csv(trial.compared(people)),
+        }
+        return report.together({f"{part.id}-{part.part}": zipped for part, (zipped, _) in played}, sheets)
 
     return _written(options, made)
 

@@ -107,9 +107,11 @@ class Classes(QObject):
             self.board.activateWindow()
             return None
         drills = [(one.name, one.title) for one in self._library.summaries.values()]
-        dialog = StartClass(sorted(drills, key=lambda drill: drill[1]), self._parent)
+        folder = str(default_folder() / "classes")
+        dialog = StartClass(sorted(drills, key=lambda drill: drill[1]), folder, self._parent)
         dialog.choose(name)
         dialog.wanted.connect(self.start)
+        dialog.continued.connect(lambda file: self._hold(Path(file)))
         dialog.open()
         return dialog
 
@@ -118,18 +120,23 @@ class Classes(QObject):
         the lesson, after it, and once more some weeks later. *reflect*: people are asked before points are shown."""
         folder = default_folder() / "classes"
         folder.mkdir(parents=True, exist_ok=True)
-        self._database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
-        plan = self._database.with_suffix(".toml")
+        database = folder / f"{datetime.now():%Y-%m-%d %H-%M-%S}.sqlite"
+        plan = database.with_suffix(".toml")
         known = {"scenario": name, "mode": mode, "frozen": frozen, "reflect": reflect}
         what = "".join(f"{key} = {json.dumps(value)}\n" for key, value in known.items())
         plan.write_text(what + (TESTS if tests else ""), encoding="utf-8")
+        self._hold(database, "--plan", str(plan))
+
+    def _hold(self, database: Path, *words: str) -> None:
+        """The class of *database*, one that was held before or a new one."""
+        self._database = database
         self.board = ClassBoard(self._parent)
         self.board.said.connect(lambda line, who: self._irrevocable.of_class(line, who, self._say))
         self.board.hand_out_wanted.connect(lambda name: self._hand_out(Path(name)))
         self.board.report_wanted.connect(self._report)
         self.board.end_wanted.connect(lambda: self._irrevocable.ask("close_class", self.stop_host))
         self.board.show()
-        self._host = self._process("host", self._hear_host, "--plan", str(plan), "--listen", LISTEN)
+        self._host = self._process("host", self._hear_host, *words, "--listen", LISTEN)
 
     def _process(self, command: str, hear: Callable[[str], None], *words: str) -> QProcess:
         """`mirrordrill class` in a process; each whole line of its standard output goes to *hear*."""

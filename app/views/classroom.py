@@ -56,10 +56,15 @@ class StartClass(QDialog):
     wanted = Signal(str, str, bool, bool, bool)
     """Name of the drill, mode, whether seats wait for Go on, whether tests come before and after, and whether people
     are asked what they think before points are shown."""
+    continued = Signal(str)
+    """The file of a class that was held before."""
 
-    def __init__(self, drills: Sequence[tuple[str, str]], parent: QWidget | None = None) -> None:
-        """*drills*: name and title of each."""
+    def __init__(
+        self, drills: Sequence[tuple[str, str]], folder: str = "", parent: QWidget | None = None
+    ) -> None:
+        """*drills*: name and title of each; *folder*: where classes are kept."""
         super().__init__(parent)
+        self._folder = folder
         self.setWindowTitle(tr("Start a class"))
         self.drill, self.mode = QComboBox(), QComboBox()
         for name, title in drills:
@@ -82,6 +87,10 @@ class StartClass(QDialog):
         form.addRow(self.tests)
         self.reflect = QCheckBox(tr("&Ask what people think of their run before its points are shown"))
         form.addRow(self.reflect)
+        self.earlier = QPushButton(tr("&Continue an earlier class…"))
+        self.earlier.setAutoDefault(False)
+        self.earlier.clicked.connect(self._ask_for_earlier)
+        form.addRow(self.earlier)
         form.addRow(_buttons(self, tr("&Start the class")))
         self.accepted.connect(
             lambda: self.wanted.emit(
@@ -92,6 +101,13 @@ class StartClass(QDialog):
                 self.reflect.isChecked(),
             )
         )
+
+    def _ask_for_earlier(self) -> None:
+        kind = tr("Classes") + " (*.sqlite)"
+        name, _ = QFileDialog.getOpenFileName(self, tr("Continue an earlier class"), self._folder, kind)
+        if name:
+            self.reject()
+            self.continued.emit(name)
 
     def choose(self, name: str) -> None:
         """The drill *name*, if it is listed."""

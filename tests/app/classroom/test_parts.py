@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import subprocess
+import zipfile
 from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
@@ -146,6 +147,16 @@ def test_what_a_class_has_gained_is_told_from_its_one_export(
         ("2", "100.0", ""),
     ]
     assert all(float(row["gain"]) > 0 for row in table)
+    out = tmp_path / "report.zip"
+    words = ["class", "report", "--database", str(tmp_path / "class.sqlite"), "--out", str(out)]
+    assert cli.main(words, lambda _: 0) == 0
+    with zipfile.ZipFile(out) as archive:
+        told = list(csv.DictReader(archive.read("people.csv").decode().splitlines()))
+        people_at_the_lesson = list(csv.DictReader(archive.read("2-lesson/board.csv").decode().splitlines()))
+    assert [(row["person"], row["gain"]) for row in told] == [
+        (f"Seat {row['person']}", row["gain"]) for row in table
+    ]
+    assert [row["seat"] for row in people_at_the_lesson] == ["1"], "who was not there is not in it"
 
 
 def test_a_host_of_another_part_writes_nothing(tmp_path: Path) -> None:

@@ -244,6 +244,25 @@ def test_a_class_is_held_beside_the_desk_and_asks_before_it_is_closed(
     assert "The class is kept in" in window.notice.text
 
 
+def test_an_earlier_class_goes_on(
+    hands: Hands, qtbot: QtBot, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    with hosted(tmp_path / "class.sqlite", "planned-failover") as host:
+        code = host.code.partition("@")[0]
+    monkeypatch.setattr("app.main_window.classes.LISTEN", "127.0.0.1:0")
+    monkeypatch.setattr(
+        "app.views.classroom.QFileDialog.getOpenFileName", lambda *_: (str(tmp_path / "class.sqlite"), "")
+    )
+    classes = classes_of(hands.window)
+    dialog = classes.ask_to_start()
+    assert dialog is not None
+    dialog.earlier.click()
+    board = classes.board
+    assert board is not None
+    qtbot.waitUntil(lambda: board.code.text().startswith(code), timeout=WAIT_MS)
+    classes.stop()
+
+
 def test_the_drill_that_is_chosen_is_the_one_that_the_class_plays(hands: Hands) -> None:
     window = hands.window
     window.picker.choose_card("split-brain")
