@@ -16,6 +16,10 @@ from websockets.exceptions import ConnectionClosed
 
 from app.classroom import certificate
 from app.classroom.code import Invitation, invitation
+from app.classroom.models import Class
+from app.classroom.plan import Plan
+from app.classroom.service import new_parts
+from engine.drill.authoring.schema import Scenario
 
 ROOT = Path(__file__).parents[1]
 OPEN_S = 120.0
@@ -25,6 +29,11 @@ WAIT_S = 60.0
 
 def command(*words: object) -> list[str]:
     return [sys.executable, "-m", "app", "class", *map(str, words)]
+
+
+def new_class(scenario: Scenario, plan: Plan, text: str) -> Class:
+    """A class of one part that nobody has joined. *text*: the plan as it was given."""
+    return new_parts(plan, text, lambda _: scenario)[0]
 
 
 class HostProcess:

@@ -72,13 +72,8 @@ class AnotherClass(Exception):
     """The database holds a class that is not the one asked for."""
 
 
-def new_class(scenario: Scenario, plan: Plan, text: str) -> Class:
-    """A class of one part that nobody has joined. *text*: the plan as it was given."""
-    return new_parts(plan, text, lambda name: scenario)[0]
-
-
 def new_parts(plan: Plan, text: str, load: Callable[[str], Scenario]) -> list[Class]:
-    """The parts of a class that nobody has joined, with one code and one certificate. *text*: as above."""
+    """The parts of a class that nobody has joined, with one code and certificate. *text*: the plan as it was given."""
     shown, key = certificate.new()
     code, secret = new_secret() + fingerprint(certificate.in_der(shown)), secrets.token_urlsafe(32)
     made: list[Class] = []

@@ -21,11 +21,11 @@ from app.classroom.acts import Act
 from app.classroom.models import Instruction, Seat
 from app.classroom.plan import Plan, of_text
 from app.classroom.record import Record
-from app.classroom.service import new_class
 from app.learning.reflection import Reflection
 from app.words import language
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
+from tests.class_process import new_class
 from tests.shipped import shipped
 
 NAME = "planned-failover"

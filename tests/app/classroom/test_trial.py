@@ -16,10 +16,9 @@ from app.classroom.models import Seat
 from app.classroom.plan import Plan
 from app.classroom.record import Record
 from app.classroom.seat_log import NoLog
-from app.classroom.service import new_class
 from app.classroom.trial import Person, compared, people
 from engine.drill.running.drill import Drill
-from tests.class_process import Stranger, hosted, join
+from tests.class_process import Stranger, hosted, join, new_class
 from tests.shipped import shipped
 
 PLAN = """

@@ -23,7 +23,7 @@ from app.classroom.models import Instruction, Seat
 from app.classroom.plan import Plan
 from app.classroom.record import NoRecord, Record
 from app.classroom.seat_log import Given, NoLog, SeatLog
-from app.classroom.service import AnotherClass, new_class, taken_up
+from app.classroom.service import AnotherClass, taken_up
 from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.files import certificates, scenario_files
@@ -32,6 +32,7 @@ from engine.drill.par.lean import Lean
 from engine.drill.par.regret import reachable
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
+from tests.class_process import new_class
 from tests.shipped import shipped
 
 NAME = "planned-failover"
