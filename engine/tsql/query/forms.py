@@ -41,6 +41,12 @@ def calls(tokens: Sequence[Token]) -> dict[int, str]:
     for place, token in enumerate(tokens):
         if token.upper in ("PARSE", "TRY_PARSE") and tokens[place + 1].is_op("("):
             found |= _parse(tokens, place + 1, behind_brackets(tokens, place + 1) - 1)
+        elif token.upper == "OPENJSON" and tokens[place + 1].is_op("("):
+            end = behind_brackets(tokens, place + 1)
+            if tokens[end].upper == "WITH" and tokens[end + 1].is_op(
+                "("
+            ):  # its columns, which sqlglot cannot read
+                found |= dict.fromkeys(range(end, behind_brackets(tokens, end + 1)), "")
         elif token.upper == "REPLACE" and place not in found and tokens[place + 1].is_op("("):
             found |= _nested(tokens, place)
         elif (
