@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
+from engine.arithmetic import total
 from engine.identifiers import unique_id
 from engine.protocol import volumes
 from engine.tsql.batches.context import SYSTEM_DATABASES, Context
@@ -146,9 +147,9 @@ def _log_stats(context: Context) -> Iterable[Record]:
             "current_vlf_sequence_number": newest.number,
             "current_vlf_size_mb": newest.size / 2**20,
             "total_vlf_count": len(found),
-            "total_log_size_mb": sum(file.size for file in found) / 2**20,
+            "total_log_size_mb": total(file.size for file in found) / 2**20,
             "active_vlf_count": len(active),
-            "active_log_size_mb": sum(file.size for file in active) / 2**20,
+            "active_log_size_mb": total(file.size for file in active) / 2**20,
             "log_truncation_holdup_reason": log_reuse_wait(context, copy),
         }
 

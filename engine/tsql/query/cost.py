@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from operator import itemgetter
 from typing import Final
 
+from engine.arithmetic import total
 from engine.messages import SqlError
 from engine.tsql.scalars.like import like
 from engine.tsql.scalars.values import Scalar, comparable
@@ -209,7 +210,7 @@ def _of_sources(query: Query, sizes: Sizes, known: dict[Query, tuple[int, int]])
     looked_at = max(looked_at, 1)
     if _stops_early(query):
         most = sizes.most(query)
-        rows, looked_at = min(rows, most), min(looked_at, sum(sizes_there) + most)
+        rows, looked_at = min(rows, most), min(looked_at, total(sizes_there) + most)
     for inner, again in query.inner:
         work += _cost(inner, sizes, known)[1] * (max(rows, 1) if again else 1)
     work += looked_at // ROWS_A_WORK + looked_at * query.filters + rows * query.calls * CALL_WORK

@@ -8,6 +8,7 @@ from typing import Final, TypeGuard
 
 from sqlglot import exp
 
+from engine.arithmetic import total
 from engine.messages import SqlError
 from engine.tsql.query.cost import MOST, NO_QUERY, Bound, Equal, Query, Source
 
@@ -102,7 +103,7 @@ class _Reader:
             grouped_by=grouped_by,
             filters=filters,
             inner=tuple(inner),
-            sorts=ordered + sum(map(_sorts, select.expressions)),
+            sorts=ordered + total(map(_sorts, select.expressions)),
             one_row=not grouped and bool(sources) and _aggregates(select),
             most=_most(select),
             most_by=_most_by(select),
@@ -183,8 +184,9 @@ def _is_packed(node: exp.Expr) -> bool:
 def _sorts(shown: exp.Expr) -> int:
     """Functions with OVER, but ROW_NUMBER in any order: it numbers the rows as they come."""
     return sum(
-        not isinstance(window.this, exp.RowNumber) or any(map(window.args.get, ("order", "partition_by")))
+        1
         for window in shown.find_all(exp.Window)
+        if not isinstance(window.this, exp.RowNumber) or any(map(window.args.get, ("order", "partition_by")))
     )
 
 

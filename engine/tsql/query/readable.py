@@ -7,7 +7,7 @@ from typing import Final
 
 from engine.tsql.language.lexer import SyntaxProblem, Token, TooLong, tokens_of
 from engine.tsql.language.reader import STATEMENT_TOKENS_MAX
-from engine.tsql.query import forms
+from engine.tsql.query import forms, spellings
 from engine.tsql.query.plans import Unsimulated
 
 
@@ -22,7 +22,7 @@ def rewritten(text: str, depth: int = 0) -> str:
     if depth > COMPOUNDS_MAX:
         raise SyntaxProblem(1, 191)
     out, copied = "", 0
-    replaced = {**dict.fromkeys(_left_out(tokens), ""), **forms.calls(tokens)}
+    replaced = {**dict.fromkeys(_left_out(tokens), ""), **spellings.calls(tokens)}
     if not depth:
         forms.check_tokens(tokens, replaced)
     for place, token in enumerate(tokens):
@@ -60,22 +60,22 @@ def rewritten(text: str, depth: int = 0) -> str:
 
 def _top(tokens: Sequence[Token]) -> tuple[int, int]:
     """Numbers of the first token of TOP (n) behind INSERT, UPDATE or DELETE and of the one behind it; 0 if none."""
-    place = forms.verb_place(tokens) + 1
+    place = spellings.verb_place(tokens) + 1
     if tokens[place - 1].upper not in ("INSERT", "UPDATE", "DELETE") or tokens[place].upper != "TOP":
         return 0, 0
-    return place, forms.behind_brackets(tokens, place + 1) if tokens[place + 1].is_op("(") else place + 2
+    return place, spellings.behind_brackets(tokens, place + 1) if tokens[place + 1].is_op("(") else place + 2
 
 
 def _left_out(tokens: Sequence[Token]) -> frozenset[int]:
     """Numbers of tokens that sqlglot cannot read and that are seen to elsewhere: TOP of a change, hints of INSERT."""
     first, behind = _top(tokens)
     found = set(range(first, behind))
-    verb = forms.verb_place(tokens)
+    verb = spellings.verb_place(tokens)
     if tokens[verb].upper == "INSERT":
         place = max(verb + 1, behind)
         while tokens[place].kind in ("word", "quoted", "variable") or tokens[place].is_op("."):
             if tokens[place].upper == "WITH" and tokens[place + 1].is_op("("):
-                found |= set(range(place, forms.behind_brackets(tokens, place + 1)))
+                found |= set(range(place, spellings.behind_brackets(tokens, place + 1)))
                 break
             place += 1
     return frozenset(found)

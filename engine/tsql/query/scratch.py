@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import math
 import re
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import closing
-from decimal import Decimal
-from functools import cmp_to_key, partial, reduce
-from typing import Any, Final
+from functools import partial
+from typing import Final
 
-from engine import arithmetic
+from engine.arithmetic import total
 from engine.messages import SqlError
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.environment import CONTEXT_FUNCTIONS
@@ -31,25 +27,20 @@ from engine.tsql.query.plans import (
     TableRef,
     Unsimulated,
 )
-from engine.tsql.scalars import decimals
+from engine.tsql.query.totals import AGGREGATES, COLLECTING
 from engine.tsql.scalars.formats import format_work
 from engine.tsql.scalars.functions import CULTURED, FUNCTIONS, KNOWN, SINCE, check_arity
 from engine.tsql.scalars.like import compare_work, like, search_work
 from engine.tsql.scalars.settings import settings_of
-from engine.tsql.scalars.types import PRECISION_MAX, numeric, type_of
+from engine.tsql.scalars.types import type_of
 from engine.tsql.scalars.values import (
-    ANY_DIGITS,
     Scalar,
     compare,
     compare_codes,
     compare_exact,
     convert,
-    exact,
     finite,
-    fitted,
     number_of,
-    to_number,
-    to_text,
 )
 
 STEPS_PER_CHECK: Final = 1_000
@@ -66,7 +57,7 @@ LONG: Final = 200
 _WORK: Final[dict[str, Callable[..., int]]] = {
     **dict.fromkeys(("like_exact", "patindex", "patindex_exact"), search_work),
     **dict.fromkeys(("replace", "replace_exact"), lambda text=None, old=None, *_: compare_work(old, text)),
-    "replace_each": lambda text=None, *pairs: sum(compare_work(old, text) for old in pairs[::2]),
+    "replace_each": lambda text=None, *pairs: total(compare_work(old, text) for old in pairs[::2]),
     "format": format_work,
 }
 """Functions whose cost is not that of the length of their texts."""
@@ -209,10 +200,10 @@ class Scratch:
         for count in (2, 3):
             guarded = self._guarded(like, search_work)
             self._connection.create_function("like", count, guarded, deterministic=True)
-        for name, step in _AGGREGATES.items():
-            self._connection.create_window_function(name, 1, partial(step, self))
-        for name, step in _COLLECTING.items():
-            self._connection.create_aggregate(name, -1, partial(step, self))
+        for name, step in AGGREGATES.items():
+            self._connection.create_window_function(name, 1, partial(step, self.fail))
+        for name, step in COLLECTING.items():
+            self._connection.create_aggregate(name, -1, partial(step, self.fail))
         self._connection.set_progress_handler(self._tick, STEPS_PER_CHECK)
 
     def close(self) -> None:
@@ -432,7 +423,7 @@ def check_calls(plan: Plan, version: int) -> None:
             continue
         elif name in KNOWN:
             raise Unsimulated(f"the function {name}")
-        elif f"t_{name}" not in _AGGREGATES | _COLLECTING:
+        elif f"t_{name}" not in AGGREGATES | COLLECTING:
             raise SqlError(195, written, "built-in function name")
 
 
@@ -505,182 +496,3 @@ def _affinity(kind: str) -> str:
     if head in ("binary", "varbinary", "image"):
         return "BLOB"
     return f"COLLATE {COLLATION}" if head == "sql_variant" else f"TEXT COLLATE {COLLATION}"
-
-
-# --- what SQLite says ------------------------------------------------------------------------------------
-
-
-def _total(values: Iterable[int | float | Decimal]) -> Decimal:
-    each = (value if isinstance(value, Decimal) else exact(value) for value in values)
-    return reduce(ANY_DIGITS.add, each, Decimal(0))
-
-
-def _added(values: Iterable[int | float | Decimal]) -> int | float:
-    """The sum of the numbers as they are written: 0.69 - 0.01 is 0.68, and neither order nor SQLite changes a digit."""
-    total = _total(values)
-    return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
-
-
-EXACT_MAX: Final = 10**38
-"""Whole numbers below it are summed as such; floats may be larger."""
-
-
-class _Sum:
-    """SUM: exact until the end."""
-
-    def __init__(self, scratch: Scratch) -> None:
-        self.values: deque[int | float | Decimal] = deque()
-        self._scratch = scratch
-
-    def step(self, value: Scalar) -> None:
-        if value is not None:
-            try:
-                self.values.append(
-                    decimals.held(value) if decimals.is_held(value) else to_number(value, "float")
-                )
-            except SqlError as problem:
-                self._scratch.fail(problem)
-
-    def inverse(self, value: Scalar) -> None:
-        """The first value leaves the window of OVER."""
-        if value is not None:
-            self.values.popleft()
-
-    def value(self) -> Scalar:
-        if not self.values:
-            return None
-        if isinstance(self.values[0], Decimal):
-            return self._long_total()
-        found = self.result(_added(self.values))
-        if not isinstance(found, float) and not -(2**63) <= found < 2**63:
-            self._scratch.fail(SqlError(8115, "expression", "bigint"))
-        return found
-
-    def _long_total(self) -> Scalar:
-        total = _total(self.values)
-        try:
-            return fitted(total, numeric(PRECISION_MAX, -int(total.as_tuple().exponent)), "expression")
-        except SqlError as problem:
-            self._scratch.fail(problem)
-            return None
-
-    def finalize(self) -> Scalar:
-        return self.value()
-
-    def result(self, total: int | float) -> int | float:
-        return total
-
-
-class _Average(_Sum):
-    """AVG of whole numbers is a whole number, as in the product."""
-
-    def result(self, total: int | float) -> int | float:
-        count = len(self.values)
-        if isinstance(total, int):
-            return abs(total) // count * (1 if total >= 0 else -1)
-        return total / count
-
-
-class _VarianceOfAll(_Sum):
-    less = 0
-    """By how much the number of values is lowered before it divides: 1 for a sample."""
-
-    def value(self) -> Scalar:
-        count = len(self.values)
-        if count <= self.less:
-            return None
-        numbers = [float(value) for value in self.values]
-        mean = arithmetic.exact_total(numbers) / count
-        squares = arithmetic.exact_total((value - mean) * (value - mean) for value in numbers)
-        return squares / (count - self.less)
-
-
-class _Variance(_VarianceOfAll):
-    less = 1
-
-
-class _DeviationOfAll(_VarianceOfAll):
-    def value(self) -> Scalar:
-        found = super().value()
-        return None if found is None else math.sqrt(to_number(found))
-
-
-class _Deviation(_DeviationOfAll):
-    less = 1
-
-
-class _OneRow:
-    """A query that is a value: the only row's, NULL for none. 512 for a second one."""
-
-    def __init__(self, scratch: Scratch) -> None:
-        self._scratch = scratch
-        self._rows = 0
-        self._value: Scalar = None
-
-    def step(self, value: Scalar) -> None:
-        self._rows += 1
-        self._value = value
-        if self._rows > 1:
-            self._scratch.fail(SqlError(512))
-
-    def finalize(self) -> Scalar:
-        return self._value
-
-
-class _StringAgg:
-    """STRING_AGG: the texts that are there, by the keys of WITHIN GROUP or as they come."""
-
-    def __init__(self, scratch: Scratch) -> None:
-        self._separator: Scalar = ""
-        self._directions: Sequence[Scalar] = ()
-        self._rows: list[tuple[str, Sequence[Scalar]]] = []
-
-    def step(self, value: Scalar, separator: Scalar, *keys: Scalar) -> None:
-        self._separator, self._directions = separator, keys[::2]
-        if value is not None:
-            self._rows.append((to_text(value), keys[1::2]))
-
-    def finalize(self) -> Scalar:
-        for place in reversed(range(len(self._directions))):
-            backwards = self._directions[place] == "desc"
-            self._rows.sort(key=lambda row: _sort_key(row[1][place]), reverse=backwards)
-        between = "" if self._separator is None else to_text(self._separator)
-        return between.join(value for value, _ in self._rows) if self._rows else None
-
-
-class _Pack:
-    """The rows of an applied query as one text, a JSON list of each."""
-
-    def __init__(self, scratch: Scratch) -> None:
-        self._rows: list[list[object]] = []
-
-    def step(self, *values: Scalar) -> None:
-        self._rows.append([{"bytes": v.hex()} if isinstance(v, bytes) else v for v in values])
-
-    def finalize(self) -> Scalar:
-        return json.dumps(self._rows)
-
-
-def _sort_key(value: Scalar) -> tuple[int, Any]:
-    """NULL before numbers before texts before bytes, texts by the default collation."""
-    if value is None:
-        return 0, 0
-    if decimals.is_held(value):
-        return 1, decimals.held(value)
-    if isinstance(value, str):
-        return 2, cmp_to_key(compare)(value)
-    return (3, value) if isinstance(value, bytes) else (1, value)
-
-
-_AGGREGATES: Final[dict[str, Any]] = {
-    "t_sum": _Sum,
-    "t_avg": _Average,
-    "t_stdev": _Deviation,
-    "t_stdevp": _DeviationOfAll,
-    "t_var": _Variance,
-    "t_varp": _VarianceOfAll,
-    "t_one_row": _OneRow,
-}
-_COLLECTING: Final[dict[str, Any]] = {"t_pack": _Pack, "t_string_agg": _StringAgg}
-"""Aggregates of our own that take no OVER and any number of arguments."""
-"""Aggregates of our own."""

@@ -21,7 +21,8 @@ from engine.tsql.query.infer import is_bare_function
 from engine.tsql.query.names import NOTHING, ROW_NUMBER, Names
 from engine.tsql.query.plans import ROW_ID, UNNAMED, Plan, References, TableRef, Unsimulated
 from engine.tsql.query.reshape import ROWS_AS_SELECTS_MAX, as_selects
-from engine.tsql.query.rewrite import Rewritten, rewriting, table_ref, variable_name
+from engine.tsql.query.rewrite import rewriting
+from engine.tsql.query.rewritten import Rewritten, table_ref, variable_name
 
 # --- checks while the batch is compiled -----------------------------------------------------------------
 

@@ -530,7 +530,7 @@ def shown_as(value: Scalar, kind: SqlType | None) -> Scalar:
         if kind.scale or isinstance(value, float):
             return decimal_text(value, kind.scale)
         whole_number = int(to_number(value))
-        return whole_number if abs(whole_number) < 10**WHOLE_DIGITS else str(whole_number)
+        return whole_number if len(str(abs(whole_number))) <= WHOLE_DIGITS else str(whole_number)
     if kind.name in MONEYS:
         text = to_text(decimal_text(value, 4))
         return text[:-2] + text[-2:].rstrip("0")

@@ -3,7 +3,7 @@
 The text files beside this one hold them; a line with # says what is in a file. An entry begins at the margin:
 `name since: column type, column type since, column type since-until`; the name is in small letters, a version stands
 where it is not the view's own. A name with `()` is a function of tables. Columns that no version of the product shows
-(asked_handle …) take the arguments of a function (engine/tsql/query/reshape.py).
+(asked_handle …) take the arguments of a function (engine/tsql/query/apply.py).
 
 Documented [DOC: system catalog views; dynamic management views; compatibility views; system tables; information schema
 views]: column, type, `Applies to`. The documentation begins with 2008; what 2005 did not have is from memory.

@@ -1,0 +1,436 @@
+"""APPLY and functions that return tables, as joins and derived tables that SQLite has."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from sqlglot import exp
+
+from engine.messages import SqlError
+from engine.tsql.catalog.shapes import TABLE_FUNCTIONS
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.query.trees import COPIED_MAX, cells, named, size
+from engine.tsql.scalars import xpath
+
+PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
+    "dm_exec_sql_text": ("asked_handle",),
+    "dm_exec_query_plan": ("asked_handle",),
+    "dm_db_log_info": ("database_id",),
+    "dm_db_log_stats": ("database_id",),
+    "dm_io_virtual_file_stats": ("database_id", "file_id"),
+    "fn_virtualfilestats": ("DbId", "FileId"),
+    "dm_os_volume_stats": ("database_id", "file_id"),
+    "fn_pagerescracker": ("asked_handle",),
+    "fn_trace_getinfo": ("traceid",),
+    "fn_my_permissions": ("", "asked_handle"),
+}
+"""Columns of the table of a function that take its arguments (NULL: every row; empty: the argument does not matter);
+of others all rows come."""
+SIMULATED: Final = {"fn_my_permissions": (1, ("SERVER",))}
+"""Of a function the place of an argument, and the values of it whose rows are known."""
+
+
+def apply(select: exp.Select, join: exp.Join) -> None:
+    lateral = join.this
+    outer = not lateral.args.get("cross_apply")
+    inner = lateral.this
+    alias = lateral.alias or ""
+    columns = [column.name for column in lateral.args["alias"].columns] if lateral.args.get("alias") else []
+    if isinstance(inner, exp.Dot | exp.Anonymous):
+        _apply_call(join, inner, alias, outer)
+    elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Values):
+        _apply_values(select, join, inner.this, alias, columns)
+    elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.Select):
+        _apply_select(select, join, inner.this, alias, columns, outer)
+    elif isinstance(inner, exp.Subquery) and isinstance(inner.this, exp.SetOperation):
+        _apply_packed(select, join, inner.this, alias, columns, outer)
+    else:
+        raise Unsimulated("this form of CROSS APPLY and OUTER APPLY")
+
+
+def _apply_call(join: exp.Join, call: exp.Expr, alias: str, outer: bool) -> None:
+    """A function of tables: a join with all it can return, on its arguments."""
+    if (
+        isinstance(call, exp.Dot)
+        and isinstance(call.expression, exp.Anonymous)
+        and _is_nodes(call.expression)
+    ):
+        _apply_nodes(join, call.this, call.expression, alias, outer)
+        return
+    name, arguments, parts = _call_of(call)
+    if name not in TABLE_FUNCTIONS:
+        raise Unsimulated(f"the function {'.'.join(parts)}()")
+    packed = _packed_call(name, arguments)
+    select = join.find_ancestor(exp.Select)
+    if packed is not None and isinstance(select, exp.Select):
+        join.set("this", _packed(packed, alias or name))
+        join.set("side", "LEFT" if outer else None)
+        join.set("on", exp.true())
+        _substitute(select, join, alias or name, _unpacked(alias or name, ROWS_OF[name]))
+        return
+    table = _function_table(parts, alias or name)
+    join.set("this", table)
+    join.set("side", "LEFT" if outer else None)
+    join.set("on", _matches(PARAMETERS.get(name, ()), arguments, alias or name) or exp.true())
+
+
+def _call_of(call: exp.Expr) -> tuple[str, list[exp.Expr], tuple[str, ...]]:
+    """(name in small letters, arguments, all parts of the name)."""
+    parts = list(call.flatten()) if isinstance(call, exp.Dot) else [call]
+    last = parts[-1]
+    if not isinstance(last, exp.Anonymous):
+        raise Unsimulated("this form of CROSS APPLY and OUTER APPLY")
+    names = (*(part.name for part in parts[:-1]), str(last.this))
+    return names[-1].lower(), list(last.expressions), names
+
+
+def _function_table(parts: tuple[str, ...], alias: str) -> exp.Table:
+    """The table of everything that a function can return; its name ends with the brackets."""
+    return exp.Table(
+        this=exp.to_identifier(parts[-1].lower() + "()", quoted=True),
+        db=exp.to_identifier(parts[-2] if len(parts) > 1 else "sys"),
+        alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True)),
+    )
+
+
+def _matches(columns: tuple[str, ...], arguments: list[exp.Expr], alias: str) -> exp.Expr | None:
+    """column = argument for each; an argument NULL (or DEFAULT, -1) stands for every row."""
+    conditions: list[exp.Expr] = []
+    for name, value in zip(columns, arguments, strict=False):
+        if not name or isinstance(value, exp.Null) or value.name.upper() == "DEFAULT":
+            continue
+        column = exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(alias, quoted=True))
+        equal: exp.Expr = exp.EQ(this=column, expression=value.copy())
+        if not isinstance(value, exp.Column):
+            equal = exp.Or(this=equal, expression=exp.Is(this=value.copy(), expression=exp.Null()))
+        conditions.append(exp.Paren(this=equal))
+    return exp.and_(*conditions) if conditions else None
+
+
+def call(table: exp.Table) -> None:
+    """FROM function(arguments): the rows of its table that match."""
+    parts: tuple[str, ...]
+    if isinstance(table.this, exp.Anonymous) and _is_nodes(table.this):
+        _from_nodes(table, table.this)
+        return
+    name, arguments, parts = _call_of(table.this)
+    if name not in TABLE_FUNCTIONS:
+        return
+    packed = _packed_call(name, arguments)
+    if packed is not None:
+        _from_packed(table, packed, ROWS_OF[name])
+        return
+    place, known = SIMULATED.get(name, (0, ()))
+    if known and place < len(arguments) and arguments[place].name.upper() not in known:
+        raise Unsimulated(f"{name} of {arguments[place].name or arguments[place].sql()}")
+    parts = (*(part.name for part in (table.args.get("db"),) if part is not None), *parts)
+    alias = table.alias or name
+    source = _function_table(parts, alias)
+    source.set("joins", table.args.get("joins"))
+    condition = _matches(PARAMETERS.get(name, ()), arguments, alias)
+    holder = table.parent
+    table.replace(source)
+    if condition is not None and isinstance(holder, exp.Join):
+        holder.on(condition, copy=False)
+    elif condition is not None:
+        select = source.find_ancestor(exp.Select)
+        assert select is not None
+        select.where(condition, copy=False)
+
+
+def _apply_values(
+    select: exp.Select, join: exp.Join, values: exp.Values, alias: str, columns: list[str]
+) -> None:
+    """(VALUES (a, b), (c, d)) x (p, q): as many rows, and each use of x.p picks its value by the row's number."""
+    rows = [cells(row) for row in values.expressions]
+    numbers: exp.Expr = exp.Select(expressions=[exp.alias_(exp.Literal.number(0), "n", quoted=True)])
+    for place in range(1, len(rows)):
+        numbers = exp.Union(
+            this=numbers,
+            expression=exp.Select(expressions=[exp.alias_(exp.Literal.number(place), "n", quoted=True)]),
+            distinct=False,
+        )
+    number = exp.column(exp.to_identifier("n", quoted=True), table=exp.to_identifier(alias, quoted=True))
+    uses = {
+        name: exp.Case(
+            this=number.copy(),
+            ifs=[
+                exp.If(this=exp.Literal.number(place), true=row[at].copy())
+                for place, row in enumerate(rows)
+                if at < len(row)
+            ],
+        )
+        for at, name in enumerate(columns)
+    }
+    _substitute(select, join, alias, uses)
+    join.set(
+        "this",
+        exp.Subquery(this=numbers, alias=exp.TableAlias(this=exp.to_identifier(alias, quoted=True))),
+    )
+
+
+def _apply_select(
+    select: exp.Select, join: exp.Join, inner: exp.Select, alias: str, columns: list[str], outer: bool
+) -> None:
+    """A derived table: what needs one row at most becomes a subquery for each use, the rest a join."""
+    if any(projection.is_star for projection in inner.expressions):
+        raise Unsimulated("CROSS APPLY and OUTER APPLY of SELECT *")
+    names = columns or [named(projection) for projection in inner.expressions]
+    values = [_value(projection) for projection in inner.expressions]
+    if inner.args.get("from_") is None:
+        where = inner.args.get("where")
+        if where is not None and outer:
+            values = [exp.Case(ifs=[exp.If(this=where.this.copy(), true=value)]) for value in values]
+        _substitute(select, join, alias, dict(zip(names, values, strict=False)))
+        join.pop()
+        if inner.args.get("where") is not None and not outer:
+            _also_where(select, inner.args["where"].this)
+        return
+    grouped = inner.args.get("group") or inner.args.get("having") or inner.args.get("distinct")
+    aggregate = any(_aggregates(value) for value in values)
+    limit = inner.args.get("limit")
+    single = limit is not None and limit.expression is not None and limit.expression.name == "1"
+    if (aggregate and not grouped) or single or inner.args.get("for_") is not None:
+        if len(names) * size(inner) > COPIED_MAX:
+            raise SqlError(8623)
+        uses = {name: _one_value(inner, value) for name, value in zip(names, values, strict=False)}
+        _substitute(select, join, alias, uses)
+        join.pop()
+        if single and not outer:
+            probe = inner.copy()
+            probe.set("expressions", [exp.Literal.number(1)])
+            probe.set("order", None)
+            _also_where(select, exp.Exists(this=probe))
+        return
+    windows = inner.args.get("windows") or any(value.find(exp.Window) for value in values)
+    if grouped or aggregate or limit is not None or windows:
+        _apply_packed(select, join, inner, alias, columns, outer)
+        return
+    _join_inner(select, join, inner, alias, dict(zip(names, values, strict=False)), outer)
+
+
+PACKED: Final = "packed"
+"""Key in the metadata of what is a list in JSON, one element a row, that SQLite's json_each is to make a table of."""
+
+
+def _apply_packed(
+    select: exp.Select, join: exp.Join, inner: exp.Query, alias: str, columns: list[str], outer: bool
+) -> None:
+    """Any other query: it is asked for each row before it, and packs what it finds (scratch.py)."""
+    first: exp.Expr = inner
+    while isinstance(first, exp.SetOperation):
+        first = first.this
+    if not isinstance(first, exp.Select) or any(projection.is_star for projection in first.expressions):
+        raise Unsimulated("CROSS APPLY and OUTER APPLY of SELECT *")
+    names = columns or [named(projection) for projection in first.expressions]
+    inside = [f"c{place}" for place in range(len(names))]
+    first.set(
+        "expressions",
+        [
+            exp.alias_(_value(one), name, quoted=True)
+            for name, one in zip(inside, first.expressions, strict=True)
+        ],
+    )
+    taken = [_column("q", name) for name in inside]
+    packed = exp.Select(expressions=[exp.Anonymous(this="pack", expressions=taken)])
+    held = exp.TableAlias(this=exp.to_identifier("q", quoted=True))
+    packed.set("from_", exp.From(this=exp.Subquery(this=inner.copy(), alias=held)))
+    join.set("this", _packed(exp.Subquery(this=packed), alias))
+    join.set("side", "LEFT" if outer else None)
+    join.set("on", exp.true())
+    _substitute(select, join, alias, _unpacked(alias, names))
+
+
+def _unpacked(alias: str, names: Sequence[str]) -> dict[str, exp.Expr]:
+    return {
+        name: exp.Anonymous(this="unpacked", expressions=[_column(alias, "value"), exp.Literal.number(place)])
+        for place, name in enumerate(names)
+    }
+
+
+ROWS_OF: Final = {
+    "dm_os_file_exists": ("file_exists", "file_is_a_directory", "parent_directory_exists"),
+    "fn_my_permissions": ("entity_name", "subentity_name", "permission_name"),
+}
+"""Functions of tables whose rows depend on what they are asked, with their columns."""
+
+
+def _packed_call(name: str, arguments: list[exp.Expr]) -> exp.Expr | None:
+    """The call that gives the rows of such a function (environment.py)."""
+    if name == "dm_os_file_exists" and len(arguments) == 1:
+        return exp.Anonymous(this="file_found", expressions=[arguments[0].copy()])
+    if name == "fn_my_permissions" and len(arguments) == 2 and arguments[1].name.upper() == "OBJECT":
+        return exp.Anonymous(this="object_permissions", expressions=[arguments[0].copy()])
+    return None
+
+
+def _from_packed(table: exp.Table, values: exp.Expr, names: Sequence[str]) -> None:
+    select, alias = table.find_ancestor(exp.Select), table.alias or _call_of(table.this)[0]
+    assert isinstance(select, exp.Select)
+    made = _packed(values, alias)
+    made.set("joins", table.args.get("joins"))
+    table.replace(made)
+    if any(isinstance(one, exp.Star) for one in select.expressions) and not select.args.get("joins"):
+        select.set("expressions", [_column(alias, name) for name in names])
+    _substitute(select, exp.Join(this=made.copy()), alias, _unpacked(alias, names))
+
+
+def _packed(values: exp.Expr, alias: str) -> exp.Lateral:
+    named = exp.TableAlias(this=exp.to_identifier(alias, quoted=True))
+    made = exp.Lateral(this=exp.Anonymous(this="json_each", expressions=[values]), alias=named)
+    made.meta[PACKED] = True
+    return made
+
+
+def _column(table: str, name: str) -> exp.Column:
+    return exp.column(exp.to_identifier(name, quoted=True), table=exp.to_identifier(table, quoted=True))
+
+
+def _is_nodes(call: exp.Anonymous) -> bool:
+    return str(call.this).lower() == "nodes" and len(call.expressions) == 1
+
+
+def _apply_nodes(join: exp.Join, xml: exp.Expr, call: exp.Anonymous, alias: str, outer: bool) -> None:
+    """xml.nodes('path') AS alias (column): a row for each node."""
+    select = join.find_ancestor(exp.Select)
+    names = [column.name for column in join.this.args["alias"].columns] if join.this.args.get("alias") else []
+    if (
+        not isinstance(select, exp.Select)
+        or len(names) != 1
+        or not isinstance(call.expressions[0], exp.Literal)
+    ):
+        raise Unsimulated("the method nodes() of xml")
+    join.set("this", _nodes_of(xml, call, alias))
+    join.set("side", "LEFT" if outer else None)
+    join.set("on", exp.true())
+    _substitute(select, join, alias, {names[0]: _column(alias, "value")})
+
+
+def _from_nodes(table: exp.Table, call: exp.Anonymous) -> None:
+    """FROM @x.nodes('path') AS alias (column)."""
+    select, alias = table.find_ancestor(exp.Select), table.args.get("alias")
+    names = [column.name for column in alias.columns] if isinstance(alias, exp.TableAlias) else []
+    xml, holder = table.args.get("db"), table.args.get("catalog")
+    if not isinstance(select, exp.Select) or len(names) != 1 or not isinstance(xml, exp.Expr):
+        raise Unsimulated("the method nodes() of xml")
+    if isinstance(xml, exp.Identifier):
+        xml = exp.Column(this=xml.copy(), table=holder.copy() if isinstance(holder, exp.Expr) else None)
+    made = _nodes_of(xml, call, table.alias)
+    made.set("joins", table.args.get("joins"))
+    table.replace(made)
+    _substitute(select, exp.Join(this=made.copy()), table.alias, {names[0]: _column(table.alias, "value")})
+
+
+def _nodes_of(xml: exp.Expr, call: exp.Anonymous, alias: str) -> exp.Lateral:
+    path = call.expressions[0]
+    if not isinstance(path, exp.Literal):
+        raise Unsimulated("the method nodes() of xml")
+    check_path(path.name)
+    return _packed(exp.Anonymous(this="xml_nodes", expressions=[xml.copy(), path.copy()]), alias)
+
+
+def check_path(text: str) -> None:
+    """Raises Unsimulated for XQuery that is not simulated (xpath.py)."""
+    try:
+        xpath.compiled(text)
+    except xpath.UnreadPath:
+        raise Unsimulated(f"the XQuery {text.strip()[:60]}") from None
+
+
+def _join_inner(
+    select: exp.Select,
+    join: exp.Join,
+    inner: exp.Select,
+    alias: str,
+    uses: Mapping[str, exp.Expr],
+    outer: bool,
+) -> None:
+    """(SELECT a FROM x WHERE x.k = t.k) d: JOIN x ON x.k = t.k, with d.a replaced by what it stands for."""
+    source = inner.args["from_"].this
+    inner_joins = inner.args.get("joins") or []
+    _substitute(select, join, alias, uses)
+    if inner_joins:
+        source = exp.Paren(this=source)
+        source.this.set("joins", inner_joins)
+    where = inner.args.get("where")
+    join.set("this", source)
+    join.set("side", "LEFT" if outer else None)
+    join.set("kind", None)
+    join.set("on", where.this if where is not None else exp.true())
+
+
+def _value(projection: exp.Expr) -> exp.Expr:
+    if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
+        inner: exp.Expr = projection.expression
+        return inner
+    return projection.unalias()
+
+
+def _aggregates(value: exp.Expr) -> bool:
+    """The value has an aggregate of this query, not of a subquery in it and no window function."""
+    for node in value.find_all(exp.AggFunc, exp.Anonymous):
+        named = isinstance(node, exp.AggFunc) or str(node.this).lower() in _AGGREGATES
+        if named and not isinstance(node.parent, exp.Window) and node.find_ancestor(exp.Select) is None:
+            return True
+        if named and node.find_ancestor(exp.Select) is value.find_ancestor(exp.Select):
+            return not isinstance(node.parent, exp.Window)
+    return False
+
+
+_AGGREGATES: Final = frozenset({"avg", "stdev", "count_big", "stdevp", "var", "varp"})
+
+
+def _one_value(inner: exp.Select, value: exp.Expr) -> exp.Expr:
+    one = inner.copy()
+    if inner.args.get("for_") is None:
+        one.set("expressions", [value.copy()])
+    return exp.Subquery(this=one)
+
+
+def _also_where(select: exp.Select, condition: exp.Expr) -> None:
+    where = select.args.get("where")
+    both = condition if where is None else exp.and_(where.this, condition)
+    select.set("where", exp.Where(this=both))
+
+
+def _substitute(select: exp.Select, join: exp.Join, alias: str, uses: Mapping[str, exp.Expr]) -> None:
+    """Replace every column of the applied table in *select* by the expression that it stands for."""
+    known = {name.lower(): value for name, value in uses.items()}
+    sizes = {name: size(value) for name, value in known.items()}
+    copied = 0
+    _expand_stars(select, alias, uses)
+    for column in list(select.find_all(exp.Column)):
+        table = column.table.lower()
+        if column.find_ancestor(exp.Lateral) is join.this or (table and table != alias.lower()):
+            continue
+        value = known.get(column.name.lower())
+        if value is None:
+            if table:
+                raise Unsimulated(f"the column {column.sql()} of an applied table")
+            continue
+        if not table and column.find_ancestor(exp.Select) is not select:
+            continue  # a bare name inside a subquery is that query's own
+        copied += sizes[column.name.lower()]
+        if copied > COPIED_MAX:  # x.a of y.a + y.a of z.a + z.a … doubles
+            raise SqlError(8623)
+        new: exp.Expr = exp.Paren(this=value.copy())
+        if column.parent is select and column.arg_key == "expressions":
+            new = exp.alias_(new, column.name, quoted=True)
+        column.replace(new)
+
+
+def _expand_stars(select: exp.Select, alias: str, uses: Mapping[str, exp.Expr]) -> None:
+    """x.* of the applied table becomes its columns; a bare * cannot be told apart."""
+    shown: list[exp.Expr] = []
+    for projection in select.expressions:
+        mine = projection.is_star and projection.find(exp.Column) is not None
+        if isinstance(projection, exp.Star):
+            raise Unsimulated("SELECT * with CROSS APPLY or OUTER APPLY of a derived table")
+        if mine and projection.find(exp.Column).table.lower() == alias.lower():
+            shown += [
+                exp.alias_(exp.Paren(this=value.copy()), name, quoted=True) for name, value in uses.items()
+            ]
+        else:
+            shown.append(projection)
+    select.set("expressions", shown)

@@ -1,0 +1,204 @@
+"""Aggregates as SQLite calls them: sums exact to the last digit, and rows packed into one value."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
+from functools import cmp_to_key, reduce
+from typing import Any, Final
+
+from engine import arithmetic
+from engine.messages import SqlError
+from engine.tsql.scalars import decimals
+from engine.tsql.scalars.types import PRECISION_MAX, numeric
+from engine.tsql.scalars.values import (
+    ANY_DIGITS,
+    Scalar,
+    compare,
+    exact,
+    fitted,
+    to_number,
+    to_text,
+)
+
+
+def _total(values: Iterable[int | float | Decimal]) -> Decimal:
+    each = (value if isinstance(value, Decimal) else exact(value) for value in values)
+    return reduce(ANY_DIGITS.add, each, Decimal(0))
+
+
+def _added(values: Iterable[int | float | Decimal]) -> int | float:
+    """The sum of the numbers as they are written: 0.69 - 0.01 is 0.68, and neither order nor SQLite changes a digit."""
+    total = _total(values)
+    return int(total) if total == total.to_integral_value() and abs(total) < EXACT_MAX else float(total)
+
+
+Fail = Callable[[SqlError], object]
+"""Takes what went wrong within SQLite."""
+
+EXACT_MAX: Final = 10**38
+"""Whole numbers below it are summed as such; floats may be larger."""
+
+
+class _Sum:
+    """SUM: exact until the end."""
+
+    def __init__(self, fail: Fail) -> None:
+        self.values: deque[int | float | Decimal] = deque()
+        self._fail = fail
+
+    def step(self, value: Scalar) -> None:
+        if value is not None:
+            try:
+                self.values.append(
+                    decimals.held(value) if decimals.is_held(value) else to_number(value, "float")
+                )
+            except SqlError as problem:
+                self._fail(problem)
+
+    def inverse(self, value: Scalar) -> None:
+        """The first value leaves the window of OVER."""
+        if value is not None:
+            self.values.popleft()
+
+    def value(self) -> Scalar:
+        if not self.values:
+            return None
+        if isinstance(self.values[0], Decimal):
+            return self._long_total()
+        found = self.result(_added(self.values))
+        if not isinstance(found, float) and not -(2**63) <= found < 2**63:
+            self._fail(SqlError(8115, "expression", "bigint"))
+        return found
+
+    def _long_total(self) -> Scalar:
+        total = _total(self.values)
+        try:
+            return fitted(total, numeric(PRECISION_MAX, -int(total.as_tuple().exponent)), "expression")
+        except SqlError as problem:
+            self._fail(problem)
+            return None
+
+    def finalize(self) -> Scalar:
+        return self.value()
+
+    def result(self, total: int | float) -> int | float:
+        return total
+
+
+class _Average(_Sum):
+    """AVG of whole numbers is a whole number, as in the product."""
+
+    def result(self, total: int | float) -> int | float:
+        count = len(self.values)
+        if isinstance(total, int):
+            return abs(total) // count * (1 if total >= 0 else -1)
+        return total / count
+
+
+class _VarianceOfAll(_Sum):
+    less = 0
+    """By how much the number of values is lowered before it divides: 1 for a sample."""
+
+    def value(self) -> Scalar:
+        count = len(self.values)
+        if count <= self.less:
+            return None
+        numbers = [float(value) for value in self.values]
+        mean = arithmetic.exact_total(numbers) / count
+        squares = arithmetic.exact_total((value - mean) * (value - mean) for value in numbers)
+        return squares / (count - self.less)
+
+
+class _Variance(_VarianceOfAll):
+    less = 1
+
+
+class _DeviationOfAll(_VarianceOfAll):
+    def value(self) -> Scalar:
+        found = super().value()
+        return None if found is None else math.sqrt(to_number(found))
+
+
+class _Deviation(_DeviationOfAll):
+    less = 1
+
+
+class _OneRow:
+    """A query that is a value: the only row's, NULL for none. 512 for a second one."""
+
+    def __init__(self, fail: Fail) -> None:
+        self._fail = fail
+        self._rows = 0
+        self._value: Scalar = None
+
+    def step(self, value: Scalar) -> None:
+        self._rows += 1
+        self._value = value
+        if self._rows > 1:
+            self._fail(SqlError(512))
+
+    def finalize(self) -> Scalar:
+        return self._value
+
+
+class _StringAgg:
+    """STRING_AGG: the texts that are there, by the keys of WITHIN GROUP or as they come."""
+
+    def __init__(self, fail: Fail) -> None:
+        self._separator: Scalar = ""
+        self._directions: Sequence[Scalar] = ()
+        self._rows: list[tuple[str, Sequence[Scalar]]] = []
+
+    def step(self, value: Scalar, separator: Scalar, *keys: Scalar) -> None:
+        self._separator, self._directions = separator, keys[::2]
+        if value is not None:
+            self._rows.append((to_text(value), keys[1::2]))
+
+    def finalize(self) -> Scalar:
+        for place in reversed(range(len(self._directions))):
+            backwards = self._directions[place] == "desc"
+            self._rows.sort(key=lambda row: _sort_key(row[1][place]), reverse=backwards)
+        between = "" if self._separator is None else to_text(self._separator)
+        return between.join(value for value, _ in self._rows) if self._rows else None
+
+
+class _Pack:
+    """The rows of an applied query as one text, a JSON list of each."""
+
+    def __init__(self, fail: Fail) -> None:
+        self._rows: list[list[object]] = []
+
+    def step(self, *values: Scalar) -> None:
+        self._rows.append([{"bytes": v.hex()} if isinstance(v, bytes) else v for v in values])
+
+    def finalize(self) -> Scalar:
+        return json.dumps(self._rows)
+
+
+def _sort_key(value: Scalar) -> tuple[int, Any]:
+    """NULL before numbers before texts before bytes, texts by the default collation."""
+    if value is None:
+        return 0, 0
+    if decimals.is_held(value):
+        return 1, decimals.held(value)
+    if isinstance(value, str):
+        return 2, cmp_to_key(compare)(value)
+    return (3, value) if isinstance(value, bytes) else (1, value)
+
+
+AGGREGATES: Final[dict[str, Any]] = {
+    "t_sum": _Sum,
+    "t_avg": _Average,
+    "t_stdev": _Deviation,
+    "t_stdevp": _DeviationOfAll,
+    "t_var": _Variance,
+    "t_varp": _VarianceOfAll,
+    "t_one_row": _OneRow,
+}
+COLLECTING: Final[dict[str, Any]] = {"t_pack": _Pack, "t_string_agg": _StringAgg}
+"""Aggregates of our own that take no OVER and any number of arguments."""
+"""Aggregates of our own."""

@@ -1,0 +1,29 @@
+"""What several rewritings of a query ask of parts of its tree."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from sqlglot import exp
+
+COPIED_MAX: Final = 4_000
+"""Parts of a query that are copied for APPLY and PIVOT, before message 8623. Assumed."""
+
+
+def cells(row: exp.Expr) -> list[exp.Expr]:
+    """The values of one row of VALUES; a row of one value is a parenthesis."""
+    return (
+        list(row.expressions)
+        if isinstance(row, exp.Tuple)
+        else [row.this if isinstance(row, exp.Paren) else row]
+    )
+
+
+def named(projection: exp.Expr) -> str:
+    if isinstance(projection, exp.EQ) and isinstance(projection.this, exp.Column):
+        return str(projection.this.name)  # name = value
+    return str(projection.alias_or_name)
+
+
+def size(tree: exp.Expr) -> int:
+    return sum(1 for _ in tree.walk())
