@@ -99,9 +99,11 @@ class Output:
         self.tell(f"Not simulated: {what}", severity=10)
 
     def remark(self, what: str) -> None:
-        """Something that is not simulated, once in a submission."""
-        if all(message.text != f"Not simulated: {what}" for message in self.messages):
-            self.not_simulated(what)
+        """Something that is not simulated of what was carried out all the same, once in a submission: no error for a
+        program that waits for a result."""
+        text = f"Not simulated: {what}"
+        if all(message.text != text for message in self.messages):
+            self.tell(text)
 
     def errors(self, problem: SqlError, line: int) -> list[Caught]:
         version = self.world.instances[self.session.server].version
