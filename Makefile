@@ -31,7 +31,9 @@ lint:
 types:
 	.venv/bin/mypy
 # Bytecode is kept even where the surroundings forbid it: the tests start hundreds of processes of the program.
-PYTEST = QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= .venv/bin/pytest --numprocesses auto --dist worksteal
+# One process more than there are processors: a tenth of the tests waits for clocks and other processes.
+PROCESSES = $$(($$(getconf _NPROCESSORS_ONLN) + 1))
+PYTEST = QT_QPA_PLATFORM=offscreen PYTHONDONTWRITEBYTECODE= .venv/bin/pytest --numprocesses $(PROCESSES) --dist worksteal
 pytest:
 	$(PYTEST)
 test-slow:
