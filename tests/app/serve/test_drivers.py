@@ -394,7 +394,8 @@ def test_what_is_not_simulated_is_an_error_and_no_empty_result(served: Served, d
     cursor = connection.cursor()
     with pytest.raises(Exception, match="Not simulated: SQL_VARIANT_PROPERTY of TotalBytes"):
         cursor.execute("SELECT SQL_VARIANT_PROPERTY(1, 'TotalBytes')") or cursor.fetchall()
-    cursor.execute("CREATE TABLE #t (a int, seen timestamp)")  # made; that its timestamps stay NULL is a remark
+    # It is made; that its timestamps stay NULL is a remark.
+    cursor.execute("CREATE TABLE #t (a int, seen timestamp)")
     connection.close()
 
 
