@@ -6,6 +6,7 @@ A name is compared without its prefix: a declared namespace counts for its local
 from __future__ import annotations
 
 import json
+import operator
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -29,13 +30,13 @@ _PROLOGUE: Final = re.compile(
     r"\s*declare\s+(?:default\s+element\s+)?namespace\s+(?:[\w.-]+\s*=\s*)?(?:\"[^\"]*\"|'[^']*')\s*;",
     re.IGNORECASE,
 )
-_SIGNS: Final[dict[str, Callable[[object, object], bool]]] = {
-    "=": lambda a, b: a == b,
-    "!=": lambda a, b: a != b,
-    "<": lambda a, b: a < b,  # type: ignore[operator]
-    "<=": lambda a, b: a <= b,  # type: ignore[operator]
-    ">": lambda a, b: a > b,  # type: ignore[operator]
-    ">=": lambda a, b: a >= b,  # type: ignore[operator]
+_SIGNS: Final[dict[str, Callable[[str | float, str | float], bool]]] = {
+    "=": operator.eq,
+    "!=": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
 }
 _CALLS: Final = frozenset({"count", "data", "string", "local-name"})
 
