@@ -1,8 +1,8 @@
 """Sums, logarithms and the like with the same bits on every processor, system library and Python.
 
 Floats are only ever added, subtracted, multiplied, divided and rooted, which IEEE 754 rounds in one way. The rest is
-computed with `decimal` on whole numbers, to more digits than a float holds. tests/engine/test_determinism.py keeps
-libm, the built-in sum and locales out of the engine.
+computed with `decimal` on whole numbers, to more digits than a float holds, or by engine/fixed_point.py, which is
+quicker and gives the same. tests/engine/test_determinism.py keeps libm, the built-in sum and locales out of the engine.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import math
 from collections.abc import Callable, Iterable
 from decimal import Context, Decimal
 from typing import Final, TypeVar
+
+from engine import fixed_point
 
 _EXACT: Final = Context(prec=40, Emin=-9_999, Emax=9_999)
 _PI: Final = Decimal(
@@ -64,6 +66,8 @@ def spaced(low: float, high: float, count: int) -> tuple[float, ...]:
 
 def exp(x: float) -> float:
     """e to the power of x. OverflowError if that is more than a float holds."""
+    if abs(x) <= fixed_point.EXP_MAX and (found := fixed_point.exp(x)) is not None:
+        return found
     if not math.isfinite(x):
         return 0.0 if x < 0 else x
     if x < -800.0:
@@ -75,6 +79,8 @@ def exp(x: float) -> float:
 
 def log(x: float) -> float:
     """Natural logarithm. ValueError for anything but a positive number."""
+    if 1.0 / fixed_point.LOG_MAX <= x <= fixed_point.LOG_MAX and (found := fixed_point.log(x)) is not None:
+        return found
     return float(_EXACT.ln(_positive(x)))
 
 
@@ -128,6 +134,8 @@ def sin(x: float) -> float:
 
 
 def cos(x: float) -> float:
+    if abs(x) <= fixed_point.ANGLE_MAX and (found := fixed_point.cos(x)) is not None:
+        return found
     return float(_sine(_EXACT.add(_reduced(x), _PI / 2)))
 
 

@@ -17,6 +17,7 @@ QT = ("PySide6", "shiboken6", "pyqtgraph")
 DATABASE = ("sqlalchemy", "alembic")
 
 ENGINE_LAYERS = (
+    ("engine.fixed_point",),
     ("engine.arithmetic", "engine.moments", "engine.words"),
     (
         "engine.constants",
