@@ -10,6 +10,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.judging.score import Score
+from engine.drill.par.marks import Marks
 from engine.drill.running import questions
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
@@ -43,6 +44,7 @@ class Lean(Drill):
         self._settlings = -1
         """World.settlings when that was last compared."""
         self._next_look: Tick = 0
+        self.marks = Marks()
         self._final: Score | None = None
         """Once it is finished."""
         super().__init__(scenario, seed, mode)
@@ -174,16 +176,15 @@ def what_matters(drill: Lean) -> bytes:
     Left out: texts, what monitors recorded, the order numbers of timers. Needed: what the rules of the score
     look back at, which is every batch and act that the rubric looks at.
     """
-    world = drill.world
-    digest = hashlib.blake2b(digest_size=16)
-    timers = [(tick, name, args) for tick, _, name, args in sorted(world.timers)]
-    digest.update(repr((world.tick, world.chance.state, timers, drill.ended_by)).encode())
-    for name in MATTERS:
-        for piece in world.written.items(name, getattr(world, name)):
-            digest.update(piece)
+    world, marks = drill.world, drill.marks
+    parts = [marks.of(name, getattr(world, name)) for name in MATTERS]
+    parts += [marks.of(name, getattr(drill, name)) for name in ("goals", "answers")]
+    parts.append(marks.of("faults", dict(enumerate(world.faults))))
+    parts.append(marks.of("conduct", dict(enumerate(drill._batches)), _conduct))
+    rest = (world.tick, world.chance.state, drill.ended_by, drill.first_held, drill.hints, drill.story_ticks)
+    digest = hashlib.blake2b(repr((rest, drill.calls, parts)).encode(), digest_size=16)
+    digest.update(marks.in_order(world.timers))
     digest.update(world.flow.digest())
-    own = (drill.goals, drill.first_held, drill.answers, drill.hints, world.faults, drill.story_ticks)
-    digest.update(repr((own, drill.calls, [_conduct(event) for event in drill._batches])).encode())
     return digest.digest()
 
 

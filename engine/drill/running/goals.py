@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from engine.drill.authoring.schema import Goal
 from engine.model import Tick, ticks
@@ -21,6 +22,8 @@ class GoalState:
     def met(self) -> bool:
         return self.met_tick is not None
 
+
+NOT_SO: Final = GoalState()
 
 NEWS = {
     "met": mark("goal reached: {goal}"),
@@ -44,12 +47,13 @@ def judge(goal: Goal, state: GoalState, holds: bool, tick: Tick) -> tuple[GoalSt
         return state, None
     if not holds:
         news = "lost" if state.met else None
-        state = GoalState()
+        state = NOT_SO
     else:
-        since = tick if state.since_tick is None else state.since_tick
-        state, news = GoalState(since, state.met_tick), None
+        since, news = tick if state.since_tick is None else state.since_tick, None
         if not state.met and tick - since >= ticks(goal.hold):
             state, news = GoalState(since, tick), "met"
+        elif state.since_tick is None:
+            state = GoalState(since, state.met_tick)
     if goal.within is not None and not state.met and tick >= ticks(goal.within):
         return GoalState(state.since_tick, missed_tick=tick), "missed"
     return state, news
