@@ -6,7 +6,7 @@ doing nothing is never worth more than doing it badly, and nobody who did not fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -22,6 +22,7 @@ from engine.drill.authoring.schema import (
     DowntimeRule,
     ExposedRule,
     ForbiddenRule,
+    Goal,
     GoalsRule,
     LostRule,
     PredictionRule,
@@ -142,12 +143,11 @@ def score(course: Course) -> Score:
     """What the run is worth as it stands."""
     if not course.scenario.scored:
         return UNSCORED
-    reached = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
-    finished = len(reached) == len(course.scenario.goals) and not course.left_early
+    reached, finished = len(_met(course)), _is_finished(course)
     items = _shared_out([_item(course, rule) for rule in course.scenario.rubric])
     if not finished:
         items = [
-            item if isinstance(rule, GoalsRule) else _withheld(course, item, len(reached))
+            item if isinstance(rule, GoalsRule) else _withheld(course, item, reached)
             for item, rule in zip(items, course.scenario.rubric, strict=True)
         ]
     pairs = zip(items, course.scenario.rubric, strict=True)
@@ -156,8 +156,32 @@ def score(course: Course) -> Score:
         taken = deducted(course, besides_goals)
         besides_goals += arithmetic.total(item.points for item in taken)
         items += taken
-    total = round(max(0.0, min(TOTAL_MAX, arithmetic.total(item.points for item in items))), 1)
-    return Score(total, tuple(items), finished)
+    return Score(_all_of(item.points for item in items), tuple(items), finished)
+
+
+def total(course: Course) -> float:
+    """`score(course).total`. While a goal is missing nothing else counts, and nothing else is looked at."""
+    if not course.scenario.scored or _is_finished(course):
+        return score(course).total
+    rules = [rule for rule in course.scenario.rubric if isinstance(rule, GoalsRule)]
+    return _all_of(_rounded(rule, _for_goals(course, rule)) for rule in rules)
+
+
+def _all_of(points: Iterable[float]) -> float:
+    return round(max(0.0, min(TOTAL_MAX, arithmetic.total(points))), 1)
+
+
+def _rounded(rule: AnyRule, points: float) -> float:
+    """*points* as a rule gives them."""
+    return round(max(0.0, min(rule.points, points)), 1)
+
+
+def _met(course: Course) -> list[Goal]:
+    return [goal for goal in course.scenario.goals if course.goals[goal.name].met]
+
+
+def _is_finished(course: Course) -> bool:
+    return len(_met(course)) == len(course.scenario.goals) and not course.left_early
 
 
 def _withheld(course: Course, item: Item, reached: int) -> Item:
@@ -195,7 +219,7 @@ def _item(course: Course, rule: AnyRule) -> Item:
     judged = RULES[rule.kind](course, rule)
     if not judged.counted:
         return Item(rule.name, 0.0, rule.points, judged.why, counted=False)
-    points = round(max(0.0, min(rule.points, judged.points)), 1)
+    points = _rounded(rule, judged.points)
     moments = tuple(tick / TICKS_PER_S for tick in judged.at)
     if points >= rule.points:
         return Item(rule.name, points, rule.points, judged.why, moments)
@@ -205,8 +229,7 @@ def _item(course: Course, rule: AnyRule) -> Item:
 
 
 def _goals(course: Course, rule: GoalsRule) -> Judged:
-    weights = arithmetic.total(goal.weight for goal in course.scenario.goals)
-    met = [goal for goal in course.scenario.goals if course.goals[goal.name].met]
+    weights, met = _weight(course.scenario.goals), _met(course)
     missing = [goal for goal in course.scenario.goals if not course.goals[goal.name].met]
     at = [tick for goal in met if (tick := course.goals[goal.name].met_tick) is not None]
     why = say("{n} of {of} goals reached.", n=len(met), of=len(course.scenario.goals))
@@ -222,7 +245,15 @@ def _goals(course: Course, rule: GoalsRule) -> Judged:
         )
         for goal in missing
     ]
-    return Judged(rule.points * arithmetic.total(goal.weight for goal in met) / weights, why, at, losses)
+    return Judged(_for_goals(course, rule), why, at, losses)
+
+
+def _for_goals(course: Course, rule: GoalsRule) -> float:
+    return rule.points * _weight(_met(course)) / _weight(course.scenario.goals)
+
+
+def _weight(goals: Iterable[Goal]) -> float:
+    return arithmetic.total(goal.weight for goal in goals)
 
 
 def graded(points: float, value: float, target: float, limit: float) -> float:

@@ -105,8 +105,8 @@ class Certifying:
             "nodes": self.fair.nodes + self.clairvoyant.nodes,
             "complete": self.fair.complete and self.clairvoyant.complete,
             "optimal": self.fair.complete or self._has_all(),
-            "par": {"score": runs["par"].score().total, "plan": par.lines},
-            "clairvoyant": {"score": runs["clairvoyant"].score().total, "plan": bound.lines},
+            "par": {"score": runs["par"].total(), "plan": par.lines},
+            "clairvoyant": {"score": runs["clairvoyant"].total(), "plan": bound.lines},
             "reference": {
                 "score": None if reference is None else reference.score,
                 "fair": None if reference is None else reference.fair,
@@ -129,7 +129,7 @@ class Certifying:
             run = Lean(self.fair.scenario, seed)
             with suppress(InputProblem):
                 play_solution(run)
-            scores.append(run.score().total)
+            scores.append(run.total())
         return {"seeds": SEEDS, "least": min(scores), "most": max(scores)}
 
     def _safest(self, shortest: Plan | None, hurry: Callable[[], bool]) -> dict[str, Any] | None:
@@ -159,7 +159,7 @@ class Certifying:
             with suppress(InputProblem):
                 run.do(item.words)
         run.advance_to(default_end(run, run.tick))
-        return run.score().total
+        return run.total()
 
     def _traps(self) -> list[dict[str, Any]]:
         """Each trap with the best total of a plan that ran into it; None: no plan did."""
@@ -178,9 +178,7 @@ class Certifying:
         drill = Drill(self.fair.scenario, self.fair.seed)
         play_inputs(drill, plan.acts)
         drill.advance_to(default_end(drill, plan.acts[-1].tick if plan.acts else 0))
-        assert drill.score().total == plan.score, (
-            "a lean drill that is worth something else than the whole one"
-        )
+        assert drill.total() == plan.score, "a lean drill that is worth something else than the whole one"
         return drill
 
 

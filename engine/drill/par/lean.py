@@ -80,6 +80,9 @@ class Lean(Drill):
             self._final = super().score()
         return self._final
 
+    def total(self) -> float:
+        return self.score().total if self.finished else super().total()
+
     def _is_still(self) -> bool:
         """Nothing has happened since it was last seen that nothing has changed."""
         return self._settlings == self.world.settlings

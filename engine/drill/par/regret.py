@@ -449,7 +449,7 @@ def _ended(run: Lean, share: float, done: int = 0) -> Slices[Way]:
     for _ in passing(run, default_end(run, run.journal[-1].tick if run.journal else 0)):
         yield share
     reached = all(state.met for state in run.goals.values())
-    return Way(run.score().total, reached, tuple(run.journal), done)
+    return Way(run.total(), reached, tuple(run.journal), done)
 
 
 def _try(run: Lean, words: str) -> None:

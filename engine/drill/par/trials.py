@@ -174,14 +174,14 @@ class Trials:
             tried(drill, item)
         end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
-        score, journal = drill.score(), tuple(drill.journal[self._done :])
+        total, journal = drill.total(), tuple(drill.journal[self._done :])
         fair = not too_early(drill.scenario, drill.story_ticks, drill.events, journal)
         if rules.fair and fair and self._causes is not None:
             fair = self._causes.guess(journal) is None
         reached = all(state.met for state in drill.goals.values())
         sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
         first = BEGIN if self.start is None else self.start.tick
-        return Plan(journal, score.total, reached, fair, _points(drill, first)[: rules.points_max], sprung)
+        return Plan(journal, total, reached, fair, _points(drill, first)[: rules.points_max], sprung)
 
 
 def tried(drill: Lean, item: Input) -> bool:

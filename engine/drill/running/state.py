@@ -184,27 +184,30 @@ class DrillState:
 
     def score(self) -> Score:
         """The score as it stands; final when the drill is finished."""
-        if self.mode is Mode.LAB:
-            return score.UNSCORED
-        return score.score(
-            Course(
-                scenario=self.scenario,
-                world=self.world,
-                events=self.events,
-                goals=self.goals,
-                first_held=self.first_held,
-                holds_now=self.holds,
-                hints=self.hints,
-                answers=self.answers,
-                over=self.finished,
-                left_early=self.ended_by is End.ASKED and bool(self._waiting),
-                given_up=self.ended_by is End.ASKED,
-                answers_at_once=self.terms.answers_at_once,
-                rewinds=self.rewinds,
-                rewind_cost=self.terms.rewind_cost,
-                journal=self.journal,
-                calls=self.calls,
-            )
+        return score.UNSCORED if self.mode is Mode.LAB else score.score(self._course())
+
+    def total(self) -> float:
+        """`score().total`, without what is said of it."""
+        return score.UNSCORED.total if self.mode is Mode.LAB else score.total(self._course())
+
+    def _course(self) -> Course:
+        return Course(
+            scenario=self.scenario,
+            world=self.world,
+            events=self.events,
+            goals=self.goals,
+            first_held=self.first_held,
+            holds_now=self.holds,
+            hints=self.hints,
+            answers=self.answers,
+            over=self.finished,
+            left_early=self.ended_by is End.ASKED and bool(self._waiting),
+            given_up=self.ended_by is End.ASKED,
+            answers_at_once=self.terms.answers_at_once,
+            rewinds=self.rewinds,
+            rewind_cost=self.terms.rewind_cost,
+            journal=self.journal,
+            calls=self.calls,
         )
 
     def progress(self) -> float | None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 
 from engine.drill.judging.score import Item, graded
 from engine.drill.running.drill import Mode
+from engine.inputs import InputProblem
 from tests.engine.drill.texts import drill, run
 
 PROTECT = "power-on SERVER_A"
@@ -42,6 +45,28 @@ def test_without_the_finish_only_goals_count() -> None:
     assert score.total == 10.0  # one goal of weight 1 in 4
     assert "1 of 2" in item(score.items, "Downtime").why
     assert item(score.items, "End state").better
+
+
+def test_the_total_alone_is_that_of_the_score() -> None:
+    taken, seen = drill(), set()
+    for line in (
+        "hint 1",
+        "sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER",
+        OFF,
+        PROTECT,
+        "note",
+        "finish",
+    ):
+        run(taken, taken.tick / 100 + 10)
+        with suppress(InputProblem):
+            taken.do(line)
+        assert taken.total() == taken.score().total
+        seen.add(taken.total())
+    assert len(seen) > 1
+    taken = run(drill(), 40)
+    taken.do(PROTECT)
+    run(taken, 300)
+    assert taken.total() == taken.score().total == 100.0
 
 
 def test_refused_commands_and_prices_cost_conduct() -> None:
