@@ -376,7 +376,7 @@ class Flow:
         layout = lay_out(self.source_setups, self.stream_setups, self.hosts)
         self.host_of, self.place = layout.host_of, layout.place
         self.hosts, self.links = layout.hosts, layout.links
-        self.scratch: tuple[Array, Array, Array] | None = None
+        self.scratch: tuple[Array, Array, Array, Array] | None = None
 
     def _refine(self, steps_per_tick: int) -> None:
         """Shortens the step for a workload whose transactions are quicker than it; never lengthens it."""
@@ -450,7 +450,12 @@ def arrays(flow: Flow) -> list[Array]:
     """What the compiled step works on, in the order in which `kernel.advance` takes it, up to the scratch."""
     if flow.scratch is None:
         sources, streams = len(flow.sources), len(flow.streams)
-        flow.scratch = (np.full(sources, k.NO_BOUND_KB), np.zeros(streams), np.zeros(streams))
+        flow.scratch = (
+            np.zeros((k.SOURCE_WORK, sources)),
+            np.zeros((k.STREAM_WORK, streams)),
+            np.zeros((k.PLACES, sources + 1), dtype=np.uint64),
+            np.zeros((k.PLACES, streams + 1), dtype=np.uint64),
+        )
     return [
         flow.sources,
         flow.source_params,

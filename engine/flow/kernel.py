@@ -222,6 +222,44 @@ DEMANDS = 10
 (LINK_KB, LINK_WANTED, LINK_STREAMS, LINK_LEVEL) = range(4)  # columns of a link between two instances
 LINK_COLUMNS = 4
 SOURCE, TARGET, LINK = range(3)  # columns of a stream's place: its source, the receiving instance, the link
+
+# Sources that are alike, with all their streams, do the same: each step works out the first of them, and for the others
+# only what is their own. Rows of work on sources and on streams, with a column for each; of what is not its own, only
+# the column of the first of those alike is used.
+(
+    AWAITED_KB,  # what every stream that commits wait for has acknowledged; NO_BOUND_KB between steps
+    TOUCHES,  # of pages in this step
+    SPENT_S,  # processor time in this step
+    LEAST_REUSE,  # among those alike
+    MOST_REUSE,
+    OWN_DIRTY,  # their own from here on
+    OWN_SINCE_S,
+    OWN_BACKLOG,
+    OWN_WRITTEN,
+    OWN_CHECKPOINT_LOG,
+) = range(10)
+SOURCE_WORK = 10
+(
+    WISH,  # KB that it would put on the wire in this step; then what the link takes of it
+    KNOWN,  # acknowledged, as its source knows when the step begins
+    TARGET_TOUCHES,
+    SENDING_S,  # processor time in this step: of the sender, of the receiver, of redo
+    RECEIVING_S,
+    REDOING_S,
+    OWN_TARGET_DIRTY,  # their own from here on
+    OWN_TARGET_BACKLOG,
+    OWN_TARGET_WRITTEN,
+) = range(9)
+STREAM_WORK = 9
+# Rows of the places of sources and of streams. The last column of GROUPS and of FIRST says how many there are.
+(
+    LIKE,  # number of the first one that is like this one
+    GROUPS,  # those first ones, one after another
+    FIRST,  # runs of neighbours that are alike: the first one of each,
+    PAST,  # and the one after its last
+    STREAMS,  # the first stream of a source, the next stream of the same source; the number of all: none
+) = range(5)
+PLACES = 5
 NOW, STEPS_PER_TICK, TICKS = range(3)  # the clock: steps so far, steps of a tick, ticks so far
 SENT_RING, HARDENED_RING = range(2)  # rings of a stream's history
 REDO_DONE, SEND_DONE, LOG_FULL, OPERATION_DONE = 1, 2, 4, 8
@@ -264,6 +302,7 @@ LEAST_SHARE = 0.05  # of an instance's cores that clients keep under any load
 SLACK = 1e-6
 NO_BOUND_KB = 1e300  # above every log position
 LOG_GROWTH = 1.1  # a full log file grows by a tenth
+HEADROOM = 1.01  # on the most log that steps can write, for rounding
 
 
 @inside
@@ -319,7 +358,9 @@ def operate(state: Array, params: Array, i: int, room: float, dt: float) -> floa
 
 
 @inside
-def write_log(state: Array, params: Array, i: int, hosts: Array, h: int, known: float, dt: float) -> None:
+def write_log(
+    state: Array, params: Array, i: int, hosts: Array, h: int, known: float, work: Array, dt: float
+) -> None:
     """Connections move one station on; those past their CPU part write log, which is then flushed."""
     leaving = state[i, THINKING] * params[i, THINK_OUT]
     want = state[i, QUEUED] + leaving
@@ -372,28 +413,33 @@ def write_log(state: Array, params: Array, i: int, hosts: Array, h: int, known: 
     state[i, WAITING] += moved
     state[i, GENERATED] = generated
     state[i, FLUSHED] = flushed
-    hosts[h, BUSY_S] += off_cpu * params[i, CPU_S]
-    write_pages(state, params, i, log * params[i, TOUCHES_PER_KB], hosts[h, DATA_SHARE], generated, dt)
+    work[SPENT_S, i] = off_cpu * params[i, CPU_S]
+    work[TOUCHES, i] = log * params[i, TOUCHES_PER_KB]
 
 
 @inside
 def write_pages(
-    state: Array, params: Array, i: int, touches: float, share: float, generated: float, dt: float
+    work: Array, params: Array, i: int, first: int, past: int, share: float, generated: float, dt: float
 ) -> None:
-    """The principal dirties pages and writes them at checkpoints."""
-    dirty = (state[i, DIRTY] + touches) / (1.0 + touches * params[i, HOT_INVERSE])
-    since = state[i, SINCE_CHECKPOINT_S] + dt
-    backlog = state[i, CHECKPOINT_BACKLOG]
-    if since >= params[i, CHECKPOINT_EVERY_S]:
-        since -= params[i, CHECKPOINT_EVERY_S]
-        backlog += dirty
-        dirty = 0.0
-        state[i, CHECKPOINT_LOG] = generated
-    pages = min(backlog, params[i, CHECKPOINT_PAGES] * share)
-    state[i, DIRTY] = dirty
-    state[i, SINCE_CHECKPOINT_S] = since
-    state[i, CHECKPOINT_BACKLOG] = backlog - pages
-    state[i, PAGES_WRITTEN] += pages
+    """The principals of a run that is like source *i* dirty pages and write them at checkpoints."""
+    touches = work[TOUCHES, i]
+    thinned = 1.0 + touches * params[i, HOT_INVERSE]
+    every_s = params[i, CHECKPOINT_EVERY_S]
+    most = params[i, CHECKPOINT_PAGES] * share
+    for own in range(first, past):
+        dirty = (work[OWN_DIRTY, own] + touches) / thinned
+        since_s = work[OWN_SINCE_S, own] + dt
+        backlog = work[OWN_BACKLOG, own]
+        if since_s >= every_s:
+            since_s -= every_s
+            backlog += dirty
+            dirty = 0.0
+            work[OWN_CHECKPOINT_LOG, own] = generated
+        pages = min(backlog, most)
+        work[OWN_DIRTY, own] = dirty
+        work[OWN_SINCE_S, own] = since_s
+        work[OWN_BACKLOG, own] = backlog - pages
+        work[OWN_WRITTEN, own] += pages
 
 
 @inside
@@ -487,41 +533,53 @@ def commit(state: Array, params: Array, i: int, acknowledged: float, dt: float) 
 
 
 @inside
-def redo(
-    state: Array,
-    params: Array,
-    j: int,
-    touches_per_kb: float,
-    hot_inverse: float,
-    since_checkpoint_s: float,
-    hosts: Array,
-    m: int,
-    dt: float,
-) -> None:
-    """The target applies log and writes its pages."""
+def redo(state: Array, params: Array, j: int, touches_per_kb: float, share: float, work: Array) -> None:
+    """The target applies log."""
     wanted = min(state[j, HARDENED] - state[j, REDONE], params[j, REDO_KB])
-    redone = wanted * hosts[m, REDO_SHARE]
+    redone = wanted * share
     state[j, REDONE] += redone
     state[j, REDO_WANTED] = wanted * params[j, REDO_S_PER_KB]
-    hosts[m, BUSY_S] += redone * params[j, REDO_S_PER_KB]
-    touches = redone * touches_per_kb
-    dirty = state[j, TARGET_DIRTY] + touches
-    most = params[j, TARGET_PAGES] * hosts[m, DATA_SHARE]
+    work[REDOING_S, j] = redone * params[j, REDO_S_PER_KB]
+    work[TARGET_TOUCHES, j] = redone * touches_per_kb
+
+
+@inside
+def write_target_pages(
+    work: Array,
+    params: Array,
+    j: int,
+    first: int,
+    past: int,
+    hot_inverse: float,
+    place: Array,
+    source_work: Array,
+    share: float,
+    dt: float,
+) -> None:
+    """The targets of a run that is like stream *j* write the pages that redo has changed."""
+    touches = work[TARGET_TOUCHES, j]
+    most = params[j, TARGET_PAGES] * share
     if params[j, CONTINUOUS] > 0.0:
-        dirty /= 1.0 + params[j, FLUSH_OUT] + touches * hot_inverse
-        pages = dirty * params[j, FLUSH_OUT]
-        if pages > most:
-            dirty += pages - most
-            pages = most
-    else:
-        dirty /= 1.0 + touches * hot_inverse
-        if since_checkpoint_s < dt:  # the secondary follows the primary's checkpoints
-            state[j, TARGET_BACKLOG] += dirty
+        flush_out = params[j, FLUSH_OUT]
+        thinned = 1.0 + flush_out + touches * hot_inverse
+        for own in range(first, past):
+            dirty = (work[OWN_TARGET_DIRTY, own] + touches) / thinned
+            pages = dirty * flush_out
+            left = pages - most
+            work[OWN_TARGET_DIRTY, own] = dirty + left if pages > most else dirty
+            work[OWN_TARGET_WRITTEN, own] += most if pages > most else pages
+        return
+    thinned = 1.0 + touches * hot_inverse
+    for own in range(first, past):
+        dirty = (work[OWN_TARGET_DIRTY, own] + touches) / thinned
+        backlog = work[OWN_TARGET_BACKLOG, own]
+        if source_work[OWN_SINCE_S, place[own, SOURCE]] < dt:  # it follows the primary's checkpoints
+            backlog += dirty
             dirty = 0.0
-        pages = min(state[j, TARGET_BACKLOG], most)
-        state[j, TARGET_BACKLOG] -= pages
-    state[j, TARGET_DIRTY] = dirty
-    state[j, TARGET_PAGES_WRITTEN] += pages
+        pages = min(backlog, most)
+        work[OWN_TARGET_BACKLOG, own] = backlog - pages
+        work[OWN_TARGET_DIRTY, own] = dirty
+        work[OWN_TARGET_WRITTEN, own] += pages
 
 
 @inside
@@ -532,9 +590,8 @@ def spend_cpu(
     streams: Array,
     stream_params: Array,
     j: int,
-    hosts: Array,
-    h: int,
-    m: int,
+    wake_up: float,
+    work: Array,
     sent: float,
     dt: float,
     hz: float,
@@ -557,13 +614,13 @@ def spend_cpu(
     streams[j, MESSAGE_RATE] = messages
     own = messages * stream_params[j, PER_MESSAGE_CPU] + rate * stream_params[j, PER_KB_CPU]
     other = (
-        messages * stream_params[j, TARGET_PER_MESSAGE_CPU] * hosts[m, WAKE_UP]
+        messages * stream_params[j, TARGET_PER_MESSAGE_CPU] * wake_up
         + rate * stream_params[j, TARGET_PER_KB_CPU]
     )
     streams[j, SENDER_CPU] = own
     streams[j, TARGET_CPU] = other
-    hosts[h, BUSY_S] += own * dt
-    hosts[m, BUSY_S] += other * dt
+    work[SENDING_S, j] = own * dt
+    work[RECEIVING_S, j] = other * dt
 
 
 @inside
@@ -581,54 +638,102 @@ def add_demands(
     host_of: Array,
     place: Array,
     hosts: Array,
+    source_work: Array,
+    stream_work: Array,
+    source_places: Array,
+    stream_places: Array,
     dt: float,
 ) -> None:
-    """What the sources and streams of each instance ask of it together."""
+    """What the sources and streams of each instance ask of it together, added up one by one in their order."""
     for h in range(hosts.shape[0]):
         for column in range(DEMANDS):
             hosts[h, column] = 0.0
         hosts[h, BUSY_S] = hosts[h, BACKGROUND] * dt
         hosts[h, STREAMING_CPU] = hosts[h, BACKGROUND]
-    for i in range(sources.shape[0]):
+    for run in range(source_places[FIRST, sources.shape[0]]):
+        first, past = source_places[FIRST, run], source_places[PAST, run]
+        i = source_places[LIKE, first]
         if source_params[i, ALIVE] == 0.0:
             continue
         h = host_of[i]
         cpu = sources[i, ON_CPU]
-        hosts[h, RUNNABLE] += cpu
-        hosts[h, WANTED] += sources[i, QUEUED] + sources[i, THINKING] * source_params[i, THINK_OUT]
-        hosts[h, BUSY] += sources[i, IN_OTHER] + cpu + sources[i, BLOCKED] + sources[i, WAITING]
-        hosts[h, COMMITS] += sources[i, COMMIT_RATE]
-        hosts[h, LOG_WRITERS] += min(
-            1.0, (sources[i, GENERATED] - sources[i, FLUSHED]) * source_params[i, PER_BLOCK]
-        )
-        hosts[h, PAGES_WANTED] += min(sources[i, CHECKPOINT_BACKLOG], source_params[i, CHECKPOINT_PAGES])
-    for j in range(streams.shape[0]):
+        wants = sources[i, QUEUED] + sources[i, THINKING] * source_params[i, THINK_OUT]
+        has = sources[i, IN_OTHER] + cpu + sources[i, BLOCKED] + sources[i, WAITING]
+        commits = sources[i, COMMIT_RATE]
+        writers = min(1.0, (sources[i, GENERATED] - sources[i, FLUSHED]) * source_params[i, PER_BLOCK])
+        most = source_params[i, CHECKPOINT_PAGES]
+        runnable, wanted, busy = hosts[h, RUNNABLE], hosts[h, WANTED], hosts[h, BUSY]
+        committed, log_writers, pages = hosts[h, COMMITS], hosts[h, LOG_WRITERS], hosts[h, PAGES_WANTED]
+        for own in range(first, past):
+            runnable += cpu
+            wanted += wants
+            busy += has
+            committed += commits
+            log_writers += writers
+            pages += min(source_work[OWN_BACKLOG, own], most)
+        hosts[h, RUNNABLE], hosts[h, WANTED], hosts[h, BUSY] = runnable, wanted, busy
+        hosts[h, COMMITS], hosts[h, LOG_WRITERS], hosts[h, PAGES_WANTED] = committed, log_writers, pages
+    for run in range(stream_places[FIRST, streams.shape[0]]):
+        first, past = stream_places[FIRST, run], stream_places[PAST, run]
+        j = stream_places[LIKE, first]
         if stream_params[j, STREAM_ACTIVE] == 0.0:
             continue
         i = place[j, SOURCE]
         h = host_of[i]
         if source_params[i, ALIVE] > 0.0:
-            hosts[h, STREAMING_CPU] += streams[j, SENDER_CPU]
+            add_both(
+                hosts, STREAMING_CPU, h, place[j, TARGET], past - first,
+                streams[j, SENDER_CPU], streams[j, TARGET_CPU] if stream_params[j, TARGET_ALIVE] > 0.0 else 0.0, 0.0,
+            )  # fmt: skip
+        elif stream_params[j, TARGET_ALIVE] > 0.0:
+            add_both(
+                hosts, STREAMING_CPU, h, place[j, TARGET], past - first, 0.0, streams[j, TARGET_CPU], 0.0
+            )
         if stream_params[j, TARGET_ALIVE] == 0.0:
             continue
         m = place[j, TARGET]
-        hosts[m, STREAMING_CPU] += streams[j, TARGET_CPU]
-        hosts[m, REDO_S] += streams[j, REDO_WANTED]
-        hosts[m, MESSAGES_IN] += streams[j, MESSAGE_RATE]
         if stream_params[j, CARRYING] > 0.0:
-            hosts[m, SESSIONS] += 1.0
-            hosts[h, SESSIONS] += 1.0
-        hosts[m, LOG_WRITERS] += min(
-            1.0, (streams[j, RECEIVED] - streams[j, HARDENED]) * source_params[i, PER_BLOCK]
-        )
-        pages = (
-            streams[j, TARGET_DIRTY] * stream_params[j, FLUSH_OUT]
-            if stream_params[j, CONTINUOUS] > 0.0
-            else streams[j, TARGET_BACKLOG]
-        )
-        hosts[m, PAGES_WANTED] += (
-            min(pages, stream_params[j, TARGET_PAGES]) * stream_params[j, TARGET_PAGE_COST]
-        )
+            hosts[m, SESSIONS] += past - first
+            hosts[h, SESSIONS] += past - first
+        redoing, messages = streams[j, REDO_WANTED], streams[j, MESSAGE_RATE]
+        writers = min(1.0, (streams[j, RECEIVED] - streams[j, HARDENED]) * source_params[i, PER_BLOCK])
+        continuous = stream_params[j, CONTINUOUS] > 0.0
+        flush_out, most = stream_params[j, FLUSH_OUT], stream_params[j, TARGET_PAGES]
+        cost = stream_params[j, TARGET_PAGE_COST]
+        redo_s, messages_in = hosts[m, REDO_S], hosts[m, MESSAGES_IN]
+        log_writers, pages = hosts[m, LOG_WRITERS], hosts[m, PAGES_WANTED]
+        for own in range(first, past):
+            redo_s += redoing
+            messages_in += messages
+            log_writers += writers
+            waiting = (
+                stream_work[OWN_TARGET_DIRTY, own] * flush_out
+                if continuous
+                else stream_work[OWN_TARGET_BACKLOG, own]
+            )
+            pages += min(waiting, most) * cost
+        hosts[m, REDO_S], hosts[m, MESSAGES_IN] = redo_s, messages_in
+        hosts[m, LOG_WRITERS], hosts[m, PAGES_WANTED] = log_writers, pages
+
+
+@inside
+def add_both(
+    hosts: Array, column: int, h: int, m: int, times: int, own: float, other: float, more: float
+) -> None:
+    """Adds so often *own* to a column of instance *h*, then *other* and *more* to that of *m*."""
+    if h == m:
+        for _ in range(times):
+            hosts[h, column] += own
+            hosts[h, column] += other
+            hosts[h, column] += more
+        return
+    here, there = hosts[h, column], hosts[m, column]
+    for _ in range(times):
+        here += own
+        there += other
+        there += more
+    hosts[h, column] = here
+    hosts[m, column] = there
 
 
 @inside
@@ -654,15 +759,21 @@ def share_hosts(hosts: Array, dt: float, hz: float) -> None:
 
 
 @inside
-def share_links(place: Array, links: Array, wish: Array, dt: float) -> None:
+def share_links(
+    place: Array, links: Array, work: Array, stream_places: Array, streams: int, dt: float
+) -> None:
     """Divides each congested link fairly: small senders get what they ask, the others an equal part."""
     for k in range(links.shape[0]):
         links[k, LINK_WANTED] = 0.0
         links[k, LINK_STREAMS] = 0.0
-    for j in range(wish.shape[0]):
-        if wish[j] > 0.0:
-            links[place[j, LINK], LINK_WANTED] += wish[j]
-            links[place[j, LINK], LINK_STREAMS] += 1.0
+    runs = stream_places[FIRST, streams]
+    for run in range(runs):
+        first, past = stream_places[FIRST, run], stream_places[PAST, run]
+        j = stream_places[LIKE, first]
+        if work[WISH, j] > 0.0:
+            k = place[j, LINK]
+            links[k, LINK_WANTED] = added(links[k, LINK_WANTED], work[WISH, j], past - first)
+            links[k, LINK_STREAMS] += past - first
     for k in range(links.shape[0]):
         carried = links[k, LINK_KB] * dt
         if links[k, LINK_WANTED] <= carried:
@@ -671,17 +782,29 @@ def share_links(place: Array, links: Array, wish: Array, dt: float) -> None:
         for _ in range(3):
             small = 0.0
             big = 0.0
-            for j in range(wish.shape[0]):
-                if place[j, LINK] == k and wish[j] > 0.0:
-                    if wish[j] <= level:
-                        small += wish[j]
+            for run in range(runs):
+                first, past = stream_places[FIRST, run], stream_places[PAST, run]
+                j = stream_places[LIKE, first]
+                if place[j, LINK] == k and work[WISH, j] > 0.0:
+                    if work[WISH, j] <= level:
+                        small = added(small, work[WISH, j], past - first)
                     else:
-                        big += 1.0
+                        big += past - first
             if big > 0.0:
                 level = (carried - small) / big
-        for j in range(wish.shape[0]):
+        for group in range(stream_places[GROUPS, streams]):
+            j = stream_places[GROUPS, group]
             if place[j, LINK] == k:
-                wish[j] = min(wish[j], level)
+                work[WISH, j] = min(work[WISH, j], level)
+
+
+@inside
+def added(total: float, value: float, times: int) -> float:
+    """*total* after *value* has been added so often: one by one, for it is rounded each time."""
+    while times > 0:
+        total += value
+        times -= 1
+    return total
 
 
 @inside
@@ -695,20 +818,24 @@ def step(
     hosts: Array,
     links: Array,
     history: Array,
-    awaited: Array,
-    wish: Array,
-    known: Array,
+    source_work: Array,
+    stream_work: Array,
+    source_places: Array,
+    stream_places: Array,
     now: int,
     dt: float,
     hz: float,
 ) -> None:
-    """All sources and streams advance by *dt* seconds. Order matters: see the functions from top to bottom.
-
-    *awaited* (one number a source, NO_BOUND_KB between steps), *wish* and *known* (one a stream) are scratch.
-    """
-    add_demands(sources, source_params, streams, stream_params, host_of, place, hosts, dt)
+    """All sources and streams advance by *dt* seconds. Order matters: see the functions from top to bottom."""
+    add_demands(
+        sources, source_params, streams, stream_params, host_of, place, hosts,
+        source_work, stream_work, source_places, stream_places, dt,
+    )  # fmt: skip
     share_hosts(hosts, dt, hz)
-    for j in range(streams.shape[0]):
+    source_groups = source_places[GROUPS, sources.shape[0]]
+    stream_groups = stream_places[GROUPS, streams.shape[0]]
+    for group in range(stream_groups):
+        j = stream_places[GROUPS, group]
         if stream_params[j, STREAM_ACTIVE] == 0.0:
             continue
         i = place[j, SOURCE]
@@ -720,14 +847,25 @@ def step(
                 kb,
                 look_back(history, j, HARDENED_RING, now - 1, back) if back >= 0.0 else streams[j, HARDENED],
             )
-        known[j] = kb
+        stream_work[KNOWN, j] = kb
         if stream_params[j, AWAITED] > 0.0:
-            awaited[i] = min(awaited[i], kb)
-    for i in range(sources.shape[0]):
+            source_work[AWAITED_KB, i] = min(source_work[AWAITED_KB, i], kb)
+    for group in range(source_groups):
+        i = source_places[GROUPS, group]
         if source_params[i, ALIVE] > 0.0:
-            write_log(sources, source_params, i, hosts, host_of[i], awaited[i], dt)
-        awaited[i] = NO_BOUND_KB
-    for j in range(streams.shape[0]):
+            known = source_work[AWAITED_KB, i]
+            write_log(sources, source_params, i, hosts, host_of[i], known, source_work, dt)
+        source_work[AWAITED_KB, i] = NO_BOUND_KB
+    for run in range(source_places[FIRST, sources.shape[0]]):
+        first, past = source_places[FIRST, run], source_places[PAST, run]
+        i = source_places[LIKE, first]
+        if source_params[i, ALIVE] > 0.0:
+            h = host_of[i]
+            hosts[h, BUSY_S] = added(hosts[h, BUSY_S], source_work[SPENT_S, i], past - first)
+            share, generated = hosts[h, DATA_SHARE], sources[i, GENERATED]
+            write_pages(source_work, source_params, i, first, past, share, generated, dt)
+    for group in range(stream_groups):
+        j = stream_places[GROUPS, group]
         kb = 0.0
         if stream_params[j, CARRYING] > 0.0:
             end = log_to_send(sources, place[j, SOURCE], stream_params, j)
@@ -735,30 +873,53 @@ def step(
             if streams[j, STALL_S] > 0.0:
                 kb = min(kb, stream_params[j, WINDOW_KB] - (streams[j, SENT] - streams[j, RECEIVED]))
             kb = max(0.0, kb) * stream_params[j, WIRE_RATIO]
-        wish[j] = kb
-    share_links(place, links, wish, dt)
-    for j in range(streams.shape[0]):
+        stream_work[WISH, j] = kb
+    share_links(place, links, stream_work, stream_places, streams.shape[0], dt)
+    for group in range(stream_groups):
+        j = stream_places[GROUPS, group]
         if stream_params[j, STREAM_ACTIVE] == 0.0:
             continue
         i = place[j, SOURCE]
         m = place[j, TARGET]
         if stream_params[j, CARRYING] > 0.0:
-            h = host_of[i]
-            sent = wish[j] * stream_params[j, PER_WIRE]
-            carry_log(streams, stream_params, j, hosts, h, m, history, now, sent, known[j], dt)
-            spend_cpu(sources, source_params, i, streams, stream_params, j, hosts, h, m, sent, dt, hz)
+            sent = stream_work[WISH, j] * stream_params[j, PER_WIRE]
+            known = stream_work[KNOWN, j]
+            carry_log(streams, stream_params, j, hosts, host_of[i], m, history, now, sent, known, dt)
+            wake_up = hosts[m, WAKE_UP]
+            spend_cpu(
+                sources, source_params, i, streams, stream_params, j, wake_up, stream_work, sent, dt, hz
+            )
         elif stream_params[j, TARGET_ALIVE] > 0.0:
             finish_received(streams, stream_params, j, history, now)
         if stream_params[j, TARGET_ALIVE] > 0.0:
-            touches, hot_inverse = source_params[i, TOUCHES_PER_KB], source_params[i, HOT_INVERSE]
-            since_s = sources[i, SINCE_CHECKPOINT_S]
-            redo(streams, stream_params, j, touches, hot_inverse, since_s, hosts, m, dt)
+            share = hosts[m, REDO_SHARE]
+            redo(streams, stream_params, j, source_params[i, TOUCHES_PER_KB], share, stream_work)
         if stream_params[j, AWAITED] > 0.0:
-            awaited[i] = min(awaited[i], streams[j, ACKNOWLEDGED])
-    for i in range(sources.shape[0]):
+            source_work[AWAITED_KB, i] = min(source_work[AWAITED_KB, i], streams[j, ACKNOWLEDGED])
+    for run in range(stream_places[FIRST, streams.shape[0]]):
+        first, past = stream_places[FIRST, run], stream_places[PAST, run]
+        j = stream_places[LIKE, first]
+        if stream_params[j, STREAM_ACTIVE] == 0.0:
+            continue
+        i = place[j, SOURCE]
+        m = place[j, TARGET]
+        carrying, redoing = stream_params[j, CARRYING] > 0.0, stream_params[j, TARGET_ALIVE] > 0.0
+        add_both(
+            hosts, BUSY_S, host_of[i], m, past - first,
+            stream_work[SENDING_S, j] if carrying else 0.0,
+            stream_work[RECEIVING_S, j] if carrying else 0.0,
+            stream_work[REDOING_S, j] if redoing else 0.0,
+        )  # fmt: skip
+        if redoing:
+            hot_inverse, share = source_params[i, HOT_INVERSE], hosts[m, DATA_SHARE]
+            write_target_pages(
+                stream_work, stream_params, j, first, past, hot_inverse, place, source_work, share, dt
+            )
+    for group in range(source_groups):
+        i = source_places[GROUPS, group]
         if source_params[i, ALIVE] > 0.0:
-            commit(sources, source_params, i, awaited[i], dt)
-        awaited[i] = NO_BOUND_KB
+            commit(sources, source_params, i, source_work[AWAITED_KB, i], dt)
+        source_work[AWAITED_KB, i] = NO_BOUND_KB
     for h in range(hosts.shape[0]):
         hosts[h, CORE_S] += min(hosts[h, CORES] * dt, hosts[h, BUSY_S])
 
@@ -777,29 +938,47 @@ def finish_received(state: Array, params: Array, j: int, history: Array, now: in
 
 
 @inside
-def smooth(state: Array, i: int, totals: int) -> None:
-    """Rates of what adds up since the last look, smoothed over about a second; LAST and SMOOTH follow the totals."""
-    for total in range(totals):
-        rate = (state[i, total] - state[i, totals + total]) / LOOK_S
-        state[i, totals + total] = state[i, total]
-        state[i, 2 * totals + total] += (rate - state[i, 2 * totals + total]) * LOOK_SHARE
+def smooth(state: Array, i: int, total: int, totals: int, value: float) -> None:
+    """Rate of what adds up since the last look, smoothed over about a second; LAST and SMOOTH follow the total."""
+    rate = (value - state[i, totals + total]) / LOOK_S
+    state[i, totals + total] = value
+    state[i, 2 * totals + total] += (rate - state[i, 2 * totals + total]) * LOOK_SHARE
 
 
 @inside
-def look(sources: Array, source_params: Array, streams: Array, stream_params: Array, hosts: Array) -> None:
+def look(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    hosts: Array,
+    source_work: Array,
+    stream_work: Array,
+    source_places: Array,
+    stream_places: Array,
+) -> None:
     """Rates since the last look; and log files grow to hold their log."""
     for i in range(sources.shape[0]):
         if source_params[i, ACTIVE] == 0.0:
             continue
-        smooth(sources, i, SOURCE_TOTALS)
+        like = source_places[LIKE, i]
+        if like == i:
+            for total in range(SOURCE_TOTALS):
+                if total != PAGES_WRITTEN:
+                    smooth(sources, i, total, SOURCE_TOTALS, sources[i, total])
+        smooth(sources, i, PAGES_WRITTEN, SOURCE_TOTALS, source_work[OWN_WRITTEN, i])
         while (
-            sources[i, GENERATED] - sources[i, REUSE] > sources[i, LOG_SIZE]
+            sources[like, GENERATED] - sources[i, REUSE] > sources[i, LOG_SIZE]
             and sources[i, LOG_SIZE] < source_params[i, LOG_MAX]
         ):
             sources[i, LOG_SIZE] = min(source_params[i, LOG_MAX], sources[i, LOG_SIZE] * LOG_GROWTH + PAGE_KB)
     for j in range(streams.shape[0]):
         if stream_params[j, STREAM_ACTIVE] > 0.0:
-            smooth(streams, j, STREAM_TOTALS)
+            if stream_places[LIKE, j] == j:
+                for total in range(STREAM_TOTALS):
+                    if total != TARGET_PAGES_WRITTEN:
+                        smooth(streams, j, total, STREAM_TOTALS, streams[j, total])
+            smooth(streams, j, TARGET_PAGES_WRITTEN, STREAM_TOTALS, stream_work[OWN_TARGET_WRITTEN, j])
     for h in range(hosts.shape[0]):
         rate = (hosts[h, CORE_S] - hosts[h, LAST_CORE_S]) / LOOK_S
         hosts[h, LAST_CORE_S] = hosts[h, CORE_S]
@@ -819,9 +998,15 @@ def source_is_sound(state: Array, params: Array, i: int) -> bool:
     ):
         return False
     least = min(state[i, THINKING], state[i, QUEUED], state[i, IN_OTHER], state[i, ON_CPU])
-    if min(least, state[i, BLOCKED], state[i, WAITING], state[i, DIRTY]) < -SLACK:
+    if min(least, state[i, BLOCKED], state[i, WAITING]) < -SLACK:
         return False
     return bool(state[i, FLUSHED] <= state[i, GENERATED] + slack_kb(state[i, GENERATED]))
+
+
+@inside
+def pages_are_sound(dirty: float, backlog: float, written: float) -> bool:
+    """What a source or stream has of its own is a number."""
+    return math.isfinite(dirty + backlog + written) and dirty >= -SLACK
 
 
 @inside
@@ -836,7 +1021,7 @@ def stream_is_sound(state: Array, params: Array, j: int, generated: float) -> bo
     total = 0.0
     for column in range(STREAM_COLUMNS):
         total += state[j, column]
-    if not math.isfinite(total) or state[j, TARGET_DIRTY] < -SLACK:
+    if not math.isfinite(total):
         return False
     slack = slack_kb(generated)
     received, hardened = state[j, RECEIVED], state[j, HARDENED]
@@ -851,8 +1036,14 @@ def stream_is_sound(state: Array, params: Array, j: int, generated: float) -> bo
 @entry
 def source_crossings(state: Array, params: Array, i: int) -> int:
     """Crossings that hold for a source at this instant."""
+    return crossed(state, params, i, state[i, REUSE])
+
+
+@inside
+def crossed(state: Array, params: Array, i: int, reuse: float) -> int:
+    """Crossings that hold for a source whose log before *reuse* may be overwritten."""
     held = 0
-    if state[i, GENERATED] - state[i, REUSE] >= params[i, LOG_MAX] - SMALL_KB:
+    if state[i, GENERATED] - reuse >= params[i, LOG_MAX] - SMALL_KB:
         held |= LOG_FULL
     if state[i, OPERATION_LEFT] <= 0.0:
         held |= OPERATION_DONE
@@ -874,10 +1065,10 @@ def stream_crossings(state: Array, params: Array, j: int, flushed: float, block_
 
 
 @inside
-def source_held(state: Array, params: Array, i: int) -> int:
-    """Armed crossings that hold for a source at this instant."""
+def source_held(state: Array, params: Array, i: int, reuse: float) -> int:
+    """Armed crossings that hold for a source whose log before *reuse* may be overwritten."""
     armed = int(state[i, SOURCE_ARMED])
-    return source_crossings(state, params, i) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
+    return crossed(state, params, i, reuse) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
 
 
 @inside
@@ -894,12 +1085,23 @@ def stream_held(
 
 
 @inside
-def holds(sources: Array, source_params: Array, streams: Array, stream_params: Array, place: Array) -> bool:
+def holds(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    place: Array,
+    source_work: Array,
+    source_places: Array,
+    stream_places: Array,
+) -> bool:
     """Whether any armed crossing holds."""
-    for i in range(sources.shape[0]):
-        if source_held(sources, source_params, i) != 0:
+    for group in range(source_places[GROUPS, sources.shape[0]]):
+        i = source_places[GROUPS, group]
+        if source_held(sources, source_params, i, source_work[LEAST_REUSE, i]) != 0:
             return True
-    for j in range(streams.shape[0]):
+    for group in range(stream_places[GROUPS, streams.shape[0]]):
+        j = stream_places[GROUPS, group]
         if stream_held(sources, source_params, streams, stream_params, place, j) != 0:
             return True
     return False
@@ -918,7 +1120,7 @@ def note_crossings(
     """Writes the armed crossings that hold for each source and stream; returns whether any does."""
     found = 0
     for i in range(sources.shape[0]):
-        of_sources[i] = source_held(sources, source_params, i)
+        of_sources[i] = source_held(sources, source_params, i, sources[i, REUSE])
         found |= of_sources[i]
     for j in range(streams.shape[0]):
         of_streams[j] = stream_held(sources, source_params, streams, stream_params, place, j)
@@ -972,17 +1174,268 @@ def read_stream(
 
 
 @inside
-def unsound(sources: Array, source_params: Array, streams: Array, stream_params: Array, place: Array) -> int:
+def unsound(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    place: Array,
+    source_work: Array,
+    stream_work: Array,
+    source_places: Array,
+    stream_places: Array,
+) -> int:
     """Number of the first source or, counted on behind them, stream whose books do not balance; -1: all do."""
     for i in range(sources.shape[0]):
-        if source_params[i, ACTIVE] > 0.0 and not source_is_sound(sources, source_params, i):
+        if source_params[i, ACTIVE] == 0.0:
+            continue
+        dirty, backlog, written = (
+            source_work[OWN_DIRTY, i],
+            source_work[OWN_BACKLOG, i],
+            source_work[OWN_WRITTEN, i],
+        )
+        if not pages_are_sound(dirty, backlog, written) or (
+            source_places[LIKE, i] == i and not source_is_sound(sources, source_params, i)
+        ):
             return int(i)
     for j in range(streams.shape[0]):
-        if stream_params[j, STREAM_ACTIVE] > 0.0 and not stream_is_sound(
-            streams, stream_params, j, sources[place[j, SOURCE], GENERATED]
+        if stream_params[j, STREAM_ACTIVE] == 0.0:
+            continue
+        dirty, backlog = stream_work[OWN_TARGET_DIRTY, j], stream_work[OWN_TARGET_BACKLOG, j]
+        if not pages_are_sound(dirty, backlog, stream_work[OWN_TARGET_WRITTEN, j]) or (
+            stream_places[LIKE, j] == j
+            and not stream_is_sound(streams, stream_params, j, sources[place[j, SOURCE], GENERATED])
         ):
             return int(sources.shape[0] + j)
     return -1
+
+
+# Columns in which sources, or streams, that are alike may differ.
+OWN_OF_SOURCE = (
+    PAGES_WRITTEN,
+    SOURCE_LAST + PAGES_WRITTEN,
+    SOURCE_SMOOTH + PAGES_WRITTEN,
+    REUSE,
+    LOG_SIZE,
+    DIRTY,
+    CHECKPOINT_BACKLOG,
+    SINCE_CHECKPOINT_S,
+    CHECKPOINT_LOG,
+)
+OWN_OF_STREAM = (
+    TARGET_PAGES_WRITTEN,
+    STREAM_LAST + TARGET_PAGES_WRITTEN,
+    STREAM_SMOOTH + TARGET_PAGES_WRITTEN,
+    TARGET_DIRTY,
+    TARGET_BACKLOG,
+    NOISE,
+)
+
+
+@inside
+def differences(rows: Array, a: int, b: int) -> int:
+    """Columns in which two rows differ."""
+    found = 0
+    for column in range(rows.shape[1]):
+        found += rows[a, column] != rows[b, column]
+    return found
+
+
+@inside
+def streams_alike(streams: Array, params: Array, place: Array, history: Array, a: int, b: int) -> bool:
+    """Two streams differ in nothing but their pages, and in random numbers of which they make no use."""
+    if (
+        place[a, TARGET] != place[b, TARGET]
+        or place[a, LINK] != place[b, LINK]
+        or differences(params, a, b) > 0
+    ):
+        return False
+    found = differences(streams, a, b)
+    for column in OWN_OF_STREAM:
+        found -= streams[a, column] != streams[b, column]
+    if params[a, JITTER_STEPS] > 0.0 or params[a, LOSS_PER_KB] > 0.0:
+        found += streams[a, NOISE] != streams[b, NOISE]
+    for ring in range(2):
+        for slot in range(history.shape[2]):
+            found += history[a, ring, slot] != history[b, ring, slot]
+    return found == 0
+
+
+@inside
+def sources_alike(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    host_of: Array,
+    place: Array,
+    history: Array,
+    source_places: Array,
+    stream_places: Array,
+    a: int,
+    b: int,
+    exactly: bool,
+) -> bool:
+    """Two sources and their streams differ in nothing but their pages and, unless *exactly*, what of their log may be
+    overwritten."""
+    if sources[a, GENERATED] != sources[b, GENERATED] or host_of[a] != host_of[b]:
+        return False
+    if exactly and sources[a, REUSE] != sources[b, REUSE]:
+        return False
+    found = differences(sources, a, b)
+    for column in OWN_OF_SOURCE:
+        found -= sources[a, column] != sources[b, column]
+    if found > 0 or differences(source_params, a, b) > 0:
+        return False
+    j, other = source_places[STREAMS, a], source_places[STREAMS, b]
+    none = streams.shape[0]
+    while j < none and other < none:
+        if not streams_alike(streams, stream_params, place, history, j, other):
+            return False
+        j, other = stream_places[STREAMS, j], stream_places[STREAMS, other]
+    return bool(j == other)
+
+
+@inside
+def find_alike(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    host_of: Array,
+    place: Array,
+    history: Array,
+    source_places: Array,
+    stream_places: Array,
+    exactly: bool,
+) -> None:
+    """Sources that are alike, with their streams; see `sources_alike`."""
+    for i in range(sources.shape[0]):
+        source_places[LIKE, i] = i
+        source_places[STREAMS, i] = streams.shape[0]
+    for j in range(streams.shape[0] - 1, -1, -1):
+        stream_places[LIKE, j] = j
+        if stream_params[j, STREAM_ACTIVE] > 0.0:
+            stream_places[STREAMS, j] = source_places[STREAMS, place[j, SOURCE]]
+            source_places[STREAMS, place[j, SOURCE]] = j
+    groups = 0
+    for i in range(sources.shape[0]):
+        for group in range(groups):
+            first = source_places[GROUPS, group]
+            if sources_alike(
+                sources, source_params, streams, stream_params, host_of, place, history,
+                source_places, stream_places, first, i, exactly,
+            ):  # fmt: skip
+                source_places[LIKE, i] = first
+                j, other = source_places[STREAMS, first], source_places[STREAMS, i]
+                while other < streams.shape[0]:
+                    stream_places[LIKE, other] = j
+                    j, other = stream_places[STREAMS, j], stream_places[STREAMS, other]
+                break
+        if source_places[LIKE, i] == i:
+            source_places[GROUPS, groups] = i
+            groups += 1
+    note_runs(source_places, sources.shape[0])
+    note_runs(stream_places, streams.shape[0])
+
+
+@inside
+def note_runs(places: Array, count: int) -> None:
+    """The first of those alike, and the runs of neighbours that are alike."""
+    groups = 0
+    runs = 0
+    for number in range(count):
+        if places[LIKE, number] == number:
+            places[GROUPS, groups] = number
+            groups += 1
+        if number == 0 or places[LIKE, number] != places[LIKE, number - 1]:
+            places[FIRST, runs] = number
+            runs += 1
+        places[PAST, runs - 1] = number + 1
+    places[GROUPS, count] = groups
+    places[FIRST, count] = runs
+
+
+@inside
+def take_own(
+    sources: Array, streams: Array, source_work: Array, stream_work: Array, source_places: Array
+) -> None:
+    """What each source and stream has of its own, side by side with those of the others."""
+    for i in range(sources.shape[0]):
+        source_work[AWAITED_KB, i] = NO_BOUND_KB
+        source_work[OWN_DIRTY, i] = sources[i, DIRTY]
+        source_work[OWN_SINCE_S, i] = sources[i, SINCE_CHECKPOINT_S]
+        source_work[OWN_BACKLOG, i] = sources[i, CHECKPOINT_BACKLOG]
+        source_work[OWN_WRITTEN, i] = sources[i, PAGES_WRITTEN]
+        source_work[OWN_CHECKPOINT_LOG, i] = sources[i, CHECKPOINT_LOG]
+        reuse = sources[i, REUSE]
+        first = source_places[LIKE, i]
+        if first == i:
+            source_work[LEAST_REUSE, i] = reuse
+            source_work[MOST_REUSE, i] = reuse
+        source_work[LEAST_REUSE, first] = min(source_work[LEAST_REUSE, first], reuse)
+        source_work[MOST_REUSE, first] = max(source_work[MOST_REUSE, first], reuse)
+    for j in range(streams.shape[0]):
+        stream_work[OWN_TARGET_DIRTY, j] = streams[j, TARGET_DIRTY]
+        stream_work[OWN_TARGET_BACKLOG, j] = streams[j, TARGET_BACKLOG]
+        stream_work[OWN_TARGET_WRITTEN, j] = streams[j, TARGET_PAGES_WRITTEN]
+
+
+@inside
+def give_all(
+    sources: Array,
+    streams: Array,
+    stream_params: Array,
+    history: Array,
+    source_work: Array,
+    stream_work: Array,
+    source_places: Array,
+    stream_places: Array,
+) -> None:
+    """Every source and stream gets what has been worked out for those that are like it, and what is its own."""
+    for i in range(sources.shape[0]):
+        first = source_places[LIKE, i]
+        if first != i:
+            written, size, reuse = SOURCE_SMOOTH + PAGES_WRITTEN, sources[i, LOG_SIZE], sources[i, REUSE]
+            smoothed, last = sources[i, written], sources[i, SOURCE_LAST + PAGES_WRITTEN]
+            for column in range(SOURCE_COLUMNS):
+                sources[i, column] = sources[first, column]
+            sources[i, written], sources[i, SOURCE_LAST + PAGES_WRITTEN] = smoothed, last
+            sources[i, LOG_SIZE], sources[i, REUSE] = size, reuse
+    for i in range(sources.shape[0]):
+        sources[i, DIRTY] = source_work[OWN_DIRTY, i]
+        sources[i, SINCE_CHECKPOINT_S] = source_work[OWN_SINCE_S, i]
+        sources[i, CHECKPOINT_BACKLOG] = source_work[OWN_BACKLOG, i]
+        sources[i, PAGES_WRITTEN] = source_work[OWN_WRITTEN, i]
+        sources[i, CHECKPOINT_LOG] = source_work[OWN_CHECKPOINT_LOG, i]
+    for j in range(streams.shape[0]):
+        first = stream_places[LIKE, j]
+        if first != j:
+            written, noise = STREAM_SMOOTH + TARGET_PAGES_WRITTEN, streams[j, NOISE]
+            smoothed, last = streams[j, written], streams[j, STREAM_LAST + TARGET_PAGES_WRITTEN]
+            for column in range(STREAM_COLUMNS):
+                streams[j, column] = streams[first, column]
+            streams[j, written], streams[j, STREAM_LAST + TARGET_PAGES_WRITTEN] = smoothed, last
+            if stream_params[j, JITTER_STEPS] == 0.0 and stream_params[j, LOSS_PER_KB] == 0.0:
+                streams[j, NOISE] = noise
+            for ring in range(2):
+                for slot in range(history.shape[2]):
+                    history[j, ring, slot] = history[first, ring, slot]
+        streams[j, TARGET_DIRTY] = stream_work[OWN_TARGET_DIRTY, j]
+        streams[j, TARGET_BACKLOG] = stream_work[OWN_TARGET_BACKLOG, j]
+        streams[j, TARGET_PAGES_WRITTEN] = stream_work[OWN_TARGET_WRITTEN, j]
+
+
+@inside
+def is_roomy(sources: Array, params: Array, work: Array, source_places: Array, steps: int) -> bool:
+    """So many steps cannot fill the log file of any source that is worked out for others with less or more room."""
+    for group in range(source_places[GROUPS, sources.shape[0]]):
+        i = source_places[GROUPS, group]
+        if work[LEAST_REUSE, i] < work[MOST_REUSE, i]:
+            most = steps * (params[i, CONNECTIONS] * params[i, LOG_KB] + params[i, OPERATION_KB]) * HEADROOM
+            if sources[i, GENERATED] - work[LEAST_REUSE, i] + most >= params[i, LOG_MAX] - SMALL_KB:
+                return False
+    return True
 
 
 @entry
@@ -996,9 +1449,10 @@ def advance(
     hosts: Array,
     links: Array,
     history: Array,
-    awaited: Array,
-    wish: Array,
-    known: Array,
+    source_work: Array,
+    stream_work: Array,
+    source_places: Array,
+    stream_places: Array,
     source_samples: Array,
     stream_samples: Array,
     clock: Array,
@@ -1010,6 +1464,7 @@ def advance(
 
     -1 - number instead: the books of that source (or, counted on, stream) do not balance, which is a mistake of
     this program. The samples take all counters each *every* ticks of the clock (0 = never), one entry after another.
+    *source_work* and the three after it are scratch.
     """
     taken = 0
     hz = 1.0 / dt
@@ -1018,33 +1473,63 @@ def advance(
         watching = watching or sources[i, SOURCE_ARMED] > 0.0
     for j in range(streams.shape[0]):
         watching = watching or streams[j, STREAM_ARMED] > 0.0
+    exactly, stale, wrong = False, True, -1
     for tick in range(1, ticks + 1):
+        while stale:
+            find_alike(
+                sources, source_params, streams, stream_params, host_of, place, history,
+                source_places, stream_places, exactly,
+            )  # fmt: skip
+            take_own(sources, streams, source_work, stream_work, source_places)
+            steps = LOOK_TICKS * clock[STEPS_PER_TICK]
+            stale = not exactly and not is_roomy(sources, source_params, source_work, source_places, steps)
+            exactly = exactly or stale
         for _ in range(clock[STEPS_PER_TICK]):
             clock[NOW] += 1
             step(
+                sources, source_params, streams, stream_params, host_of, place, hosts, links, history,
+                source_work, stream_work, source_places, stream_places, clock[NOW], dt, hz,
+            )  # fmt: skip
+        clock[TICKS] += 1
+        if clock[TICKS] % LOOK_TICKS == 0:
+            look(
+                sources, source_params, streams, stream_params, hosts,
+                source_work, stream_work, source_places, stream_places,
+            )  # fmt: skip
+            wrong = unsound(
+                sources, source_params, streams, stream_params, place,
+                source_work, stream_work, source_places, stream_places,
+            )  # fmt: skip
+            steps = LOOK_TICKS * clock[STEPS_PER_TICK]
+            stale = not exactly and not is_roomy(sources, source_params, source_work, source_places, steps)
+            exactly = exactly or stale
+        sampled = every > 0 and clock[TICKS] % every == 0
+        ended = wrong >= 0 or tick == ticks
+        if watching and not ended:
+            ended = holds(
                 sources,
                 source_params,
                 streams,
                 stream_params,
-                host_of,
                 place,
-                hosts,
-                links,
-                history,
-                awaited,
-                wish,
-                known,
-                clock[NOW],
-                dt,
-                hz,
+                source_work,
+                source_places,
+                stream_places,
             )
-        clock[TICKS] += 1
-        if clock[TICKS] % LOOK_TICKS == 0:
-            look(sources, source_params, streams, stream_params, hosts)
-            wrong = unsound(sources, source_params, streams, stream_params, place)
-            if wrong >= 0:
-                return -1 - wrong
-        if every > 0 and clock[TICKS] % every == 0:
+        if stale or sampled or ended:
+            give_all(
+                sources,
+                streams,
+                stream_params,
+                history,
+                source_work,
+                stream_work,
+                source_places,
+                stream_places,
+            )
+        if wrong >= 0:
+            return -1 - wrong
+        if sampled:
             for i in range(sources.shape[0]):
                 if source_params[i, ACTIVE] > 0.0:
                     read_source(sources, source_params, i, hosts, host_of[i], source_samples[taken, i])
@@ -1057,6 +1542,6 @@ def advance(
                         streams, stream_params, j, generated, flushed, hosts, target, stream_samples[taken, j]
                     )
             taken += 1
-        if watching and holds(sources, source_params, streams, stream_params, place):
+        if ended:
             return tick
     return ticks

@@ -1,0 +1,124 @@
+"""Databases that are alike are worked out once, and come to the same to the bit as each worked out by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from engine.flow import Crossing, Flow, Mode, Pair, Samples, add_pair, run
+from engine.flow import kernel as k
+from engine.flow.flow import arrays
+from tests.engine.flow.pairs import W1, W2, setup
+from tests.engine.flow.test_invariants import setups
+
+NO_CROSSING = 16
+"""An armed crossing that is none."""
+
+
+def several(groups: list[tuple[Pair, int]]) -> Flow:
+    """So many of each, in turn, whose checkpoints were at other times and whose log files have other sizes."""
+    flow = Flow.empty()
+    for place in range(max(count for _, count in groups)):
+        for pair, count in groups:
+            if place < count:
+                source = add_pair(flow, pair)
+                flow.sources[source, k.SINCE_CHECKPOINT_S] = 7.0 * source
+                flow.sources[source, k.DIRTY] = 100.0 * source
+                flow.sources[source, k.LOG_SIZE] = 1000.0 * (1 + source)
+    return flow
+
+
+def each_by_itself(flow: Flow) -> Flow:
+    """A fork in which no source is like another."""
+    fork = flow.fork()
+    fork.sources[:, k.SOURCE_ARMED] += NO_CROSSING * (1 + np.arange(len(fork.sources)))
+    return fork
+
+
+def worked_out(flow: Flow) -> int:
+    """Sources that the latest run worked out."""
+    *_, source_places, _ = arrays(flow)
+    return int(source_places[k.GROUPS, -1])
+
+
+def assert_same(together: Flow, apart: Flow) -> None:
+    apart.sources[:, k.SOURCE_ARMED] %= NO_CROSSING
+    for name in ("sources", "streams", "hosts", "links", "history", "clock"):
+        np.testing.assert_array_equal(getattr(together, name), getattr(apart, name), err_msg=name)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.tuples(setups, st.integers(1, 5)), min_size=1, max_size=3),
+    st.lists(st.tuples(st.integers(1, 700), st.integers(0, 14), st.floats(0.0, 3e4)), min_size=1, max_size=3),
+)
+def test_alike_or_each_by_itself(
+    groups: list[tuple[Pair, int]], stages: list[tuple[int, int, float]]
+) -> None:
+    together = several(groups)
+    for ticks, backed_up, reuse_kb in stages:
+        source = backed_up % len(together.source_setups)
+        together.set_log_reuse_kb(source, min(reuse_kb, together.positions(source).generated_kb))
+        apart = each_by_itself(together)
+        assert run(together, ticks) == run(apart, ticks)
+        assert_same(together, apart)
+
+
+def test_a_hundred_of_a_kind_are_worked_out_once_until_something_sets_one_apart() -> None:
+    flow = several([(setup(W1, Mode.FULL), 100)])
+    run(flow, 50)
+    assert worked_out(flow) == 1
+    flow.add_log_kb(42, 1.0)
+    run(flow, 50)
+    assert worked_out(flow) == 2
+    apart = each_by_itself(flow)
+    run(flow, 500)
+    run(apart, 500)
+    assert worked_out(apart) == 100
+    assert_same(flow, apart)
+
+
+def test_jitter_sets_streams_apart_and_a_stream_more_its_source() -> None:
+    jitter = several([(setup(W1, Mode.FULL, jitter_ms=3.0), 3)])
+    run(jitter, 5)
+    assert worked_out(jitter) == 3
+    flow = several([(setup(W1, Mode.FULL), 3)])
+    flow.add_stream(1, flow.stream_setup(0))
+    run(flow, 5)
+    assert worked_out(flow) == 2
+
+
+@pytest.mark.parametrize("backed_up", [0, 1])
+def test_a_log_that_fills_up_holds_up_its_own_database_alone(backed_up: int) -> None:
+    flow = several([(setup(W2, Mode.FULL, log_max_kb=1e5), 3)])
+    for source in range(3):
+        flow.watch(source, Crossing.LOG_FULL)
+    run(flow, 100)
+    assert worked_out(flow) == 1
+    flow.set_log_reuse_kb(backed_up, flow.positions(backed_up).generated_kb)
+    full = [source for source in range(3) if source != backed_up]
+    apart = each_by_itself(flow)
+    ran, held, _ = run(flow, 10_000)
+    assert (ran, held) == run(apart, 10_000)[:2]
+    assert [source for source, _ in held] == full
+    for each in (flow, apart):
+        for source in range(3):
+            each.watch(source, Crossing(0))
+    apart = each_by_itself(flow)
+    run(flow, 1_000)
+    run(apart, 1_000)
+    assert_same(flow, apart)
+    assert flow.positions(backed_up).generated_kb > flow.positions(full[0]).generated_kb + 1e3
+
+
+def test_samples_are_those_of_each() -> None:
+    flow = several([(setup(W1, Mode.FULL), 3), (setup(W2, Mode.OFF), 2)])
+    apart = each_by_itself(flow)
+    together, alone = Samples(10), Samples(10)
+    run(flow, 3_000, together)
+    run(apart, 3_000, alone)
+    np.testing.assert_array_equal(together.sources.values, alone.sources.values)
+    np.testing.assert_array_equal(together.streams.values, alone.streams.values)
+    assert len(np.unique(together.column(0, "principal_dirty_pages"))) > 1
