@@ -35,6 +35,7 @@ WITH_FIRST_USE: Final = (
     "app.main_window.classes",
     "app.main_window.sql_clients",
     "app.main_window.teams",
+    "app.main_window.window_seat",
 )
 """Parts of which most starts need nothing: sockets and certificates take a twelfth of the start."""
 LOOK_MS: Final = 15
