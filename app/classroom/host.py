@@ -33,6 +33,7 @@ from app.classroom.conversation import Refused, check_may, close, hear, say, sen
 from app.classroom.gate import same
 from app.classroom.instructions import answered, as_message, check_answer, is_for
 from app.classroom.judge import Judge
+from app.classroom.live_board import LiveBoard
 from app.classroom.looks import Looks
 from app.classroom.models import BACK, INJECT, OVER, Class, Instruction, Seat
 from app.classroom.neighbours import Neighbours
@@ -40,8 +41,8 @@ from app.classroom.pace import Pace, Progress
 from app.classroom.record import Record
 from app.classroom.scenario import loaded, played
 from app.classroom.seat_log import welcome
-from app.classroom.seat_state import SeatState, meant, state_of, tile
-from app.classroom.shapes import Board, Verdict
+from app.classroom.seat_state import SeatState, meant, state_of
+from app.classroom.shapes import Verdict
 from app.classroom.wire import LATER, REFUSED, Garbage
 from app.classroom.writer import Writer
 from app.learning.reflection import Reflection
@@ -84,16 +85,10 @@ class Host:
         self._played = played(the_class, self._scenario)
         """What every seat plays."""
         self._reflect = bool(the_class.plan) and plan.of_text(the_class.plan).reflect
+        self._board = LiveBoard(the_class, len(self._parts), self._lines, self._instructions, self.pace)
         self._admission = Admission(the_class, self._played, record, self._writer, self._lines)
-        self._consoles: set[WebSocket] = set()
         self._looks = Looks(the_class, self._lines, self._log_of, self._look_changed)
-        self._hands: list[int] = []
-        """Seats with raised hands, in the order in which they were raised."""
         self._strangers = 0
-        self._changed: set[int] = set()
-        """Seats whose tiles are other ones since the board was sent."""
-        self._turned = True
-        """The class is in another state since then."""
         self._tasks: set[asyncio.Task[None]] = set()
         self._neighbours = Neighbours(bus, self._lines, self._looks.seen, self._do)
 
@@ -103,7 +98,7 @@ class Host:
         self._do(self._show())
         if self._bus is not None:
             self._do(self._bus.listen(self._hear_other, self._hear_anew))
-            self._do(self._neighbours.stay_alive(lambda line: self._changed.add(line.number)))
+            self._do(self._neighbours.stay_alive(lambda line: self._board.changed.add(line.number)))
         for place in self._judge.places:
             self._do(self._judge.run(place))
         for number in self._lines:
@@ -138,7 +133,7 @@ class Host:
         """Everybody is to dial again: seats for what they play next, consoles for its board."""
         there = [line.socket for line in self._lines.values() if line.socket is not None]
         why = tr("the class goes on with its next part")
-        await asyncio.gather(*(close(socket, LATER, why) for socket in [*there, *self._consoles]))
+        await asyncio.gather(*(close(socket, LATER, why) for socket in [*there, *self._board.consoles]))
 
     async def meet(self, socket: WebSocket) -> None:
         """One connection from its first word to its last."""
@@ -183,7 +178,7 @@ class Host:
         """Acts from the log of a seat that came by file. Raises Refused, BadLog."""
         line = await self._admission.handed_in(said)
         await self._take(line, [acts.act(entry) for entry in said.acts])
-        self._changed.add(line.number)
+        self._board.changed.add(line.number)
 
     # --- seats
 
@@ -208,7 +203,7 @@ class Host:
             await say(socket, self.pace.said_to(line))
             await self._attend_to(line)
             await self._instruct(line)
-            self._changed.add(line.number)
+            self._board.changed.add(line.number)
             while True:
                 said = await hear(socket)
                 check_may("seat", said)
@@ -223,7 +218,7 @@ class Host:
         finally:
             if line.socket is socket:
                 line.socket = None
-                self._changed.add(line.number)
+                self._board.changed.add(line.number)
 
     def _take_up(self, line: SeatState, log: Sequence[Act]) -> None:
         """*log* is all that the record has of it."""
@@ -241,8 +236,8 @@ class Host:
         line.hand, line.consent, line.held = said.hand, said.consent, said.held
         line.progress.note(line.tick, line.frozen or line.over)
         if before != (line.tick, line.frozen, line.over, line.hand, line.consent, line.held):
-            self._changed.add(line.number)
-        self._queue(line)
+            self._board.changed.add(line.number)
+        self._board.queue(line)
         if not line.consent:
             await self._looks.forbid(line)
         await self._tell_result(line)
@@ -281,7 +276,7 @@ class Host:
         line.answered |= {act.instruction for act in new if act.instruction}
         if any(map(acts.goes_back, new)):
             self._do(self._came_back(line))
-        self._changed.add(line.number)
+        self._board.changed.add(line.number)
         self._judge.add(line.number, new)
         self._looks.add(line.number, new)
 
@@ -360,8 +355,8 @@ class Host:
             for line in some:
                 for name, value in columns.items():
                     setattr(line, {"group_name": "group"}.get(name, name), value)
-        self._turned = True
-        self._changed |= {line.number for line in lines}
+        self._board.turn()
+        self._board.changed |= {line.number for line in lines}
         self._neighbours.tell(Changed())
         await self._to_seats(self._tell_pace)
 
@@ -391,13 +386,6 @@ class Host:
         )
 
     # --- one seat at a time
-
-    def _queue(self, line: SeatState) -> None:
-        """Who raises a hand comes last; the places of all others may be other ones then."""
-        raised = line.hand is not None
-        if raised != (line.number in self._hands):
-            self._hands.append(line.number) if raised else self._hands.remove(line.number)
-            self._changed.update(self._hands)
 
     async def _about_seat(self, console: WebSocket, said: wire.OfSeat) -> None:
         """Raises Refused."""
@@ -460,12 +448,12 @@ class Host:
     async def _judged(self, number: int, verdict: Verdict) -> None:
         line = self._lines[number]
         line.verdict = verdict
-        self._changed.add(number)
+        self._board.changed.add(number)
         await self._tell_result(line)
 
     def _weighed(self, number: int, reachable: float) -> None:
         self._lines[number].reachable = reachable
-        self._changed.add(number)
+        self._board.changed.add(number)
 
     async def _tell_result(self, line: SeatState) -> None:
         """What the log of a seat that is over has come to, once all of it was played again."""
@@ -474,40 +462,17 @@ class Host:
             with suppress(WebSocketDisconnect, RuntimeError):  # it asks again
                 await say(socket, {"kind": "result", "verdict": found})
 
-    def board(self, numbers: Sequence[int] | None = None) -> Board:
-        """The class and the tiles of the seats *numbers*, or of all."""
-        wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
-        there = [line for line in self._lines.values() if line.connected and not line.over]
-        given = self._instructions.values()
-        return {
-            "kind": "board",
-            "state": self._class.state,
-            "part": self._class.part,
-            "part_number": self._class.id,
-            "parts": len(self._parts),
-            "not_frozen": [line.name for line in there if not line.frozen and self.pace.stops(line)],
-            "ends_in_s": self.pace.class_ends_in_s(there),
-            "break_s": self.pace.break_s(),
-            "clock_s": self.pace.clock_s(),
-            "tiles": [tile(line, self.pace, given, self._hands) for line in wanted],
-        }
-
     async def _show(self) -> None:
         while True:
             await asyncio.sleep(BOARD_S)
-            await self._looks.show(self._changed)
+            await self._looks.show(self._board.changed)
             if self.pace.break_is_over():
                 with suppress(Refused):
                     await self._steer(wire.Go())
-            if not (self._changed or self._turned):
-                continue
-            changed, self._changed, self._turned = sorted(self._changed), set(), False
-            self._neighbours.tell_of(self._lines[number] for number in changed)
-            if self._consoles:
-                text = json.dumps(self.board(changed), ensure_ascii=False)
-                await asyncio.gather(
-                    *(console.send_text(text) for console in list(self._consoles)), return_exceptions=True
-                )
+            changed = self._board.news()
+            if changed is not None:
+                self._neighbours.tell_of(self._lines[number] for number in changed)
+                await self._board.send(changed)
 
     # --- other hosts
 
@@ -545,12 +510,12 @@ class Host:
         line.tick, line.frozen, line.over = max(line.tick, one.tick), one.frozen, one.over
         line.hand, line.consent, line.held = one.hand, one.consent, one.held
         line.progress.note(line.tick, line.frozen or line.over)
-        self._queue(line)
+        self._board.queue(line)
         if not line.consent:
             await self._looks.forbid(line)
         if one.acknowledged > line.acknowledged:
             await self._catch_up(line)
-        self._changed.add(line.number)
+        self._board.changed.add(line.number)
 
     async def _hear_changes(self) -> None:
         """The record as it is now, and to the seats here what is new in it."""
@@ -573,8 +538,8 @@ class Host:
             )  # fmt: skip
             if line.acknowledged < seat.acknowledged:
                 await self._catch_up(line)
-        self._turned = True
-        self._changed |= set(self._lines)
+        self._board.turn()
+        self._board.changed |= set(self._lines)
         await self._to_seats(self._tell_pace)
         for line in attended:
             await self._attend_to(line)
@@ -582,9 +547,9 @@ class Host:
     # --- the instructor
 
     async def _steered(self, socket: WebSocket) -> None:
-        self._consoles.add(socket)
+        self._board.consoles.add(socket)
         try:
-            await say(socket, self.board())
+            await say(socket, self._board.whole())
             while True:
                 said = await hear(socket)
                 check_may("instructor", said)
@@ -603,5 +568,5 @@ class Host:
                 except (Refused, BadLog) as why:
                     await say(socket, {"kind": "refused", "of": said.kind, "text": str(why)})
         finally:
-            self._consoles.discard(socket)
+            self._board.consoles.discard(socket)
             await self._looks.end(socket)

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from app.classroom.shapes import Seen, State
 from app.learning.reflection import Reflection
 from app.main_window.assembly import Assembly
 from app.main_window.classes import Classes
+from app.main_window.window_seat import WindowSeat
 from app.views.classroom import StartClass
 from app.views.debrief.reflection import ReflectionForm
 from tests.app.main_window.conftest import Hands
@@ -144,19 +146,30 @@ def test_the_window_takes_the_seat_of_the_next_part(hands: Hands, qtbot: QtBot, 
         classes.stop()
 
 
+@contextmanager
+def finished_in_a_class_that_asks(
+    hands: Hands, qtbot: QtBot, folder: Path, mode: str
+) -> Iterator[tuple[WindowSeat, Record]]:
+    """The seat of a run that is over, and the record, of a class that wants to know what people think of their run."""
+    (folder / "plan.toml").write_text(f'scenario = "planned-failover"\nmode = "{mode}"\nreflect = true\n')
+    classes = classes_of(hands.window)
+    with hosted(folder / "class.sqlite", "--plan", folder / "plan.toml") as host:
+        classes.join(host.code, "Ann")
+        qtbot.waitUntil(lambda: hands.window.session.live is not None, timeout=WAIT_MS)
+        hands.wait(3.0)
+        hands.window.session.do("finish")
+        record = record_of(host)
+        assert classes.seat is not None
+        yield classes.seat, record
+        record.close()
+        classes.stop()
+
+
 def test_points_of_an_exam_wait_for_what_the_person_thinks(
     hands: Hands, qtbot: QtBot, tmp_path: Path
 ) -> None:
-    (tmp_path / "plan.toml").write_text('scenario = "planned-failover"\nmode = "exam"\nreflect = true\n')
     window = hands.window
-    classes = classes_of(window)
-    with hosted(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
-        classes.join(host.code, "Ann")
-        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-        hands.wait(3.0)
-        window.session.do("finish")
-        seat = classes.seat
-        assert seat is not None
+    with finished_in_a_class_that_asks(hands, qtbot, tmp_path, "exam") as (seat, record):
         qtbot.waitUntil(lambda: seat.form is not None and bool(seat._points), timeout=WAIT_MS)
         assert "points" not in window.notice.text
         assert seat.form is not None
@@ -165,34 +178,20 @@ def test_points_of_an_exam_wait_for_what_the_person_thinks(
         form.expected.setText("15")
         form._answer()
         assert "The host has played your run again" in window.notice.text
-        record = record_of(host)
         qtbot.waitUntil(
             lambda: record.reflections() == {1: Reflection("I gave up", "", 15.0)}, timeout=WAIT_MS
         )
-        record.close()
-        classes.stop()
 
 
 def test_a_class_asks_before_the_points_of_a_practice_too(hands: Hands, qtbot: QtBot, tmp_path: Path) -> None:
-    (tmp_path / "plan.toml").write_text('scenario = "planned-failover"\nmode = "practice"\nreflect = true\n')
     window = hands.window
-    classes = classes_of(window)
-    with hosted(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
-        classes.join(host.code, "Ann")
-        qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-        hands.wait(3.0)
-        window.session.do("finish")
+    with finished_in_a_class_that_asks(hands, qtbot, tmp_path, "practice") as (seat, record):
         qtbot.waitUntil(lambda: bool(window.debrief.findChildren(ReflectionForm)), timeout=WAIT_MS)
-        seat = classes.seat
-        assert seat is not None
         assert seat.form is None, "the debrief asks"
         (form,) = window.debrief.findChildren(ReflectionForm)
         form.otherwise.setPlainText("look first")
         form._answer()
-        record = record_of(host)
         qtbot.waitUntil(lambda: record.reflections()[1].otherwise == "look first", timeout=WAIT_MS)
-        record.close()
-        classes.stop()
 
 
 def test_a_seat_is_in_the_record_when_it_has_finished(hands: Hands, qtbot: QtBot, host: HostProcess) -> None:

@@ -1,0 +1,81 @@
+"""The board of a class that is open: what consoles see of it, and what has changed since they were told. No Qt."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+
+from starlette.websockets import WebSocket
+
+from app.classroom.models import Class, Instruction
+from app.classroom.pace import Pace
+from app.classroom.seat_state import SeatState, tile
+from app.classroom.shapes import Board
+
+
+class LiveBoard:
+    """The class, a tile for each seat, and the hands in the order in which they were raised."""
+
+    def __init__(
+        self,
+        the_class: Class,
+        parts: int,
+        lines: Mapping[int, SeatState],
+        instructions: Mapping[int, Instruction],
+        pace: Pace,
+    ) -> None:
+        """*parts*: how many the class has. All others go on changing, and are read when the board is."""
+        self._class, self._parts, self._lines = the_class, parts, lines
+        self._instructions, self._pace = instructions, pace
+        self.consoles: set[WebSocket] = set()
+        self._hands: list[int] = []
+        """Seats with raised hands, in the order in which they were raised."""
+        self.changed: set[int] = set()
+        """Seats whose tiles are other ones since the board was sent."""
+        self._turned = True
+        """The class is in another state since then."""
+
+    def turn(self) -> None:
+        """The class is in another state."""
+        self._turned = True
+
+    def queue(self, line: SeatState) -> None:
+        """Who raises a hand comes last; the places of all others may be other ones then."""
+        raised = line.hand is not None
+        if raised != (line.number in self._hands):
+            self._hands.append(line.number) if raised else self._hands.remove(line.number)
+            self.changed.update(self._hands)
+
+    def whole(self, numbers: Sequence[int] | None = None) -> Board:
+        """The class and the tiles of all seats, or of *numbers*."""
+        wanted = self._lines.values() if numbers is None else [self._lines[number] for number in numbers]
+        there = [line for line in self._lines.values() if line.connected and not line.over]
+        given = self._instructions.values()
+        return {
+            "kind": "board",
+            "state": self._class.state,
+            "part": self._class.part,
+            "part_number": self._class.id,
+            "parts": self._parts,
+            "not_frozen": [line.name for line in there if not line.frozen and self._pace.stops(line)],
+            "ends_in_s": self._pace.class_ends_in_s(there),
+            "break_s": self._pace.break_s(),
+            "clock_s": self._pace.clock_s(),
+            "tiles": [tile(line, self._pace, given, self._hands) for line in wanted],
+        }
+
+    def news(self) -> list[int] | None:
+        """Seats whose tiles are other ones since this was asked last; None: neither they nor the class are."""
+        if not (self.changed or self._turned):
+            return None
+        changed, self.changed, self._turned = sorted(self.changed), set(), False
+        return changed
+
+    async def send(self, numbers: Sequence[int]) -> None:
+        """To every console."""
+        if self.consoles:
+            text = json.dumps(self.whole(numbers), ensure_ascii=False)
+            await asyncio.gather(
+                *(console.send_text(text) for console in list(self.consoles)), return_exceptions=True
+            )
