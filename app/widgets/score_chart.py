@@ -12,6 +12,7 @@ from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
 from PySide6.QtWidgets import QSizePolicy, QWidget
 
 from app.widgets import theme
+from app.widgets.level_lines import draw_levels
 from app.words import formatting
 from app.words.language import tr
 
@@ -61,15 +62,7 @@ class ScoreChart(QWidget):
         painter = QPainter(self)
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         painter.setFont(small)
-        for points in LINES:
-            y = plot.bottom() - plot.height() * points / 100.0
-            painter.setPen(QPen(colours.border, 1.0))
-            painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
-            painter.setPen(colours.muted)
-            label = QRectF(0.0, y - line / 2, left - 6.0, line)
-            painter.drawText(
-                label, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, formatting.plain(points)
-            )
+        draw_levels(painter, plot, [(points / 100.0, formatting.plain(points)) for points in LINES], colours)
         dots = self._dots(plot)
         painter.setPen(QPen(colours.accent, 2.0))
         painter.drawPolyline(QPolygonF(dots))

@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 
 from app.views.planner.log_slider import FigureBox
 from app.widgets import theme
+from app.widgets.level_lines import draw_levels
 from app.words import formatting
 from app.words.language import mark, tr
 from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
@@ -37,6 +38,14 @@ NAMES: Final = {
     "pull-cable": mark("network cable pulled"),
 }
 """What happens to the principal."""
+
+STROKES: Final = {
+    "power-off": Qt.PenStyle.SolidLine,
+    "stop-service": Qt.PenStyle.DashLine,
+    "hang": Qt.PenStyle.DashDotLine,
+    "pull-cable": Qt.PenStyle.DotLine,
+}
+"""Curves that lie upon one another are told apart by these, too."""
 
 LIMIT_S: Final = 10.0
 """Asked at first: the partner timeout that is usual."""
@@ -72,6 +81,7 @@ class FailoverTimes(QDialog):
         self._timer.setInterval(0)
         self._timer.timeout.connect(self._on_timer)
         self._timer.start()
+        self._show()
 
     @property
     def over(self) -> bool:
@@ -112,26 +122,19 @@ class FailoverTimes(QDialog):
         while (item := self._rows.takeAt(0)) is not None:
             if (old := item.widget()) is not None:
                 old.deleteLater()
-        within = tr("back within {seconds}").format(seconds=formatting.seconds(limit_s, 1))
-        head = (
-            "",
-            tr("At the principal"),
-            within,
-            tr("likely (95 %)"),
-            tr("half within"),
-            tr("95 of 100 within"),
-        )
-        rows = [head, *(_row(cause, times, limit_s) for cause, times in self.downtimes.items())]
+        within = tr("back within {seconds}").format(seconds=f"{formatting.plain(limit_s)} s")
+        sure = tr("true share, 95 % sure")
+        head = (tr("At the principal"), within, sure, tr("half within"), tr("95 of 100 within"))
+        rows = [head, *(_row(cause, self.downtimes.get(cause, ()), limit_s) for cause in CAUSES)]
+        for number, cause in enumerate(CAUSES):
+            self._rows.addWidget(Stroke(number, cause), number + 1, 0)
         for number, row in enumerate(rows):
-            for column, text in enumerate(row):
+            for column, text in enumerate(row, start=1):
                 label = QLabel(text)
                 label.setProperty("muted", "true" if number == 0 else "false")
-                if column == 0 and number:
-                    label.setStyleSheet(f"color: {self._colour(number - 1)}")
+                if column > 1:
+                    label.setAlignment(Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter)
                 self._rows.addWidget(label, number, column)
-
-    def _colour(self, number: int) -> str:
-        return theme.tokens(self.palette()).series[number].name()
 
     def _lay_out(self, plan: Plan) -> None:
         column = QVBoxLayout(self)
@@ -162,10 +165,11 @@ class FailoverTimes(QDialog):
 
 
 def _row(cause: str, times: Sequence[float], limit_s: float) -> tuple[str, ...]:
+    if not times:
+        return tr(NAMES[cause]), *[formatting.NOTHING] * 4
     hits = len([each for each in times if each <= limit_s])
     low, high = confident(hits, len(times))
     return (
-        "━",
         tr(NAMES[cause]),
         tr("{hits} of {runs}").format(hits=hits, runs=len(times)),
         f"{100 * low:.0f}–{100 * high:.0f} %",
@@ -211,7 +215,7 @@ class Shares(QWidget):
         metrics = QFontMetricsF(painter.font())
         line = metrics.height()
         left = metrics.horizontalAdvance("100 %") + 8
-        box = QRectF(left, line * 1.4, self.width() - left - line, self.height() - line * 3.0)
+        box = QRectF(left, line * 2.6, self.width() - left - 1.5 * line, self.height() - line * 5.4)
         slowest = max((each[-1] for each in self._times.values()), default=0.0)
         end_s = min(SHOWN_S, 5.0 * (int(max(slowest, self._limit_s) / 5.0) + 1))
 
@@ -222,8 +226,8 @@ class Shares(QWidget):
 
         self._paint_axes(painter, box, line, end_s)
         colours = theme.tokens(self.palette())
-        for number, times in enumerate(self._times.values()):
-            painter.setPen(QPen(colours.series[number], 2.0))
+        for number, (cause, times) in enumerate(self._times.items()):
+            painter.setPen(QPen(colours.series[number], 2.0, STROKES[cause]))
             points, share = [at(0.0, 0.0)], 0.0
             for place, seconds in enumerate(times, start=1):
                 if seconds > end_s:
@@ -232,20 +236,38 @@ class Shares(QWidget):
             painter.drawPolyline(QPolygonF([*points, at(end_s, share)]))
         painter.setPen(QPen(colours.text, 1.2, Qt.PenStyle.DashLine))
         painter.drawLine(at(self._limit_s, 0.0), at(self._limit_s, 1.0))
+        above = QRectF(at(self._limit_s, 1.0).x() - 4 * line, box.top() - 1.2 * line, 8 * line, line)
+        painter.drawText(above, Qt.AlignmentFlag.AlignHCenter, f"{formatting.plain(self._limit_s)} s")
+        painter.end()
 
     def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end_s: float) -> None:
         colours = theme.tokens(self.palette())
-        for percent in (0, 25, 50, 75, 100):
-            y = box.bottom() - box.height() * percent / 100.0
-            painter.setPen(QPen(colours.border, 1.0))
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(colours.muted)
-            where = QRectF(0.0, y - line / 2, box.left() - 6, line)
-            painter.drawText(
-                where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, f"{percent} %"
-            )
+        draw_levels(
+            painter, box, [(percent / 100.0, f"{percent} %") for percent in (0, 25, 50, 75, 100)], colours
+        )
+        words = QRectF(0.0, 0.0, self.width(), line)
+        painter.drawText(words, Qt.AlignmentFlag.AlignLeft, tr("runs that are back"))
+        words = QRectF(box.left(), box.bottom() + 1.4 * line, box.width(), line)
+        painter.drawText(words, Qt.AlignmentFlag.AlignHCenter, tr("time since the failure"))
         every = 5.0 if end_s <= 30.0 else 10.0
         for number in range(int(end_s / every) + 1):
             x = box.left() + box.width() * number * every / end_s
             below = QRectF(x - 4 * line, box.bottom() + line * 0.3, 8 * line, line)
             painter.drawText(below, Qt.AlignmentFlag.AlignHCenter, formatting.seconds(number * every, 0))
+
+
+class Stroke(QWidget):
+    """How the curve of a cause is drawn."""
+
+    def __init__(self, number: int, cause: str) -> None:
+        super().__init__()
+        self._number, self._stroke = number, STROKES[cause]
+        self.setFixedWidth(3 * self.fontMetrics().height())
+
+    def paintEvent(self, event: QPaintEvent) -> None:
+        painter = QPainter(self)
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.setPen(QPen(theme.tokens(self.palette()).series[self._number], 2.0, self._stroke))
+        middle = QPointF(0.0, self.height() / 2)
+        painter.drawLine(middle, middle + QPointF(self.width(), 0.0))
+        painter.end()

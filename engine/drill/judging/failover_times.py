@@ -27,36 +27,7 @@ seed = 1
 length = "{length}s"
 brief = "Nobody does anything."
 
-[[server]]
-name = "PRINCIPAL"
-site = "{site}"
-version = {version}
-endpoint.encryption = "{encryption}"
-
-[[server]]
-name = "MIRROR"
-site = "{site}"
-version = {version}
-endpoint.encryption = "{encryption}"
-
-[[server]]
-name = "WITNESS"
-site = "{site}"
-version = {version}
-endpoint.encryption = "{encryption}"
-
-[[link]]
-ends = ["PRINCIPAL", "MIRROR"]
-rtt_ms = {rtt_ms!r}
-bandwidth_mbps = {bandwidth_mbps!r}
-loss = {loss!r}
-
-[[link]]
-ends = ["PRINCIPAL", "WITNESS"]
-rtt_ms = {rtt_ms!r}
-bandwidth_mbps = {bandwidth_mbps!r}
-loss = {loss!r}
-
+{servers}{links}
 [[database]]
 name = "Planned"
 workload = "{workload}"
@@ -79,6 +50,22 @@ failover_partner = "MIRROR"
 between = ["20s", "40s"]
 do = "{cause} PRINCIPAL"
 """
+
+SERVER: Final = """
+[[server]]
+name = "{name}"
+site = "{site}"
+version = {version}
+endpoint.encryption = "{encryption}"
+"""
+
+LINK: Final = """
+[[link]]
+ends = ["PRINCIPAL", "{end}"]
+rtt_ms = {rtt_ms!r}
+bandwidth_mbps = {bandwidth_mbps!r}
+loss = {loss!r}
+"""
 """The witness stands beside the mirror: the other way round it would fail with the principal's site."""
 
 
@@ -88,14 +75,19 @@ def scenario_of(plan: Plan, cause: str) -> Scenario | None:
     site = next((name for name, each in SITES.items() if each == plan.site), None)
     if plan.safety is not Mode.FULL or site is None or WORKLOADS.get(plan.workload.name) != plan.workload:
         return None
+    encryption = "REQUIRED" if plan.encryption else "DISABLED"
+    servers = [
+        SERVER.format(name=name, site=site, version=plan.version, encryption=encryption)
+        for name in ("PRINCIPAL", "MIRROR", "WITNESS")
+    ]
+    links = [
+        LINK.format(end=end, rtt_ms=plan.rtt_ms, bandwidth_mbps=plan.bandwidth_mbps, loss=plan.loss)
+        for end in ("MIRROR", "WITNESS")
+    ]
     text = TEMPLATE.format(
         length=LENGTH_S,
-        site=site,
-        version=plan.version,
-        encryption="REQUIRED" if plan.encryption else "DISABLED",
-        rtt_ms=plan.rtt_ms,
-        bandwidth_mbps=plan.bandwidth_mbps,
-        loss=plan.loss,
+        servers="".join(servers),
+        links="".join(links),
         workload=plan.workload.name,
         scale=plan.scale,
         compression_ratio=plan.compression_ratio,

@@ -1,0 +1,27 @@
+"""Level lines of a small plot, each with its words to the left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from PySide6.QtCore import QPointF, QRectF, Qt
+from PySide6.QtGui import QFontMetricsF, QPainter, QPen
+
+from app.widgets.theme import Tokens
+
+GAP_PX = 6.0
+"""Between the words and the plot."""
+
+
+def draw_levels(
+    painter: QPainter, plot: QRectF, levels: Iterable[tuple[float, str]], colours: Tokens
+) -> None:
+    """*levels*: share of the height of *plot*, 0 at the bottom, and the words, in the font of *painter*."""
+    line = QFontMetricsF(painter.font()).height()
+    for share, words in levels:
+        y = plot.bottom() - plot.height() * share
+        painter.setPen(QPen(colours.border, 1.0))
+        painter.drawLine(QPointF(plot.left(), y), QPointF(plot.right(), y))
+        painter.setPen(colours.muted)
+        where = QRectF(0.0, y - line / 2, plot.left() - GAP_PX, line)
+        painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, words)
