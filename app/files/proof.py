@@ -10,9 +10,13 @@ from importlib import resources
 from typing import Any, Final
 
 from app.files.summary import LEVELS
+from app.words import formatting
 from app.words.language import tr
 
 Certificate = dict[str, Any]
+
+BLUNDER: Final = 15
+"""Points that a blunder costs at least (engine/drill/par/regret.py, LABELS)."""
 
 TRIED_MIN: Final = 20
 """Acts on offer that were tried, from which on their share of blunders says something. Assumed."""
@@ -34,18 +38,21 @@ def kept(name: str, text: str) -> Certificate | None:
 
 
 def told(name: str) -> str:
-    """A line on the shipped drill *name*: that it can be solved, and how many of the acts on offer are blunders."""
+    """On the shipped drill *name*: that it can be solved, until when, and how much of what can be done are blunders."""
     found = _shipped(name)
     if found is None:
         return ""
-    said = tr("Proved: {points:g} points can be reached.").format(points=found["par"]["score"])
-    share = found.get("blunder_share")
-    if share is None:
-        return said
-    more = tr("{share} of what can be done on the way is a blunder.").format(share=f"{round(100 * share)} %")
-    measured = difficulty(found)
-    hard = tr("Measured difficulty: {difficulty}.").format(difficulty=tr(measured)) if measured else ""
-    return " ".join(filter(None, (said, more, hard)))
+    said = [tr("Proved: {points:g} points can be reached.").format(points=found["par"]["score"])]
+    lost_s, share = found["point_of_no_return_s"], found.get("blunder_share")
+    if lost_s is not None:
+        late = tr("Who does nothing until {moment} can no longer reach all goals.")
+        said.append(late.format(moment=formatting.run_time(lost_s)))
+    if share is not None:
+        wrong = tr("{share} of what can be done on the way is a blunder: it costs {points} points or more.")
+        said.append(wrong.format(share=f"{round(100 * share)} %", points=BLUNDER))
+    if measured := difficulty(found):
+        said.append(tr("Measured difficulty: {difficulty}.").format(difficulty=tr(measured)))
+    return " ".join(said)
 
 
 def place(name: str) -> int:

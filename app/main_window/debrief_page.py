@@ -43,9 +43,6 @@ from engine.drill.running.drill import Drill, End
 from engine.drill.time import verify
 from engine.drill.time.verify import Divergence
 
-RETRY_SPEED_MAX: Final = 1.0
-"""Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""
-
 
 class Debriefing(QObject):
     """The page after a run and all that it offers."""
@@ -83,7 +80,7 @@ class Debriefing(QObject):
         self.moment = FinishMoment(notice, self)
         play.began.connect(self.moment.drop)
         session.finished.connect(self._show_finished)
-        page.retry_wanted.connect(self._retry)
+        page.retry_wanted.connect(play.retry)
         page.fresh_wanted.connect(self._begin_fresh)
         page.solution_wanted.connect(self._watch)
         page.watch_wanted.connect(self._look_back)
@@ -110,6 +107,7 @@ class Debriefing(QObject):
         self._asks = bool(report["score"]["scored"]) and wanted
         asked = self._drill is not None and self._drill.ended_by is End.ASKED
         if asked or not self._navigation.on_desk:
+            self._notice.clear()
             self._show(report)
         else:
             self.moment.hold(ended(report), lambda: self._show(report))
@@ -263,11 +261,6 @@ class Debriefing(QObject):
             self._show_page(self._report)
 
     # --- what can be done with it -----------------------------------------------------------------------------
-
-    def _retry(self, t_s: float) -> None:
-        """At a speed at which a person can do something: a run is often watched faster than it is played."""
-        self._session.set_speed(min(self._session.speed, RETRY_SPEED_MAX))
-        self._play.retry(t_s)
 
     def _begin_fresh(self) -> None:
         """The same drill with numbers that nobody knows yet."""

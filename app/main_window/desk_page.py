@@ -120,7 +120,7 @@ class RunFacts(QLabel):
             seed = []  # with it the same drill could be rehearsed beside the exam
         what = formatting.mode(drill.mode.value)
         if self._play.watching:
-            what = tr("best possible") if self._play.watching_best else tr("reference solution")
+            what = tr("best possible") if self._play.best is not None else tr("reference solution")
         self.setText("  ·  ".join((what, *seed, *kept)))
 
 

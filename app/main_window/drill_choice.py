@@ -82,7 +82,9 @@ class DrillChoice(QObject):
                 return
             self._navigation.leave_run()
             self._show(found.scenario, found.seed)
-            self._notice.tell(found.told)
+            other = tr("No new drill of the level {level} could be made; this is another one.")
+            missed = [] if found.difficulty == level else [other.format(level=tr(level))]
+            self._notice.tell(" ".join((*missed, found.told)))
 
         self._session.work(fresh(candidates, level), show)
 

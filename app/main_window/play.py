@@ -36,6 +36,9 @@ SEED_MAX: Final = 999_999
 TRIES: Final = 20
 """Fresh seeds that are looked at for a variant that can be used, before the file's own is taken."""
 
+RETRY_SPEED_MAX: Final = 1.0
+"""Simulated seconds in a second of wall time when a run is tried again: the moment of a mistake is seconds away."""
+
 
 class Play(QObject):
     """What the pages ask for, done with the session and written into the profile (None: nothing is kept)."""
@@ -45,6 +48,8 @@ class Play(QObject):
     said = Signal(str)
     """One sentence for the user."""
     branches_changed = Signal()
+    went_back = Signal(int)
+    """A branch goes on from this tick."""
     reflected = Signal(object)
     """What the person thinks of the run: a `Reflection`, or None."""
     recorded = Signal(object)
@@ -65,7 +70,8 @@ class Play(QObject):
         """Why the run that is about to open is not recorded."""
         self.watching = False
         """The reference solution is being shown, or the best possible, not the user's own run."""
-        self.watching_best = False
+        self.best: Move | None = None
+        """The best possible from this act or wait on is being shown."""
         self.reflects = False
         """The class wants to know what the person thinks of the run before its points are shown."""
         self.attending = False
@@ -183,6 +189,7 @@ class Play(QObject):
             self._open(history, self._record(history.drill))
             self._keep_tree()
             self.branches_changed.emit()
+            self.went_back.emit(history.drill.tick)
 
         self._session.work(self.branches.forking(tick, before=before), forked, failed=self._say)
 
@@ -190,6 +197,7 @@ class Play(QObject):
         """The run once more from *t_s* on; from the start it is a run of its own. An exam becomes practice."""
         if self.branches is None:
             return
+        self._slow_down()
         drill = self.branches.history.drill
         if t_s <= 0.0:
             mode = drill.mode if TERMS[drill.mode].rewind else Mode.PRACTICE
@@ -285,7 +293,7 @@ class Play(QObject):
 
         def played(_: History) -> None:
             self.leave()
-            self.watching = self.watching_best = True
+            self.watching, self.best = True, move
             self.began.emit(history.drill)
             self._session.watch(history, at_each_deed=True, tick=move.tick)
 
@@ -294,15 +302,21 @@ class Play(QObject):
     def take_over(self, tick: Tick) -> None:
         """Go on by oneself from a moment of the best that was watched, as a run that has come back there."""
         watched = self._session.history
-        if watched is None or not self.watching_best:
+        if watched is None or self.best is None:
             return
+        self._slow_down()
 
         def forked(history: History) -> None:
             self.leave()
             self.branches = Branches(history)
             self._open(history, self._record(history.drill))
+            self.went_back.emit(history.drill.tick)
 
         self._session.work(watched.forking(tick), forked, failed=self._say)
+
+    def _slow_down(self) -> None:
+        """To a speed at which a person can do something: a run is often watched faster than it is played."""
+        self._session.set_speed(min(self._session.speed, RETRY_SPEED_MAX))
 
     def look_back(self, tick: Tick = 0) -> None:
         """Show the run that is over once more from *tick* on."""
@@ -316,7 +330,8 @@ class Play(QObject):
     def leave(self) -> None:
         """Let go of the run; unless it is finished it can be taken up again."""
         self._then = None
-        self.watching = self.watching_best = self.attending = self.reflects = False
+        self.watching = self.attending = self.reflects = False
+        self.best = None
         self.branches = None
         self._runs = {}
         self._session.close()
@@ -397,7 +412,7 @@ class Play(QObject):
         return ProfileRecorder(self._profile, run_id) if self._profile is not None else NoRecorder()
 
     def _open(self, history: History, run: Recorder) -> None:
-        self.watching = self.watching_best = False
+        self.watching, self.best = False, None
         self.began.emit(history.drill)
         self._session.open(history, run)
         said, self._unrecorded = self._unrecorded, ""

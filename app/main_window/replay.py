@@ -12,6 +12,9 @@ from app.main_window.play import Play
 from app.main_window.session import Session
 from app.views.look_back import LookBack
 from app.widgets.notice import Notice
+from app.words import formatting
+from app.words.input_lines import worded
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
 from engine.events import Event
@@ -62,6 +65,7 @@ class Replay(QObject):
         self.bar.step_wanted.connect(self.step)
         self.bar.left.connect(self.left)
         self._play.branches_changed.connect(lambda: self._show_world(None))
+        self._play.went_back.connect(self._tell_where)
 
     # --- going to a moment ----------------------------------------------------------------------------------
 
@@ -129,10 +133,14 @@ class Replay(QObject):
         drill = self._session.drill
         if drill is None or not self._session.looking_back:
             return
-        if self._play.watching_best:
+        if self._play.best is not None:
             self._play.take_over(drill.tick)
         elif not self._play.watching:
             self._play.go_on(drill.tick)
+
+    def _tell_where(self, tick: int) -> None:
+        said = tr("You go on from {moment}. The clock stands still until you press Run.")
+        self._notice.tell(said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1)))
 
     # --- what is shown --------------------------------------------------------------------------------------
 
@@ -166,8 +174,10 @@ class Replay(QObject):
         self._timeline.show_look(t_s)
         if self._play.watching:
             lines = [item.words for item in live.journal]
-            if self._play.watching_best:
-                self.bar.show_best(len(drill.journal), lines, t_s)
+            if (best := self._play.best) is not None:
+                asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
+                lines = [worded(line, asked) for line in lines]
+                self.bar.show_best(best.done, len(drill.journal), lines, t_s)
             else:
                 self.bar.show_step(len(drill.journal), drill.scenario.solution, lines, t_s)
         elif live.finished:

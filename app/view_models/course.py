@@ -5,6 +5,7 @@ Reads events as the report prints them (`Event.as_json()`), so that a live run a
 
 from __future__ import annotations
 
+from bisect import insort
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
@@ -45,8 +46,8 @@ class Marker:
 
     t_s: float
     kind: str
-    """fault, repair, detection, transition, sql, error, failover, reached, missed, question, hint, rewind, note:
-    decides its shape and colour."""
+    """fault, repair, detection, transition, sql, error, failover, reached, missed, no-return, question, hint, rewind,
+    note: decides its shape and colour."""
     text: str
 
 
@@ -74,6 +75,10 @@ class Course:
             marker = marker_of(event)
             if marker is not None:
                 self._mark(marker)
+
+    def add_marker(self, marker: Marker) -> None:
+        """One that no event tells of, in its place."""
+        insort(self.markers, marker, key=lambda each: each.t_s)
 
     def _mark(self, marker: Marker) -> None:
         """Transitions of one moment are one mark, however many databases change."""

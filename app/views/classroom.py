@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication
+from PySide6.QtGui import QGuiApplication, QIcon
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -46,6 +46,8 @@ CODE_POINTS: Final = 1.6
 """Size of the join code, in sizes of the other text: it is read across a room."""
 SHEET_POINTS: Final = 2.6
 """Its size on the sheet for the projector."""
+BOARD_LETTERS: Final = 155
+"""Width of the board in letters, where the screen has it: the last command is worth reading."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """Texts that can be copied."""
 
@@ -153,6 +155,7 @@ def seat_files() -> str:
 
 def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
+    buttons.button(QDialogButtonBox.StandardButton.Cancel).setIcon(QIcon())  # the other button has none
     buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)
@@ -354,6 +357,11 @@ class ClassBoard(QDialog):
         self.answer.setTextInteractionFlags(TYPED)
         self.answer.hide()
         self.tiles = TableView(TableModel(COLUMNS), tr("Seats"))
+        self.tiles.say_if_empty(
+            tr(
+                "Nobody has joined yet. On each computer of the class: Class ▸ Join a class, with the code above."
+            )
+        )
         self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
         self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Go on"))
         self.finish = QPushButton(tr("&End for all"))
@@ -412,7 +420,9 @@ class ClassBoard(QDialog):
         layout.addLayout(_row(self.what, self.who, self.text, self.send))
         layout.addLayout(_row(self.freeze, self.go, self.finish, self.next_part, None, self.report, self.end))
         self._enable(False)
-        fit_on_screen(self, self.fontMetrics().averageCharWidth() * 130, self.fontMetrics().height() * 38)
+        fit_on_screen(
+            self, self.fontMetrics().averageCharWidth() * BOARD_LETTERS, self.fontMetrics().height() * 38
+        )
 
     def show_code(self, code: str) -> None:
         self.code.setText(code)

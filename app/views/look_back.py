@@ -10,6 +10,7 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QPushBut
 
 from app.widgets import theme
 from app.words import formatting
+from app.words.input_lines import short
 from app.words.language import tr
 from engine.drill.authoring.schema import Step
 
@@ -102,16 +103,26 @@ class LookBack(QFrame):
         self._show_line(done, lines)
         self._offer(self.previous, self.next, self.leave)
 
-    def show_best(self, done: int, lines: list[str], t_s: float) -> None:
-        """The best possible after *done* of its *lines*; the user can take over."""
+    def show_best(self, own: int, done: int, lines: list[str], t_s: float) -> None:
+        """The best possible after *done* of its *lines*, the first of them the run's *own*; the user can take over."""
         self._head.setText(tr("The best possible"))
-        said = tr("{moment}, action {done} of {all}. Continue from here to take over.")
-        self._text.setText(said.format(moment=formatting.run_time(t_s, 1), done=done, all=len(lines)))
-        self._show_line(done, lines)
+        moment = formatting.run_time(t_s, 1)
+        if done <= own:
+            said = tr(
+                "{moment}: up to here it is your own run. Next step goes to what would have been best from here; "
+                "Continue from here lets you go on yourself."
+            )
+            self._text.setText(said.format(moment=moment))
+        else:
+            said = tr("{moment}, action {done} of {all}. Continue from here lets you go on yourself.")
+            self._text.setText(said.format(moment=moment, done=done - own, all=len(lines) - own))
+        self._show_line(done if done > own else 0, lines)
+        self.previous.setEnabled(done > own)
+        self.next.setEnabled(done < len(lines))
         self._offer(self.previous, self.next, self.go_on, self.leave)
 
     def _show_line(self, done: int, lines: list[str]) -> None:
-        self._line.setText(_short(lines[done - 1]) if done else "")
+        self._line.setText(short(lines[done - 1], LINE_LENGTH_MAX) if done else "")
         self._line.setVisible(done > 0)
         self.previous.setEnabled(done > 0)
         self.next.setEnabled(done < len(lines))
@@ -145,8 +156,3 @@ class LookBack(QFrame):
 
 LINE_LENGTH_MAX = 160
 """Characters of a step that are shown; the SQL window and the journal have all of it."""
-
-
-def _short(line: str) -> str:
-    text = " ".join(line.split())
-    return text if len(text) <= LINE_LENGTH_MAX else f"{text[: LINE_LENGTH_MAX - 1]}…"

@@ -93,7 +93,7 @@ COLUMNS: Final = (
         title=mark("Skill"),
         text=lambda row: tr(row.standing.skill.title),
         tip=lambda row: tr(row.standing.skill.text),
-        sample="No automatic failover: why",
+        sample="No automatic failover: why\nRecovery of a group\nData movement in a group",
     ),
     Column(
         title=mark("Mastery"),

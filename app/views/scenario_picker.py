@@ -317,6 +317,12 @@ class _Details(QFrame):
         self._title.setWordWrap(True)
         for label in (self._title, self._facts, self._skills):
             label.setTextFormat(Qt.TextFormat.PlainText)  # a scenario may come from a stranger
+        self._skills.setToolTip(
+            tr(
+                "Difficulty is measured by the chance of a blunder of somebody who does anything that is on offer, as "
+                "often as the shortest solution acts. The level is the author's."
+            )
+        )
         for label in (self._facts, self._skills):
             label.setProperty("muted", "true")
             label.setWordWrap(True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -24,6 +23,7 @@ from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 from app.view_models.course import DOWN, EXPOSED, MERGED, OWN, PROTECTED, SERVING, Course, Marker, Span
 from app.widgets import theme
 from app.widgets.reader import say
+from app.widgets.tables import plain_tip
 from app.widgets.theme import Tokens
 from app.words import formatting
 from app.words.language import mark, tr
@@ -45,6 +45,8 @@ KEYS: Final[dict[int, Callable[[int, int], int]]] = {
 NEAR_PX: Final = 7.0
 """How near to a marker a click means it."""
 LABEL_SCALE: Final = 0.78
+NAMES_FROM_PX: Final = 400
+"""Width of a strip from which on its lanes have names."""
 
 SHAPES: Final = {
     "fault": ("bad", "down"),
@@ -57,6 +59,7 @@ SHAPES: Final = {
     "failover": ("warn", "diamond"),
     "reached": ("ok", "flag"),
     "missed": ("bad", "flag"),
+    "no-return": ("bad", "cross"),
     "question": ("info", "circle"),
     "hint": ("warn", "circle"),
     "note": ("idle", "circle"),
@@ -74,6 +77,7 @@ WORDS: Final = {
     "failover": mark("failover"),
     "reached": mark("goal"),
     "missed": mark("goal"),
+    "no-return": mark("point of no return"),
     "question": mark("question"),
     "hint": mark("hint"),
     "note": mark("note"),
@@ -194,9 +198,8 @@ class Strip(QWidget):
         """Both lanes; measured anew only when size or font change, as every marker asks for it."""
         if self._lane_box is None:
             line = self.fontMetrics().height()
-            left = self._label_width() + 10.0
-            high = line * self._lane_lines()
-            self._lane_box = QRectF(left, line * 0.95, max(20.0, self.width() - left - 10.0), high)
+            left, right = lane_sides(self)
+            self._lane_box = QRectF(left, line * 0.95, right - left, line * self._lane_lines())
         return self._lane_box
 
     def _lane_lines(self) -> float:
@@ -210,17 +213,6 @@ class Strip(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         self._lane_box = None
-
-    def _label_width(self) -> float:
-        """Room for the names of the lanes, if there is much."""
-        if self.width() < 400:
-            return 0.0
-        return (
-            QFontMetricsF(theme.sized(self.font(), LABEL_SCALE)).horizontalAdvance(
-                max(map(tr, LANES), key=len)
-            )
-            + 8.0
-        )
 
     def x_of(self, t_s: float) -> float:
         """Where a moment lies across the widget."""
@@ -263,9 +255,9 @@ class Strip(QWidget):
                 if span.what in _STATE_FILL:
                     _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colours)
                 self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colours)
-        if self._label_width():
+        if lane_names_px(self):
             self._draw_names(painter, colours, rows)
-        self._draw_axis(painter, colours, lanes)
+        draw_times(painter, self, lanes, self.span_s)
         chosen = self.markers[self._at] if self._at is not None else None
         for marker in self._apart():
             self._draw_marker(painter, marker, colours, marker == chosen)
@@ -308,20 +300,6 @@ class Strip(QWidget):
             box = QRectF(0.0, lane.top() - 4.0, lane.left() - 6.0, lane.height() + 8.0)
             painter.drawText(box, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, name)
 
-    def _draw_axis(self, painter: QPainter, colours: Tokens, lanes: QRectF) -> None:
-        painter.setFont(theme.sized(self.font(), 0.8))
-        metrics = painter.fontMetrics()
-        step = nice_step(self.span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
-        painter.setPen(colours.muted)
-        base = lanes.bottom() + metrics.ascent() + 2.0
-        t_s = 0.0
-        while t_s <= self.span_s + 1e-6:
-            x, text = self.x_of(t_s), formatting.run_time(t_s)
-            width = metrics.horizontalAdvance(text)
-            painter.drawLine(QPointF(x, lanes.bottom()), QPointF(x, lanes.bottom() + 2.5))
-            painter.drawText(QPointF(min(max(0.0, x - width / 2.0), self.width() - width), base), text)
-            t_s += step
-
     def _draw_marker(self, painter: QPainter, marker: Marker, colours: Tokens, chosen: bool) -> None:
         tone, shape = SHAPES[marker.kind]
         colour = colours.named(tone)
@@ -360,7 +338,7 @@ class Strip(QWidget):
         if isinstance(event, QHelpEvent) and event.type() == QEvent.Type.ToolTip:
             marker = self.marker_near(event.pos().x())
             tip = _tip(marker) if marker else self._tip_at(event.pos().x())
-            QToolTip.showText(event.globalPos(), _plain(tip), self)
+            QToolTip.showText(event.globalPos(), plain_tip(tip), self)
             return True
         return super().event(event)
 
@@ -394,7 +372,7 @@ class Strip(QWidget):
         self.setAccessibleDescription(tip)
         say(self, tip)
         place = QPoint(round(self.x_of(marker.t_s)), self.height())
-        QToolTip.showText(self.mapToGlobal(place), _plain(tip), self)
+        QToolTip.showText(self.mapToGlobal(place), plain_tip(tip), self)
         self.update()
 
 
@@ -434,6 +412,20 @@ def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> N
         "right": [(-0.8, -1), (1, 0), (-0.8, 1)],
         "left": [(0.8, -1), (-1, 0), (0.8, 1)],
         "bar": [(-0.35, -0.9), (0.35, -0.9), (0.35, 0.9), (-0.35, 0.9)],
+        "cross": [
+            (-1, -0.6),
+            (-0.6, -1),
+            (0, -0.4),
+            (0.6, -1),
+            (1, -0.6),
+            (0.4, 0),
+            (1, 0.6),
+            (0.6, 1),
+            (0, 0.4),
+            (-0.6, 1),
+            (-1, 0.6),
+            (-0.4, 0),
+        ],
         "flag": [(-0.8, -1.2), (1.1, -0.5), (-0.8, 0.2), (-0.8, 1.2)],
     }
     if shape == "circle":
@@ -442,15 +434,40 @@ def draw_shape(painter: QPainter, shape: str, centre: QPointF, size: float) -> N
         painter.drawPolygon(QPolygonF([QPointF(x + dx * size, y + dy * size) for dx, dy in points[shape]]))
 
 
+def lane_names_px(widget: QWidget) -> float:
+    """Room for the names of the lanes, if there is much."""
+    if widget.width() < NAMES_FROM_PX:
+        return 0.0
+    metrics = QFontMetricsF(theme.sized(widget.font(), LABEL_SCALE))
+    return metrics.horizontalAdvance(max(map(tr, LANES), key=len)) + 8.0
+
+
+def lane_sides(widget: QWidget) -> tuple[float, float]:
+    """Where time begins and ends across *widget*: what stands below a strip has the same scale."""
+    left = lane_names_px(widget) + 10.0
+    return left, max(left + 20.0, widget.width() - 10.0)
+
+
+def draw_times(painter: QPainter, widget: QWidget, lanes: QRectF, span_s: float) -> None:
+    """Times of the run below *lanes*, whose width is *span_s*."""
+    painter.setFont(theme.sized(widget.font(), 0.8))
+    metrics = painter.fontMetrics()
+    step = nice_step(span_s, max(2, int(lanes.width() / (metrics.horizontalAdvance("00:00") * 2.2))))
+    painter.setPen(theme.tokens(widget.palette()).muted)
+    base = lanes.bottom() + metrics.ascent() + 2.0
+    t_s = 0.0
+    while t_s <= span_s + 1e-6:
+        x, text = lanes.left() + t_s / span_s * lanes.width(), formatting.run_time(t_s)
+        width = metrics.horizontalAdvance(text)
+        painter.drawLine(QPointF(x, lanes.bottom()), QPointF(x, lanes.bottom() + 2.5))
+        painter.drawText(QPointF(min(max(0.0, x - width / 2.0), widget.width() - width), base), text)
+        t_s += step
+
+
 def nice_step(span_s: float, marks: int) -> float:
     """Distance of axis labels: a round number of seconds, minutes or hours, at most *marks* of them."""
     steps = (1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800, 3600, 7200, 14_400, 28_800)
     return next((float(step) for step in steps if span_s / step <= marks), span_s)
-
-
-def _plain(tip: str) -> str:
-    """The words as they are: Qt takes what looks like HTML for HTML, which may name files."""
-    return f"<qt>{html.escape(tip).replace(chr(10), '<br>')}</qt>"
 
 
 def _tip(marker: Marker) -> str:

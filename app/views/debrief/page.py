@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.learning.reflection import Reflection
-from app.view_models.course import Span, course_of
+from app.view_models.course import Marker, Span, course_of
 from app.views.debrief import answers, par, story
 from app.views.debrief.failovers import Failover, attempt, missing
 from app.views.debrief.mistakes import mistakes
@@ -213,10 +213,12 @@ class Debrief(QScrollArea):
         if self._account is None:
             return par.offer(self.account_wanted.emit)
         total = float(report["score"]["total"] or 0.0)
+        reached = all(goal["met"] for goal in report.get("goals", ()))
         asked = {row["name"]: row["choices"] for row in report.get("questions", ())}
         return par.beside_the_best(
-            self._account, total, self._can_retry, self.retry_wanted.emit, self.best_wanted.emit, asked
-        )
+            self._account, total, reached, self._can_retry, self.retry_wanted.emit, self._choose_moment,
+            self.best_wanted.emit, asked,
+        )  # fmt: skip
 
     def _failovers(self, report: Report) -> list[QWidget]:
         """Each with its phases; those of many databases in a line of words."""
@@ -320,6 +322,9 @@ class Debrief(QScrollArea):
     def _course(self, report: Report) -> QWidget:
         databases = list(report["availability"]["databases"])
         course = course_of(report["events"], databases, databases)
+        if self._account is not None and self._account.no_return is not None:
+            lost = tr("after it not every goal could be reached")
+            course.add_marker(Marker(self._account.no_return / TICKS_PER_S, "no-return", lost))
         strip = Strip()
         strip.show_course(course, float(report["ended_at_s"]), live=False)
         strip.moment_chosen.connect(self._choose_moment)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
-from PySide6.QtCore import QPointF, QRectF, QSize, Qt
-from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen, QPolygonF
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.views.debrief.parts import code, label, muted
 from app.views.debrief.story import moment
-from app.widgets import theme
+from app.views.debrief.worth import NOTED, TONES, Legend, Worth, together, told
 from app.words import formatting
-from app.words.language import mark, tr
+from app.words.input_lines import short, worded
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.par.regret import LABELS, WAITING, Account, Move
+from engine.drill.par.regret import Account, Move
 from engine.inputs import Input
-from engine.model import Tick
 
 SHOWN: Final = 6
 """Acts and waits with words of their own, the costliest."""
@@ -26,66 +24,45 @@ SHOWN: Final = 6
 STEPS_SHOWN: Final = 4
 """Acts of the best that are listed; all of them can be watched."""
 
-TONES: Final = {
-    "brilliant": (mark("brilliant"), "info"),
-    "best": (mark("best"), "ok"),
-    "good": (mark("good"), "ok"),
-    "inaccuracy": (mark("inaccuracy"), "warn"),
-    "mistake": (mark("mistake"), "warn"),
-    "blunder": (mark("blunder"), "bad"),
-}
-"""What an act is called, and its tone."""
-
-LEFT_LETTERS: Final = 4
-"""Room for the points beside the curve."""
-
 
 def beside_the_best(
     account: Account,
     score: float,
+    reached: bool,
     can_retry: bool,
     retry: Callable[[float], None],
+    choose: Callable[[float], None],
     watch: Callable[[Move], None],
     asked: Mapping[str, Sequence[str]],
 ) -> list[QWidget]:
-    """The curve, what it says in a sentence, and the costliest acts and waits with what would have been better.
+    """What was lost in a sentence, the curve, and the costliest acts and waits with what would have been better.
 
-    *asked*: question -> its choices.
+    *reached*: the run has reached all its goals. *choose*: a moment of the curve. *asked*: question -> its choices.
     """
-    lossy = [move for move in together(account.moves) if move.lost >= LABELS[-1][0]]
+    lossy = [move for move in together(account.moves) if move.lost >= NOTED]
     worst = sorted(lossy, key=lambda move: (-move.lost, move.tick))[:SHOWN]
-    parts: list[QWidget] = [label(_summary(account, score)), Worth(account)]
+    curve = Worth(account, asked)
+    curve.moment_chosen.connect(choose)
+    parts: list[QWidget] = [label(_summary(account, worst, score, reached, asked)), curve, Legend()]
     said = tr(
-        "The line is the most that could still be reached at each moment. It never rises: where it falls, points were "
-        "lost for good, by an action (dot) or by waiting. Known ways: your run, the reference solution, and what a "
-        "search has found."
+        "The line shows how many points could still be reached at each moment by the best known way to go on: your "
+        "own, the reference solution, and what a search has found. It never rises: where it falls, points were lost "
+        "for good, by an action (dot) or by waiting (thick line)."
     )
-    names = tr(
-        "A blunder loses {blunder} points or more, a mistake {mistake}, an inaccuracy {inaccuracy}. Accuracy is 100 % "
-        "where nothing is lost; it is reckoned as of a game of chess."
-    )
-    least = {name: formatting.plain(points) for points, name in LABELS}
-    parts.append(muted(f"{said} {names.format(**least)}"))
+    click = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
+    accuracy = tr("Accuracy is 100 % where nothing is lost; it is reckoned as of a game of chess.")
+    parts.append(muted(" ".join((said, *([click] if can_retry else []), accuracy))))
+    missed = next((move for move in worst if move.tick == account.no_return), None)
+    sides = [_side(move) for move in worst]
+    for side in sides:
+        side.setFixedWidth(max(each.sizeHint().width() for each in sides))
     parts += [
-        _move(move, can_retry, retry, watch, asked)
-        for move in sorted(worst, key=lambda move: (move.tick, move.until))
+        _row(side, _words(move, move is missed, can_retry, retry, watch, asked))
+        for move, side in sorted(
+            zip(worst, sides, strict=True), key=lambda pair: (pair[0].tick, pair[0].until)
+        )
     ]
     return parts
-
-
-def together(moves: Sequence[Move]) -> list[Move]:
-    """One wait for several in a row that lose little each."""
-    found: list[Move] = []
-    for move in moves:
-        before = found[-1] if found else None
-        if before is not None and before.line == move.line == WAITING and move.lost < LABELS[-2][0]:
-            lost = before.before - move.after
-            label = next((name for points, name in LABELS if lost >= points), "best")
-            first = before if before.plan else move
-            found[-1] = replace(first, until=move.until, before=before.before, after=move.after, label=label)
-        else:
-            found.append(move)
-    return found
 
 
 def offer(work_out: Callable[[], None]) -> list[QWidget]:
@@ -105,47 +82,64 @@ def offer(work_out: Callable[[], None]) -> list[QWidget]:
     return [label(said), box]
 
 
-def _summary(account: Account, score: float) -> str:
+def _summary(
+    account: Account, worst: Sequence[Move], score: float, reached: bool, asked: Mapping[str, Sequence[str]]
+) -> str:
     first = account.curve[0][1] if account.curve else score
     said = [
-        tr("{best} points could be reached at the start, {score} were. Accuracy {accuracy} %.").format(
-            best=formatting.plain(first),
-            score=formatting.plain(score),
-            accuracy=formatting.plain(round(account.accuracy)),
+        tr("{best} points could be reached at the start, {score} were.").format(
+            best=formatting.plain(round(first, 1)), score=formatting.plain(score)
         )
     ]
+    if worst:
+        most = tr("The costliest: {what} ({points} points).")
+        lost = formatting.plain(round(worst[0].lost, 1))
+        said.append(most.format(what=" ".join(told(worst[0], asked).split()), points=lost))
+    else:
+        said.append(tr("Nothing was lost: no known way is better."))
     if account.no_return is not None:
         said.append(
-            tr("All goals could still be reached until {moment}.").format(moment=moment(account.no_return))
+            tr("All goals could still be reached until {moment}, the point of no return.").format(
+                moment=moment(account.no_return)
+            )
         )
-    if account.worst is None:
-        said.append(tr("Nothing was lost: no known way is better."))
+    elif not reached:
+        said.append(tr("No known way reaches all goals."))
+    said.append(tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain(round(account.accuracy))))
     return " ".join(said)
 
 
-def _move(
-    move: Move,
-    can_retry: bool,
-    retry: Callable[[float], None],
-    watch: Callable[[Move], None],
-    asked: Mapping[str, Sequence[str]],
-) -> QWidget:
+def _side(move: Move) -> QWidget:
+    """What it lost, and what that is called."""
     box = QWidget()
-    side, words = QVBoxLayout(), QVBoxLayout()
-    for column in (side, words):
-        column.setContentsMargins(0, 0, 0, 0)
-        column.setSpacing(2)
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
     for part in (
         label(f"−{formatting.plain(round(move.lost, 1))}", 1.35, bold=True),
         muted(tr(TONES[move.label][0])),
     ):
         part.setWordWrap(False)
-        side.addWidget(part)
-    side.addStretch()
-    side_box = QWidget()
-    side_box.setLayout(side)
-    side_box.setFixedWidth(max(round(box.fontMetrics().height() * 5.2), side.sizeHint().width()))
-    words.addWidget(label(_told(move, asked), 1.0, bold=True))
+        column.addWidget(part)
+    column.addStretch()
+    return box
+
+
+def _words(
+    move: Move,
+    too_late: bool,
+    can_retry: bool,
+    retry: Callable[[float], None],
+    watch: Callable[[Move], None],
+    asked: Mapping[str, Sequence[str]],
+) -> QVBoxLayout:
+    """What was done, and what would have been best. *too_late*: no goal was out of reach before."""
+    words = QVBoxLayout()
+    words.setContentsMargins(0, 0, 0, 0)
+    words.setSpacing(2)
+    words.addWidget(label(told(move, asked), 1.0, bold=True))
+    if too_late:
+        words.addWidget(label(tr("Here the last chance to reach all goals was missed.")))
     if move.best:
         words.addWidget(label(tr("The best from here:")))
         words.addWidget(code("\n".join(_step(item, asked) for item in move.best[:STEPS_SHOWN])))
@@ -155,46 +149,25 @@ def _move(
         words.addWidget(label(tr("The best from here: do nothing more.")))
     if can_retry:
         words.addLayout(_buttons(move, retry, watch))
+    return words
+
+
+def _row(side: QWidget, words: QVBoxLayout) -> QWidget:
+    box = QWidget()
     row = QHBoxLayout(box)
     row.setContentsMargins(0, 0, 0, 0)
     row.setSpacing(18)
-    row.addWidget(side_box, 0, Qt.AlignmentFlag.AlignTop)
+    row.addWidget(side, 0, Qt.AlignmentFlag.AlignTop)
     row.addLayout(words, 1)
     return box
 
 
-def _told(move: Move, asked: Mapping[str, Sequence[str]]) -> str:
-    if move.line != WAITING:
-        return f"{moment(move.tick)}  {_short(_worded(move.line, asked))}"
-    return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))
-
-
 LINE_LENGTH_MAX: Final = 110
+"""Letters of an act that are shown in a list."""
 
 
 def _step(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
-    return f"{moment(item.tick):>8}  {_short(_worded(item.words, asked))}"
-
-
-def _worded(line: str, asked: Mapping[str, Sequence[str]]) -> str:
-    """An input line as people say it: an answer by what it says, a batch before its server."""
-    verb, _, rest = line.partition(" ")
-    if verb == "answer":
-        name, number, *_ = (*rest.split(), "", "")
-        choices = asked.get(name, ())
-        if number.isdecimal() and 0 < int(number) <= len(choices):
-            return tr("answer: {choice}").format(choice=choices[int(number) - 1])
-    if verb == "sql":
-        server, _, batch = rest.partition(" ")
-        return tr("{batch} on {server}").format(
-            batch=" ".join(batch.split()), server=server.partition("#")[0]
-        )
-    return line
-
-
-def _short(line: str) -> str:
-    text = " ".join(line.split())
-    return text if len(text) <= LINE_LENGTH_MAX else f"{text[: LINE_LENGTH_MAX - 1]}…"
+    return f"{moment(item.tick):>8}  {short(worded(item.words, asked), LINE_LENGTH_MAX)}"
 
 
 def _buttons(move: Move, retry: Callable[[float], None], watch: Callable[[Move], None]) -> QHBoxLayout:
@@ -212,93 +185,3 @@ def _buttons(move: Move, retry: Callable[[float], None], watch: Callable[[Move],
         row.addWidget(button)
     row.addStretch()
     return row
-
-
-class Worth(QWidget):
-    """The best total that could still be reached, over the time of the run."""
-
-    def __init__(self, account: Account) -> None:
-        super().__init__()
-        self._account = account
-        self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
-        self.setAccessibleName(tr("What could still be reached"))
-        said = tr("{moment}: {points} points")
-        self.setAccessibleDescription(
-            "; ".join(
-                said.format(moment=moment(tick), points=formatting.plain(worth))
-                for tick, worth in _falls(account)
-            )
-        )
-
-    def sizeHint(self) -> QSize:
-        return QSize(400, round(self.fontMetrics().height() * 10))
-
-    def paintEvent(self, event: QPaintEvent) -> None:
-        painter = QPainter(self)
-        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
-        painter.setFont(theme.sized(self.font(), 0.85))
-        metrics = QFontMetricsF(painter.font())
-        line = metrics.height()
-        left = metrics.averageCharWidth() * LEFT_LETTERS + 6
-        box = QRectF(left, line * 1.3, self.width() - left - line, self.height() - line * 2.8)
-        end = max((tick for tick, _ in self._account.curve), default=1) or 1
-
-        def at(tick: Tick, worth: float) -> QPointF:
-            return QPointF(box.left() + box.width() * tick / end, box.bottom() - box.height() * worth / 100.0)
-
-        self._paint_axes(painter, box, line, end)
-        self._paint_curve(painter, at)
-        self._paint_no_return(painter, box, line, at)
-
-    def _paint_axes(self, painter: QPainter, box: QRectF, line: float, end: Tick) -> None:
-        colours = theme.tokens(self.palette())
-        for points in (0, 50, 100):
-            y = box.bottom() - box.height() * points / 100.0
-            painter.setPen(QPen(colours.border, 1.0))
-            painter.drawLine(QPointF(box.left(), y), QPointF(box.right(), y))
-            painter.setPen(colours.muted)
-            where = QRectF(0.0, y - line / 2, box.left() - 6, line)
-            painter.drawText(where, Qt.AlignmentFlag.AlignRight | Qt.AlignmentFlag.AlignVCenter, str(points))
-        painter.setPen(colours.muted)
-        below = QRectF(box.left(), box.bottom() + line * 0.3, box.width(), line)
-        painter.drawText(below, Qt.AlignmentFlag.AlignLeft, moment(0))
-        painter.drawText(below, Qt.AlignmentFlag.AlignRight, moment(end))
-
-    def _paint_curve(self, painter: QPainter, at: Callable[[Tick, float], QPointF]) -> None:
-        colours = theme.tokens(self.palette())
-        painter.setPen(QPen(colours.series[0], 2.0))
-        painter.drawPolyline(QPolygonF([at(tick, worth) for tick, worth in self._account.curve]))
-        for move in self._account.moves:
-            tone = colours.named(TONES[move.label][1])
-            is_wait = move.line == WAITING
-            if is_wait and move.lost >= LABELS[-1][0]:
-                painter.setPen(QPen(tone, 3.0))
-                painter.drawLine(at(move.tick, move.before), at(move.until, move.after))
-            elif not is_wait:
-                painter.setPen(QPen(colours.surface, 1.0))
-                painter.setBrush(tone)
-                painter.drawEllipse(at(move.until, move.after), 4.5, 4.5)
-
-    def _paint_no_return(
-        self, painter: QPainter, box: QRectF, line: float, at: Callable[[Tick, float], QPointF]
-    ) -> None:
-        tick = self._account.no_return
-        if tick is None:
-            return
-        colours = theme.tokens(self.palette())
-        x = at(tick, 0.0).x()
-        painter.setPen(QPen(colours.bad, 1.5, Qt.PenStyle.DashLine))
-        painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
-        said = tr("point of no return {moment}").format(moment=moment(tick))
-        width = QFontMetricsF(painter.font()).horizontalAdvance(said) + 2
-        x = min(max(box.left(), x - width / 2), box.right() - width)
-        painter.drawText(QRectF(x, box.top() - line * 1.2, width, line), Qt.AlignmentFlag.AlignLeft, said)
-
-
-def _falls(account: Account) -> list[tuple[Tick, float]]:
-    """The beginning, and wherever the worth is another."""
-    found: list[tuple[Tick, float]] = []
-    for tick, worth in account.curve:
-        if not found or worth != found[-1][1]:
-            found.append((tick, worth))
-    return found

@@ -8,6 +8,7 @@ from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.views.debrief.parts import code, label, muted, table
 from app.views.debrief.story import moment
+from app.words.input_lines import short
 from app.words.language import tr
 from engine.drill.judging.review import Reference
 
@@ -28,14 +29,15 @@ def reference(found: Reference) -> list[QWidget]:
     parts: list[QWidget] = [table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0))]
     if found.besides:
         parts.append(label(tr("Your other actions"), 1.0, bold=True))
-        more = [(muted(moment(item.tick)), code(_short(item.words))) for item in found.besides]
+        more = [
+            (muted(moment(item.tick)), code(short(item.words, LINE_LENGTH_MAX))) for item in found.besides
+        ]
         parts.append(table((tr("at"), tr("action")), more, (0, 1)))
     return parts
 
 
 def _step(line: str, why: str) -> QWidget:
-    text = _short(line)
-    found = code(text)
+    found = code(short(line, LINE_LENGTH_MAX))
     if not why:
         return found
     box = QWidget()
@@ -45,8 +47,3 @@ def _step(line: str, why: str) -> QWidget:
     column.addWidget(found)
     column.addWidget(muted(why))
     return box
-
-
-def _short(line: str) -> str:
-    text = " ".join(line.split())
-    return text if len(text) <= LINE_LENGTH_MAX else f"{text[: LINE_LENGTH_MAX - 1]}…"

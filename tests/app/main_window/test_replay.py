@@ -595,7 +595,7 @@ def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: H
     assert "All goals could still be reached" in texts(window.debrief)
     hands.click(button(window.debrief, "Watch the best from here"))
     hands.qtbot.waitUntil(lambda: window.session.looking_back)
-    assert window.play.watching_best
+    assert window.play.best is not None
     assert window.replay.bar.go_on.isVisible()
     at = hands.drill.tick
     window.replay.step(1)

@@ -6,11 +6,12 @@ import json
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QPushButton
+from PySide6.QtWidgets import QLabel, QPushButton, QToolTip
 from pytestqt.qtbot import QtBot
 
 from app.views.debrief import Debrief, mistakes, phases_of
-from app.views.debrief.par import Worth, beside_the_best, together
+from app.views.debrief.par import beside_the_best
+from app.views.debrief.worth import Legend, Worth, together
 from app.widgets.strip import Strip
 from app.words import formatting
 from engine.drill.judging.counterfactual import Deed
@@ -144,26 +145,69 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot, page: Debrief, report: R
         Move(2000, 3000, WAITING, 78.0, 75.5, "good", (act, late), 1),
         Move(3000, 9000, WAITING, 75.5, 75.5, "best"),
     )
-    worth = Worth(Account(moves, 60.0, 3000))
-    qtbot.addWidget(worth)
-    assert worth.accessibleDescription().count("points") == 4
-    assert [(move.until, move.lost) for move in together(moves)][-1] == (9000, 4.5)
+    assert [(move.until, move.lost) for move in together(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
     watched: list[Move] = []
+    chosen: list[float] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}
-    parts = beside_the_best(Account(moves, 60.0, 3000), 75.5, True, lambda _: None, watched.append, asked)
+    parts = beside_the_best(
+        Account(moves, 60.0, 1000), 75.5, False, True, chosen.append, chosen.append, watched.append, asked
+    )
     for part in parts:
         qtbot.addWidget(part)
+    (worth,) = [part for part in parts if isinstance(part, Worth)]
+    assert worth.accessibleDescription().count("points") == 4
     said = "\n".join(
         label.text()
         for part in parts
         for label in [part, *part.findChildren(QLabel)]
         if isinstance(label, QLabel)
     )
-    assert "100 points could be reached at the start, 75.5 were. Accuracy 60 %." in said
-    assert "until 0:30.0" in said
-    assert "0:40.0  answer: The witness's.\n  0:45.0  SELECT 1 on SERVER_B" in said
-    assert "A blunder loses 15 points or more, a mistake 10, an inaccuracy 5." in said
-    assert said.index("power-off SERVER_B") < said.index("1:30.0  waiting")
+    assert "100 points could be reached at the start, 75.5 were." in said
+    assert "The costliest: 0:10.0 power-off SERVER_B (20 points)." in said
+    assert "until 0:10.0, the point of no return. Accuracy 60 %." in said
+    assert said.count("the last chance to reach all goals") == 1
+    assert "0:40.0  answer “The witness's.”\n  0:45.0  SELECT 1 on SERVER_B" in said
+    assert said.index("power-off SERVER_B") < said.index("0:10.0 to 0:30.0  waiting")
     look = [b for part in parts for b in part.findChildren(QPushButton) if b.text().startswith("Watch")]
     qtbot.mouseClick(look[1], Qt.MouseButton.LeftButton)
     assert [item.words for item in watched[0].best] == ["power-on SERVER_A"]
+
+
+def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By pointer and by keys: what could be reached there, what it cost, and the moment for a retry."""
+    act = Input(1000, "power-off", ("SERVER_B",))
+    moves = (
+        Move(0, 1000, WAITING, 100.0, 100.0, "best"),
+        Move(1000, 1000, act.words, 100.0, 80.0, "blunder", (act,)),
+        Move(1000, 3000, WAITING, 80.0, 60.0, "blunder", (act,), 1),
+    )
+    worth = Worth(Account(moves, 60.0, 1000), {})
+    qtbot.addWidget(worth)
+    worth.resize(worth.sizeHint())
+    worth.show()
+    middle = worth.point(2000, 0.0).toPoint()
+    assert worth.tip(2000, moves[2]).splitlines() == [
+        "0:20.0: 70 points could still be reached", "0:10.0 to 0:30.0  waiting", "blunder: 20 points lost",
+    ]  # fmt: skip
+    with qtbot.waitSignal(worth.moment_chosen) as chosen:
+        qtbot.mouseClick(worth, Qt.MouseButton.LeftButton, pos=middle)
+    assert chosen.args is not None
+    assert chosen.args[0] == pytest.approx(20.0, abs=0.1)
+    with qtbot.waitSignal(worth.moment_chosen) as chosen:
+        qtbot.mouseClick(worth, Qt.MouseButton.LeftButton, pos=worth.point(1000, 0.0).toPoint())
+    assert chosen.args == [10.0], "near an act it is meant"
+    shown: list[str] = []
+    monkeypatch.setattr(QToolTip, "showText", lambda _, text, *rest: shown.append(text))
+    worth.setFocus()
+    qtbot.keyClick(worth, Qt.Key.Key_Return)
+    qtbot.keyClick(worth, Qt.Key.Key_Right)
+    with qtbot.waitSignal(worth.moment_chosen) as chosen:
+        qtbot.keyClick(worth, Qt.Key.Key_Return)
+    assert chosen.args == [10.0]
+    assert [text.splitlines()[1] for text in shown] == ["0:10.0  power-off SERVER_B"]
+
+
+def test_the_legend_has_as_many_lines_as_it_needs(qtbot: QtBot) -> None:
+    legend = Legend()
+    qtbot.addWidget(legend)
+    assert legend.heightForWidth(300) > legend.heightForWidth(2000)
