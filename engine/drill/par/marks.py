@@ -46,9 +46,7 @@ class Marks:
 
     def __init__(self) -> None:
         self._seen: dict[str, Seen] = {}
-        self._timers: dict[int, bytes] = {}
-        """Marks by the addresses of timers, all of which are in *_held*: no address can come to be that of another."""
-        self._held: list[Timer] = []
+        self._timers: dict[Timer, bytes] = {}
 
     def __reduce__(self) -> tuple[type[Marks], tuple[()]]:
         """A stored run is without them."""
@@ -91,15 +89,13 @@ class Marks:
 
     def in_order(self, timers: Iterable[Timer]) -> bytes:
         """The marks of *timers* as they become due, whatever their order numbers are."""
-        if len(self._held) > TIMERS_MAX:
+        if len(self._timers) > TIMERS_MAX:
             self._timers.clear()
-            self._held.clear()
-        return b"".join(self._timers.get(id(timer)) or self._timer(timer) for timer in sorted(timers))
+        return b"".join(self._timers.get(timer) or self._timer(timer) for timer in sorted(timers))
 
     def _timer(self, timer: Timer) -> bytes:
         tick, _, name, args = timer
-        mark = self._timers[id(timer)] = _digest(repr((tick, name, args)))
-        self._held.append(timer)
+        mark = self._timers[timer] = _digest(repr((tick, name, args)))
         return mark
 
 
