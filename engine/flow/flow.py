@@ -57,6 +57,8 @@ class Flow:
         """With a memory: what stands for all that was done to the flow, and the ticks that it ran after that."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
         """The setups of streams as they were when the streams of each source were last gathered, and those."""
+        self._shared = False
+        """Others may have the arrays that a run changes, too: they are copied before they are changed."""
         self._lay_out()
 
     @classmethod
@@ -70,17 +72,28 @@ class Flow:
 
     def fork(self) -> Flow:
         """An independent copy that continues identically."""
+        self._shared = True
         other = Flow.__new__(Flow)
         other.__dict__.update(self.__dict__)
-        other.sources = self.sources.copy()
-        other.streams = self.streams.copy()
-        other.hosts = self.hosts.copy()
-        other.links = self.links.copy()
-        other.history = self.history.copy()
         other.scratch = None
-        other._owned = None, {}
-        other.clock = self.clock.copy()
         return other
+
+    def moving(self) -> Arrays:
+        """The arrays that a run changes, for others to have, too."""
+        self._shared = True
+        return tuple([getattr(self, name) for name in _MOVING])
+
+    def take(self, arrays: Arrays) -> None:
+        """Be where *arrays*, which others may have, too, say."""
+        self.__dict__.update(zip(_MOVING, arrays, strict=True))
+        self._shared = True
+
+    def part(self) -> None:
+        """From now on nobody else has the arrays that a run changes."""
+        if self._shared:
+            for name in _MOVING:
+                setattr(self, name, getattr(self, name).copy())
+            self._shared = False
 
     def remember(self) -> None:
         """From now on this flow and its forks share what they run."""
@@ -88,6 +101,7 @@ class Flow:
 
     def _do(self, *deed: object) -> None:
         """*deed* sets this flow apart from those to which it is not done."""
+        self.part()
         if self.memory is not None:
             self.root, self.ran = self.memory.after(self.root, self.ran, deed), 0
 
@@ -486,13 +500,11 @@ def _remembered(flow: Flow, memory: Memory, ticks: int) -> tuple[int, Held, Held
     known = memory.find(flow.root, begin, ticks)
     if known is not None:
         flow.ran, found = known
-        for name, array in zip(_MOVING, found.arrays, strict=True):
-            setattr(flow, name, array.copy())
+        flow.take(found.arrays)
         return flow.ran - begin, found.sources, found.streams
     ran, sources, streams = _ran(flow, ticks, None)
     flow.ran += ran
-    moved: Arrays = tuple([getattr(flow, name).copy() for name in _MOVING])
-    memory.keep(flow.root, begin, flow.ran, moved, sources, streams)
+    memory.keep(flow.root, begin, flow.ran, flow.moving(), sources, streams)
     return ran, sources, streams
 
 
@@ -501,6 +513,7 @@ _MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
 
 
 def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
+    flow.part()
     every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
     if samples is not None:
         every = samples.every

@@ -33,6 +33,7 @@ def several(groups: list[tuple[Pair, int]]) -> Flow:
 def each_by_itself(flow: Flow) -> Flow:
     """A fork in which no source is like another."""
     fork = flow.fork()
+    fork.part()
     fork.sources[:, k.SOURCE_ARMED] += NO_CROSSING * (1 + np.arange(len(fork.sources)))
     return fork
 
