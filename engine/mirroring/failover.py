@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from engine.flow.recovery import undo_s
@@ -190,7 +189,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         return
     record = quorum.record_of(world, mirror)
     assert record is not None
-    world.witnesses[record.server, record.guid] = replace(
+    world.witnesses[record.server, record.guid] = replaced(
         record,
         principal=mirror.server,
         mirror=failover.from_server,
@@ -313,7 +312,7 @@ def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
     trace.note(world, new, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
     record = quorum.record_of(world, world.copies[new])
     if record is not None and failover.kind != "manual":
-        world.witnesses[record.server, record.guid] = replace(
+        world.witnesses[record.server, record.guid] = replaced(
             record, principal=new[0], mirror=old[0], role_sequence=sequence, exposed=True
         )
 

@@ -8,10 +8,10 @@ at once (MultiSubnetFailover=True) or one after the other.
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import Final
 
 from engine.model import Client, NameRecord, Tick, World, ticks
+from engine.replace import replaced
 
 TCP_TIMEOUT_S: Final = 21.0
 """A call to an address at which nobody is gives up after three tries: 3 + 6 + 12 s. Known of Windows; Microsoft words
@@ -31,7 +31,7 @@ def resolve(world: World, client: Client, name: str) -> Client:
     record = world.records.get(name)
     if record is None or (client.kept_addresses[0] and world.tick < client.kept_addresses[1]):
         return client
-    return replace(client, kept_addresses=(record.addresses, world.tick + ticks(record.ttl_s)))
+    return replaced(client, kept_addresses=(record.addresses, world.tick + ticks(record.ttl_s)))
 
 
 def detour_s(world: World, client: Client, name: str) -> float:
@@ -59,4 +59,4 @@ def leads(world: World, client: Client, name: str) -> bool:
 
 def flush(world: World, client: str) -> None:
     """ipconfig /flushdns on the computer of an application."""
-    world.clients[client] = replace(world.clients[client], kept_addresses=NONE_KEPT)
+    world.clients[client] = replaced(world.clients[client], kept_addresses=NONE_KEPT)

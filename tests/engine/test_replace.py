@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import FrozenInstanceError, replace
 
 import pytest
 
@@ -15,5 +15,7 @@ def test_a_part_is_replaced_like_any_dataclass() -> None:
     new = replaced(old, since_tick=7, down_ticks=2)
     assert new == replace(old, since_tick=7, down_ticks=2)
     assert (old.since_tick, old.down_ticks) == (5, 0)
+    with pytest.raises(FrozenInstanceError):
+        new.serving = False  # type: ignore[misc]
     with pytest.raises(TypeError, match="Availability has no field"):
         replaced(old, sold=True)
