@@ -8,6 +8,7 @@ from functools import cache
 from engine import arithmetic, flow
 from engine.constants import ENTERPRISE
 from engine.flow import NOWHERE, Crossing, Place, SourceSetup, StreamSetup, recovery
+from engine.flow.kernel import SOURCE_COUNTERS
 from engine.flow.setup import Site, Workload
 from engine.flow.sites import SITES, WORKLOADS
 from engine.model import DatabaseCopy, Key, RecoveryModel, Service, World
@@ -204,9 +205,9 @@ def places(world: World) -> dict[Key, Place]:
 def counter(world: World, copy: DatabaseCopy, name: str) -> float:
     """One of the flow's COUNTERS for the log and stream of *copy*; 0 where there is none."""
     source, stream = place(world, copy) or NOWHERE
-    reading = world.flow.reading(source) if source >= 0 else None
-    carried = world.flow.stream_reading(stream) if stream >= 0 else None
-    return float(getattr(reading, name, getattr(carried, name, 0.0)))
+    if name in SOURCE_COUNTERS:
+        return float(getattr(world.flow.reading(source), name)) if source >= 0 else 0.0
+    return float(getattr(world.flow.stream_reading(stream), name)) if stream >= 0 else 0.0
 
 
 def workload_of(copy: DatabaseCopy) -> Workload:

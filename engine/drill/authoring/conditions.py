@@ -158,12 +158,16 @@ class _Reader:
     # --- joining
 
     def _any(self, tree: Tree[Token]) -> Test:
-        parts = [self.test(child) for child in _trees(tree)]
-        return lambda facts: any(part(facts) for part in parts)
+        one, *others = [self.test(child) for child in _trees(tree)]
+        for part in others:
+            one = _either(one, part)
+        return one
 
     def _all(self, tree: Tree[Token]) -> Test:
-        parts = [self.test(child) for child in _trees(tree)]
-        return lambda facts: all(part(facts) for part in parts)
+        one, *others = [self.test(child) for child in _trees(tree)]
+        for part in others:
+            one = _both(one, part)
+        return one
 
     def _no(self, tree: Tree[Token]) -> Test:
         part = self.test(_trees(tree)[0])
@@ -220,13 +224,13 @@ class _Reader:
             raise ConditionProblem(_column(text), say("the text is empty"), say("a piece of T-SQL in quotes"))
         server = self._name(where, "server") if where is not None else None
         ran = str(how).lower() == "ran"
-        return lambda facts: bool(f.sent(facts, wanted, server, without_error=ran))
+        return lambda facts: f.was_sent(facts, wanted, server, without_error=ran)
 
     def _error(self, tree: Tree[Token]) -> Test:
         number, where = tree.children
         server = self._name(where, "server") if where is not None else None
         wanted = int(str(number))
-        return lambda facts: bool(f.refused_with(facts, wanted, server))
+        return lambda facts: f.was_refused_with(facts, wanted, server)
 
     # --- numbers
 
@@ -276,6 +280,14 @@ class _Reader:
 
 def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
     return [child for child in tree.children if not isinstance(child, str)]  # a Token is one
+
+
+def _either(one: Test, other: Test) -> Test:
+    return lambda facts: one(facts) or other(facts)
+
+
+def _both(one: Test, other: Test) -> Test:
+    return lambda facts: one(facts) and other(facts)
 
 
 def _maybe_not(negated: object, test: Test) -> Test:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final, Literal
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 from engine import arithmetic
 from engine.availability.policy import READY
@@ -60,6 +60,24 @@ class Facts:
     """Long operations (bulk loads, index rebuilds) that have come to their end, oldest first."""
     calls: Calls = ()
     """What the roles of a team have said to one another."""
+    found: dict[tuple[str, str], Any] = field(default_factory=dict, repr=False, compare=False)
+    """What has been worked out of the world, which stays as it is as long as these facts are asked."""
+
+    def serving(self, database: str) -> list[DatabaseCopy]:
+        """`availability.serving_copies`"""
+        known: list[DatabaseCopy] | None = self.found.get(("serving", database))
+        if known is None:
+            known = self.found["serving", database] = availability.serving_copies(self.world, database)
+        return known
+
+    def principal(self, database: str) -> DatabaseCopy | None:
+        """`principal`"""
+        if ("principal", database) not in self.found:
+            found = principal(self.world, database, self.serving(database))
+            self.found["principal", database] = found
+            return found
+        known: DatabaseCopy | None = self.found["principal", database]
+        return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +104,14 @@ class Names:
         }[kind]
 
 
-def principal(world: World, database: str) -> DatabaseCopy | None:
+def principal(
+    world: World, database: str, serving_copies: Iterable[DatabaseCopy] | None = None
+) -> DatabaseCopy | None:
     """The copy that serves *database*; else its principal, one that is not mirrored, or a mirror; None: no copy."""
     copies = world.copies_of(database)
-    serving = {copy.server for copy in availability.serving_copies(world, database)}
+    if serving_copies is None:
+        serving_copies = availability.serving_copies(world, database)
+    serving = {copy.server for copy in serving_copies}
 
     def rank(copy: DatabaseCopy) -> tuple[bool, bool, bool, int]:
         return (
@@ -163,12 +185,15 @@ def database_is(facts: Facts, database: str, word: str) -> bool:
     """`Sales is SYNCHRONIZED`: the mirroring state as its principal knows it; or `Sales is ARMED`."""
     if word == ARMED:
         return preconditions.armed(facts.world, database)
-    return state_word(facts.world, database) == word
+    return _state_word(facts.principal(database)) == word
 
 
 def state_word(world: World, database: str) -> str:
     """The state of *database* in its session or group, as the copy that leads it knows; NONE in none."""
-    copy = principal(world, database)
+    return _state_word(principal(world, database))
+
+
+def _state_word(copy: DatabaseCopy | None) -> str:
     if copy is None or copy.group is None:
         return NO_SESSION
     return groups.policy(copy).database_state(copy)
@@ -186,17 +211,17 @@ def copy_is(facts: Facts, database: str, server: str, word: str) -> bool:
 
 def serves(facts: Facts, database: str, server: str | None) -> bool:
     """`Sales serves [on SERVER_B]`: clients can reach it and work in it."""
-    serving = availability.serving_copies(facts.world, database)
-    return any(server in (None, copy.server) for copy in serving)
+    serving = facts.serving(database)
+    return bool(serving) if server is None else any(copy.server == server for copy in serving)
 
 
 def witness_is(facts: Facts, database: str, word: str) -> bool:
-    copy = principal(facts.world, database)
+    copy = facts.principal(database)
     return word == ((settings.witness_word(copy) if copy is not None else "") or NO_SESSION)
 
 
 def safety_is(facts: Facts, database: str, word: str) -> bool:
-    copy = principal(facts.world, database)
+    copy = facts.principal(database)
     return word == ((settings.safety_word(copy) if copy is not None else "") or NO_SESSION)
 
 
@@ -214,21 +239,22 @@ def client_is(facts: Facts, client: str, server: str | None) -> bool:
 # --- what was sent ------------------------------------------------------------------------------------------
 
 
-def sent(facts: Facts, text: str, server: str | None, without_error: bool) -> list[Event]:
-    """Batches that hold *text*, on *server* if one is named; comments and literals do not count."""
-    wanted = batches.plain(text, keep_literals=True)
-    return [
-        batch
-        for batch in facts.batches
-        if server in (None, batch.server)
-        and wanted in batches.plain(batch.get("batch", ""), "'" in text)
-        and not (without_error and batches.errors(batch))
-    ]
+def was_sent(facts: Facts, text: str, server: str | None, without_error: bool) -> bool:
+    """A batch holds *text*, on *server* if one is named; comments and literals do not count."""
+    wanted, keep_literals = batches.plain(text, keep_literals=True), "'" in text
+    for batch in facts.batches:
+        if (
+            server in (None, batch.server)
+            and wanted in batches.plain(batch.get("batch", ""), keep_literals)
+            and not (without_error and batches.errors(batch))
+        ):
+            return True
+    return False
 
 
-def refused_with(facts: Facts, number: int, server: str | None) -> list[Event]:
-    """Batches that met error *number*."""
-    return [b for b in facts.batches if server in (None, b.server) and number in batches.errors(b)]
+def was_refused_with(facts: Facts, number: int, server: str | None) -> bool:
+    """A batch met error *number*."""
+    return any(server in (None, batch.server) and number in batches.errors(batch) for batch in facts.batches)
 
 
 # --- numbers ------------------------------------------------------------------------------------------------
@@ -245,7 +271,7 @@ class Quantity:
 
 def _counter(name: str) -> Callable[[Facts, str], float]:
     def read(facts: Facts, database: str) -> float:
-        copy = principal(facts.world, database)
+        copy = facts.principal(database)
         copies = [copy] if copy is not None else facts.world.copies_of(database)
         found = next((c for c in copies if facts.world.source_of(c) is not None), None)
         return streams.counter(facts.world, found, name) if found is not None else 0.0
@@ -271,7 +297,7 @@ def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
 
 
 def _timeout_s(facts: Facts, database: str) -> float:
-    copy = principal(facts.world, database)
+    copy = facts.principal(database)
     return float(settings.timeout_s(copy)) if copy is not None else 0.0
 
 

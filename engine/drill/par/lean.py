@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 from typing import Final, Self
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
+from engine.drill.authoring.facts import Facts
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.judging.score import Score
 from engine.drill.par.marks import Marks
@@ -30,6 +32,20 @@ GROWING: Final = ("journal", "events", "_batches", "_operations")
 """Lists that a fork goes on with on its own; the other records of the past stay empty here."""
 
 
+@dataclass(frozen=True, slots=True)
+class Watch:
+    """What a look has found to wait for."""
+
+    texts: tuple[str, ...]
+    """Conditions."""
+    held: tuple[bool, ...]
+    """Whether they held then."""
+    flows: bool
+    """One of them may come to hold, or cease to, while nothing happens."""
+    tick: Tick
+    """The whole second at which there is something to find although they stay so."""
+
+
 class Lean(Drill):
     """A drill without samples, hashes, charts and comparisons; its score is that of the whole drill."""
 
@@ -38,11 +54,18 @@ class Lean(Drill):
     def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str = Mode.PRACTICE) -> None:
         self._looking = False
         self._held: dict[str, bool] = {}
+        self._held_now: dict[str, bool] = {}
+        """Of conditions that flow, in the look that is under way."""
         self._flowing: dict[str, bool] = {}
+        self._known: Facts | None = None
+        """What conditions are asked of, as long as nothing of which they speak changes."""
         self._asked_of: list[object] = []
-        """What conditions speak of, as it was at the last look."""
+        """What conditions speak of, as it was when that was last compared."""
+        self._deeds_seen: tuple[object, ...] = ()
+        """What was done and what is to come, at the last look."""
         self._settlings = -1
         """World.settlings when that was last compared."""
+        self._watch = Watch((), (), False, 0)
         self._next_look: Tick = 0
         self.marks = Marks()
         self._final: Score | None = None
@@ -56,7 +79,7 @@ class Lean(Drill):
         twin = self.apart()
         for name in GROWING:
             setattr(twin, name, getattr(self, name).copy())
-        twin._held = self._held.copy()
+        twin._held, twin._known = self._held.copy(), None
         return twin
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
@@ -88,28 +111,41 @@ class Lean(Drill):
         return self._settlings == self.world.settlings
 
     def _has_changed(self) -> bool:
-        """Whether anything of which conditions speak, or what the trainee has done, is other than at the last look."""
+        """Whether anything of which conditions speak is other than when that was last asked."""
         if self._is_still():
             return False
         self._settlings = self.world.settlings
-        return self._asked() != self._asked_of
+        asked = self._asked()
+        if asked == self._asked_of:
+            return False
+        self._asked_of, self._held, self._known = asked, {}, None
+        return True
 
     def _asked(self) -> list[object]:
         world = self.world
         parts: list[object] = [getattr(world, name).copy() for name in ASKED]
-        return [
-            *parts,
-            [client.connected_to for client in world.clients.values()],
-            (len(self._batches), len(self._operations), len(self.journal), len(self.story_ticks)),
-        ]
+        connected = [client.connected_to for client in world.clients.values()]
+        return [*parts, connected, len(self._batches), len(self._operations), self._deeds()]
+
+    def _deeds(self) -> tuple[object, ...]:
+        return len(self.journal), len(self.story_ticks), len(self._waiting), self.calls
 
     def holds(self, text: str) -> bool:
-        """As of a Drill; in the look of each second, only what may have changed since the last look is asked again."""
-        if not self._looking or self._flows(text):
+        """As of a Drill; in a look, only what may have changed since the look before is asked again."""
+        if not self._looking:
             return super().holds(text)
-        if text not in self._held:
-            self._held[text] = super().holds(text)
-        return self._held[text]
+        known = self._held_now if self._flows(text) else self._held
+        held = known.get(text)
+        if held is None:
+            held = known[text] = self._condition(text).test(self._facts())
+        return held
+
+    def _facts(self) -> Facts:
+        if not self._looking:
+            return super()._facts()
+        if self._known is None:
+            self._known = super()._facts()
+        return self._known
 
     def _flows(self, text: str) -> bool:
         if text not in self._flowing:
@@ -117,17 +153,25 @@ class Lean(Drill):
         return self._flowing[text]
 
     def _look(self) -> None:
-        asked = self._asked()
-        if asked != self._asked_of:
-            self._held, self._asked_of = {}, asked
-        self._settlings = self.world.settlings
-        self._looking = True
-        super()._look()
+        """As of a Drill, unless the conditions that it would ask are as they were, and it is not the time either."""
+        self._looking, self._held_now = True, {}
+        deeds, watch = self._deeds(), self._watch
+        if (
+            self.world.tick >= watch.tick
+            or deeds != self._deeds_seen
+            or watch.held != tuple(map(self.holds, watch.texts))
+        ):
+            super()._look()
+            texts, tick = self._ahead()
+            held, flows = tuple(map(self.holds, texts)), any(map(self._flows, texts))
+            watch = self._watch = Watch(texts, held, flows, tick)
+            self._deeds_seen = deeds
+        self._next_look = self.world.tick + TICKS_PER_S if watch.flows else watch.tick
         self._looking = False
-        self._next_look = self._look_again()
 
-    def _look_again(self) -> Tick:
-        """The next whole second at which a look could find something new although nothing happens until then."""
+    def _ahead(self) -> tuple[tuple[str, ...], Tick]:
+        """The conditions in which a look could find something new, and the next whole second at which it could do so
+        although they stay as they are."""
         now, texts = self.world.tick, [each.when for each in self._unfired.values()]
         moments = [] if self.end_tick is None else [self.end_tick]
         for goal in self.scenario.goals:
@@ -160,11 +204,8 @@ class Lean(Drill):
                     inquiry.when
                 ):  # its premise failed just now, and from the next second on it waits anew
                     moments.append(now + TICKS_PER_S)
-        if any(text is not None and self._flows(text) for text in texts):
-            return now + TICKS_PER_S
-        return min(
-            (-(-moment // TICKS_PER_S) * TICKS_PER_S for moment in moments if moment > now), default=NEVER
-        )
+        seconds = (-(-moment // TICKS_PER_S) * TICKS_PER_S for moment in moments if moment > now)
+        return tuple(text for text in texts if text is not None), min(seconds, default=NEVER)
 
     def _record(self) -> None:
         """No charts and no report."""

@@ -10,8 +10,9 @@ from typing import Final, Literal, Self
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import conditions, facts
+from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import Condition
+from engine.drill.authoring.facts import Facts
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
@@ -232,10 +233,16 @@ class DrillState:
 
     def holds(self, text: str) -> bool:
         """Whether a condition holds now. Raises ConditionProblem for one that cannot be understood."""
+        return self._condition(text).test(self._facts())
+
+    def _condition(self, text: str) -> Condition:
         known = self._conditions.get(text)
         if known is None:
             known = self._conditions[text] = conditions.parse(text, names_of(self.scenario))
-        return known.holds(facts.Facts(self.world, self._batches, self._operations, self.calls))
+        return known
+
+    def _facts(self) -> Facts:
+        return Facts(self.world, self._batches, self._operations, self.calls)
 
     def open_questions(self) -> list[Asked]:
         """What waits for an answer, oldest first; `answer NAME NUMBER` gives it."""

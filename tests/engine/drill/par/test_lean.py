@@ -87,3 +87,26 @@ def test_a_number_that_flows_is_looked_at_every_second() -> None:
     assert flows("time_s() > 30")
     assert flows("Sales is ARMED")
     assert not flows("manual_failovers(Sales) > 0 and Sales serves on SERVER_A")
+
+
+def test_an_act_that_changes_no_condition_is_looked_at() -> None:
+    """The drill waits for one answer alone."""
+    question = 'name = "q"\ntext = "t"\nat = "30s"\nchoices = ["a", "b"]\nright = [1]\nwhy = "w"'
+    asking = texts.small(
+        ("[[solution]]", f"[[question]]\n{question}\n\n[[solution]]"),
+        ('kind = "downtime"', 'kind = "diagnosis"'),
+        ('target = "10s"\nlimit = "60s"\n', ""),
+    )
+    ends = []
+    for kind in (Drill, Lean):
+        drill = kind(asking)
+        drill.advance_to(ticks(40.0))
+        drill.do("power-on SERVER_A")
+        drill.advance_to(ticks(250.0))
+        assert all(state.met for state in drill.goals.values())
+        assert not drill.finished
+        drill.advance_to(ticks(250.5))
+        drill.do("answer q 1")
+        drill.advance_to(ticks(260.0))
+        ends.append(drill.tick)
+    assert ends == [ticks(251.0)] * 2
