@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -29,6 +30,10 @@ REDO_READ_S_PER_TOUCH = 1e-4
 memory, a random read takes 5 ms. Assumed; at factor 1 reading is part of the calibrated cost of redo."""
 
 TINY_KB = 1e-6
+
+ROWS_MAX = 4_096
+"""Rows of parameters that are remembered, of sources and of streams each: databases are often alike, and states come
+back. Some 2 MB. Assumed."""
 
 STEPS_PER_TICK_MAX = 16
 """Quicker loops than 0.6 ms are not told apart."""
@@ -80,7 +85,8 @@ def steps_per_tick(setup: SourceSetup) -> int:
     return steps
 
 
-def source_parameters(source: SourceSetup, streams: Sequence[StreamSetup], dt: float) -> Array:
+@lru_cache(ROWS_MAX)
+def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt: float) -> Array:
     """The parameter row of *source* for steps of *dt* seconds. ValueError: a figure that makes no sense."""
     site, load = source.site, source.workload
     if load.log_kb_per_transaction <= 0.0 or load.hot_pages <= 0.0:
@@ -96,9 +102,11 @@ def source_parameters(source: SourceSetup, streams: Sequence[StreamSetup], dt: f
     if source.operation is not None and source.serving:
         p[k.OPERATION_KB] = source.operation.rate_kb_per_s * dt
         p[k.OPERATION_BATCH] = source.operation.batch_kb
+    p.flags.writeable = False
     return p
 
 
+@lru_cache(ROWS_MAX)
 def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Array:
     """The parameter row of a stream of *source* for steps of *dt* seconds. ValueError: no such link."""
     if not 0.0 <= stream.loss < 1.0 or stream.bandwidth_mbps <= 0.0 or stream.rtt_ms < 0.0:
@@ -112,6 +120,7 @@ def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Ar
     _link(p, source, stream, dt)
     _target(p, source, stream, dt)
     _cpu(p, source, stream)
+    p.flags.writeable = False
     return p
 
 

@@ -16,7 +16,7 @@ from engine.flow import derive, kernel, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
 from engine.flow.memory import Arrays, Held, Memory
-from engine.flow.places import lay_out
+from engine.flow.places import lay_out, source_place, stream_place
 from engine.flow.readings import (
     SOURCE_POSITIONS,
     STREAM_POSITIONS,
@@ -154,8 +154,8 @@ class Flow:
         self._source(source)
         for stream in self.streams_of(source):
             self.remove_stream(stream)
-        self.source_setups = rows.with_setup(self.source_setups, source, None)
-        self.source_params = rows.with_row(self.source_params, source, np.zeros(k.SOURCE_PARAMETERS))
+        self.source_setups = rows.with_setups(self.source_setups, {source: None})
+        self.source_params = rows.with_rows(self.source_params, {source: np.zeros(k.SOURCE_PARAMETERS)})
         self.sources[source] = 0.0
         self._lay_out()
 
@@ -163,8 +163,8 @@ class Flow:
         """Takes a stream out of the model; its number may be given anew."""
         self._do("remove stream", stream)
         source, _ = self._stream(stream)
-        self.stream_setups = rows.with_setup(self.stream_setups, stream, None)
-        self.stream_params = rows.with_row(self.stream_params, stream, np.zeros(k.STREAM_PARAMETERS))
+        self.stream_setups = rows.with_setups(self.stream_setups, {stream: None})
+        self.stream_params = rows.with_rows(self.stream_params, {stream: np.zeros(k.STREAM_PARAMETERS)})
         self.streams[stream] = 0.0
         self._apply({source: self._source(source)}, {})
 
@@ -347,31 +347,40 @@ class Flow:
         self, sources: Mapping[int, SourceSetup], streams: Mapping[int, tuple[int, StreamSetup]]
     ) -> None:
         """Take over setups and derive what depends on them: sources and their streams depend on one another."""
-        before = {number: self.source_setups[number] for number in sources}
+        sources_before, streams_before = self.source_setups, self.stream_setups
         for setup in sources.values():
             self._refine(derive.steps_per_tick(setup))
-        for number, setup in sources.items():
-            self.source_setups = rows.with_setup(self.source_setups, number, setup)
-        for number, owned in streams.items():
-            self.stream_setups = rows.with_setup(self.stream_setups, number, owned)
-        self._lay_out()
+        self.source_setups = rows.with_setups(sources_before, sources)
+        self.stream_setups = rows.with_setups(streams_before, streams)
+        if all(
+            source_place(sources_before[n]) == source_place(setup) for n, setup in sources.items()
+        ) and all(stream_place(streams_before[n]) == stream_place(owned) for n, owned in streams.items()):
+            self._forget_wishes()
+        else:
+            self._lay_out()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
         self._derive(affected)
-        for stream in [stream for source in affected for stream in self.streams_of(source)]:
-            self._need_history(self.stream_params[stream])
-            self.streams[stream, k.STALL_S] = 0.0
+        carried = [stream for source in affected for stream in self.streams_of(source)]
+        self._need_history(carried)
+        self.streams[carried, k.STALL_S] = 0.0
         for number, setup in sources.items():
-            self._follow(number, before[number], setup)
+            self._follow(number, sources_before[number], setup)
 
     def _derive(self, sources: Sequence[int]) -> None:
         """Parameters of these sources and their streams."""
-        source_rows, stream_rows = {}, {}
+        source_rows: dict[int, Array] = {}
+        stream_rows: dict[int, Array] = {}
+        last: tuple[object, ...] = ()
+        derived: list[Array] = []
         for source in sources:
             setup, streams = self._source(source), self.streams_of(source)
-            attached = [self.stream_setup(stream) for stream in streams]
-            source_rows[source] = derive.source_parameters(setup, attached, self.step_s)
-            for stream, other in zip(streams, attached, strict=True):
-                stream_rows[stream] = derive.stream_parameters(setup, other, self.step_s)
+            attached = tuple([self.stream_setup(stream) for stream in streams])
+            if (setup, attached) != last:  # to compare neighbours is cheaper than to look them up
+                last = setup, attached
+                derived = [derive.source_parameters(setup, attached, self.step_s)]
+                derived += [derive.stream_parameters(setup, other, self.step_s) for other in attached]
+            source_rows[source] = derived[0]
+            stream_rows.update(zip(streams, derived[1:], strict=True))
         self.source_params = rows.with_rows(self.source_params, source_rows)
         self.stream_params = rows.with_rows(self.stream_params, stream_rows)
 
@@ -392,6 +401,10 @@ class Flow:
         self.hosts, self.links = layout.hosts, layout.links
         self.scratch: tuple[Array, Array, Array, Array] | None = None
 
+    def _forget_wishes(self) -> None:
+        """What streams have asked of the links, as after a new layout."""
+        self.links[:, k.LINK_KB + 1 :] = 0.0
+
     def _refine(self, steps_per_tick: int) -> None:
         """Shortens the step for a workload whose transactions are quicker than it; never lengthens it."""
         factor = steps_per_tick // self.steps_per_tick
@@ -411,12 +424,15 @@ class Flow:
             )
         self.history = rings
 
-    def _need_history(self, params: Array) -> None:
-        """Lengthens the rings when a delay of this stream is longer than they are."""
+    def _need_history(self, streams: Sequence[int]) -> None:
+        """Lengthens the rings when a delay of one of these streams is longer than they are."""
+        if not streams:
+            return
+        params = self.stream_params[streams].T
         message = params[k.WINDOW_KB] * params[k.PER_MESSAGE_KB_STEPS]
         turn = 2.0 * len(self.stream_setups) * float(self.hosts[:, k.WAKE_UP_S].max()) / self.step_s
         out = params[k.ONE_WAY_STEPS] + message + 4.0 * params[k.JITTER_STEPS]
-        need = max(params[k.ACK_STEPS], out) + turn + 4.0
+        need = max(float(params[k.ACK_STEPS].max()), float(out.max())) + turn + 4.0
         length = self.history.shape[2]
         if need <= length:
             return

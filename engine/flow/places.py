@@ -52,6 +52,26 @@ def lay_out(sources: Sources, streams: Streams, hosts_before: Array) -> Layout:
     return Layout(host_of, place, _instances(sources, streams, hosts_before), links)
 
 
+def source_place(setup: SourceSetup | None) -> object:
+    """What the layout depends on in the setup of a source."""
+    return setup and (setup.host, setup.site)
+
+
+def stream_place(owned: tuple[int, StreamSetup] | None) -> object:
+    """What the layout depends on in the setup of a stream."""
+    if owned is None:
+        return None
+    source, setup = owned
+    return (
+        source,
+        setup.target_host,
+        setup.site,
+        setup.bandwidth_mbps,
+        setup.enterprise,
+        setup.redo_threads,
+    )
+
+
 def mirroring_threads(sources: Sources, streams: Streams) -> dict[int, int]:
     """Threads that mirroring takes on each instance: 1, and per database 2 or, as mirror, 3 + redo threads.
 

@@ -18,12 +18,11 @@ def free_number(setups: tuple[object, ...]) -> int:
     return setups.index(None) if None in setups else len(setups)
 
 
-def with_setup(setups: tuple[Setup, ...], number: int, setup: Setup) -> tuple[Setup, ...]:
-    return (*setups[:number], setup, *setups[number + 1 :])
-
-
-def with_row(array: Array, row: int, values: Array) -> Array:
-    return with_rows(array, {row: values})
+def with_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tuple[Setup, ...]:
+    changed = list(setups)
+    for number, setup in changes.items():
+        changed[number] = setup
+    return tuple(changed)
 
 
 def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
@@ -60,16 +59,14 @@ def no_rate(s: Array, totals: int, since_look_s: float) -> None:
 def resize_population(s: Array, setup: SourceSetup) -> None:
     """Connections follow the setup; without service all of them are outside transactions."""
     total = setup.workload.connections * setup.scale
-    inside = (k.QUEUED, k.IN_OTHER, k.ON_CPU, k.BLOCKED, k.WAITING)
+    inside = s[k.QUEUED : k.WAITING + 1]
     if not setup.serving:
-        for column in inside:
-            s[column] = 0.0
+        inside[:] = 0.0
         s[k.THINKING] = total
         s[k.COMMIT_RATE] = 0.0
         return
-    busy = arithmetic.total(float(s[column]) for column in inside)
+    busy = arithmetic.total(inside.tolist())
     if busy > total:
-        for column in inside:
-            s[column] *= total / busy
+        inside *= total / busy
         busy = total
     s[k.THINKING] = total - busy
