@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from importlib import resources
 from typing import Final
 
@@ -98,6 +99,9 @@ PLACEHOLDER: Final = re.compile(
 LEADING: Final[dict[tuple[int, int], tuple[str, ...]]] = {(1480, 2012): ("mirroring",)}
 """(number, since): arguments that a later wording has in front of those of the first."""
 
+TEXTS_MAX: Final = 4_096
+"""Texts of messages with their arguments that are remembered: an ERRORLOG says the same again and again. Assumed."""
+
 RENAMED: Final = 2016
 """Version whose messages write Always On in place of AlwaysOn. Seen in public ERRORLOGs."""
 
@@ -116,6 +120,7 @@ def places(text: str) -> int:
     return sum(match.group() != "%%" for match in PLACEHOLDER.finditer(text))
 
 
+@lru_cache(TEXTS_MAX, typed=True)
 def text_of(number: int, *args: object, version: int = 2005) -> tuple[int, str]:
     """Severity and text of message *number*, filled in the order of its placeholders; KeyError for an unknown number.
 

@@ -35,7 +35,9 @@ def mark(text: str) -> str:
 
 def say(template: str, /, **args: Argument) -> Sentence:
     """The sentence of *template* with *args*. The collector of texts for translation finds the template here."""
-    return _made(template, tuple(args.items()))
+    sentence = Sentence(template.format_map(args))
+    sentence.template, sentence.args = template, tuple(args.items())
+    return sentence
 
 
 def joined(separator: str, parts: Iterable[str]) -> Sentence:
@@ -65,6 +67,6 @@ def from_json(value: object) -> Any:
 
 
 def _made(template: str, args: tuple[tuple[str, Argument], ...]) -> Sentence:
-    sentence = Sentence(template.format(**dict(args)))
-    sentence.template, sentence.args = template, args
+    sentence = say(template, **dict(args))
+    sentence.args = args
     return sentence
