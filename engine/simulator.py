@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import heapq
 from collections.abc import Callable, Container, Sequence
-from dataclasses import replace
 from typing import Final
 
 from engine import tsql
@@ -32,6 +31,7 @@ from engine.protocol import (
     startup,
     streams,
 )
+from engine.replace import replaced
 from engine.tsql.language.read_only import only_reads
 from engine.verbs import VERBS, ledger
 from engine.words import mark, say
@@ -104,7 +104,7 @@ def resolve(world: World, item: Input) -> Input:
         raise InputProblem(
             say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
         )
-    return replace(item, args=tuple(args))
+    return replaced(item, args=tuple(args))
 
 
 NAMES: Final[dict[str, Callable[[World], list[str]]]] = {

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Final
 
@@ -107,7 +106,7 @@ class Runner(Machine):
         try:
             while self.scopes:
                 if self.meter.exhausted:
-                    self.run = replace(self.run, waiting="busy")
+                    self.run = replaced(self.run, waiting="busy")
                     return False
                 scope = self.scopes[-1]
                 if scope.read is not None:
@@ -146,7 +145,7 @@ class Runner(Machine):
         self.meter.add(INSTRUCTION_WORK)
         self._attempt(instruction.action)
         if not self.run.waiting and self.run.since_tick is not None:
-            self.run = replace(self.run, since_tick=None)
+            self.run = replaced(self.run, since_tick=None)
 
     def _compile(self, scope: Scope) -> None:
         """Go on with compiling the text of a frame."""
@@ -168,7 +167,7 @@ class Runner(Machine):
         self.meter.add(COMPILE_ERROR_WORK)
         self.scopes.pop()
         self._restore(scope.outside)
-        worst = replace(errors[-1], procedure=scope.procedure)
+        worst = replaced(errors[-1], procedure=scope.procedure)
         if self.scopes and self._catch(worst, len(self.scopes) - 1):
             return
         for error in errors:
@@ -192,13 +191,13 @@ class Runner(Machine):
     def poll(self, why: str) -> None:
         """Look again soon, and less often the longer it takes."""
         since = self.world.tick if self.run.since_tick is None else self.run.since_tick
-        self.run = replace(self.run, since_tick=since)
+        self.run = replaced(self.run, since_tick=since)
         self.wait(why, waitfor.next_look(self.world.tick, since))
 
     def resume(self) -> None:
         """The wait is over; a pending statement says how it ended. Then call advance."""
         why, pending = self.run.waiting, self.run.pending
-        self.run = replace(self.run, waiting="", pending=None)
+        self.run = replaced(self.run, waiting="", pending=None)
         if why == "commit":
             transactions.await_log(self)
         elif pending is not None:
@@ -350,7 +349,7 @@ class Runner(Machine):
                 self._restore(self.scopes[depth + 1].outside)
             del self.scopes[depth + 1 :]
             scope.position = handler
-            scope.caught.append(replace(error, procedure=raised_in))
+            scope.caught.append(replaced(error, procedure=raised_in))
             lost = error.number in CONVERSIONS or dict(self.session.options).get("XACT_ABORT") == "ON"
             if self.session.transactions and lost:
                 self.note(doomed=True)

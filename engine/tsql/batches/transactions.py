@@ -8,12 +8,12 @@ roll back are refused inside transactions, message 226).
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from engine.messages import SqlError
 from engine.model import Key, World
 from engine.protocol import commits, logspace
+from engine.replace import replaced
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Place, RowChanges, Session, Table, Undo
 from engine.tsql.language import statements as s
@@ -203,13 +203,13 @@ def answered(world: World, session: Session) -> bool:
 
 def _finished(machine: Machine) -> None:
     machine.context.writes, machine.context.logs = {}, {}
-    machine.run = replace(machine.run, since_tick=None)
+    machine.run = replaced(machine.run, since_tick=None)
     machine.note(writes=(), logs=(), held=(), committing=())
 
 
 def without_transaction(session: Session) -> Session:
     """The connection when its batch is stopped while it waits for a commit: that is in the log whatever follows."""
-    return replace(session, writes=(), logs=(), held=(), committing=()) if session.committing else session
+    return replaced(session, writes=(), logs=(), held=(), committing=()) if session.committing else session
 
 
 _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {
