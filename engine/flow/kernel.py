@@ -680,29 +680,27 @@ def add_demands(
             continue
         i = place[j, SOURCE]
         h = host_of[i]
-        if source_params[i, ALIVE] > 0.0:
-            add_both(
-                hosts, STREAMING_CPU, h, place[j, TARGET], past - first,
-                streams[j, SENDER_CPU], streams[j, TARGET_CPU] if stream_params[j, TARGET_ALIVE] > 0.0 else 0.0, 0.0,
-            )  # fmt: skip
-        elif stream_params[j, TARGET_ALIVE] > 0.0:
-            add_both(
-                hosts, STREAMING_CPU, h, place[j, TARGET], past - first, 0.0, streams[j, TARGET_CPU], 0.0
-            )
-        if stream_params[j, TARGET_ALIVE] == 0.0:
-            continue
         m = place[j, TARGET]
+        sends = streams[j, SENDER_CPU] if source_params[i, ALIVE] > 0.0 else 0.0
+        if stream_params[j, TARGET_ALIVE] == 0.0:
+            hosts[h, STREAMING_CPU] = added(hosts[h, STREAMING_CPU], sends, past - first)
+            continue
         if stream_params[j, CARRYING] > 0.0:
             hosts[m, SESSIONS] += past - first
             hosts[h, SESSIONS] += past - first
-        redoing, messages = streams[j, REDO_WANTED], streams[j, MESSAGE_RATE]
+        receives, redoing, messages = streams[j, TARGET_CPU], streams[j, REDO_WANTED], streams[j, MESSAGE_RATE]
         writers = min(1.0, (streams[j, RECEIVED] - streams[j, HARDENED]) * source_params[i, PER_BLOCK])
         continuous = stream_params[j, CONTINUOUS] > 0.0
         flush_out, most = stream_params[j, FLUSH_OUT], stream_params[j, TARGET_PAGES]
         cost = stream_params[j, TARGET_PAGE_COST]
+        if h == m:
+            add_both(hosts, STREAMING_CPU, h, m, past - first, sends, receives, 0.0)
+        here, there = hosts[h, STREAMING_CPU], hosts[m, STREAMING_CPU]
         redo_s, messages_in = hosts[m, REDO_S], hosts[m, MESSAGES_IN]
         log_writers, pages = hosts[m, LOG_WRITERS], hosts[m, PAGES_WANTED]
         for own in range(first, past):
+            here += sends
+            there += receives
             redo_s += redoing
             messages_in += messages
             log_writers += writers
@@ -712,6 +710,8 @@ def add_demands(
                 else stream_work[OWN_TARGET_BACKLOG, own]
             )
             pages += min(waiting, most) * cost
+        if h != m:
+            hosts[h, STREAMING_CPU], hosts[m, STREAMING_CPU] = here, there
         hosts[m, REDO_S], hosts[m, MESSAGES_IN] = redo_s, messages_in
         hosts[m, LOG_WRITERS], hosts[m, PAGES_WANTED] = log_writers, pages
 
