@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import is_
 from typing import Any, Final
 
 import numpy as np
@@ -57,6 +58,8 @@ class Flow:
         """With a memory: what stands for all that was done to the flow, and the ticks that it ran after that."""
         self._owned: tuple[object, dict[int, tuple[int, ...]]] = (None, {})
         """The setups of streams as they were when the streams of each source were last gathered, and those."""
+        self._marked: tuple[list[Array], bytes] = ([], b"")
+        """Parameters, which are never changed, and their mark."""
         self._shared = False
         """Others may have the arrays that a run changes, too: they are copied before they are changed."""
         self._lay_out()
@@ -106,16 +109,23 @@ class Flow:
             self.root, self.ran = self.memory.after(self.root, self.ran, deed), 0
 
     def digest(self) -> bytes:
-        """16 bytes over everything that matters to the future."""
-        if self.memory is None:
-            return self._digest()
-        return self.memory.digest(self.root, self.ran, self._digest)
-
-    def _digest(self) -> bytes:
+        """16 bytes over everything that matters to the future, as they are recorded."""
         h = hashlib.blake2b(digest_size=16)
         for name in _DIGESTED:
             h.update(getattr(self, name).data)
         return h.digest()
+
+    def mark(self) -> bytes:
+        """20 bytes that tell states apart as `digest` does, in a quarter of its time; nobody records them."""
+        return self._mark() if self.memory is None else self.memory.mark(self.root, self.ran, self._mark)
+
+    def _mark(self) -> bytes:
+        parameters = [getattr(self, name) for name in _REPLACED]
+        known, mark = self._marked
+        if len(known) != len(parameters) or not all(map(is_, known, parameters)):
+            mark = _sha1([array.data for array in parameters])
+            self._marked = parameters, mark
+        return _sha1([mark, *[getattr(self, name).data for name in _MOVING]])
 
     # Coming and going
 
@@ -526,6 +536,17 @@ def _remembered(flow: Flow, memory: Memory, ticks: int) -> tuple[int, Held, Held
 
 _MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
 """What a run changes."""
+
+_REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
+"""What a setup puts in the place of what was there."""
+
+
+def _sha1(parts: Iterable[bytes | memoryview]) -> bytes:
+    """The quickest sound digest: processors have instructions for it."""
+    h = hashlib.sha1(usedforsecurity=False)
+    for part in parts:
+        h.update(part)
+    return h.digest()
 
 
 def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:

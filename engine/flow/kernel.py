@@ -688,7 +688,11 @@ def add_demands(
         if stream_params[j, CARRYING] > 0.0:
             hosts[m, SESSIONS] += past - first
             hosts[h, SESSIONS] += past - first
-        receives, redoing, messages = streams[j, TARGET_CPU], streams[j, REDO_WANTED], streams[j, MESSAGE_RATE]
+        receives, redoing, messages = (
+            streams[j, TARGET_CPU],
+            streams[j, REDO_WANTED],
+            streams[j, MESSAGE_RATE],
+        )
         writers = min(1.0, (streams[j, RECEIVED] - streams[j, HARDENED]) * source_params[i, PER_BLOCK])
         continuous = stream_params[j, CONTINUOUS] > 0.0
         flush_out, most = stream_params[j, FLUSH_OUT], stream_params[j, TARGET_PAGES]

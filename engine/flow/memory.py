@@ -45,14 +45,14 @@ class Memory:
         self._reached: OrderedDict[tuple[int, int], Reached] = OrderedDict()
         self._stops: dict[int, list[int]] = {}
         """Root -> ticks after it at which an armed crossing held."""
-        self._digests: dict[tuple[int, int], bytes] = {}
+        self._marks: dict[tuple[int, int], bytes] = {}
         self._size = 0
 
-    def digest(self, root: int, ran: int, of: Callable[[], bytes]) -> bytes:
-        """The digest of a state, taken once by *of*."""
-        known = self._digests.get((root, ran))
+    def mark(self, root: int, ran: int, of: Callable[[], bytes]) -> bytes:
+        """The mark of a state, taken once by *of*."""
+        known = self._marks.get((root, ran))
         if known is None:
-            known = self._digests[(root, ran)] = of()
+            known = self._marks[(root, ran)] = of()
         return known
 
     def after(self, root: int, ran: int, deed: tuple[object, ...]) -> int:

@@ -228,7 +228,7 @@ def what_matters(drill: Lean) -> bytes:
     rest = (world.tick, world.chance.state, drill.ended_by, drill.first_held, drill.hints, drill.story_ticks)
     digest = hashlib.blake2b(repr((rest, drill.calls, parts)).encode(), digest_size=16)
     digest.update(marks.in_order(world.timers))
-    digest.update(world.flow.digest())
+    digest.update(world.flow.mark())
     return digest.digest()
 
 

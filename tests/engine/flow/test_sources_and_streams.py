@@ -36,12 +36,13 @@ def test_a_fork_continues_identically_and_apart() -> None:
         lambda flow: run(flow, 1),
     ],
 )
-def test_the_digest_sees_whatever_matters_to_the_future(change: object) -> None:
+def test_digest_and_mark_see_whatever_matters_to_the_future(change: object) -> None:
     flow = one()
-    before = flow.digest()
+    before, marked = flow.digest(), flow.mark()
     assert callable(change)
     change(flow)
     assert flow.digest() != before
+    assert flow.mark() != marked
 
 
 def test_a_removed_row_makes_room_for_a_new_one_and_leaves_the_others_alone() -> None:
