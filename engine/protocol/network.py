@@ -38,26 +38,41 @@ def _end(world: World, name: str) -> str:
 
 def nic_up(world: World, name: str) -> bool:
     """The cables of a server are plugged; a client's always are."""
-    computer = world.computers.get(_end(world, name))
+    return _plugged(world, _end(world, name))
+
+
+def _plugged(world: World, end: str) -> bool:
+    computer = world.computers.get(end)
     return computer is None or computer.nic_up
 
 
 def carrier(world: World, a: str, b: str) -> bool:
     """No end of the link between *a* and *b* has lost its carrier."""
-    return nic_up(world, a) and nic_up(world, b) and link(world, a, b).up and link(world, b, a).up
+    return _both_ways(world, a, b) is not None
 
 
 def passing(world: World, a: str, b: str) -> bool:
     """Packets pass both ways between *a* and *b* (TCP needs both)."""
-    return carrier(world, a, b) and link(world, a, b).passing and link(world, b, a).passing
+    ways = _both_ways(world, a, b)
+    return ways is not None and ways[0].passing and ways[1].passing
+
+
+def _both_ways(world: World, a: str, b: str) -> tuple[Link, Link] | None:
+    """The network from *a* to *b* and back; None while a carrier is lost."""
+    here, there = _end(world, a), _end(world, b)
+    if not (_plugged(world, here) and _plugged(world, there)):
+        return None
+    out, back = world.links.get((here, there), _HEALTHY), world.links.get((there, here), _HEALTHY)
+    return (out, back) if out.up and back.up else None
 
 
 def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
     """What *me* gets to hear of *peer* in the session *guid* from now on."""
     server = world.instances[peer]
-    if not carrier(world, me, peer) or not world.computers[server.computer].powered:
+    ways = _both_ways(world, me, peer)
+    if ways is None or not world.computers[server.computer].powered:
         return "hard"
-    if not passing(world, me, peer):
+    if not (ways[0].passing and ways[1].passing):
         return "silent"
     if server.service is Service.STOPPING and _hold_data(world, guid, me, peer):
         return "closed"  # its databases are closed at once; the process still talks to the witness
