@@ -176,6 +176,7 @@ class Flow:
         self.stream_setups = rows.with_setups(self.stream_setups, {stream: None})
         self.stream_params = rows.with_rows(self.stream_params, {stream: np.zeros(k.STREAM_PARAMETERS)})
         self.streams[stream] = 0.0
+        self._lay_out()
         self._apply({source: self._source(source)}, {})
 
     def set_up(

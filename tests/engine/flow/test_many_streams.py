@@ -101,6 +101,7 @@ def test_each_stream_stops_the_run_by_itself_and_goes_without_the_others() -> No
     assert ran < 10_000
     flow.remove_stream(1)
     assert flow.streams_of(0) == (0, 2)
+    assert len(flow.links) == 2, "what it took of links and threads is free again"
     run_s(flow, 5)
     assert flow.reading(0).transactions_per_s == pytest.approx(238.6, rel=0.02)
     with pytest.raises(KeyError):
