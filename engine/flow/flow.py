@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import is_
+from operator import is_, itemgetter
 from typing import Any, Final
 
 import numpy as np
@@ -37,6 +37,9 @@ HISTORY_MIN: Final = 32
 
 SETTLE_S: Final = 20.0
 """Time in which a source comes to rest from nothing: several response times of either workload."""
+
+_SOURCE_POSITIONS: Final = itemgetter(*SOURCE_POSITIONS.values())
+_STREAM_POSITIONS: Final = itemgetter(*STREAM_POSITIONS.values())
 
 
 class Flow:
@@ -229,13 +232,11 @@ class Flow:
 
     def positions(self, source: int) -> SourcePositions:
         self._source(source)
-        s = self.sources[source]
-        return SourcePositions(**{name: float(s[column]) for name, column in SOURCE_POSITIONS.items()})
+        return SourcePositions(*_SOURCE_POSITIONS(self.sources[source].tolist()))
 
     def stream_positions(self, stream: int) -> StreamPositions:
         self._stream(stream)
-        s = self.streams[stream]
-        return StreamPositions(**{name: float(s[column]) for name, column in STREAM_POSITIONS.items()})
+        return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
     def set_positions(self, source: int, **positions: float) -> None:
         """Sets named positions of a source."""

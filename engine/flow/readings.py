@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from engine.flow import kernel as k
 
 
-@dataclass(frozen=True)
-class SourcePositions:
+class SourcePositions(NamedTuple):
     """Cumulative log positions in KB, and transactions since the source began."""
 
     generated_kb: float
@@ -18,8 +17,7 @@ class SourcePositions:
     transactions: float
 
 
-@dataclass(frozen=True)
-class StreamPositions:
+class StreamPositions(NamedTuple):
     """Cumulative log positions in KB."""
 
     sent_kb: float
@@ -35,6 +33,7 @@ SOURCE_POSITIONS: Final = {
     "committed_kb": k.DURABLE,
     "transactions": k.TRANSACTIONS,
 }
+"""Column of each field of `SourcePositions`, in its order."""
 STREAM_POSITIONS: Final = {
     "sent_kb": k.SENT,
     "received_kb": k.RECEIVED,
@@ -42,6 +41,7 @@ STREAM_POSITIONS: Final = {
     "acknowledged_kb": k.ACKNOWLEDGED,
     "redone_kb": k.REDONE,
 }
+"""Column of each field of `StreamPositions`, in its order."""
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from engine.constants import PARTNER_TIMEOUT_S
 from engine.flow import Crossing
 from engine.messages import SqlError
@@ -65,9 +67,10 @@ class Mirroring(groups.Policy):
         )
 
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
-        wanted, setup = Crossing(0), world.flow.stream_setup(stream)
-        if copy.mirroring.state is MirrorState.SYNCHRONIZING and setup.connected and setup.carrying:
-            wanted |= Crossing.SEND_DONE
+        wanted = NOTHING
+        if copy.mirroring.state is MirrorState.SYNCHRONIZING:
+            setup = world.flow.stream_setup(stream)
+            wanted = Crossing.SEND_DONE if setup.connected and setup.carrying else NOTHING
         running = world.failover_under_way(copy.mirroring.guid)
         if running is not None and running.redo_done_tick is None:
             wanted |= Crossing.REDO_DONE
@@ -164,6 +167,9 @@ class Mirroring(groups.Policy):
 
     def on_made(self, world: World, group: int, me: str, peer: str, epoch: int) -> None:
         session.on_made(world, group, me, peer, epoch)
+
+
+NOTHING: Final = Crossing(0)
 
 
 def _catching_up(copy: DatabaseCopy) -> bool:

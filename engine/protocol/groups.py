@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Literal
+from typing import Final, Literal, NamedTuple
 
 from engine.flow import Crossing
 from engine.messages import SqlError
 from engine.model import DatabaseCopy, Key, World
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class StreamTerms:
+class StreamTerms(NamedTuple):
     """What a group says of one stream of log between two of its copies."""
 
     awaited: bool

@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cache
+from typing import Final
 
-from engine import arithmetic, flow
-from engine.constants import ENTERPRISE
+from engine import flow
 from engine.flow import NOWHERE, Crossing, Place, SourceSetup, StreamSetup, recovery
 from engine.flow.kernel import SOURCE_COUNTERS
-from engine.flow.setup import Site, Workload
-from engine.flow.sites import SITES, WORKLOADS
-from engine.model import DatabaseCopy, Key, RecoveryModel, Service, World
-from engine.protocol import groups, lineage, network, security, serving, volumes
-
-TRACE_FLAG_NO_COMPRESSION = 1462
-"""Turns compression of the log stream off, globally and at once. Documented [DOC: trace flags]."""
+from engine.flow.setup import Workload
+from engine.flow.sites import WORKLOADS
+from engine.model import DatabaseCopy, Key, RecoveryModel, World
+from engine.protocol import groups, lineage, serving
+from engine.protocol.circumstances import Circumstances
 
 
 def add_source(world: World, key: Key, at_kb: float) -> int:
     """From now on the copy writes a log of its own, which ends at *at_kb*."""
     _leave_path(world, key, at_kb)
-    source = world.flow.add_source(_source_setup(world, key))
+    source = world.flow.add_source(Circumstances(world).of_source(key))
     world.sources[source] = key
     world.flow.set_positions(source, **_all_at(OWN, at_kb))
     world.update_copy(key, source=source, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
@@ -82,7 +78,7 @@ def attach(world: World, source: int, receiver: Key) -> int:
 
 def _add_stream(world: World, source: int) -> int:
     """A stream that no copy receives yet: its log waits to be sent from here on."""
-    stream = world.flow.add_stream(source, _stream_setup(world, world.sources[source], None))
+    stream = world.flow.add_stream(source, Circumstances(world).of_stream(world.sources[source], None))
     world.streams[stream] = None
     world.flow.set_stream_positions(
         stream, **_all_at((*SENT, "redone_kb"), world.flow.positions(source).flushed_kb)
@@ -221,29 +217,40 @@ def under_load(copy: DatabaseCopy) -> bool:
 
 def refresh(world: World) -> None:
     """Tell the flow model of every log whose circumstances have changed."""
+    logs = sorted(world.dirty.intersection(world.sources))
+    around, model = Circumstances(world), world.flow
     sources: dict[int, SourceSetup] = {}
     streams: dict[int, StreamSetup] = {}
-    for source in sorted(world.dirty.intersection(world.sources)):
+    for source in logs:
         owner = world.sources[source]
         _fit_streams(world, source, world.copies[owner])
-        setup, before = _source_setup(world, owner), world.flow.source_setup(source)
-        if setup != before:
+        setup, before = around.of_source(owner), model.source_setup(source)
+        if setup is not before and setup != before:
             sources[source] = setup
             if before.serving and not setup.serving:
-                world.update_copy(owner, open_log_kb=recovery.open_log_kb(world.flow, source))
-        for stream in world.flow.streams_of(source):
-            link = _stream_setup(world, owner, world.streams[stream])
-            if link != world.flow.stream_setup(stream):
+                world.update_copy(owner, open_log_kb=recovery.open_log_kb(model, source))
+        for stream in model.streams_of(source):
+            link, known = around.of_stream(owner, world.streams[stream]), model.stream_setup(stream)
+            if link is not known and link != known:
                 streams[stream] = link
     if sources or streams:
-        world.flow.set_up(sources, streams)
-    for source in sorted(world.dirty.intersection(world.sources)):
+        model.set_up(sources, streams)
+    for source in logs:
         copy = world.copies[world.sources[source]]
-        world.flow.watch(source, _watched(copy))
-        for stream in world.flow.streams_of(source):
-            world.flow.watch_stream(stream, groups.policy(copy).crossings(world, copy, stream))
-        world.flow.set_log_reuse_kb(source, log_reuse_kb(world, copy, source))
+        model.watch(source, WATCHED[copy.log_full, copy.operation is None])
+        for stream in model.streams_of(source):
+            model.watch_stream(stream, groups.policy(copy).crossings(world, copy, stream))
+        model.set_log_reuse_kb(source, log_reuse_kb(world, copy, source))
     world.dirty.clear()
+
+
+WATCHED: Final = {
+    (False, False): Crossing.LOG_FULL | Crossing.OPERATION_DONE,
+    (False, True): Crossing.LOG_FULL,
+    (True, False): Crossing.OPERATION_DONE,
+    (True, True): Crossing(0),
+}
+"""(its log is full, no long operation runs in it) -> what the flow model has to report of a copy."""
 
 
 def _fit_streams(world: World, source: int, copy: DatabaseCopy) -> None:
@@ -279,109 +286,6 @@ def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, 
     if held_for_group is not None:
         holds.append(held_for_group)
     return holds
-
-
-def _watched(copy: DatabaseCopy) -> Crossing:
-    wanted = Crossing(0)
-    if not copy.log_full:
-        wanted |= Crossing.LOG_FULL
-    if copy.operation is not None:
-        wanted |= Crossing.OPERATION_DONE
-    return wanted
-
-
-def _source_setup(world: World, owner: Key) -> SourceSetup:
-    copy = world.copies[owner]
-    server = world.instances[copy.server]
-    clients = _has_clients(world, copy)
-    return SourceSetup(
-        site=_site(
-            world.computers[server.computer].site,
-            world.computers[server.computer].cores,
-            server.max_worker_threads,
-        ),
-        workload=workload_of(copy),
-        scale=copy.scale if clients or copy.operation is None else 0.0,
-        host=server.host,
-        alive=server.service in (Service.RUNNING, Service.STOPPING) and not server.hung,
-        serving=serving.serves(world, owner) and (clients or copy.operation is not None),
-        version=server.version,
-        log_size_kb=volumes.log_room_kb(copy),
-        log_max_kb=volumes.log_room_kb(copy),  # as it stands: `logspace` has it grow
-        delayed_durability=copy.delayed_durability == 2,
-        operation=copy.operation,
-        log_disk_factor=world.computers[server.computer].log_disk_factor,
-        data_disk_factor=world.computers[server.computer].data_disk_factor,
-        cpu_factor=world.computers[server.computer].cpu_factor,
-    )
-
-
-def _stream_setup(world: World, owner: Key, receiver: Key | None) -> StreamSetup:
-    copy = world.copies[owner]
-    server = world.instances[copy.server]
-    site = _site(
-        world.computers[server.computer].site,
-        world.computers[server.computer].cores,
-        server.max_worker_threads,
-    )
-    if receiver is None:
-        return StreamSetup(site=site, sending=False)
-    other = world.copies[receiver]
-    peer = world.instances[other.server]
-    path = network.link(world, copy.server, other.server)
-    terms = groups.policy(copy).stream_terms(world, copy, other)
-    compressed = (
-        terms.compressed and server.version >= 2008 and TRACE_FLAG_NO_COMPRESSION not in server.trace_flags
-    )
-    passing = network.passing(world, copy.server, other.server)
-    return StreamSetup(
-        site=site,
-        target_host=peer.host,
-        target_alive=peer.answering,
-        awaited=terms.awaited,
-        connected=terms.connected,
-        carrying=terms.carrying and server.answering and peer.answering and passing,
-        sending=terms.sending,
-        redoing=terms.redoing and peer.answering,
-        rtt_ms=path.rtt_ms,
-        jitter_ms=path.jitter_ms,
-        loss=path.loss,
-        bandwidth_mbps=_bandwidth_left_mbps(world, copy.server, other.server, path.bandwidth_mbps),
-        compression_ratio=copy.compression_ratio if compressed else 1.0,
-        encryption=security.encrypted(world, copy.server, other.server),
-        enterprise=server.edition in ENTERPRISE,
-        redo_threads=terms.redo_threads,
-        log_pool=terms.log_pool,
-        target_log_disk_factor=world.computers[peer.computer].log_disk_factor,
-        target_data_disk_factor=world.computers[peer.computer].data_disk_factor,
-        target_cpu_factor=world.computers[peer.computer].cpu_factor,
-    )
-
-
-MBPS_PER_KB_PER_S = 8.0 * 1024.0 / 1e6
-
-
-def _bandwidth_left_mbps(world: World, a: str, b: str, bandwidth_mbps: float) -> float:
-    """What copies of files leave of the link from *a* to *b*; streams share it fairly, mirroring is one of them."""
-    rates = [rate for x, y, rate in world.transfers.values() if (x, y) == (a, b)]
-    if not rates:
-        return bandwidth_mbps
-    return max(
-        bandwidth_mbps / (1 + len(rates)), bandwidth_mbps - arithmetic.total(rates) * MBPS_PER_KB_PER_S
-    )
-
-
-@cache
-def _site(name: str, cores: int, worker_threads: int) -> Site:
-    """The hardware of that name with the server's cores and workers (0: automatic); one object for equal ones."""
-    site = replace(SITES[name], cores=cores)
-    return replace(site, worker_threads=worker_threads) if worker_threads else site
-
-
-def _has_clients(world: World, copy: DatabaseCopy) -> bool:
-    """Some application is connected, or nobody has said which applications there are."""
-    users = [c for c in world.clients.values() if copy.database in c.databases and not c.read_only]
-    return not users or any(client.connected_to == copy.server for client in users)
 
 
 def warm_start(world: World) -> None:

@@ -52,12 +52,15 @@ def means(flow: Flow, seconds: float = 60.0, source: int = 0) -> Means:
 
 def positions(flow: Flow, source: int = 0) -> Any:
     """Positions of the source and of its first stream together."""
-    return _joined(flow.positions(source), [flow.stream_positions(n) for n in flow.streams_of(source)])
+    streams = [flow.stream_positions(n)._asdict() for n in flow.streams_of(source)]
+    return _joined(flow.positions(source)._asdict(), streams)
 
 
 def reading(flow: Flow, source: int = 0) -> Any:
     """Counters of the source and of its first stream together."""
-    return _joined(flow.reading(source), [flow.stream_reading(n) for n in flow.streams_of(source)])
+    return _joined(
+        vars(flow.reading(source)), [vars(flow.stream_reading(n)) for n in flow.streams_of(source)]
+    )
 
 
 def totals(flow: Flow, source: int = 0) -> Any:
@@ -75,5 +78,5 @@ def set_positions(flow: Flow, source: int = 0, **kb: float) -> None:
     flow.set_stream_positions(flow.streams_of(source)[0], **kb)
 
 
-def _joined(source: object, streams: list[Any]) -> Any:
-    return SimpleNamespace(**{**vars(source), **(vars(streams[0]) if streams else {})})
+def _joined(source: dict[str, Any], streams: list[dict[str, Any]]) -> Any:
+    return SimpleNamespace(**{**source, **(streams[0] if streams else {})})

@@ -1,0 +1,57 @@
+"""What the flow model is told of a log depends on nothing that was told of another one."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from engine.protocol import streams
+from engine.protocol.circumstances import Circumstances
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.worlds import M, P, do, lab
+
+TROUBLE = (
+    f"cut {P} {M}",
+    f"slow-cpu {M} factor=3",
+    f"sql {P} ALTER DATABASE [Sales001] SET PARTNER SUSPEND",
+    f"stop-service {M}",
+    "stop-app APP",
+    f"power-off {P}",
+)
+
+
+def check(world: World) -> None:
+    world.all_dirty()
+    streams.refresh(world)
+    together = Circumstances(world)
+    for source, owner in world.sources.items():
+        alone = Circumstances(world).of_source(owner)
+        assert together.of_source(owner) == alone == world.flow.source_setup(source)
+        for stream in world.flow.streams_of(source):
+            alone_too = Circumstances(world).of_stream(owner, world.streams[stream])
+            assert together.of_stream(owner, world.streams[stream]) == alone_too
+            assert world.flow.stream_setup(stream) == alone_too
+
+
+@pytest.mark.parametrize("line", TROUBLE)
+def test_logs_asked_about_together_and_each_alone(line: str) -> None:
+    world = lab(databases=3)
+    do(world, f"sql {P} ALTER DATABASE [Sales002] SET PARTNER OFF", line, then_s=2.0)
+    check(world)
+
+
+def test_streams_of_one_log_to_several_servers() -> None:
+    world = ag_lab()
+    do(world, "slow-cpu NODE_3 factor=3", "degrade NODE_1 NODE_2 rtt_ms=50", then_s=2.0)
+    check(world)
+
+
+def test_equal_circumstances_are_one_object() -> None:
+    world = lab(databases=2)
+    first, second = (world.copies[P, f"Sales00{number}"].source or 0 for number in range(2))
+    before = world.flow.source_setup(first)
+    world.update_instance(M, hung=True)
+    world.update_instance(M, hung=False)
+    streams.refresh(world)
+    assert world.flow.source_setup(first) is before is world.flow.source_setup(second)
+    assert Circumstances(world).of_source((P, "Sales000")) is before
