@@ -198,9 +198,9 @@ def places(world: World) -> dict[Key, Place]:
     return {key: at for key, at in found if at is not None}
 
 
-def counter(world: World, copy: DatabaseCopy, name: str) -> float:
-    """One of the flow's COUNTERS for the log and stream of *copy*; 0 where there is none."""
-    source, stream = place(world, copy) or NOWHERE
+def counter(world: World, at: Place, name: str) -> float:
+    """One of the flow's COUNTERS for a log and its stream; 0 for one that is not there."""
+    source, stream = at
     if name in SOURCE_COUNTERS:
         return float(getattr(world.flow.reading(source), name)) if source >= 0 else 0.0
     return float(getattr(world.flow.stream_reading(stream), name)) if stream >= 0 else 0.0

@@ -14,6 +14,7 @@ from engine.constants import TICKS_PER_S, VERSIONS
 from engine.drill.authoring import batches
 from engine.drill.team.calls import Calls, closed_by, true_statuses
 from engine.events import Event
+from engine.flow import NOWHERE, Place
 from engine.flow.setup import worker_threads
 from engine.mirroring import monitor, settings
 from engine.model import (
@@ -77,6 +78,17 @@ class Facts:
             self.found["principal", database] = found
             return found
         known: DatabaseCopy | None = self.found["principal", database]
+        return known
+
+    def log(self, database: str) -> Place:
+        """The log and stream of its principal, or of the first copy that has one."""
+        known: Place | None = self.found.get(("log", database))
+        if known is None:
+            copy = self.principal(database)
+            copies = [copy] if copy is not None else self.world.copies_of(database)
+            there = (one for one in copies if self.world.source_of(one) is not None)
+            places = (streams.place(self.world, one) for one in there)
+            known = self.found["log", database] = next(places, None) or NOWHERE
         return known
 
 
@@ -270,13 +282,7 @@ class Quantity:
 
 
 def _counter(name: str) -> Callable[[Facts, str], float]:
-    def read(facts: Facts, database: str) -> float:
-        copy = facts.principal(database)
-        copies = [copy] if copy is not None else facts.world.copies_of(database)
-        found = next((c for c in copies if facts.world.source_of(c) is not None), None)
-        return streams.counter(facts.world, found, name) if found is not None else 0.0
-
-    return read
+    return lambda facts, database: streams.counter(facts.world, facts.log(database), name)
 
 
 def _log_used_percent(facts: Facts, database: str) -> float:

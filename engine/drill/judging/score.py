@@ -143,7 +143,8 @@ def score(course: Course) -> Score:
     """What the run is worth as it stands."""
     if not course.scenario.scored:
         return UNSCORED
-    reached, finished = len(_met(course)), _is_finished(course)
+    reached = len(_met(course))
+    finished = reached == len(course.scenario.goals) and not course.left_early
     items = _shared_out([_item(course, rule) for rule in course.scenario.rubric])
     if not finished:
         items = [
@@ -159,12 +160,10 @@ def score(course: Course) -> Score:
     return Score(_all_of(item.points for item in items), tuple(items), finished)
 
 
-def total(course: Course) -> float:
-    """`score(course).total`. While a goal is missing nothing else counts, and nothing else is looked at."""
-    if not course.scenario.scored or _is_finished(course):
-        return score(course).total
-    rules = [rule for rule in course.scenario.rubric if isinstance(rule, GoalsRule)]
-    return _all_of(_rounded(rule, _for_goals(course, rule)) for rule in rules)
+def total_of_goals(scenario: Scenario, met: Sequence[Goal]) -> float:
+    """The total of a run that has not finished: nothing else counts."""
+    rules = [rule for rule in scenario.rubric if isinstance(rule, GoalsRule)]
+    return _all_of(_rounded(rule, _for_goals(scenario, rule, met)) for rule in rules)
 
 
 def _all_of(points: Iterable[float]) -> float:
@@ -178,10 +177,6 @@ def _rounded(rule: AnyRule, points: float) -> float:
 
 def _met(course: Course) -> list[Goal]:
     return [goal for goal in course.scenario.goals if course.goals[goal.name].met]
-
-
-def _is_finished(course: Course) -> bool:
-    return len(_met(course)) == len(course.scenario.goals) and not course.left_early
 
 
 def _withheld(course: Course, item: Item, reached: int) -> Item:
@@ -245,11 +240,11 @@ def _goals(course: Course, rule: GoalsRule) -> Judged:
         )
         for goal in missing
     ]
-    return Judged(_for_goals(course, rule), why, at, losses)
+    return Judged(_for_goals(course.scenario, rule, met), why, at, losses)
 
 
-def _for_goals(course: Course, rule: GoalsRule) -> float:
-    return rule.points * _weight(_met(course)) / _weight(course.scenario.goals)
+def _for_goals(scenario: Scenario, rule: GoalsRule, met: Sequence[Goal]) -> float:
+    return rule.points * _weight(met) / _weight(scenario.goals)
 
 
 def _weight(goals: Iterable[Goal]) -> float:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final, Self
+from operator import attrgetter
+from typing import Any, Final, Self
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
@@ -17,16 +19,24 @@ from engine.drill.running import questions
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
 from engine.events import Event
-from engine.model import Tick, ticks
+from engine.model import Client, Tick, World, ticks
 
 NEVER: Final = 2**40
 """The tick of a look that is not needed."""
 
 ASKED: Final = (
     "computers", "instances", "links", "copies", "witnesses", "contacts", "sources", "streams",
-    "clusters", "nodes", "replicas", "listeners", "failovers", "objects",
+    "clusters", "nodes", "replicas", "listeners", "records", "failovers", "objects", "availability", "programs",
 )  # fmt: skip
 """Parts of a world of which conditions speak that only what happens changes."""
+
+PARTS_ASKED: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*ASKED)
+
+OF_CLIENT: Final[Callable[[Client], tuple[Any, ...]]] = attrgetter(
+    "connected_to", "failed_logins", "data_source", "databases", "read_only", "multi_subnet", "driver",
+    "command_timeout_s",
+)  # fmt: skip
+"""What conditions ask of a client, which changes with every try to log in."""
 
 GROWING: Final = ("journal", "events", "_batches", "_operations")
 """Lists that a fork goes on with on its own; the other records of the past stay empty here."""
@@ -38,12 +48,14 @@ class Watch:
 
     texts: tuple[str, ...]
     """Conditions."""
-    held: tuple[bool, ...]
+    flowing: tuple[str, ...]
+    """Those of them that may come to hold, or cease to, while nothing happens."""
+    held: dict[str, bool]
     """Whether they held then."""
-    flows: bool
-    """One of them may come to hold, or cease to, while nothing happens."""
+    answers: list[object]
+    """What was answered then."""
     tick: Tick
-    """The whole second at which there is something to find although they stay so."""
+    """The whole second at which there is something to find although all that stays so."""
 
 
 class Lean(Drill):
@@ -59,13 +71,14 @@ class Lean(Drill):
         self._flowing: dict[str, bool] = {}
         self._known: Facts | None = None
         """What conditions are asked of, as long as nothing of which they speak changes."""
-        self._asked_of: list[object] = []
+        self._parts_asked: tuple[dict[Any, Any] | list[Any], ...] = ()
+        self._asked_besides: list[object] = []
         """What conditions speak of, as it was when that was last compared."""
-        self._deeds_seen: tuple[object, ...] = ()
-        """What was done and what is to come, at the last look."""
+        self._changed = True
+        """It has changed since the last look."""
         self._settlings = -1
         """World.settlings when that was last compared."""
-        self._watch = Watch((), (), False, 0)
+        self._watch = Watch((), (), {}, [], 0)
         self._next_look: Tick = 0
         self.marks = Marks()
         self._final: Score | None = None
@@ -103,9 +116,6 @@ class Lean(Drill):
             self._final = super().score()
         return self._final
 
-    def total(self) -> float:
-        return self.score().total if self.finished else super().total()
-
     def _is_still(self) -> bool:
         """Nothing has happened since it was last seen that nothing has changed."""
         return self._settlings == self.world.settlings
@@ -115,20 +125,18 @@ class Lean(Drill):
         if self._is_still():
             return False
         self._settlings = self.world.settlings
-        asked = self._asked()
-        if asked == self._asked_of:
+        parts = PARTS_ASKED(self.world)
+        sent = len(self._batches), len(self._operations)
+        besides = [*map(OF_CLIENT, self.world.clients.values()), *sent, self.calls, *self._answers()]
+        if parts == self._parts_asked and besides == self._asked_besides:
             return False
-        self._asked_of, self._held, self._known = asked, {}, None
+        self._parts_asked, self._asked_besides = tuple(part.copy() for part in parts), besides
+        self._held, self._known, self._changed = {}, None, True
         return True
 
-    def _asked(self) -> list[object]:
-        world = self.world
-        parts: list[object] = [getattr(world, name).copy() for name in ASKED]
-        connected = [client.connected_to for client in world.clients.values()]
-        return [*parts, connected, len(self._batches), len(self._operations), self._deeds()]
-
-    def _deeds(self) -> tuple[object, ...]:
-        return len(self.journal), len(self.story_ticks), len(self._waiting), self.calls
+    def _answers(self) -> list[object]:
+        """What was answered, and how much of the story is to come."""
+        return [len(self._waiting), *self.answers.values()]
 
     def holds(self, text: str) -> bool:
         """As of a Drill; in a look, only what may have changed since the look before is asked again."""
@@ -155,19 +163,20 @@ class Lean(Drill):
     def _look(self) -> None:
         """As of a Drill, unless the conditions that it would ask are as they were, and it is not the time either."""
         self._looking, self._held_now = True, {}
-        deeds, watch = self._deeds(), self._watch
+        watch = self._watch
+        asked = watch.texts if self._changed else watch.flowing
         if (
             self.world.tick >= watch.tick
-            or deeds != self._deeds_seen
-            or watch.held != tuple(map(self.holds, watch.texts))
+            or watch.answers != self._answers()
+            or any(self.holds(text) != watch.held[text] for text in asked)
         ):
             super()._look()
             texts, tick = self._ahead()
-            held, flows = tuple(map(self.holds, texts)), any(map(self._flows, texts))
-            watch = self._watch = Watch(texts, held, flows, tick)
-            self._deeds_seen = deeds
-        self._next_look = self.world.tick + TICKS_PER_S if watch.flows else watch.tick
-        self._looking = False
+            flowing = tuple(filter(self._flows, texts))
+            held = {text: self.holds(text) for text in texts}
+            watch = self._watch = Watch(texts, flowing, held, self._answers(), tick)
+        self._next_look = self.world.tick + TICKS_PER_S if watch.flowing else watch.tick
+        self._looking = self._changed = False
 
     def _ahead(self) -> tuple[tuple[str, ...], Tick]:
         """The conditions in which a look could find something new, and the next whole second at which it could do so
@@ -221,7 +230,7 @@ def what_matters(drill: Lean) -> bytes:
     look back at, which is every batch and act that the rubric looks at.
     """
     world, marks = drill.world, drill.marks
-    parts = [marks.of(name, getattr(world, name)) for name in MATTERS]
+    parts = list(map(marks.of, MATTERS, PARTS_THAT_MATTER(world)))
     parts += [marks.of(name, getattr(drill, name)) for name in ("goals", "answers")]
     parts.append(marks.of("faults", dict(enumerate(world.faults))))
     parts.append(marks.of("conduct", dict(enumerate(drill._batches)), _conduct))
@@ -241,3 +250,5 @@ MATTERS: Final = (
     "batches", "transfers", "commits", "sources", "streams",
 )  # fmt: skip
 """Parts of a world that decide what will happen."""
+
+PARTS_THAT_MATTER: Final[Callable[[World], tuple[Any, ...]]] = attrgetter(*MATTERS)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import compress, count
 from operator import is_not
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from engine.model.world import Timer
 
@@ -91,7 +91,11 @@ class Marks:
         """The marks of *timers* as they become due, whatever their order numbers are."""
         if len(self._timers) > TIMERS_MAX:
             self._timers.clear()
-        return b"".join(self._timers.get(timer) or self._timer(timer) for timer in sorted(timers))
+        ordered = sorted(timers)
+        marks = list(map(self._timers.get, ordered))
+        if None in marks:
+            marks = [self._timers.get(timer) or self._timer(timer) for timer in ordered]
+        return b"".join(cast(list[bytes], marks))
 
     def _timer(self, timer: Timer) -> bytes:
         tick, _, name, args = timer

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import inspect
+import re
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from engine.chance import Chance
+from engine.drill.authoring import facts
 from engine.drill.authoring.facts import FLOWING, QUANTITIES, flows
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import acts
-from engine.drill.par.lean import Lean
+from engine.drill.par.lean import ASKED, Lean
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import InputProblem
-from engine.model import ticks
+from engine.model import World, ticks
 from tests.engine.drill import texts
 
 SHIPPED = sorted(Path("scenarios").glob("*.toml"))
@@ -26,6 +30,7 @@ FEW = (
     "ag-threshold-used-up",
     "frozen-principal",
     "isolated-principal",
+    "app-real-program",
 )
 
 
@@ -87,6 +92,13 @@ def test_a_number_that_flows_is_looked_at_every_second() -> None:
     assert flows("time_s() > 30")
     assert flows("Sales is ARMED")
     assert not flows("manual_failovers(Sales) > 0 and Sales serves on SERVER_A")
+
+
+def test_what_facts_read_of_a_world_is_compared_before_a_look() -> None:
+    read = set(re.findall(r"world\.(\w+)", inspect.getsource(facts))) & {
+        field.name for field in fields(World)
+    }
+    assert read - {*ASKED} == {"clients", "monitor", "tick"}, "the age of what the monitor has recorded flows"
 
 
 def test_an_act_that_changes_no_condition_is_looked_at() -> None:

@@ -19,7 +19,7 @@ OTHER = replace(JOB, every_s=2.0)
 
 def test_a_mark_is_that_of_its_parts_whatever_was_marked_before() -> None:
     used, found = Marks(), {}
-    states = [
+    states: list[dict[str, object]] = [
         {"a": JOB, "b": 1}, {"b": 1, "a": JOB}, {"a": JOB, "b": 1.0}, {"a": OTHER, "b": 1}, {"a": JOB, "b": 1},
         {"a": OTHER, "b": 1}, {"a": JOB}, {}, {"a": OTHER, "c": 1}, {"c": JOB, "a": 1}, {"a": 1, "b": JOB},
     ]  # fmt: skip
