@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Final
 
 from engine import arithmetic
 from engine.model import World
@@ -23,6 +24,8 @@ class Ledger:
     last_id: int = 0
 
 
+EMPTY: Final = Ledger()
+
 ROWS_MAX = 5_000
 """Rows of one table; the oldest go first. Assumed: more than a DBA reads."""
 
@@ -32,7 +35,7 @@ def _key(server: str, table: str) -> tuple[str, str, str]:
 
 
 def _of(world: World, server: str, table: str) -> Ledger:
-    kept: Ledger = world.objects.get(_key(server, table), Ledger())
+    kept: Ledger = world.objects.get(_key(server, table), EMPTY)
     return kept
 
 
