@@ -281,7 +281,8 @@ class Debriefing(QObject):
             self._account, self._account_of = found, _run_of(report)
             self._page.show_account(found)
 
-        self._session.work(account(drill, certificates.plans(drill)), show)
+        stopped = partial(self._page.show_account, None)
+        self._session.work(account(drill, certificates.plans(drill)), show, stopped)
 
     def _watch_best(self, move: Move) -> None:
         if self._drill is not None:

@@ -21,6 +21,8 @@ def worded(line: str, asked: Mapping[str, Sequence[str]]) -> str:
         choices = asked.get(name, ())
         if number.isdecimal() and 0 < int(number) <= len(choices):
             return tr("answer “{choice}”").format(choice=choices[int(number) - 1])
+    if verb == "finish":
+        return tr("End drill")
     if verb == "sql":
         server, _, batch = rest.partition(" ")
         return tr("{batch} on {server}").format(

@@ -122,8 +122,9 @@ class Debrief(QScrollArea):
         self._build()
         self.verticalScrollBar().setValue(0)
 
-    def show_account(self, account: Account) -> None:
-        """Where the page stands, so that nothing moves under the pointer but what was asked for."""
+    def show_account(self, account: Account | None) -> None:
+        """Where the page stands, so that nothing moves under the pointer but what was asked for. None: there is
+        none yet."""
         self._account = account
         at = self.verticalScrollBar().value()
         self._build()

@@ -72,7 +72,13 @@ def offer(work_out: Callable[[], None]) -> list[QWidget]:
         "have been best from there."
     )
     button = QPushButton(tr("Compare with the best possible"))
-    button.clicked.connect(lambda _=False: work_out())
+
+    def begin() -> None:
+        button.setEnabled(False)  # a second click would begin anew
+        button.setText(tr("Working it out…"))
+        work_out()
+
+    button.clicked.connect(lambda _=False: begin())
     row = QHBoxLayout()
     row.setContentsMargins(0, 0, 0, 0)
     row.addWidget(button)

@@ -20,7 +20,7 @@ from typing import Final
 
 from engine.arithmetic import exp, total
 from engine.drill.authoring.schema import Step
-from engine.drill.judging.counterfactual import REFUSED_S, refused
+from engine.drill.judging.counterfactual import REFUSED_S, looks, refused
 from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
 from engine.drill.par.search import Search
@@ -43,7 +43,10 @@ BRILLIANT: Final = 5.0
 loses."""
 
 MOVES_MAX: Final = 40
-"""Acts of a run that are weighed, the first ones. Assumed."""
+"""Acts of a run that are weighed, the first ones, looks last; all others count to the waits. Assumed."""
+
+FINISH: Final = "finish"
+"""Giving up is an act, too."""
 
 STOPS_MAX: Final = 12
 """Parts of one wait that are told apart, the first ones. Assumed."""
@@ -318,12 +321,21 @@ def _label(lost: float, surprise: float) -> str:
 
 
 def _moments(drill: Drill) -> Slices[list[Moment]]:
-    """The run before each act, at what could be seen during a wait, and at its end."""
-    acts = [item for item in drill.journal if item.verb not in ("finish", "rewind")][:MOVES_MAX]
+    """The run before each act that is weighed, at what could be seen during a wait, and at its end."""
+    acts = [item for item in drill.journal if item.verb != "rewind"]
+    order = sorted(range(len(acts)), key=lambda at: (acts[at].verb != FINISH, looks(acts[at])))
+    weighed = set(order[:MOVES_MAX])
     stops = sorted({second_after(event.tick) for event in drill.events if seen(event)})
     run, moments = Lean(drill.scenario, drill.seed), []
-    for item in (*acts, None):
+    for place, item in enumerate((*acts, None)):
         end = drill.tick if item is None else item.tick
+        if item is not None and place not in weighed:
+            if not moments or moments[-1].line != WAITING:
+                moments.append(Moment(run.fork(), WAITING))
+            for _ in passing(run, end):
+                yield 0.0
+            _try(run, item.words)
+            continue
         for stop in (*[stop for stop in stops if run.tick < stop < end][:STOPS_MAX], end):
             moments.append(Moment(run.fork(), WAITING))
             for _ in passing(run, stop):

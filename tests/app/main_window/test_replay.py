@@ -585,6 +585,18 @@ def test_going_on_from_a_moment_waits_for_branches_that_are_only_stored(
     assert tree.current == "branch 2"
 
 
+def test_a_comparison_that_is_cancelled_is_offered_again(hands: Hands) -> None:
+    window = hands.window
+    with_a_failover(hands)
+    window.session.do("finish")
+    window.session.host.at_once_s = 0.0
+    hands.click(button(window.debrief, "Compare with the best possible"))
+    assert window.session.busy
+    assert not button(window.debrief, "Working it out…").isEnabled(), "a second click would begin anew"
+    window.session.cancel()
+    assert button(window.debrief, "Compare with the best possible").isEnabled()
+
+
 def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: Hands) -> None:
     window = hands.window
     with_a_failover(hands)

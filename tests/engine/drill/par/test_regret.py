@@ -70,6 +70,36 @@ def test_an_act_that_harms_is_named_with_what_was_better(small: Scenario) -> Non
     assert all(item.tick >= worst.tick for item in worst.best)
 
 
+def test_giving_up_loses_what_could_still_be_reached(small: Scenario) -> None:
+    drill = Drill(small)
+    drill.advance_to(ticks(1.0))
+    drill.do("finish")
+    found = of(drill)
+    last = found.moves[-1]
+    assert (last.line, last.label, last.tick) == ("finish", "blunder", drill.tick)
+    assert (last.before, last.after) == (played(small).score().total, drill.score().total)
+    assert last.best
+    assert found.no_return == drill.tick
+
+
+def test_looks_leave_room_for_acts_and_all_acts_are_done(
+    small: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("engine.drill.par.regret.MOVES_MAX", 1)
+    drill = Drill(small)
+    for number in range(3):
+        drill.advance_to(ticks(5.0 + number))
+        drill.do("sql SERVER_A SELECT 1")
+    drill.advance_to(ticks(25.0))
+    drill.do("power-off SERVER_B")
+    drill.advance_to(ticks(26.0))
+    drill.do("power-off SERVER_W")
+    drill.advance_to(drill.end_tick or 0)
+    found = of(drill)
+    assert [move.line for move in found.moves if move.line] == ["power-off SERVER_B"]
+    assert found.curve[-1][1] == drill.score().total
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_curve_never_rises_and_ends_with_the_score(small: Scenario, seed: int) -> None:
     drill = at_random(random.Random(seed).randrange(1000))(small, small.seed)
