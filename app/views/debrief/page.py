@@ -217,8 +217,8 @@ class Debrief(QScrollArea):
         reached = all(goal["met"] for goal in report.get("goals", ()))
         asked = {row["name"]: row["choices"] for row in report.get("questions", ())}
         return par.beside_the_best(
-            self._account, total, reached, self._can_retry, self.retry_wanted.emit, self._choose_moment,
-            self.best_wanted.emit, asked,
+            self._account, total, reached, self._has_solution, self._can_retry,
+            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, asked,
         )  # fmt: skip
 
     def _failovers(self, report: Report) -> list[QWidget]:

@@ -29,6 +29,7 @@ def beside_the_best(
     account: Account,
     score: float,
     reached: bool,
+    has_solution: bool,
     can_retry: bool,
     retry: Callable[[float], None],
     choose: Callable[[float], None],
@@ -37,13 +38,18 @@ def beside_the_best(
 ) -> list[QWidget]:
     """What was lost in a sentence, the curve, and the costliest acts and waits with what would have been better.
 
-    *reached*: the run has reached all its goals. *choose*: a moment of the curve. *asked*: question -> its choices.
+    *reached*: the run has reached all its goals. *has_solution*: the drill has one. *choose*: a moment of the curve.
+    *asked*: question -> its choices.
     """
     lossy = [move for move in together(account.moves) if move.lost >= NOTED]
     worst = sorted(lossy, key=lambda move: (-move.lost, move.tick))[:SHOWN]
     curve = Worth(account, asked)
     curve.moment_chosen.connect(choose)
-    parts: list[QWidget] = [label(_summary(account, worst, score, reached, asked)), curve, Legend()]
+    parts: list[QWidget] = [
+        label(_summary(account, worst, score, reached, has_solution, asked)),
+        curve,
+        Legend(),
+    ]
     said = tr(
         "The line shows how many points could still be reached at each moment by the best known way to go on: your "
         "own, the reference solution, and what a search has found. It never rises: where it falls, points were lost "
@@ -89,7 +95,12 @@ def offer(work_out: Callable[[], None]) -> list[QWidget]:
 
 
 def _summary(
-    account: Account, worst: Sequence[Move], score: float, reached: bool, asked: Mapping[str, Sequence[str]]
+    account: Account,
+    worst: Sequence[Move],
+    score: float,
+    reached: bool,
+    has_solution: bool,
+    asked: Mapping[str, Sequence[str]],
 ) -> str:
     first = account.curve[0][1] if account.curve else score
     said = [
@@ -101,8 +112,12 @@ def _summary(
         most = tr("The costliest: {what} ({points} points).")
         lost = formatting.plain(round(worst[0].lost, 1))
         said.append(most.format(what=" ".join(told(worst[0], asked).split()), points=lost))
-    else:
+    elif has_solution:
         said.append(tr("Nothing was lost: no known way is better."))
+    else:
+        said.append(
+            tr("No better way is known, but this drill has no reference solution, and the search was short.")
+        )
     if account.no_return is not None:
         said.append(
             tr("All goals could still be reached until {moment}, the point of no return.").format(
@@ -111,7 +126,8 @@ def _summary(
         )
     elif not reached:
         said.append(tr("No known way reaches all goals."))
-    said.append(tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain(round(account.accuracy))))
+    if worst or has_solution:
+        said.append(tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain(round(account.accuracy))))
     return " ".join(said)
 
 

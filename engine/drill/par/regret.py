@@ -2,9 +2,9 @@
 
 V is a lower bound: the best of what is known to be possible from there, which is the run itself, every rest of the
 reference solution and every rest of the plans that a search has found, each act in its turn as soon as it may be done.
-Where much is lost, a search from there on looks whether it really is. From any moment one may go on as the run did, so
-V never rises along it; where it does by what is known, the run did something better than all of it, and the moments
-before are worth as much.
+Where much is lost, a search from there on looks whether it really is; where no plan is known at all, one looks for it.
+From any moment one may go on as the run did, so V never rises along it; where it does by what is known, the run did
+something better than all of it, and the moments before are worth as much.
 """
 
 from __future__ import annotations
@@ -167,8 +167,11 @@ def account(
     It is played again as practice without charts; the run itself is not touched.
     """
     moments = yield from _moments(drill)
+    doubting = doubting and len(drill.world.availability) <= DATABASES_MAX
+    if doubting and not (plans or drill.scenario.solution):
+        plans = [(yield from _searched(moments[0].run, Way(0.0, False, (), 0), plans)).acts]
     ways = yield from _ways_between(moments, plans, hurry)
-    if doubting and len(drill.world.availability) <= DATABASES_MAX:
+    if doubting:
         ways = yield from _looked_harder(moments, ways, plans)
     own = yield from _ended(moments[-1].run.fork(), 0.9)
     worth, reached = [way.score for way in ways], [way.reached for way in ways]
@@ -326,7 +329,8 @@ def _moments(drill: Drill) -> Slices[list[Moment]]:
     order = sorted(range(len(acts)), key=lambda at: (acts[at].verb != FINISH, looks(acts[at])))
     weighed = set(order[:MOVES_MAX])
     stops = sorted({second_after(event.tick) for event in drill.events if seen(event)})
-    run, moments = Lean(drill.scenario, drill.seed), []
+    run = Lean(drill.scenario, drill.seed)
+    moments: list[Moment] = []
     for place, item in enumerate((*acts, None)):
         end = drill.tick if item is None else item.tick
         if item is not None and place not in weighed:

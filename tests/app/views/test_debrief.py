@@ -150,7 +150,15 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot, page: Debrief, report: R
     chosen: list[float] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}
     parts = beside_the_best(
-        Account(moves, 60.0, 1000), 75.5, False, True, chosen.append, chosen.append, watched.append, asked
+        Account(moves, 60.0, 1000),
+        75.5,
+        False,
+        True,
+        True,
+        chosen.append,
+        chosen.append,
+        watched.append,
+        asked,
     )
     for part in parts:
         qtbot.addWidget(part)
@@ -205,6 +213,21 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
         qtbot.keyClick(worth, Qt.Key.Key_Return)
     assert chosen.args == [10.0]
     assert [text.splitlines()[1] for text in shown] == ["0:10.0  power-off SERVER_B"]
+
+
+@pytest.mark.parametrize(
+    ("has_solution", "said"),
+    [(True, "Nothing was lost: no known way is better."), (False, "No better way is known")],
+)
+def test_only_with_a_solution_nothing_was_lost(qtbot: QtBot, has_solution: bool, said: str) -> None:
+    found = Account((Move(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
+    parts = beside_the_best(found, 10.0, False, has_solution, True, print, print, print, {})
+    for part in parts:
+        qtbot.addWidget(part)
+    summary = parts[0]
+    assert isinstance(summary, QLabel)
+    assert said in summary.text()
+    assert ("Accuracy" in summary.text()) == has_solution
 
 
 def test_the_legend_has_as_many_lines_as_it_needs(qtbot: QtBot) -> None:

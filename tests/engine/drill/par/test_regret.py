@@ -82,6 +82,12 @@ def test_giving_up_loses_what_could_still_be_reached(small: Scenario) -> None:
     assert found.no_return == drill.tick
 
 
+def test_a_drill_without_a_solution_is_searched(small: Scenario) -> None:
+    found = of(left_alone(small.model_copy(update={"solution": ()})))
+    assert found.curve[0][1] == played(small).score().total
+    assert found.no_return is not None
+
+
 def test_looks_leave_room_for_acts_and_all_acts_are_done(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
