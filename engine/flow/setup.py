@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Final
 
@@ -92,8 +92,8 @@ class Site:
 class SourceSetup:
     """Circumstances of one writable log: the open copy of a database, its clients and its instance."""
 
-    site: Site
-    workload: Workload
+    site: Site = field(hash=False)  # told apart by the rest nearly always, and slow to hash
+    workload: Workload = field(hash=False)
     scale: float = 1.0  # multiplies connections; 0 = idle
     host: int = 0  # index of the server instance
     alive: bool = True  # the process runs; else log, pages and clients stand still
@@ -112,7 +112,7 @@ class SourceSetup:
 class StreamSetup:
     """Circumstances of one stream of a source's log to one other copy of the database."""
 
-    site: Site
+    site: Site = field(hash=False)
     """Hardware of the instance that receives."""
     target_host: int = -1
     """Index of the instance that receives; -1: none does, what waits to be sent is the send queue."""
