@@ -238,6 +238,10 @@ class Flow:
         self._stream(stream)
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
+    def ends_kb(self) -> tuple[list[float], list[float]]:
+        """Where the log of each source ends on its own disk, and that of each stream on its target's."""
+        return self.sources[:, k.FLUSHED].tolist(), self.streams[:, k.HARDENED].tolist()
+
     def set_positions(self, source: int, **positions: float) -> None:
         """Sets named positions of a source."""
         self._do("set positions", source, tuple(positions.items()))

@@ -55,15 +55,16 @@ class Mirroring(groups.Policy):
         return None if copy.db_state is DbState.ONLINE else SqlError(955, copy.database)
 
     def stream_terms(self, world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> StreamTerms:
-        suspended = MirrorState.SUSPENDED in (lead.mirroring.state, follow.mirroring.state)
-        sending = quorum.sees_partner(world, lead) and not suspended
+        mine, theirs = lead.mirroring, follow.mirroring
+        suspended = mine.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
+        sending = not suspended and quorum.sees_partner(world, lead)
         waiting = quorum.awaits_consent(world, lead)
         return StreamTerms(
-            awaited=lead.mirroring.safety is Safety.FULL and not _catching_up(lead),
+            awaited=mine.safety is Safety.FULL and not _catching_up(lead),
             connected=sending or waiting,
             carrying=sending,
             sending=sending or waiting,
-            redoing=not follow.mirroring.redo_failed and (not suspended or _forced(world, follow)),
+            redoing=not theirs.redo_failed and (not suspended or _forced(world, follow)),
         )
 
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:

@@ -34,9 +34,10 @@ def record_of(world: World, copy: DatabaseCopy) -> WitnessRecord | None:
 
 def awaits_consent(world: World, copy: DatabaseCopy) -> bool:
     """A principal that has lost its mirror and does not yet know that the witness has noted it."""
-    if copy.mirroring.role is not Role.PRINCIPAL or copy.mirroring.witness is None or copy.recovering:
+    mine = copy.mirroring
+    if mine.state is not MirrorState.DISCONNECTED or mine.role is not Role.PRINCIPAL or mine.witness is None:
         return False
-    if copy.mirroring.state is not MirrorState.DISCONNECTED or copy.db_state is not DbState.ONLINE:
+    if copy.recovering or copy.db_state is not DbState.ONLINE:
         return False
     record = record_of(world, copy)
     return not sees_partner(world, copy) and (record is None or not record.exposed)

@@ -87,7 +87,13 @@ def ask_witnesses(world: World) -> None:
 
     Without that answer mirror and witness might already have gone on without it.
     """
-    for copy in [copy for database in sorted(world.changed) for copy in world.copies_of(database)]:
+    asking = [
+        copy
+        for database in sorted(world.changed)
+        for copy in world.copies_of(database)
+        if copy.mirroring.state is MirrorState.DISCONNECTED
+    ]
+    for copy in asking:
         key = copy.key
         if not quorum.awaits_consent(world, copy) or not quorum.sees_witness(world, copy):
             continue

@@ -212,8 +212,8 @@ class World:
         return [name for name, instance in self.instances.items() if instance.computer == computer]
 
     def copies_of(self, database: str) -> list[DatabaseCopy]:
-        keys = ((server, database) for server in self.instances)
-        return [self.copies[key] for key in keys if key in self.copies]
+        copies = self.copies
+        return [copies[server, database] for server in self.instances if (server, database) in copies]
 
     def new_session(self, database: str) -> int:
         """The number of a new mirroring session of *database*."""

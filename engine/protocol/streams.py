@@ -218,29 +218,36 @@ def under_load(copy: DatabaseCopy) -> bool:
 def refresh(world: World) -> None:
     """Tell the flow model of every log whose circumstances have changed."""
     logs = sorted(world.dirty.intersection(world.sources))
+    if not logs:
+        world.dirty.clear()
+        return
     around, model = Circumstances(world), world.flow
     sources: dict[int, SourceSetup] = {}
     streams: dict[int, StreamSetup] = {}
     for source in logs:
         owner = world.sources[source]
-        _fit_streams(world, source, world.copies[owner])
         setup, before = around.of_source(owner), model.source_setup(source)
+        for stream in _fitting_streams(world, source, world.copies[owner]):
+            link, known = around.of_stream(owner, world.streams[stream]), model.stream_setup(stream)
+            if link is not known and link != known:
+                streams[stream] = link
         if setup is not before and setup != before:
             sources[source] = setup
             if before.serving and not setup.serving:
                 world.update_copy(owner, open_log_kb=recovery.open_log_kb(model, source))
-        for stream in model.streams_of(source):
-            link, known = around.of_stream(owner, world.streams[stream]), model.stream_setup(stream)
-            if link is not known and link != known:
-                streams[stream] = link
     if sources or streams:
         model.set_up(sources, streams)
+    flushed_kb, hardened_kb = model.ends_kb()
     for source in logs:
         copy = world.copies[world.sources[source]]
+        policy, carried_kb = groups.policy(copy), []
         model.watch(source, WATCHED[copy.log_full, copy.operation is None])
         for stream in model.streams_of(source):
-            model.watch_stream(stream, groups.policy(copy).crossings(world, copy, stream))
-        model.set_log_reuse_kb(source, log_reuse_kb(world, copy, source))
+            model.watch_stream(stream, policy.crossings(world, copy, stream))
+            if world.streams[stream] is not None:
+                carried_kb.append(hardened_kb[stream])
+        holds = _holds(world, copy, flushed_kb[source], carried_kb)
+        model.set_log_reuse_kb(source, min([kb for _, kb in holds]))
     world.dirty.clear()
 
 
@@ -253,16 +260,17 @@ WATCHED: Final = {
 """(its log is full, no long operation runs in it) -> what the flow model has to report of a copy."""
 
 
-def _fit_streams(world: World, source: int, copy: DatabaseCopy) -> None:
-    """A log of a session has a stream even while no copy receives it: what waits there is the send queue."""
+def _fitting_streams(world: World, source: int, copy: DatabaseCopy) -> tuple[int, ...]:
+    """The streams of *source*. A log of a session has one even while no copy receives it: what waits there is the send
+    queue; a log of none has none that no copy receives."""
     streams = world.flow.streams_of(source)
-    if copy.group_kind and not streams:
-        _add_stream(world, source)
-    elif not copy.group_kind:
-        for stream in streams:
-            if world.streams[stream] is None:
-                del world.streams[stream]
-                world.flow.remove_stream(stream)
+    if copy.group_kind:
+        return streams or (_add_stream(world, source),)
+    for stream in streams:
+        if world.streams[stream] is None:
+            del world.streams[stream]
+            world.flow.remove_stream(stream)
+    return world.flow.streams_of(source)
 
 
 def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
@@ -272,17 +280,26 @@ def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 
 def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
     """What keeps log from being reused, under its log_reuse_wait_desc, and from which position on. Facts 6.5."""
-    holds = [("NOTHING", world.flow.positions(source).flushed_kb)]
+    flushed_kb, hardened_kb = world.flow.ends_kb()
+    return _holds(
+        world, copy, flushed_kb[source], [hardened_kb[stream] for stream in _carried(world, source)]
+    )
+
+
+def _holds(
+    world: World, copy: DatabaseCopy, flushed_kb: float, carried_kb: list[float]
+) -> list[tuple[str, float]]:
+    """`log_holds` of a log that is on disk up to *flushed_kb*, and up to *carried_kb* on those of its receivers."""
+    holds = [("NOTHING", flushed_kb)]
     if copy.full_backup and copy.recovery_model is not RecoveryModel.SIMPLE:
         holds.append(("LOG_BACKUP", copy.last_log_backup_kb))
     if copy.backup_from_kb is not None:
         holds.append(("ACTIVE_BACKUP_OR_RESTORE", copy.backup_from_kb))
-    held = [kb for _, kb, _ in copy.window_transactions]
-    held += [copy.active_from_kb] if copy.active_from_kb is not None else []
-    if held:
+    if copy.window_transactions or copy.active_from_kb is not None:
+        held = [kb for _, kb, _ in copy.window_transactions]
+        held += [copy.active_from_kb] if copy.active_from_kb is not None else []
         holds.append(("ACTIVE_TRANSACTION", min(held)))
-    ends_kb = [world.flow.stream_positions(stream).hardened_kb for stream in _carried(world, source)]
-    held_for_group = groups.policy(copy).log_hold(world, copy, ends_kb)
+    held_for_group = groups.policy(copy).log_hold(world, copy, carried_kb)
     if held_for_group is not None:
         holds.append(held_for_group)
     return holds
