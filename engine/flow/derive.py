@@ -124,6 +124,13 @@ def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Ar
     return p
 
 
+def delay_steps(stream: Array) -> float:
+    """The longest way of a message of the stream with these parameters, there or back, in steps."""
+    message = stream[k.WINDOW_KB] * stream[k.PER_MESSAGE_KB_STEPS]
+    out = stream[k.ONE_WAY_STEPS] + message + 4.0 * stream[k.JITTER_STEPS]
+    return max(float(stream[k.ACK_STEPS]), float(out))
+
+
 def _clients(p: Array, setup: SourceSetup, dt: float) -> None:
     load = setup.workload
     p[k.CONNECTIONS] = load.connections * setup.scale

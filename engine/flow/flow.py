@@ -375,19 +375,19 @@ class Flow:
         else:
             self._lay_out()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
-        self._derive(affected)
-        carried = [stream for source in affected for stream in self.streams_of(source)]
-        self._need_history(carried)
-        self.streams[carried, k.STALL_S] = 0.0
+        self._need_history(self._derive(affected))
+        for stream in [stream for source in affected for stream in self.streams_of(source)]:
+            self.streams[stream, k.STALL_S] = 0.0
         for number, setup in sources.items():
             self._follow(number, sources_before[number], setup)
 
-    def _derive(self, sources: Sequence[int]) -> None:
-        """Parameters of these sources and their streams."""
+    def _derive(self, sources: Sequence[int]) -> float:
+        """Parameters of these sources and their streams; the longest delay of these streams in steps."""
         source_rows: dict[int, Array] = {}
         stream_rows: dict[int, Array] = {}
         last: tuple[object, ...] = ()
         derived: list[Array] = []
+        longest = 0.0
         for source in sources:
             setup, streams = self._source(source), self.streams_of(source)
             attached = tuple([self.stream_setup(stream) for stream in streams])
@@ -395,10 +395,12 @@ class Flow:
                 last = setup, attached
                 derived = [derive.source_parameters(setup, attached, self.step_s)]
                 derived += [derive.stream_parameters(setup, other, self.step_s) for other in attached]
+                longest = max([longest, *map(derive.delay_steps, derived[1:])])
             source_rows[source] = derived[0]
             stream_rows.update(zip(streams, derived[1:], strict=True))
         self.source_params = rows.with_rows(self.source_params, source_rows)
         self.stream_params = rows.with_rows(self.stream_params, stream_rows)
+        return longest
 
     def _follow(self, number: int, before: SourceSetup | None, setup: SourceSetup) -> None:
         """The state of a source follows its new setup."""
@@ -440,15 +442,10 @@ class Flow:
             )
         self.history = rings
 
-    def _need_history(self, streams: Sequence[int]) -> None:
-        """Lengthens the rings when a delay of one of these streams is longer than they are."""
-        if not streams:
-            return
-        params = self.stream_params[streams].T
-        message = params[k.WINDOW_KB] * params[k.PER_MESSAGE_KB_STEPS]
+    def _need_history(self, delay_steps: float) -> None:
+        """Lengthens the rings when a delay of a stream is longer than they are."""
         turn = 2.0 * len(self.stream_setups) * float(self.hosts[:, k.WAKE_UP_S].max()) / self.step_s
-        out = params[k.ONE_WAY_STEPS] + message + 4.0 * params[k.JITTER_STEPS]
-        need = max(float(params[k.ACK_STEPS].max()), float(out.max())) + turn + 4.0
+        need = delay_steps + turn + 4.0
         length = self.history.shape[2]
         if need <= length:
             return
