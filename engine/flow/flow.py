@@ -444,7 +444,7 @@ class Flow:
 
     def _need_history(self, delay_steps: float) -> None:
         """Lengthens the rings when a delay of a stream is longer than they are."""
-        turn = 2.0 * len(self.stream_setups) * float(self.hosts[:, k.WAKE_UP_S].max()) / self.step_s
+        turn = 2.0 * len(self.stream_setups) * max(self.hosts[:, k.WAKE_UP_S].tolist()) / self.step_s
         need = delay_steps + turn + 4.0
         length = self.history.shape[2]
         if need <= length:
