@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from operator import attrgetter
+from operator import attrgetter, methodcaller
 from typing import Any, Final, Self
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts
+from engine.drill.authoring.conditions import Test
 from engine.drill.authoring.facts import Facts
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.judging.score import Score
@@ -38,6 +39,8 @@ OF_CLIENT: Final[Callable[[Client], tuple[Any, ...]]] = attrgetter(
 )  # fmt: skip
 """What conditions ask of a client, which changes with every try to log in."""
 
+COPIED: Final[Callable[[Any], Any]] = methodcaller("copy")
+
 GROWING: Final = ("journal", "events", "_batches", "_operations")
 """Lists that a fork goes on with on its own; the other records of the past stay empty here."""
 
@@ -46,9 +49,9 @@ GROWING: Final = ("journal", "events", "_batches", "_operations")
 class Watch:
     """What a look has found to wait for."""
 
-    texts: tuple[str, ...]
+    tests: dict[str, Test]
     """Conditions."""
-    flowing: tuple[str, ...]
+    flowing: dict[str, Test]
     """Those of them that may come to hold, or cease to, while nothing happens."""
     held: dict[str, bool]
     """Whether they held then."""
@@ -66,8 +69,7 @@ class Lean(Drill):
     def __init__(self, scenario: Scenario, seed: int | None = None, mode: Mode | str = Mode.PRACTICE) -> None:
         self._looking = False
         self._held: dict[str, bool] = {}
-        self._held_now: dict[str, bool] = {}
-        """Of conditions that flow, in the look that is under way."""
+        """Which conditions hold, as far as the look that is under way has asked."""
         self._flowing: dict[str, bool] = {}
         self._known: Facts | None = None
         """What conditions are asked of, as long as nothing of which they speak changes."""
@@ -78,7 +80,7 @@ class Lean(Drill):
         """It has changed since the last look."""
         self._settlings = -1
         """World.settlings when that was last compared."""
-        self._watch = Watch((), (), {}, [], 0)
+        self._watch = Watch({}, {}, {}, [], 0)
         self._next_look: Tick = 0
         self.marks = Marks()
         self._final: Score | None = None
@@ -92,7 +94,7 @@ class Lean(Drill):
         twin = self.apart()
         for name in GROWING:
             setattr(twin, name, getattr(self, name).copy())
-        twin._held, twin._known = self._held.copy(), None
+        twin._known = None
         return twin
 
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
@@ -130,8 +132,8 @@ class Lean(Drill):
         besides = [*map(OF_CLIENT, self.world.clients.values()), *sent, self.calls, *self._answers()]
         if parts == self._parts_asked and besides == self._asked_besides:
             return False
-        self._parts_asked, self._asked_besides = tuple(part.copy() for part in parts), besides
-        self._held, self._known, self._changed = {}, None, True
+        self._parts_asked, self._asked_besides = tuple(map(COPIED, parts)), besides
+        self._known, self._changed = None, True
         return True
 
     def _answers(self) -> list[object]:
@@ -139,16 +141,16 @@ class Lean(Drill):
         return [len(self._waiting), *self.answers.values()]
 
     def holds(self, text: str) -> bool:
-        """As of a Drill; in a look, only what may have changed since the look before is asked again."""
+        """As of a Drill; in a look each condition is asked once."""
         if not self._looking:
             return super().holds(text)
-        known = self._held_now if self._flows(text) else self._held
-        held = known.get(text)
+        held = self._held.get(text)
         if held is None:
-            held = known[text] = self._condition(text).test(self._facts())
+            held = self._held[text] = self._condition(text).test(self._facts())
         return held
 
     def _facts(self) -> Facts:
+        """As of a Drill; what a look has worked out serves the next one, if nothing has changed."""
         if not self._looking:
             return super()._facts()
         if self._known is None:
@@ -162,19 +164,19 @@ class Lean(Drill):
 
     def _look(self) -> None:
         """As of a Drill, unless the conditions that it would ask are as they were, and it is not the time either."""
-        self._looking, self._held_now = True, {}
-        watch = self._watch
-        asked = watch.texts if self._changed else watch.flowing
-        if (
-            self.world.tick >= watch.tick
-            or watch.answers != self._answers()
-            or any(self.holds(text) != watch.held[text] for text in asked)
-        ):
+        self._looking, watch, facts = True, self._watch, self._facts()
+        asked = watch.tests if self._changed else watch.flowing
+        held = {text: test(facts) for text, test in asked.items()}
+        if not self._changed:
+            held = watch.held | held
+        if self.world.tick >= watch.tick or held != watch.held or watch.answers != self._answers():
+            self._held = held
             super()._look()
             texts, tick = self._ahead()
-            flowing = tuple(filter(self._flows, texts))
+            tests = {text: self._condition(text).test for text in texts}
+            flowing = {text: test for text, test in tests.items() if self._flows(text)}
             held = {text: self.holds(text) for text in texts}
-            watch = self._watch = Watch(texts, flowing, held, self._answers(), tick)
+            watch = self._watch = Watch(tests, flowing, held, self._answers(), tick)
         self._next_look = self.world.tick + TICKS_PER_S if watch.flowing else watch.tick
         self._looking = self._changed = False
 

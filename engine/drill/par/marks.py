@@ -53,14 +53,14 @@ class Marks:
         return Marks, ()
 
     def of(
-        self, name: str, parts: Mapping[Any, object], matters: Callable[[Any], object] = lambda part: part
+        self, name: str, parts: Mapping[Any, object], matters: Callable[[Any], object] | None = None
     ) -> int:
         """The mark of *parts* in any order. *name* tells dictionaries apart, *matters* says what of a part counts."""
         if not parts:
             return 0
 
         def marked(key: object, value: object) -> Part:
-            text = f"{name} {key!r} {matters(value)!r}"
+            text = f"{name} {key!r} {value if matters is None else matters(value)!r}"
             return Part(value, int.from_bytes(_digest(text), "big"))
 
         keys, values = list(parts), list(parts.values())
