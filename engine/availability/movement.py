@@ -35,8 +35,8 @@ def meet_secondaries(world: World, guid: int, primary: str) -> None:
     """A new primary calls its secondaries; connections of the old order are gone."""
     group = replicas.group_of(world, primary, guid)
     assert group is not None
-    for key in [key for key in world.contacts if key[0] == guid]:
-        del world.contacts[key]
+    for key, _ in world.contacts_of(guid):
+        world.drop_contact(key)
     for replica in group.replicas:
         if replica.server != primary and replica.joined:
             network.open_contact(world, guid, primary, replica.server, connected=False)

@@ -43,8 +43,9 @@ def _leave(world: World, server: str, guid: int, name: str) -> None:
         if group is None or (copy.database, server) not in group.joined:
             _unjoin(world, server, copy.database, guid)
     if not belongs:
-        for key in [key for key in world.contacts if key[0] == guid and server in key[1:]]:
-            del world.contacts[key]
+        for key, _ in world.contacts_of(guid):
+            if server in key[1:]:
+                world.drop_contact(key)
         del world.replicas[server, guid]
     world.touch(guid)
 

@@ -352,7 +352,7 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
     failover.cancel(world, guid, "automatic", say("the witness was removed"))
     for key in _both(world, copy):
         world.update_mirroring(key, witness=None, witness_address=None, armed=False)
-        world.contacts.pop((guid, key[0], witness), None)
+        world.drop_contact((guid, key[0], witness))
         roles.set_witness_state(world, key, WitnessState.UNKNOWN)
         roles.trace_steady(world, key)
     if reachable:

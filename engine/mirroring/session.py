@@ -168,13 +168,13 @@ def _stale_session(world: World, guid: int, me: str, peer: str) -> None:
     record = world.witnesses.get((me, guid))
     if copy is not None and peer == copy.mirroring.witness:
         # A witness that lost its record (or was told OFF elsewhere) simply no longer answers.
-        world.contacts.pop((guid, me, peer), None)
+        world.drop_contact((guid, me, peer))
         roles.set_witness_state(world, (me, copy.database), WitnessState.UNKNOWN)
     elif copy is not None:
         leave_session(world, (me, copy.database))
     elif record is not None:
         # A partner that has left; the other one, if it has not, keeps the record alive.
-        world.contacts.pop((guid, me, peer), None)
+        world.drop_contact((guid, me, peer))
         others = [c for c in world.session_copies(guid) if c.mirroring.witness == me]
         if not others:
             network.close_contacts(world, guid, me)

@@ -69,6 +69,9 @@ class World:
     copies: dict[Key, DatabaseCopy] = field(default_factory=dict)
     witnesses: dict[tuple[str, int], WitnessRecord] = field(default_factory=dict)
     contacts: dict[tuple[int, str, str], Contact] = field(default_factory=dict)
+    """(group, server, peer) -> what the server holds of its connection to the peer; written by `put_contact`."""
+    contact_keys: dict[int, tuple[tuple[int, str, str], ...]] = field(default_factory=dict)
+    """Group -> the keys of its contacts, in their order; no part of the state."""
     clients: dict[str, Client] = field(default_factory=dict)
     programs: dict[str, Program] = field(default_factory=dict)
     """What programs outside of the simulation have met of which the scenario asks, by the name in their logins."""
@@ -156,6 +159,20 @@ class World:
     def update_availability(self, key: Key, **changes: object) -> DatabaseCopy:
         """Change what the server of the copy knows of its availability group."""
         return self.update_copy(key, availability=replaced(self.copies[key].availability, **changes))
+
+    def put_contact(self, key: tuple[int, str, str], contact: Contact) -> None:
+        if key not in self.contacts:
+            self.contact_keys[key[0]] = (*self.contact_keys.get(key[0], ()), key)
+        self.contacts[key] = contact
+
+    def drop_contact(self, key: tuple[int, str, str]) -> None:
+        """Nothing is left of that connection, if there was one."""
+        if self.contacts.pop(key, None) is not None:
+            self.contact_keys[key[0]] = tuple([each for each in self.contact_keys[key[0]] if each != key])
+
+    def contacts_of(self, group: int) -> list[tuple[tuple[int, str, str], Contact]]:
+        """Key and contact of every connection of a group."""
+        return [(key, self.contacts[key]) for key in self.contact_keys.get(group, ())]
 
     def touch_log(self, copy: DatabaseCopy) -> None:
         """The circumstances of the log that *copy* writes or receives may have changed."""
@@ -266,6 +283,7 @@ class World:
             copies=self.copies.copy(),
             witnesses=self.witnesses.copy(),
             contacts=self.contacts.copy(),
+            contact_keys=self.contact_keys.copy(),
             clients=self.clients.copy(),
             programs=self.programs.copy(),
             groups=self.groups.copy(),

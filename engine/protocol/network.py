@@ -66,21 +66,52 @@ def _both_ways(world: World, a: str, b: str) -> tuple[Link, Link] | None:
     return (out, back) if out.up and back.up else None
 
 
-def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
+class Between:
+    """What lies between an instance and a peer, whatever the session: the same for all of them at one moment."""
+
+    __slots__ = ("_closed", "_ends", "_refusal", "answered", "broken", "peer", "slow")
+
+    def __init__(self, world: World, me: str, peer: str) -> None:
+        here, there = world.instances[me], world.instances[peer]
+        mine, theirs = world.computers[here.computer], world.computers[there.computer]
+        ways = _both_ways(world, me, peer)
+        passes = ways is not None and ways[0].passing and ways[1].passing
+        self.peer = there
+        self.broken: Hearing = "ok" if passes else "silent"
+        if ways is None or not theirs.powered:
+            self.broken = "hard"
+        self.answered = passes and there.answering
+        """The peer answers a call, if only with a refusal."""
+        self.slow = mine.cpu_factor > 1.0 or theirs.cpu_factor > 1.0
+        self._ends = me, peer
+        self._closed: bool | None = None
+        self._refusal: security.Refusal | Literal[""] | None = ""
+
+    def closed(self, world: World) -> bool:
+        """The peer has ended its connections, or one of the two endpoints has."""
+        if self._closed is None:
+            runs = self.peer.service in (Service.RUNNING, Service.STOPPING)
+            self._closed = not (runs and security.open_for(world, *self._ends))
+        return self._closed
+
+    def refusal(self, world: World) -> security.Refusal | None:
+        """What the peer has against a call."""
+        if self._refusal == "":
+            self._refusal = security.handshake(world, *self._ends)
+        return self._refusal or None
+
+
+def hearing(world: World, guid: int, me: str, peer: str, between: Between) -> Hearing:
     """What *me* gets to hear of *peer* in the session *guid* from now on."""
-    server = world.instances[peer]
-    ways = _both_ways(world, me, peer)
-    if ways is None or not world.computers[server.computer].powered:
-        return "hard"
-    if not (ways[0].passing and ways[1].passing):
-        return "silent"
-    if server.service is Service.STOPPING and _hold_data(world, guid, me, peer):
+    if between.broken != "ok":
+        return between.broken
+    if between.peer.service is Service.STOPPING and _hold_data(world, guid, me, peer):
         return "closed"  # its databases are closed at once; the process still talks to the witness
-    if server.service not in (Service.RUNNING, Service.STOPPING):
+    if between.closed(world) or _disk_failed(world, guid, peer):
         return "closed"
-    if not security.open_for(world, me, peer) or _disk_failed(world, guid, peer):
-        return "closed"
-    if server.hung or overloaded(world, guid, me) or overloaded(world, guid, peer):
+    if between.peer.hung:
+        return "silent"
+    if between.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)):
         return "silent"
     other = world.contacts.get((guid, peer, me))
     if other is None or not other.connected:
@@ -88,20 +119,18 @@ def hearing(world: World, guid: int, me: str, peer: str) -> Hearing:
     return "ok"
 
 
-def can_connect(world: World, guid: int, me: str, peer: str) -> bool:
+def can_connect(world: World, guid: int, me: str, peer: str, between: Between | None = None) -> bool:
     """A new connection between the two instances would come about now."""
+    between = between or Between(world, me, peer)
+    if not (between.answered and world.instances[me].answering) or between.refusal(world) is not None:
+        return False
     policy = groups.policy_of(world, guid)
     return (
-        world.instances[me].answering
-        and world.instances[peer].answering
-        and passing(world, me, peer)
-        and not overloaded(world, guid, me)
-        and not overloaded(world, guid, peer)
+        not (between.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)))
         and all(
             security.plays(world.instances[name], policy.holds_no_data(world, guid, name))
             for name in (me, peer)
         )
-        and security.handshake(world, me, peer) is None
         and addresses.leads_to(world, policy.address(world, guid, me, peer), peer)
         and not _disk_failed(world, guid, me)
         and not _disk_failed(world, guid, peer)
@@ -135,9 +164,10 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
     for me, peer in ((a, b), (b, a)):
         old = world.contacts.get((guid, me, peer))
         epoch = old.epoch + 1 if old else 0
-        world.contacts[guid, me, peer] = replaced(
+        contact = replaced(
             old or Contact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
         )
+        world.put_contact((guid, me, peer), contact)
     if connected:
         security.forget_refusals(world, a, b)
 
@@ -157,8 +187,9 @@ def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
 
 def close_contacts(world: World, guid: int, server: str) -> None:
     """*server* leaves session *guid*: it keeps no connection for it; the others will find it closed."""
-    for key in [key for key in world.contacts if key[0] == guid and key[1] == server]:
-        del world.contacts[key]
+    for key, _ in world.contacts_of(guid):
+        if key[1] == server:
+            world.drop_contact(key)
 
 
 def drop_server(world: World, server: str) -> None:
@@ -169,26 +200,25 @@ def drop_server(world: World, server: str) -> None:
 
 def drop_contacts(world: World, guid: int, server: str) -> None:
     """*server* holds no connection for session *guid* any more, and knows it."""
-    for key, contact in list(world.contacts.items()):
-        if key[:2] == (guid, server) and (contact.connected or contact.pending):
+    for key, contact in world.contacts_of(guid):
+        if key[1] == server and (contact.connected or contact.pending):
             gone = replaced(
                 contact, connected=False, pending="", epoch=contact.epoch + 1, since_tick=world.tick
             )
             world.contacts[key] = gone
 
 
-def _note_refusal(world: World, guid: int, caller: str, acceptor: str) -> None:
+def _note_refusal(
+    world: World, guid: int, caller: str, acceptor: str, refusal: security.Refusal | None
+) -> None:
     """The ERRORLOG has the reason if *caller* reaches *acceptor* and is turned away, or calls elsewhere."""
-    if world.instances[acceptor].answering and passing(world, caller, acceptor):
-        policy = groups.policy_of(world, guid)
-        address = policy.address(world, guid, caller, acceptor)
-        if address is not None and not addresses.leads_to(world, address, acceptor):
-            if not policy.holds_no_data(world, guid, caller):  # a witness waits to be called
-                addresses.note_dead(world, caller, address)
-            return
-        refusal = security.handshake(world, caller, acceptor)
-        if refusal is not None:
-            security.note_refusal(world, caller, acceptor, refusal)
+    policy = groups.policy_of(world, guid)
+    address = policy.address(world, guid, caller, acceptor)
+    if address is not None and not addresses.leads_to(world, address, acceptor):
+        if not policy.holds_no_data(world, guid, caller):  # a witness waits to be called
+            addresses.note_dead(world, caller, address)
+    elif refusal is not None:
+        security.note_refusal(world, caller, acceptor, refusal)
 
 
 def timeout_s(world: World, guid: int) -> int:
@@ -205,17 +235,20 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
     quiet_s = world.chance.uniform(0.0, PING_INTERVAL_S)
     reconnect_s = world.chance.uniform(*RECONNECT_S)
     delays = {"hard": hard_s, "closed": SESSION_CLOSE_NOTICED_S}
-    contacts = [item for item in world.contacts.items() if only is None or item[0][0] == only]
-    for key, contact in contacts:
+    between: dict[tuple[str, str], Between] = {}
+    for key, contact in list(world.contacts.items()) if only is None else world.contacts_of(only):
         guid, me, peer = key
         if not world.instances[me].answering:
             continue
+        pair = between.get((me, peer))
+        if pair is None:  # no line of an ERRORLOG that is written here changes anything for the next session
+            pair = between[me, peer] = Between(world, me, peer)
         if contact.connected:
-            wanted: str = hearing(world, guid, me, peer)
+            wanted: str = hearing(world, guid, me, peer, pair)
         else:
-            wanted = "reconnect" if can_connect(world, guid, me, peer) else "ok"
-            if wanted == "ok":
-                _note_refusal(world, guid, me, peer)
+            wanted = "reconnect" if can_connect(world, guid, me, peer, pair) else "ok"
+            if wanted == "ok" and pair.answered:
+                _note_refusal(world, guid, me, peer, pair.refusal(world))
         wanted = "" if wanted == "ok" else wanted
         if wanted == contact.pending:
             continue

@@ -82,7 +82,7 @@ def listens(server: Instance) -> bool:
     end = server.endpoint
     if end is None or end.state is not EndpointState.STARTED or not server.tcp_listening:
         return False
-    return end.ip in ("ALL", LOOPBACK, own_ip(server))
+    return end.ip == "ALL" or end.ip in (LOOPBACK, own_ip(server))
 
 
 def own_ip(server: Instance) -> str:
@@ -92,17 +92,24 @@ def own_ip(server: Instance) -> str:
 
 def open_for(world: World, a: str, b: str) -> bool:
     """Both instances listen, and a firewall leaves at least one of their ports open for the other to call."""
-    if not (listens(world.instances[a]) and listens(world.instances[b])):
+    here, there = world.instances[a], world.instances[b]
+    if not (listens(here) and listens(there)):
         return False
-    return reachable_port(world, a) or reachable_port(world, b)
+    return _port_is_open(world, here) or _port_is_open(world, there)
 
 
 def reachable_port(world: World, server: str) -> bool:
     """The endpoint of *server* can be connected to from outside."""
     state = world.instances[server]
-    if state.endpoint is None or not listens(state) or state.endpoint.ip == LOOPBACK:
+    return listens(state) and _port_is_open(world, state)
+
+
+def _port_is_open(world: World, server: Instance) -> bool:
+    """Nothing but its own address keeps others from the endpoint of an instance that listens."""
+    end = server.endpoint
+    if end is None or end.ip == LOOPBACK:
         return False
-    return state.endpoint.port not in world.computers[state.computer].blocked_ports
+    return end.port not in world.computers[server.computer].blocked_ports
 
 
 def plays(server: Instance, witness: bool) -> bool:

@@ -26,7 +26,7 @@ def alone(workload: str = "Workload1", **changes: object) -> World:
     world = lab(witness=False, workload=workload)
     commands.partner_off(world, P, DB)
     for key in [*world.contacts]:
-        del world.contacts[key]
+        world.drop_contact(key)
     del world.copies[MIRROR]
     # a small database keeps backups short; the job would take log backups between the steps of a test
     world.update_copy(PRINCIPAL, size_kb=1024.0 * 1024, log_backup_every_s=0.0, **changes)

@@ -1,0 +1,67 @@
+"""Connections are found by their group, and each end waits for what concerns it, whoever was looked at before."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.chance import Chance
+from engine.inputs import InputProblem
+from engine.model import World
+from engine.protocol import network
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.worlds import M, P, W, do, lab
+
+
+def _sql(server: str, database: str, clause: str) -> str:
+    return f"sql {server} ALTER DATABASE [{database}] SET {clause}"
+
+
+SWITCHES = ("restart-service", "pull-cable", "plug-cable", "hang")
+ACTS = {
+    "mirroring": [
+        *(_sql(P, "Sales000", clause) for clause in ("PARTNER OFF", "WITNESS OFF", "PARTNER FAILOVER")),
+        *(_sql(M, "Sales001", clause) for clause in ("PARTNER SUSPEND", "PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")),
+        _sql(P, "Sales002", f"WITNESS = 'TCP://{W}:5022'"),
+        *(f"{verb} {server}" for verb in SWITCHES for server in (P, M, W)),
+        f"cut {P} {M}",
+        f"sql {M} ALTER ENDPOINT Mirroring STATE = STOPPED",
+        f"slow-cpu {M} factor=500",
+        "revert-all",
+    ],
+    "group": [
+        "sql NODE_1 ALTER AVAILABILITY GROUP [AG1] REMOVE REPLICA ON 'NODE_3'",
+        "sql NODE_2 ALTER AVAILABILITY GROUP [AG1] FAILOVER",
+        "sql NODE_3 ALTER AVAILABILITY GROUP [AG1] FORCE_FAILOVER_ALLOW_DATA_LOSS",
+        "sql NODE_1 DROP AVAILABILITY GROUP [AG1]",
+        *(f"{verb} NODE_{n}" for verb in SWITCHES for n in (1, 2, 3)),
+    ],
+}  # fmt: skip
+
+
+def _wanted(world: World, guid: int, me: str, peer: str) -> str:
+    """What this end of a connection would wait for if it were the only one."""
+    between = network.Between(world, me, peer)
+    if world.contacts[guid, me, peer].connected:
+        heard = network.hearing(world, guid, me, peer, between)
+        return "" if heard == "ok" else heard
+    return "reconnect" if network.can_connect(world, guid, me, peer, between) else ""
+
+
+@pytest.mark.parametrize(("kind", "seed"), [(kind, seed) for kind in ACTS for seed in range(4)])
+def test_after_whatever_was_done(kind: str, seed: int) -> None:
+    world = lab(databases=3) if kind == "mirroring" else ag_lab()
+    chance, lines = Chance.from_seed(seed), ACTS[kind]
+    for _ in range(10):
+        try:
+            do(world, lines[chance.integer(0, len(lines) - 1)], then_s=chance.uniform(0.0, 15.0))
+        except InputProblem:
+            continue
+        found = {key: contact for guid in world.contact_keys for key, contact in world.contacts_of(guid)}
+        assert found == world.contacts
+        for guid in world.groups:
+            there = [key for key in world.contacts if key[0] == guid]
+            assert [key for key, _ in world.contacts_of(guid)] == there
+        network.reassess(world)
+        for (guid, me, peer), contact in world.contacts.items():
+            if world.instances[me].answering:
+                assert contact.pending == _wanted(world, guid, me, peer), (me, peer)
