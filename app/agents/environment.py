@@ -5,12 +5,16 @@
     observation, info = env.reset(seed=7)
     observation, reward, terminated, truncated, info = env.step("power-on SERVER_A")
 
+`info` of `reset` has the brief and the goals. `observation["told"]` is what came to be seen: lines of logs and states,
+what clients suffer, what batches answered. A line that cannot be done changes nothing; `info["refused"]` says why.
+
 A step is a line (or none: wait) and then STEP_S seconds. The reward is what the total of the score has changed by, so
 that the rewards of a game add up to its total. A game is deterministic: its scenario, seed and lines play it again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
 import gymnasium
@@ -40,6 +44,8 @@ LINE_MAX: Final = 4_000
 
 TEXT: Final = "".join(map(chr, (*range(32, 127), *range(160, 256)))) + "\n\t–—…’“”„→≥≤×µ"
 """Characters of lines and of what is told."""
+
+KNOWN: Final = frozenset(TEXT)
 
 Observation = dict[str, Any]
 
@@ -79,7 +85,9 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         super().reset(seed=seed)
         self.drill = Lean(self.scenario, seed)
         self._end, self._total = default_end(self.drill), 0.0
-        return self._seen(list(self.drill.events)), self._info()
+        scenario = self.drill.scenario
+        task = {"brief": scenario.brief, "goals": [goal.text for goal in scenario.goals]}
+        return self._seen(list(self.drill.events)), self._info() | task
 
     def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Do the line *action* and let a step of time pass. A line that cannot be done is told, and costs the time."""
@@ -88,13 +96,13 @@ class DrillEnv(gymnasium.Env[Observation, str]):
             try:
                 self.drill.do(action)
             except InputProblem as problem:
-                refused = f"{action}: {problem}"
+                refused = str(problem)
         self.drill.advance_to(min(self._end, self.drill.tick + self._step))
         over = self.drill.finished or self.drill.tick >= self._end
         total = self.drill.score().total
         reward, self._total = total - self._total, total
-        observation = self._seen(self.drill.events[first:], refused)
-        return observation, reward, over, False, self._info()
+        observation = self._seen(self.drill.events[first:], [f"{action}: {refused}"] if refused else [])
+        return observation, reward, over, False, self._info(refused)
 
     def render(self) -> str:
         """What the last step told, a line each."""
@@ -110,11 +118,14 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
     # --- inside -----------------------------------------------------------------------------------------------
 
-    def _seen(self, events: list[Event], refused: str = "") -> Observation:
+    def _seen(self, events: list[Event], refused: Sequence[str] = ()) -> Observation:
         told = [
-            f"{event.tick / TICKS_PER_S:.2f} {_place(event)}{event.text}" for event in events if seen(event)
+            f"{event.tick / TICKS_PER_S:.2f} {_place(event)}{text}"
+            for event in events
+            if seen(event)
+            for text in (_answers(event) if event.kind == "sql_done" else [event.text])
         ]
-        self._told = [text[:LINE_MAX] for text in (*([refused] if refused else []), *told)]
+        self._told = [_line(text) for text in (*refused, *told)]
         questions = [
             f"{asked.name}: {asked.text} {' '.join(f'{n}. {each}' for n, each in enumerate(asked.choices, 1))}"
             for asked in self.drill.open_questions()
@@ -122,12 +133,39 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         return {
             "time_s": np.asarray(self.drill.tick / TICKS_PER_S),
             "told": tuple(self._told),
-            "questions": tuple(text[:LINE_MAX] for text in questions),
+            "questions": tuple(map(_line, questions)),
         }
 
-    def _info(self) -> dict[str, Any]:
-        """total: the score as it stands; journal: what plays the game again, see `mirrordrill replay`."""
-        return {"total": self._total, "journal": [item.line for item in self.drill.journal]}
+    def _info(self, refused: str = "") -> dict[str, Any]:
+        """total: the score as it stands; journal: what plays the game again, as `mirrordrill run --inputs` takes it;
+        refused: why the last line could not be done."""
+        journal = [item.line for item in self.drill.journal]
+        return {"total": self._total, "journal": journal, "refused": refused}
+
+
+def _answers(event: Event) -> list[str]:
+    """What a window shows of a batch: its results, with tabs between columns and a line a row, and its messages."""
+    shown: list[tuple[int, int, str]] = []
+    for place, said in enumerate(event.get("messages") or ()):
+        head = (
+            "Msg {number}, Level {severity}, State {state}, Line {line}: ".format(**said)
+            if said["number"]
+            else ""
+        )
+        shown.append((place, 1, head + said["text"]))
+    for found in event.get("results") or ():
+        rows = (map(_cell, row) for row in (found["columns"], *found["rows"]))
+        shown.append((found["after_messages"], 0, "\n".join(map("\t".join, rows))))
+    return [text for _, _, text in sorted(shown, key=lambda part: part[:2])] or [event.text]
+
+
+def _cell(value: object) -> str:
+    return "NULL" if value is None else str(value)
+
+
+def _line(text: str) -> str:
+    """*text* as the space of observations takes it."""
+    return "".join(letter if letter in KNOWN else "?" for letter in text[:LINE_MAX])
 
 
 def _place(event: Event) -> str:

@@ -36,10 +36,26 @@ def test_the_seat_sees_symptoms_and_not_the_fault(env: DrillEnv) -> None:
     assert env.render().splitlines() == list(told["told"])
 
 
+def test_a_batch_answers_with_its_rows_and_messages(env: DrillEnv) -> None:
+    _, info = env.reset(seed=3)
+    assert info["brief"] == env.scenario.brief
+    assert info["goals"] == [goal.text for goal in env.scenario.goals]
+    observation, *_ = env.step("sql SERVER_B SELECT 1 AS a, NULL AS b; SELECT N'\u65e5' AS c; SELECT 1/0")
+    assert [text.partition(" SERVER_B ")[2] for text in observation["told"]] == [
+        "a\tb\n1\tNULL",
+        "(1 row affected)",
+        "c\n?",
+        "(1 row affected)",
+        "Msg 8134, Level 16, State 1, Line 1: Divide by zero error encountered.",
+    ]
+    assert env.observation_space.contains(observation)
+
+
 def test_rewards_add_up_to_the_total_and_a_wrong_line_is_told(env: DrillEnv) -> None:
     env.reset(seed=3)
     observation, _, over, cut, info = env.step("power-on SERVER_X")
     assert observation["told"][0].startswith("power-on SERVER_X: there is no server 'SERVER_X'")
+    assert info["refused"].startswith("there is no server 'SERVER_X'")
     gained = 0.0
     for line in [WAIT] * 4 + ["power-on SERVER_A"] + [WAIT] * 30:
         _, reward, over, cut, info = env.step(line)
