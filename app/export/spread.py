@@ -9,13 +9,18 @@ from typing import Final
 
 from engine.drill.judging.sweep import Outcome
 
-WIDTH: Final = 760
+RIGHT: Final = 520
+"""Where the plot ends; the names stand beside it."""
 HEIGHT: Final = 420
 LEFT: Final = 56
 TOP: Final = 24
 BOTTOM: Final = 48
-RIGHT: Final = 240
-"""Pixels; the names stand at the right."""
+NAME: Final = 40
+"""Pixels from the plot to a name."""
+LETTER: Final = 8
+"""Width of a letter of a name at most, in pixels. Assumed: fonts differ."""
+ROW: Final = 18
+"""Height of a name."""
 
 COLORS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
 """Told apart by the colour-blind too (Okabe and Ito); with more lines they come again, dashed."""
@@ -35,14 +40,20 @@ def picture(outcomes: Sequence[Outcome], measure: str, limit: float | None = Non
     parts = [*_axes(measure, most), *_limit(limit, most)]
     for number, (name, values) in enumerate(lines.items()):
         parts += _line(number, name, sorted(values), most)
+    width = RIGHT + NAME + LETTER * max((len(_named(*line)) for line in lines.items()), default=0)
+    height = max(HEIGHT, TOP + ROW * len(lines))
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" '
-        f'font-size="13"><rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>{"".join(parts)}</svg>\n'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
+        f'font-size="13"><rect width="{width}" height="{height}" fill="white"/>{"".join(parts)}</svg>\n'
     )
 
 
+def _named(name: str, values: Sequence[float]) -> str:
+    return f"{name} ({len(values)})"
+
+
 def _x(value: float, most: float) -> str:
-    return f"{LEFT + (WIDTH - LEFT - RIGHT) * value / most:.1f}"
+    return f"{LEFT + (RIGHT - LEFT) * value / most:.1f}"
 
 
 def _y(share: float) -> str:
@@ -52,7 +63,7 @@ def _y(share: float) -> str:
 def _axes(measure: str, most: float) -> Iterator[str]:
     for percent in range(0, 101, 25):
         y = _y(percent / 100)
-        yield f'<path d="M{LEFT} {y}H{WIDTH - RIGHT}" stroke="#ddd"/>'
+        yield f'<path d="M{LEFT} {y}H{RIGHT}" stroke="#ddd"/>'
         yield f'<text x="{LEFT - 6}" y="{y}" dy="4" text-anchor="end">{percent} %</text>'
     step = _step(most)
     for mark in range(int(most / step) + 1):
@@ -82,9 +93,7 @@ def _line(number: int, name: str, values: Sequence[float], most: float) -> Itera
     for place, value in enumerate(values, 1):
         path += f"H{_x(value, most)}V{_y(place / len(values))}"
     if values:
-        yield f'<path d="{path}H{WIDTH - RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
-    y = TOP + 18 * number
-    x = WIDTH - RIGHT + 16
+        yield f'<path d="{path}H{RIGHT}" fill="none" stroke="{color}" stroke-width="2"{dash}/>'
+    y, x = TOP + ROW * number, RIGHT + NAME - 24
     yield f'<path d="M{x} {y}h18" stroke="{color}" stroke-width="2"{dash}/>'
-    text = f"{name} ({len(values)})"
-    yield f'<text x="{x + 24}" y="{y}" dy="4">{escape(text)}</text>'
+    yield f'<text x="{RIGHT + NAME}" y="{y}" dy="4">{escape(_named(name, values))}</text>'

@@ -48,6 +48,8 @@ class Replay(QObject):
         self._scrub.timeout.connect(lambda: self.look(self._wanted_s))
         self._stepped_s: float | None = None
         """Where the keys have led since the window showed a moment last; None for nowhere, infinity for now."""
+        self._told = ""
+        """Where a branch goes on, as long as its clock stands still."""
         self._catching_up = QTimer(self, singleShot=True, interval=0)
         self._catching_up.timeout.connect(self._catch_up)
         self._connect()
@@ -66,6 +68,7 @@ class Replay(QObject):
         self.bar.left.connect(self.left)
         self._play.branches_changed.connect(lambda: self._show_world(None))
         self._play.went_back.connect(self._tell_where)
+        session.running_changed.connect(self._forget_where)
 
     # --- going to a moment ----------------------------------------------------------------------------------
 
@@ -140,7 +143,13 @@ class Replay(QObject):
 
     def _tell_where(self, tick: int) -> None:
         said = tr("You go on from {moment}. The clock stands still until you press Run.")
-        self._notice.tell(said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1)))
+        self._told = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
+        self._notice.tell(self._told)
+
+    def _forget_where(self, running: bool) -> None:
+        if running and self._told and self._notice.text == self._told:
+            self._notice.clear()
+            self._told = ""
 
     # --- what is shown --------------------------------------------------------------------------------------
 

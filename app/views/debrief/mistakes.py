@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.parts import label, muted
+from app.views.debrief.parts import label, losses, muted
 from app.views.debrief.story import moment
 from app.words import formatting
-from app.words.language import mark, tr
+from app.words.language import tr
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.counterfactual import Deed
@@ -20,15 +19,16 @@ from engine.drill.judging.mistakes import Mistake
 SHOWN: Final = 8
 """The costliest; every one stands in the score as well."""
 
-SIZES: Final = {"slip": mark("slip"), "mistake": mark("mistake"), "blunder": mark("blunder")}
-
 
 def mistakes(
     found: Sequence[Mistake], can_retry: bool, retry: Callable[[float], None], watch: Callable[[float], None]
 ) -> list[QWidget]:
-    """The costliest mistakes, what made the greatest difference first. *retry* and *watch* are given seconds."""
+    """The costliest mistakes, what made the greatest difference first. *retry* and *watch* are given seconds.
+
+    What is a blunder says the comparison with the best possible, not a number of points.
+    """
     worst = sorted(found, key=_worth, reverse=True)[:SHOWN]
-    rows = [_mistake(each, can_retry, retry, watch) for each in worst]
+    rows = losses([(each.points, tr("points"), _words(each, can_retry, retry, watch)) for each in worst])
     if len(found) > len(worst):
         more = tr("{count} smaller ones are listed in the score below.").format(count=len(found) - len(worst))
         rows.append(muted(more))
@@ -62,26 +62,9 @@ def without(deed: Deed) -> str:
     return tr("Without this: {figures}.").format(figures=", ".join(said))
 
 
-def _mistake(
+def _words(
     mistake: Mistake, can_retry: bool, retry: Callable[[float], None], watch: Callable[[float], None]
-) -> QWidget:
-    box = QWidget()
-    row = QHBoxLayout(box)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(18)
-    side = QVBoxLayout()
-    side.setSpacing(0)
-    points = label(f"−{formatting.plain(mistake.points)}", 1.35, bold=True)
-    points.setWordWrap(False)
-    side.addWidget(points)
-    size = muted(tr(SIZES[mistake.size]))
-    size.setWordWrap(False)
-    side.addWidget(size)
-    side.addStretch()
-    side_box = QWidget()
-    side_box.setLayout(side)
-    side.setContentsMargins(0, 0, 0, 0)
-    side_box.setFixedWidth(max(round(box.fontMetrics().height() * 4.6), side.sizeHint().width()))
+) -> QVBoxLayout:
     words = QVBoxLayout()
     words.setSpacing(2)
     words.addWidget(label(f"{moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True))
@@ -98,9 +81,7 @@ def _mistake(
         words.addWidget(label(tr("Better: {better}").format(better=said_of(mistake.better))))
     if can_retry:
         words.addLayout(_buttons(mistake, retry, watch))
-    row.addWidget(side_box, 0, Qt.AlignmentFlag.AlignTop)
-    row.addLayout(words, 1)
-    return box
+    return words
 
 
 def _buttons(mistake: Mistake, retry: Callable[[float], None], watch: Callable[[float], None]) -> QHBoxLayout:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from PySide6.QtCore import Qt
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.parts import code, label, muted
+from app.views.debrief.parts import code, label, losses, muted
 from app.views.debrief.story import moment
 from app.views.debrief.worth import NOTED, TONES, Legend, Worth, together, told
 from app.words import formatting
@@ -59,15 +58,16 @@ def beside_the_best(
     accuracy = tr("Accuracy is 100 % where nothing is lost; it is reckoned as of a game of chess.")
     parts.append(muted(" ".join((said, *([click] if can_retry else []), accuracy))))
     missed = next((move for move in worst if move.tick == account.no_return), None)
-    sides = [_side(move) for move in worst]
-    for side in sides:
-        side.setFixedWidth(max(each.sizeHint().width() for each in sides))
-    parts += [
-        _row(side, _words(move, move is missed, can_retry, retry, watch, asked))
-        for move, side in sorted(
-            zip(worst, sides, strict=True), key=lambda pair: (pair[0].tick, pair[0].until)
-        )
-    ]
+    parts += losses(
+        [
+            (
+                move.lost,
+                tr(TONES[move.label][0]),
+                _words(move, move is missed, can_retry, retry, watch, asked),
+            )
+            for move in sorted(worst, key=lambda move: (move.tick, move.until))
+        ]
+    )
     return parts
 
 
@@ -131,22 +131,6 @@ def _summary(
     return " ".join(said)
 
 
-def _side(move: Move) -> QWidget:
-    """What it lost, and what that is called."""
-    box = QWidget()
-    column = QVBoxLayout(box)
-    column.setContentsMargins(0, 0, 0, 0)
-    column.setSpacing(2)
-    for part in (
-        label(f"−{formatting.plain(round(move.lost, 1))}", 1.35, bold=True),
-        muted(tr(TONES[move.label][0])),
-    ):
-        part.setWordWrap(False)
-        column.addWidget(part)
-    column.addStretch()
-    return box
-
-
 def _words(
     move: Move,
     too_late: bool,
@@ -172,16 +156,6 @@ def _words(
     if can_retry:
         words.addLayout(_buttons(move, retry, watch))
     return words
-
-
-def _row(side: QWidget, words: QVBoxLayout) -> QWidget:
-    box = QWidget()
-    row = QHBoxLayout(box)
-    row.setContentsMargins(0, 0, 0, 0)
-    row.setSpacing(18)
-    row.addWidget(side, 0, Qt.AlignmentFlag.AlignTop)
-    row.addLayout(words, 1)
-    return box
 
 
 LINE_LENGTH_MAX: Final = 110

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
-from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QSizePolicy, QVBoxLayout, QWidget
 
 from app.widgets import theme
 from app.words import formatting
@@ -71,6 +71,36 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch:
             if not stretch[column] and isinstance(shown, QLabel):
                 shown.setWordWrap(False)
             grid.addWidget(shown, number, column, Qt.AlignmentFlag.AlignTop)
+    return box
+
+
+def losses(rows: Sequence[tuple[float, str, QVBoxLayout]]) -> list[QWidget]:
+    """Each with the points that were lost and what that is called in a column of its own, and words beside it."""
+    sides = [_lost(points, called) for points, called, _ in rows]
+    for side in sides:
+        side.setFixedWidth(max(each.sizeHint().width() for each in sides))
+    return [_beside(side, words) for side, (_, _, words) in zip(sides, rows, strict=True)]
+
+
+def _lost(points: float, called: str) -> QWidget:
+    box = QWidget()
+    column = QVBoxLayout(box)
+    column.setContentsMargins(0, 0, 0, 0)
+    column.setSpacing(2)
+    for part in (label(f"−{formatting.plain(round(points, 1))}", 1.35, bold=True), muted(called)):
+        part.setWordWrap(False)
+        column.addWidget(part)
+    column.addStretch()
+    return box
+
+
+def _beside(side: QWidget, words: QVBoxLayout) -> QWidget:
+    box = QWidget()
+    row = QHBoxLayout(box)
+    row.setContentsMargins(0, 0, 0, 0)
+    row.setSpacing(18)
+    row.addWidget(side, 0, Qt.AlignmentFlag.AlignTop)
+    row.addLayout(words, 1)
     return box
 
 

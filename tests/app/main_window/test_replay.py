@@ -618,3 +618,7 @@ def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: H
     assert [item.line for item in hands.drill.journal][: len(done)] == done
     assert hands.drill.journal[-1].verb == "rewind", "somebody has come back here, and the score knows"
     assert window.play.run_id is not None
+    assert window.session.speed == 1.0, "at which a person can do something"
+    assert window.notice.text.startswith("You go on from ")
+    window.session.play()
+    assert not window.notice.text
