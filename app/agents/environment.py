@@ -53,7 +53,7 @@ Observation = dict[str, Any]
 class DrillEnv(gymnasium.Env[Observation, str]):
     """One drill after another, the seed of each by `reset`. Use what Gymnasium promises: reset, step, close."""
 
-    metadata = {"render_modes": ["ansi"]}  # noqa: RUF012  # as Gymnasium has it
+    metadata = {"render_modes": ["ansi"], "render_fps": 1}  # noqa: RUF012  # as Gymnasium has it
 
     def __init__(
         self, scenario: str | Scenario, step_s: float = STEP_S, render_mode: str | None = None
