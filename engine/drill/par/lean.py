@@ -92,8 +92,9 @@ class Lean(Drill):
         if self.world.flow.memory is None:
             self.world.flow.remember()
         twin = self.apart()
+        own = twin.__dict__
         for name in GROWING:
-            setattr(twin, name, getattr(self, name).copy())
+            own[name] = own[name].copy()
         twin._known = None
         return twin
 
@@ -232,12 +233,13 @@ def what_matters(drill: Lean) -> bytes:
     look back at, which is every batch and act that the rubric looks at.
     """
     world, marks = drill.world, drill.marks
-    parts = list(map(marks.of, MATTERS, PARTS_THAT_MATTER(world)))
-    parts += [marks.of(name, getattr(drill, name)) for name in ("goals", "answers")]
-    parts.append(marks.of("faults", dict(enumerate(world.faults))))
-    parts.append(marks.of("conduct", dict(enumerate(drill._batches)), _conduct))
+    parts = {name: part for name, part in zip(MATTERS, PARTS_THAT_MATTER(world), strict=True) if part}
+    parts |= {"goals": drill.goals, "answers": drill.answers, "faults": dict(enumerate(world.faults))}
+    mark = marks.of("conduct", dict(enumerate(drill._batches)), _conduct)
+    for name, part in parts.items():
+        mark ^= marks.of(name, part)
     rest = (world.tick, world.chance.state, drill.ended_by, drill.first_held, drill.hints, drill.story_ticks)
-    digest = hashlib.blake2b(repr((rest, drill.calls, parts)).encode(), digest_size=16)
+    digest = hashlib.blake2b(repr((rest, drill.calls, mark)).encode(), digest_size=16)
     digest.update(marks.in_order(world.timers))
     digest.update(world.flow.mark())
     return digest.digest()

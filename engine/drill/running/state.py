@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, StrEnum
@@ -293,10 +292,12 @@ class DrillState:
 
     def apart(self) -> Self:
         """A drill in the same state that still shares the record of the past: half a fork."""
-        twin = copy.copy(self)
-        twin.world = self.world.fork()
+        twin = object.__new__(type(self))
+        own = twin.__dict__
+        own.update(self.__dict__)
         for name in _SMALL:
-            setattr(twin, name, copy.copy(getattr(self, name)))
+            own[name] = own[name].copy()
+        twin.world = self.world.fork()
         return twin
 
     def _inquiry(self, name: str) -> Inquiry:

@@ -49,8 +49,8 @@ def perform(machine: Machine, statement: s.Statement) -> None:
         raise SqlError(574, "DROP DATABASE")
     if isinstance(statement, _BEGINS) and not machine.session.transactions:
         transactions.begin_implicitly(machine, statement)
-    for classes, name in NOT_IN_TRANSACTION:
-        if isinstance(statement, classes) and machine.session.transactions:
+    for classes, name in NOT_IN_TRANSACTION if machine.session.transactions else ():
+        if isinstance(statement, classes):
             if isinstance(statement, s.Backup | s.Restore):
                 raise SqlError(3021, also=(3013,), title=statement.title)
             if isinstance(statement, s.Kill):

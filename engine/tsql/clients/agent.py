@@ -151,6 +151,8 @@ def _context(world: World, server: str) -> Context:
 
 def watch(world: World) -> None:
     """After each reaction of the protocol: alerts answer what has happened since the last time."""
+    if not world.objects:  # no row of sysalerts either
+        return
     for server in world.instances:
         if ledger.is_empty(world, server, "sysalerts"):
             continue

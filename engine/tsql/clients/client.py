@@ -222,7 +222,8 @@ def _taken_apart(world: World, name: str, run: Run, meter: Meter) -> Run:
         return replaced(run, read=run.read + left)
     meter.add(splitting.spent - run.read)
     steps, variables = splitting.result()
-    world.sessions[name] = replaced(kept, variables=tuple(sorted(variables.items())))
+    if (now := tuple(sorted(variables.items()))) != kept.variables:
+        world.sessions[name] = replaced(kept, variables=now)
     return replaced(run, steps=steps, read=0)
 
 
