@@ -383,6 +383,7 @@ class Assembly(QObject):
         self._history.opened.connect(self._debriefing.show_old)
         self._pages.currentChanged.connect(lambda _: self._debriefing.moment.drop())
         self._pages.currentChanged.connect(lambda _: self._tour.show_page())
+        self._pages.currentChanged.connect(lambda _: self._replay.forget_where())
         self._pages.went_to.connect(lambda *_: self._show_page())
 
     def _connect_window(self) -> None:

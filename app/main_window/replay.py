@@ -68,7 +68,7 @@ class Replay(QObject):
         self.bar.left.connect(self.left)
         self._play.branches_changed.connect(lambda: self._show_world(None))
         self._play.went_back.connect(self._tell_where)
-        session.running_changed.connect(self._forget_where)
+        session.running_changed.connect(lambda running: self.forget_where() if running else None)
 
     # --- going to a moment ----------------------------------------------------------------------------------
 
@@ -146,10 +146,11 @@ class Replay(QObject):
         self._told = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
         self._notice.tell(self._told)
 
-    def _forget_where(self, running: bool) -> None:
-        if running and self._told and self._notice.text == self._told:
+    def forget_where(self) -> None:
+        """The clock runs, or the desk was left."""
+        if self._told and self._notice.text == self._told:
             self._notice.clear()
-            self._told = ""
+        self._told = ""
 
     # --- what is shown --------------------------------------------------------------------------------------
 

@@ -19,6 +19,9 @@ from engine.words import joined, say
 OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
 """Kinds of markers that only tell what the trainee has done."""
 
+NO_RETURN: Final = "no-return"
+"""Kind of the marker that no event makes: only a comparison with the best possible knows it."""
+
 MERGED: Final = frozenset({"transition", "detection"})
 MERGED_LINES_MAX: Final = 8
 """Lines of one mark; a hundred databases change in the same moment."""

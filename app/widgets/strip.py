@@ -20,7 +20,18 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.view_models.course import DOWN, EXPOSED, MERGED, OWN, PROTECTED, SERVING, Course, Marker, Span
+from app.view_models.course import (
+    DOWN,
+    EXPOSED,
+    MERGED,
+    NO_RETURN,
+    OWN,
+    PROTECTED,
+    SERVING,
+    Course,
+    Marker,
+    Span,
+)
 from app.widgets import theme
 from app.widgets.reader import say
 from app.widgets.tables import plain_tip
@@ -59,7 +70,7 @@ SHAPES: Final = {
     "failover": ("warn", "diamond"),
     "reached": ("ok", "flag"),
     "missed": ("bad", "flag"),
-    "no-return": ("bad", "cross"),
+    NO_RETURN: ("bad", "cross"),
     "question": ("info", "circle"),
     "hint": ("warn", "circle"),
     "note": ("idle", "circle"),
@@ -77,7 +88,7 @@ WORDS: Final = {
     "failover": mark("failover"),
     "reached": mark("goal"),
     "missed": mark("goal"),
-    "no-return": mark("point of no return"),
+    NO_RETURN: mark("point of no return"),
     "question": mark("question"),
     "hint": mark("hint"),
     "note": mark("note"),
@@ -276,7 +287,9 @@ class Strip(QWidget):
             lanes.width() / self.span_s,
         )  # not `x_of`: a day of faults has 50,000 markers
         found = {(marker.kind, int(left + marker.t_s * pitch)): marker for marker in self.markers}
-        return sorted(found.values(), key=lambda marker: marker.kind in MERGED, reverse=True)
+        return sorted(
+            found.values(), key=lambda marker: (marker.kind == NO_RETURN, marker.kind not in MERGED)
+        )
 
     def _box(self, span: Span, lane: QRectF) -> QRectF:
         left, right = self.x_of(span.from_s), self.x_of(span.to_s)
@@ -310,7 +323,8 @@ class Strip(QWidget):
         draw_shape(painter, shape, centre, size)
         if marker.kind in MERGED and not chosen:
             return
-        painter.setPen(QPen(colour, 1.2))
+        stroke = Qt.PenStyle.DashLine if marker.kind == NO_RETURN else Qt.PenStyle.SolidLine
+        painter.setPen(QPen(colours.text if marker.kind == NO_RETURN else colour, 1.2, stroke))
         painter.drawLine(
             QPointF(centre.x(), self._lanes().top()), QPointF(centre.x(), self._lanes().bottom())
         )

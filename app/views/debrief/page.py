@@ -18,7 +18,7 @@ from PySide6.QtWidgets import (
 )
 
 from app.learning.reflection import Reflection
-from app.view_models.course import Marker, Span, course_of
+from app.view_models.course import NO_RETURN, Marker, Span, course_of
 from app.views.debrief import answers, par, story
 from app.views.debrief.failovers import Failover, attempt, missing
 from app.views.debrief.mistakes import mistakes
@@ -325,7 +325,7 @@ class Debrief(QScrollArea):
         course = course_of(report["events"], databases, databases)
         if self._account is not None and self._account.no_return is not None:
             lost = tr("after it not every goal could be reached")
-            course.add_marker(Marker(self._account.no_return / TICKS_PER_S, "no-return", lost))
+            course.add_marker(Marker(self._account.no_return / TICKS_PER_S, NO_RETURN, lost))
         strip = Strip()
         strip.show_course(course, float(report["ended_at_s"]), live=False)
         strip.moment_chosen.connect(self._choose_moment)
@@ -333,7 +333,11 @@ class Debrief(QScrollArea):
             strip.show_states(_states(self._review.lanes))
         words = tr("Availability, protection, and the state of the copies as the serving server saw it.")
         try_there = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
-        note = muted(f"{words} {try_there}" if self._can_retry else words)
+        cross = tr("The cross is the point of no return.")
+        known = any(marker.kind == NO_RETURN for marker in course.markers)
+        note = muted(
+            " ".join((words, *([cross] if known else []), *([try_there] if self._can_retry else [])))
+        )
         box = QWidget()
         layout = QVBoxLayout(box)
         layout.setContentsMargins(0, 0, 0, 0)

@@ -620,5 +620,11 @@ def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: H
     assert window.play.run_id is not None
     assert window.session.speed == 1.0, "at which a person can do something"
     assert window.notice.text.startswith("You go on from ")
+    window.progress.show()
+    assert not window.notice.text
+    window.navigation.go_back()
+    window.play.go_on(hands.drill.tick)
+    hands.search()
+    assert window.notice.text.startswith("You go on from ")
     window.session.play()
     assert not window.notice.text

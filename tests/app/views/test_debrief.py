@@ -230,6 +230,17 @@ def test_only_with_a_solution_nothing_was_lost(qtbot: QtBot, has_solution: bool,
     assert ("Accuracy" in summary.text()) == has_solution
 
 
+def test_the_point_of_no_return_stands_on_the_time_line(page: Debrief, report: Report) -> None:
+    def kinds() -> list[str]:
+        return [marker.kind for marker in there(page.findChild(Strip)).markers]
+
+    assert "no-return" not in kinds()
+    assert "The cross is" not in texts(page)
+    page.show_report(report, True, True, account=Account((), 60.0, 3000))
+    assert kinds().count("no-return") == 1
+    assert "The cross is the point of no return." in texts(page)
+
+
 def test_the_legend_has_as_many_lines_as_it_needs(qtbot: QtBot) -> None:
     legend = Legend()
     qtbot.addWidget(legend)
