@@ -165,7 +165,8 @@ class Lean(Drill):
 
     def _look(self) -> None:
         """As of a Drill, unless the conditions that it would ask are as they were, and it is not the time either."""
-        self._looking, watch, facts = True, self._watch, self._facts()
+        self._looking, watch = True, self._watch
+        facts = self._facts()
         asked = watch.tests if self._changed else watch.flowing
         held = {text: test(facts) for text, test in asked.items()}
         if not self._changed:
