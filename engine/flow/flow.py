@@ -24,6 +24,7 @@ from engine.flow.readings import (
     SourcePositions,
     SourceReading,
     SourceTotals,
+    Standing,
     StreamPositions,
     StreamReading,
     StreamTotals,
@@ -238,9 +239,16 @@ class Flow:
         self._stream(stream)
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
-    def ends_kb(self) -> tuple[list[float], list[float]]:
-        """Where the log of each source ends on its own disk, and that of each stream on its target's."""
-        return self.sources[:, k.FLUSHED].tolist(), self.streams[:, k.HARDENED].tolist()
+    def standing(self) -> Standing:
+        """Of all sources and streams."""
+        sources, streams = self.sources, self.streams
+        return Standing(
+            sources[:, k.FLUSHED].tolist(),
+            sources[:, k.REUSE].tolist(),
+            sources[:, k.SOURCE_ARMED].tolist(),
+            streams[:, k.HARDENED].tolist(),
+            streams[:, k.STREAM_ARMED].tolist(),
+        )
 
     def set_positions(self, source: int, **positions: float) -> None:
         """Sets named positions of a source."""

@@ -44,6 +44,16 @@ STREAM_POSITIONS: Final = {
 """Column of each field of `StreamPositions`, in its order."""
 
 
+class Standing(NamedTuple):
+    """What is asked of all logs at once: by number of a source, by number of a stream."""
+
+    flushed_kb: list[float]
+    reuse_kb: list[float]  # log before that may be overwritten
+    watched: list[float]  # crossings of the source at which `run` stops
+    hardened_kb: list[float]
+    streams_watched: list[float]
+
+
 @dataclass(frozen=True)
 class SourceReading:
     """Counters of a moment, rates smoothed over about a second. Field order is that of `SOURCE_COUNTERS`."""

@@ -193,4 +193,4 @@ class Instance:
     @property
     def answering(self) -> bool:
         """A client that reaches it gets an answer."""
-        return self.running and not self.hung
+        return self.service is Service.RUNNING and not self.hung

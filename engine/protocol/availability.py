@@ -8,30 +8,49 @@ from engine.replace import replaced
 from engine.words import say
 
 
-def reachable(world: World, copy: DatabaseCopy) -> bool:
-    """Some client of the database can reach the copy's server over the network (or no client is known)."""
-    users = [c for c in world.clients.values() if copy.database in c.databases and not c.read_only]
-    if not users:
-        return world.computer_of(copy.server).nic_up
-    return any(network.passing(world, client.name, copy.server) for client in users)
+class Reach:
+    """Which servers the users of databases can reach over the network at one moment."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self._users = [
+            (client.name, frozenset(client.databases))
+            for client in world.clients.values()
+            if not client.read_only
+        ]
+        self._passes: dict[tuple[str, str], bool] = {}
+
+    def includes(self, copy: DatabaseCopy) -> bool:
+        """Some client of the database can reach the copy's server (or no client is known)."""
+        users = [name for name, databases in self._users if copy.database in databases]
+        if not users:
+            return self.world.computer_of(copy.server).nic_up
+        return any(self._way(name, copy.server) for name in users)
+
+    def _way(self, client: str, server: str) -> bool:
+        found = self._passes.get((client, server))
+        if found is None:
+            found = self._passes[client, server] = network.passing(self.world, client, server)
+        return found
 
 
-def serving_copies(world: World, database: str) -> list[DatabaseCopy]:
+def serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:
     """Copies in which clients could work now."""
-    return [
-        copy
-        for copy in world.copies_of(database)
-        if serving.serves(world, (copy.server, database)) and reachable(world, copy)
-    ]
+    serves = [copy for copy in world.copies_of(database) if serving.serves(world, (copy.server, database))]
+    if not serves:
+        return []
+    reach = reach or Reach(world)
+    return [copy for copy in serves if reach.includes(copy)]
 
 
 def account(world: World) -> None:
     """Bring the accounts of changed databases up to this tick, with an event where service begins or ends."""
+    reach = Reach(world)
     for database in sorted(world.changed):
         old = world.availability.get(database)
         if old is None:
             continue
-        serving_now = serving_copies(world, database)
+        serving_now = serving_copies(world, database, reach)
         serving = bool(serving_now)
         exposed = serving and not any(_guarded(world, copy) for copy in serving_now)
         if serving == old.serving and exposed == old.exposed:

@@ -16,9 +16,9 @@ def opens(world: World, key: Key) -> bool:
     """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
     copy = world.copies[key]
     return (
-        world.instances[key[0]].answering
-        and copy.db_state is DbState.ONLINE
+        copy.db_state is DbState.ONLINE
         and not copy.recovering
+        and world.instances[key[0]].answering
         and groups.policy(copy).writes(copy)
     )
 

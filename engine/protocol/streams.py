@@ -237,17 +237,21 @@ def refresh(world: World) -> None:
                 world.update_copy(owner, open_log_kb=recovery.open_log_kb(model, source))
     if sources or streams:
         model.set_up(sources, streams)
-    flushed_kb, hardened_kb = model.ends_kb()
+    now = model.standing()
     for source in logs:
-        copy = world.copies[world.sources[source]]
-        policy, carried_kb = groups.policy(copy), []
-        model.watch(source, WATCHED[copy.log_full, copy.operation is None])
+        copy, carried_kb = world.copies[world.sources[source]], []
+        policy, watched = groups.policy(copy), WATCHED[copy.log_full, copy.operation is None]
+        if now.watched[source] != watched:
+            model.watch(source, watched)
         for stream in model.streams_of(source):
-            model.watch_stream(stream, policy.crossings(world, copy, stream))
+            crossings = policy.crossings(world, copy, stream)
+            if now.streams_watched[stream] != crossings:
+                model.watch_stream(stream, crossings)
             if world.streams[stream] is not None:
-                carried_kb.append(hardened_kb[stream])
-        holds = _holds(world, copy, flushed_kb[source], carried_kb)
-        model.set_log_reuse_kb(source, min([kb for _, kb in holds]))
+                carried_kb.append(now.hardened_kb[stream])
+        reuse_kb = min([kb for _, kb in _holds(world, copy, now.flushed_kb[source], carried_kb)])
+        if now.reuse_kb[source] != reuse_kb:
+            model.set_log_reuse_kb(source, reuse_kb)
     world.dirty.clear()
 
 
@@ -280,10 +284,9 @@ def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 
 def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
     """What keeps log from being reused, under its log_reuse_wait_desc, and from which position on. Facts 6.5."""
-    flushed_kb, hardened_kb = world.flow.ends_kb()
-    return _holds(
-        world, copy, flushed_kb[source], [hardened_kb[stream] for stream in _carried(world, source)]
-    )
+    now = world.flow.standing()
+    carried_kb = [now.hardened_kb[stream] for stream in _carried(world, source)]
+    return _holds(world, copy, now.flushed_kb[source], carried_kb)
 
 
 def _holds(
