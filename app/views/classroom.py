@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from PySide6.QtCore import Qt, Signal
-from PySide6.QtGui import QGuiApplication, QIcon
+from PySide6.QtGui import QGuiApplication
 from PySide6.QtWidgets import (
     QCheckBox,
     QComboBox,
@@ -155,7 +155,6 @@ def seat_files() -> str:
 
 def _buttons(dialog: QDialog, accept: str) -> QDialogButtonBox:
     buttons = QDialogButtonBox(QDialogButtonBox.StandardButton.Cancel)
-    buttons.button(QDialogButtonBox.StandardButton.Cancel).setIcon(QIcon())  # the other button has none
     buttons.addButton(accept, QDialogButtonBox.ButtonRole.AcceptRole)
     buttons.accepted.connect(dialog.accept)
     buttons.rejected.connect(dialog.reject)

@@ -449,6 +449,7 @@ QTableView, QTreeView, QListView, QTextBrowser, QPlainTextEdit {
     border: 1px solid $border; background: $surface; gridline-color: $border;
 }
 QTableView:focus, QTreeView:focus, QListView:focus, QPlainTextEdit:focus { border-color: $focus; }
+QDialogButtonBox { dialogbuttonbox-buttons-have-icons: 0; }
 QPushButton {
     background: $raised; border: 1px solid $border; border-radius: 5px; padding: 5px 14px; min-height: 1.25em;
 }
