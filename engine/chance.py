@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import operator
 from dataclasses import dataclass
+from functools import cache
 from itertools import accumulate
 
 from engine.arithmetic import cos, exp, log
@@ -61,5 +62,16 @@ class Chance:
 
     def lognormal(self, mean: float, relative_sd: float) -> float:
         """A positive number with the given mean and relative standard deviation."""
-        sigma2 = log(1.0 + relative_sd * relative_sd)
-        return mean * exp(math.sqrt(sigma2) * self.normal() - sigma2 / 2.0)
+        sigma, half_sigma2 = _of_logarithm(relative_sd)
+        return mean * exp(sigma * self.normal() - half_sigma2)
+
+    def skip(self, count: int) -> None:
+        """Leave *count* numbers of 64 bits out: a uniform number takes one, a normal or lognormal one two."""
+        self.state = (self.state + count * _GOLDEN) & _MASK
+
+
+@cache
+def _of_logarithm(relative_sd: float) -> tuple[float, float]:
+    """Standard deviation of the logarithm of a lognormal number, and half its variance."""
+    sigma2 = log(1.0 + relative_sd * relative_sd)
+    return math.sqrt(sigma2), sigma2 / 2.0

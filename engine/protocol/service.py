@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from engine.constants import RECOVERY_AT_START_S, SHUTDOWN_AFTER_SERVICE_S, STOP_SERVICE_MIN_S
-from engine.flow.recovery import Cause, failover_times
+from engine.flow.recovery import Cause, closing_s
 from engine.model import DbState, Service, World, ticks
 from engine.protocol import disks, errorlog, groups, network, startup, streams
 from engine.words import say
@@ -79,7 +79,7 @@ def stop(
     for source, owner in sorted(world.sources.items()):
         if owner[0] == server and world.copies[owner].group_kind:
             stream = world.flow.streams_of(source)[0]
-            close_s = max(close_s, failover_times(world.flow, stream, cause, world.chance).close_s)
+            close_s = max(close_s, closing_s(world.flow, stream, cause, world.chance))
     world.update_computer(world.computer_of(server).name, shutting_down=then == "power-off")
     world.update_instance(server, service=Service.STOPPING, hung=False, start_wanted=then == "restart")
     _announce(world, server, say("SQL Server is stopping"))

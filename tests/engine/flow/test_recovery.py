@@ -11,7 +11,7 @@ import pytest
 from engine.chance import Chance
 from engine.flow import Mode, Workload
 from engine.flow.operations import index_build
-from engine.flow.recovery import Cause, FailoverTimes, failover_times, open_log_kb, undo_s
+from engine.flow.recovery import Cause, FailoverTimes, closing_s, failover_times, open_log_kb, undo_s
 from engine.flow.sites import IDLE
 from tests.engine.flow.pairs import W1, W2, change, one, run_s, setup
 
@@ -93,3 +93,10 @@ def test_undo_grows_with_open_log() -> None:
     large = open_log_kb(flow, 0)
     assert large > 100_000
     assert undo_s(flow, 0, large) == pytest.approx(1.5 * large / 9265, rel=0.01)
+
+
+@pytest.mark.parametrize("cause", Cause)
+def test_closing_alone_leaves_chance_where_a_failover_does(cause: Cause) -> None:
+    flow, whole, alone = one(W1), Chance.from_seed(3), Chance.from_seed(3)
+    assert closing_s(flow, 0, cause, alone) == failover_times(flow, 0, cause, whole).close_s
+    assert alone == whole
