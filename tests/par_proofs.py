@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,9 +18,12 @@ from joblib import Parallel, delayed
 
 from app.cli.terms import write_json
 from app.files import certificates, scenario_files
-from engine.drill.par.certificate import waiting
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.par.waiting import Waiting
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import default_end
+from engine.inputs import Input
+from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
 
 PLANS: Final = ("par", "clairvoyant")
@@ -42,12 +46,27 @@ def came_to(name: str) -> dict[str, tuple[float, str]] | None:
 
 
 def waited(name: str) -> dict[str, Any]:
-    """What waiting comes to in *name*, by the plans of its certificate."""
+    """What waiting comes to in *name*, by the plans of its certificate; its last chance is played, too."""
     scenario = scenario_files.find(name).load()
     found = certificates.kept(scenario)
     assert found is not None
-    known = found["par"]["plan"], found["shortest"]
-    return waiting(scenario, found["seed"], [parse_script("\n".join(lines))[0] for lines in known if lines])
+    plans = [found["par"]["plan"], found["shortest"], found.get("last_chance")]
+    par, shortest, _ = known = [parse_script("\n".join(lines or ()))[0] for lines in plans]
+    seed, last_chance = found["seed"], list[Input]()
+    if not reaches(scenario, seed, ()):
+        whole = [plan for plan in known if plan and reaches(scenario, seed, [item.line for item in plan])]
+        last_chance = max(whole, key=lambda plan: plan[0].tick, default=[])
+    points = found["par"]["score"], found["idle"]["score"]
+    work = Waiting(scenario, seed, [par, shortest], *points, last_chance)
+    at_once(work.steps())
+    return work.told()
+
+
+def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
+    """Whether the plan reaches every goal."""
+    drill = replay(scenario, seed, "practice", lines)
+    drill.advance_to(default_end(drill, drill.tick))
+    return all(state.met for state in drill.goals.values())
 
 
 def _again(name: str) -> tuple[dict[str, tuple[float, str]], dict[str, Any]] | None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import signal
 import sys
 import time
+from contextlib import AbstractContextManager, nullcontext
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app.cli.processes import add_on, cluster
@@ -46,6 +49,9 @@ def add_to(command: Commands) -> None:
         "--workers", type=int, metavar="N", help="processes of this computer; default one for each processor"
     )
     add_on(par)
+    par.add_argument(
+        "--from", dest="earlier", metavar="FILE", help="go on from what was written before: never proves less"
+    )
     par.add_argument("--json", metavar="FILE", help="write plans, curve and hashes; - is standard output")
     regret = command("regret", "what each act and each wait of a recorded run cost")
     regret.set_defaults(do=_regret)
@@ -62,9 +68,13 @@ def _par(options: argparse.Namespace) -> int:
     if not scenario.scored:
         raise Unusable(f"{scenario.name} is not scored: there is no best")
     seed = scenario.seed if options.seed is None else options.seed
-    with cluster(options.on):
-        found = _searched(scenario, seed, options.seconds, _spread(scenario, seed, options))
-    found["hashes"]["scenario"] = hashlib.sha256(scenario.text.encode()).hexdigest()
+    text_hash = hashlib.sha256(scenario.text.encode()).hexdigest()
+    earlier = None if options.earlier is None else _earlier(Path(options.earlier), seed, text_hash)
+    if options.json is not None and not Path(options.json).parent.is_dir():
+        raise Unusable(f"{options.json} cannot be written: there is no folder {Path(options.json).parent}")
+    with cluster(options.on), _spread(scenario, seed, options) as spread:
+        found = _searched(scenario, seed, options.seconds, spread, earlier)
+    found["hashes"]["scenario"] = text_hash
     if options.json is not None:
         write_json(found, options.json)
     else:
@@ -72,21 +82,43 @@ def _par(options: argparse.Namespace) -> int:
     return AS_ASKED
 
 
-def _spread(scenario: Scenario, seed: int, options: argparse.Namespace) -> Spread | None:
+def _earlier(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
+    """What `par --json` wrote for just this drill."""
+    try:
+        found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        of_this = (found["hashes"]["scenario"], found["seed"]) == (text_hash, seed)
+    except OSError as error:
+        raise Unusable(f"{file} cannot be read: {error.strerror}") from error
+    except (ValueError, TypeError, LookupError) as error:
+        raise Unusable(f"{file} was not written by par --json") from error
+    if not of_this:
+        raise Unusable(f"{file} is of another text or seed of the scenario")
+    return found
+
+
+def _spread(
+    scenario: Scenario, seed: int, options: argparse.Namespace
+) -> AbstractContextManager[Spread | None]:
     """None: one process is enough."""
     from app.cli.trials import over_processes
 
     workers = None if options.on != "local" else options.workers or os.cpu_count() or 1
     if workers == 1 or options.seconds == 0.0:
-        return None
+        return nullcontext()
     return over_processes(scenario, seed, workers)
 
 
-def _searched(scenario: Scenario, seed: int, seconds: float, spread: Spread | None) -> dict[str, Any]:
+def _searched(
+    scenario: Scenario,
+    seed: int,
+    seconds: float,
+    spread: Spread | None,
+    earlier: dict[str, Any] | None = None,
+) -> dict[str, Any]:
     """A certificate within so many seconds; after Ctrl-C that of what was found until then."""
     from engine.drill.par.certificate import Certifying
 
-    work = Certifying(scenario, seed, spread)
+    work = Certifying(scenario, seed, spread, earlier)
     begun = told = time.monotonic()
     stopped: list[object] = []
 

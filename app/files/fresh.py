@@ -86,7 +86,8 @@ def fresh(candidates: Iterable[tuple[Scenario, int]], wanted: str = "") -> Slice
 
 def _proved(scenario: Scenario, seed: int, number: int) -> Slices[Certificate | None]:
     search = Search(scenario, seed)
-    for _ in itertools.chain(itertools.islice(search.steps(), NODES), search.weigh(TRIED)):
+    first = itertools.takewhile(lambda _: search.nodes < NODES, search.steps())
+    for _ in itertools.chain(first, search.weigh(TRIED)):
         yield min(0.99, (number + search.nodes / (NODES + TRIED)) / TRIES)
     best, reference = search.best, search.reference
     if best is None or reference is None or not (reference.fair and reference.reached):

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import heapq
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
-from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par.lean import Lean
-from engine.drill.par.regret import account
 from engine.drill.par.search import Search, Spread
 from engine.drill.par.trials import Plan
+from engine.drill.par.waiting import Waiting
 from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import default_end, left_alone, play_solution
+from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
-from engine.stepwise import at_once
+from engine.verbs.lines import parse_script
 
 METHOD: Final = "best-first over plans, one of each length in turn"
 
@@ -33,52 +32,63 @@ SAFEST_OF: Final = 3
 """Plans of which the safest is sought, the best ones and the shortest. Assumed."""
 
 SHARES: Final = (0.5, 0.7)
-"""Which share of the time is over when the fair search, and when the clairvoyant one ends; the rest is for what the
-certificate says beside their plans. Assumed."""
+"""Which share of the time is over when the fair search, and when the clairvoyant one ends. Assumed."""
+
+WAITING_SHARE: Final = 0.9
+"""Which share is over when no closer look is taken at what waiting costs; the rest is for other seeds. Assumed."""
+
+Over = Callable[[float], bool]
+"""Whether this share of the time is over."""
 
 
-def _never() -> bool:
+def _never(_: float) -> bool:
     return False
 
 
-def waiting(
-    scenario: Scenario, seed: int, plans: Sequence[Sequence[Input]], hurry: Callable[[], bool] = _never
-) -> dict[str, Any]:
-    """V(t), in points, where nothing is done, as the account of such a run has it (`regret.account`), and the last
-    second from which every goal can still be reached; None: they are reached so, or not at all."""
-    found = at_once(account(left_alone(scenario, seed), plans, doubting=False, hurry=hurry))
-    points = [(found.moves[0].tick, found.moves[0].before)] if found.moves else []
-    for tick, best in found.curve:
-        if best != points[-1][1]:
-            points.append((tick, best))
-    lost = found.no_return
-    return {
-        "point_of_no_return_s": None if lost is None else lost / TICKS_PER_S,
-        "curve": {"t_s": [tick / TICKS_PER_S for tick, _ in points], "best": [best for _, best in points]},
-    }
+def plans(found: Mapping[str, Any]) -> list[list[Input]]:
+    """The fair plans of a certificate."""
+    safest = (found["safest"] or {}).get("plan")
+    lines = (found["par"]["plan"], found["shortest"], safest, found.get("last_chance"))
+    return [_inputs(each) for each in lines if each]
+
+
+def _inputs(lines: Sequence[str]) -> list[Input]:
+    return parse_script("\n".join(lines))[0]
 
 
 class Certifying:
     """The fair search, then the clairvoyant one with the fair plan as a seed, so that its bound is never less."""
 
-    def __init__(self, scenario: Scenario, seed: int, spread: Spread | None = None) -> None:
-        """*spread*: what tries the decisions of either search; None: this process."""
+    def __init__(
+        self,
+        scenario: Scenario,
+        seed: int,
+        spread: Spread | None = None,
+        before: Mapping[str, Any] | None = None,
+    ) -> None:
+        """*spread*: what tries the decisions of either search; None: this process. *before*: an earlier certificate of
+        the same drill, whose plans are played first, so that the new one proves as much at least."""
         self.fair = Search(scenario, seed, spread=spread)
         self.clairvoyant = Search(scenario, seed, fair=False, spread=spread)
         self.now = self.fair
         """The search that goes on."""
         self._enough = False
+        self._before = before
 
     def steps(self) -> Iterator[float]:
-        """Go on by a node; yields the share of all the time at which the present search has to end."""
-        for search, share in zip((self.fair, self.clairvoyant), SHARES, strict=True):
-            seeds = [self.fair.best.acts] if search is self.clairvoyant and self.fair.best else []
-            self.now = search
-            self._enough = search is self.clairvoyant and self._has_all()  # there is no better bound
-            for _ in search.steps(seeds):
-                yield SHARES[-1] if self._has_all() else share
-                if self._enough and search.begun_with_all:
-                    break
+        """Go on by a node or less; yields the share of all the time at which the present search has to end."""
+        known = [] if self._before is None else plans(self._before)
+        for _ in self.fair.steps(known):
+            yield SHARES[-1] if self._has_all() else SHARES[0]
+            if self._enough and self.fair.begun_with_all:
+                break
+        self.now = self.clairvoyant
+        self._enough = self._has_all()  # there is no better bound
+        known = [] if self._before is None else [_inputs(self._before["clairvoyant"]["plan"])]
+        for _ in self.clairvoyant.steps(known, after=self.fair):
+            if self._enough and self.clairvoyant.begun_with_all:
+                break
+            yield SHARES[-1]
 
     def _has_all(self) -> bool:
         """A fair plan has all points."""
@@ -88,16 +98,20 @@ class Certifying:
         """The present search has had its time: it ends as soon as it has played what it begins with."""
         self._enough = True
 
-    def certificate(self, hurry: Callable[[], bool] = _never) -> dict[str, Any]:
+    def certificate(self, over: Over = _never) -> dict[str, Any]:
         """As `mirrordrill par --json` writes it; scores and hashes come from whole drills that play the plans again.
 
-        From *hurry* on the curve is told no finer, and the safest plan is sought among fewer.
+        What takes time ends when its share is *over*, and is told as far as it has come.
         """
         par, bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and bound is not None, "doing nothing is a plan, and fair"
-        runs = {"par": self._again(par), "clairvoyant": self._again(bound)}
+        runs = {plan: self._again(plan) for plan in dict.fromkeys((par, bound))}
         shortest = min((plan for plan in self.fair.plans if plan.reached), key=_length, default=None)
-        plans = [plan.acts for plan in (par, shortest) if plan is not None]
+        idle = next(plan for plan in self.fair.plans if not plan.acts)
+        waited = self._waited(idle, shortest)
+        for _ in waited.steps():
+            if over(WAITING_SHARE):
+                break
         return {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
@@ -105,52 +119,67 @@ class Certifying:
             "nodes": self.fair.nodes + self.clairvoyant.nodes,
             "complete": self.fair.complete and self.clairvoyant.complete,
             "optimal": self.fair.complete or self._has_all(),
-            "par": {"score": runs["par"].total(), "plan": par.lines},
-            "clairvoyant": {"score": runs["clairvoyant"].total(), "plan": bound.lines},
+            "par": {"score": runs[par].total(), "plan": par.lines},
+            "clairvoyant": {"score": runs[bound].total(), "plan": bound.lines},
             "reference": {
                 "score": None if reference is None else reference.score,
                 "fair": None if reference is None else reference.fair,
             },
-            "idle": {"score": next(plan.score for plan in self.fair.plans if not plan.acts)},
-            **waiting(self.fair.scenario, self.fair.seed, plans, hurry),
+            "idle": {"score": idle.score},
+            **waited.told(),
             "blunder_share": self.fair.blunders / self.fair.tried if self.fair.tried else None,
             "acts_tried": self.fair.tried,
             "shortest": shortest.lines if shortest is not None else None,
-            "safest": self._safest(shortest, hurry),
+            "luck": self._luck(reference or idle, over),
+            "safest": self._safest(shortest, over),
             "traps": self._traps(),
-            "luck": self._luck(),
-            "hashes": {name: run.state_hash() for name, run in runs.items()},
+            "hashes": {"par": runs[par].state_hash(), "clairvoyant": runs[bound].state_hash()},
         }
 
-    def _luck(self) -> dict[str, Any]:
-        """What the reference is worth with other seeds than its own: least and most."""
-        scores = []
+    def _waited(self, idle: Plan, shortest: Plan | None) -> Waiting:
+        par = self.fair.best
+        assert par is not None
+        whole = [plan for plan in self.fair.plans if plan.reached and plan.acts]
+        last = max(whole, key=lambda plan: plan.acts[0].tick, default=idle)
+        known = [plan.acts for plan in (par, shortest) if plan is not None]
+        last_chance = () if idle.reached else last.acts
+        return Waiting(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
+
+    def _luck(self, plan: Plan, over: Over) -> dict[str, Any]:
+        """What the reference is worth with further seeds beside its own: least and most."""
+        scores = [plan.score]
         for seed in range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS):
+            if over(1.0):
+                break
             run = Lean(self.fair.scenario, seed)
             with suppress(InputProblem):
                 play_solution(run)
             scores.append(run.total())
-        return {"seeds": SEEDS, "least": min(scores), "most": max(scores)}
+        return {"seeds": len(scores) - 1, "least": min(scores), "most": max(scores)}
 
-    def _safest(self, shortest: Plan | None, hurry: Callable[[], bool]) -> dict[str, Any] | None:
+    def _safest(self, shortest: Plan | None, over: Over) -> dict[str, Any] | None:
         """The plan that is worth most where it goes worst: with other seeds, and when every act comes late."""
-        if shortest is None:
-            return None
         whole = [plan for plan in self.fair.plans if plan.reached]
         least: dict[Plan, float] = {}
-        for plan in dict.fromkeys([*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest]):
-            if not (least and hurry()):
-                least[plan] = self._least(plan)
-        safest = min(least, key=lambda plan: (-least[plan], *plan.key))
-        return {"plan": safest.lines, "least": least[safest]}
+        for plan in dict.fromkeys([*heapq.nsmallest(SAFEST_OF, whole, key=_key), *[shortest][: len(whole)]]):
+            if plan is not None and (found := self._least(plan, over)) is not None:
+                least[plan] = found
+        safest = min(least, key=lambda plan: (-least[plan], *plan.key), default=None)
+        return None if safest is None else {"plan": safest.lines, "least": least[safest]}
 
-    def _least(self, plan: Plan) -> float:
+    def _least(self, plan: Plan, over: Over = _never) -> float | None:
+        """None: there was no time to tell."""
         scenario, seed = self.fair.scenario, self.fair.seed
         slips = [(seed, ticks(late_s)) for late_s in (0.0, *LATE_S)]
         own = varied(scenario, seed)
         others = range(seed + 1, seed + 1 + SEEDS)  # with another variant it is another drill
         slips += [(other, 0) for other in others if varied(scenario, other) == own]
-        return min(self._worth(plan, each, late) for each, late in slips)
+        scores = []
+        for each, late in slips:
+            if over(1.0):
+                return None
+            scores.append(self._worth(plan, each, late))
+        return min(scores)
 
     def _worth(self, plan: Plan, seed: int, late: Tick) -> float:
         run = Lean(self.fair.scenario, seed)
@@ -178,7 +207,9 @@ class Certifying:
         drill = Drill(self.fair.scenario, self.fair.seed)
         play_inputs(drill, plan.acts)
         drill.advance_to(default_end(drill, plan.acts[-1].tick if plan.acts else 0))
-        assert drill.total() == plan.score, "a lean drill that is worth something else than the whole one"
+        assert drill.total() == plan.score, (
+            "a lean drill that is worth something else than the whole one"
+        )
         return drill
 
 

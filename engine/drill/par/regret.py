@@ -10,29 +10,27 @@ something better than all of it, and the moments before are worth as much.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby, islice, pairwise
+from itertools import groupby, pairwise, takewhile
 from operator import mul
 from typing import Final
 
 from engine.arithmetic import exp, total
-from engine.drill.authoring.schema import Step
-from engine.drill.judging.counterfactual import REFUSED_S, looks, refused
-from engine.drill.judging.review import same_act
+from engine.drill.judging.counterfactual import looks
+from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.par import ways
 from engine.drill.par.lean import Lean
 from engine.drill.par.search import Search
 from engine.drill.par.sight import second_after, seen
+from engine.drill.par.ways import Way
 from engine.drill.running.drill import Drill
-from engine.drill.running.solution import default_end, solving
-from engine.drill.time.slices import Run, Slices, passing
-from engine.events import Event
+from engine.drill.time.slices import Slices, passing
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.stepwise import at_once
-from engine.verbs.lines import parse_script
 
 LABELS: Final = ((15.0, "blunder"), (10.0, "mistake"), (5.0, "inaccuracy"), (0.5, "good"))
 """Points lost from which on an act or a wait is called so [Lichess, Advice.scala: 0.3, 0.2 and 0.1 of -1 to 1,
@@ -55,12 +53,6 @@ WINDOW: Final = (2, 8)
 WEIGHT: Final = (0.5, 12.0)
 """Least and most moves in a window, a tenth of all, and least and most weight of a move [Lichess,
 AccuracyPercent.scala]."""
-
-NEAR_S: Final = 1.0
-"""How closely the point of no return is sought within a wait. Assumed."""
-
-TRIES_MAX: Final = 8
-"""How often an act that is refused is tried again, each time that something else is seen. Assumed."""
 
 RISE_MAX: Final = 0.5
 """Points by which V may rise; it is too low before. As little as labels pass over."""
@@ -108,19 +100,6 @@ class Move:
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """How to go on from a moment, and what the run is worth then."""
-
-    score: float
-    reached: bool
-    """Every goal is."""
-    acts: tuple[Input, ...]
-    """All that was done in it."""
-    done: int
-    """Those of them that the run had done by then."""
-
-
-@dataclass(frozen=True, slots=True)
 class Moment:
     """The run as it stood, and what came then."""
 
@@ -159,10 +138,9 @@ def account(
     drill: Drill,
     plans: Sequence[Sequence[Input]] = (),
     doubting: bool = True,
-    hurry: Callable[[], bool] = lambda: False,
 ) -> Slices[Account]:
     """The account of a run that has ended, in slices. *plans*: what a search has found for its scenario and seed.
-    *doubting*: where V is low it is searched whether there is more. From *hurry* on moments are told apart no further.
+    *doubting*: where V is low it is searched whether there is more.
 
     It is played again as practice without charts; the run itself is not touched.
     """
@@ -170,11 +148,11 @@ def account(
     doubting = doubting and len(drill.world.availability) <= DATABASES_MAX
     if doubting and not (plans or drill.scenario.solution):
         plans = [(yield from _searched(moments[0].run, Way(0.0, False, (), 0), plans)).acts]
-    ways = yield from _ways_between(moments, plans, hurry)
+    known = yield from _ways_between(moments, plans)
     if doubting:
-        ways = yield from _looked_harder(moments, ways, plans)
-    own = yield from _ended(moments[-1].run.fork(), 0.9)
-    worth, reached = [way.score for way in ways], [way.reached for way in ways]
+        known = yield from _looked_harder(moments, known, plans)
+    own = yield from ways.ended(moments[-1].run.fork(), 0.9)
+    worth, reached = [way.score for way in known], [way.reached for way in known]
     surprises = [after - before for before, after in pairwise(worth)]
     risen = max(0.0, own.score - worth[-1], *surprises)
     worth[-1], reached[-1] = max(worth[-1], own.score), reached[-1] or own.reached
@@ -187,10 +165,10 @@ def account(
             continue
         points = worth[place] - worth[place + 1]
         label = _label(points, 0.0 if here.line == WAITING else surprises[place])
-        plan = ways[place].acts if points >= LABELS[-1][0] else ()
+        plan = known[place].acts if points >= LABELS[-1][0] else ()
         ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
         moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
-    lost = yield from _no_return([moment.run for moment in moments], reached, plans, hurry)
+    lost = yield from _no_return([moment.run for moment in moments], reached, plans)
     if lost is None:
         return Account(tuple(moves), _accuracy(moves), None, risen)
     parts = [part for move in moves for part in _split(move, lost)]
@@ -199,7 +177,7 @@ def account(
 
 def reachable(run: Lean, plans: Sequence[Sequence[Input]] = ()) -> float:
     """V where *run* stands, by what is known; the run is not touched."""
-    return at_once(_best(run, plans, 0.0)).score
+    return at_once(ways.best(run, ways.plays(run, plans), 0.0, TOTAL_MAX)).score
 
 
 def accuracy(lost: float) -> float:
@@ -245,9 +223,7 @@ def _spread(values: Sequence[float]) -> float:
     return math.sqrt(total((value - mean) * (value - mean) for value in values) / len(values))
 
 
-def _ways_between(
-    moments: Sequence[Moment], plans: Sequence[Sequence[Input]], hurry: Callable[[], bool]
-) -> Slices[list[Way]]:
+def _ways_between(moments: Sequence[Moment], plans: Sequence[Sequence[Input]]) -> Slices[list[Way]]:
     """The best way from each moment. Between two that are worth the same nothing is played: V does not rise."""
     found = {0: (yield from _best(moments[0].run, plans, 0.0))}
     spans = [(0, len(moments) - 1)]
@@ -256,19 +232,23 @@ def _ways_between(
         if last not in found:
             found[last] = yield from _best(moments[last].run, plans, len(found) / len(moments) * 0.9)
         same = (found[first].score, found[first].reached) == (found[last].score, found[last].reached)
-        if last - first > 1 and not same and not hurry():
+        if last - first > 1 and not same:
             middle = (first + last) // 2
             spans += [(middle, last), (first, middle)]
     last_known = found[0]
     return [last_known := found.get(place, last_known) for place in range(len(moments))]
 
 
+def _best(moment: Lean, plans: Sequence[Sequence[Input]], share: float) -> Slices[Way]:
+    return (yield from ways.best(moment, ways.plays(moment, plans), share))
+
+
 def _looked_harder(
-    moments: Sequence[Moment], ways: Sequence[Way], plans: Sequence[Sequence[Input]]
+    moments: Sequence[Moment], known: Sequence[Way], plans: Sequence[Sequence[Input]]
 ) -> Slices[list[Way]]:
-    """*ways*, with better ones where V rises, from the moment before, and once, where the most is lost, from the moment
-    after; what is found there is tried from the moments before it, too, which are worth less."""
-    found, looked, doubted = list(ways), set[int](), False
+    """*known*, with better ones where V rises, from the moment before, and once, where the most is lost, from the
+    moment after; what is found there is tried from the moments before it, too, which are worth less."""
+    found, looked, doubted = list(known), set[int](), False
     for _ in range(HARDER_MAX):
         losses = [(before.score - after.score, at) for at, (before, after) in enumerate(pairwise(found))]
         poor = {at: -lost for lost, at in losses if -lost > RISE_MAX}
@@ -283,38 +263,21 @@ def _looked_harder(
         for earlier in range(place - 1, -1, -1):
             if found[earlier].score >= better.score:
                 break
-            again = partial(_planned, plan=better.acts[better.done :])
-            found[earlier] = yield from _patiently(moments[earlier].run, found[earlier], [again])
+            again = partial(ways.planned, plan=better.acts[better.done :])
+            found[earlier] = yield from ways.patiently(moments[earlier].run, found[earlier], [again])
     return found
 
 
 def _searched(moment: Lean, way: Way, plans: Sequence[Sequence[Input]]) -> Slices[Way]:
     """*way*, or a better one that patience or a search finds from its moment."""
-    way = yield from _patiently(moment, way, _rests(moment, plans, early=False))
+    way = yield from ways.patiently(moment, way, ways.rests(moment, plans, early=False))
     search, done = Search(moment.scenario, moment.seed, start=moment), len(moment.journal)
-    for _ in islice(search.steps([way.acts[way.done :]]), HARDER):
+    for _ in takewhile(lambda _: search.nodes < HARDER, search.steps([way.acts[way.done :]])):
         yield 0.9
     best = search.best
     if best is None or best.score <= way.score:
         return way
     return Way(best.score, best.reached, (*moment.journal, *best.acts), done)
-
-
-def _patiently(moment: Lean, way: Way, plays: Iterable[Play]) -> Slices[Way]:
-    """*way*, or the best of *plays*, of which each act waits until it is accepted."""
-    ways = [way]
-    for play in plays:
-        for run in _played(moment.fork(), play, patient=True):
-            if run is None:
-                yield 0.9
-            else:
-                ways.append((yield from _ended(run, 0.9, len(moment.journal))))
-    return max(ways, key=_rank)
-
-
-def _rank(way: Way) -> tuple[float, bool, int]:
-    """Sorts the best last: more points, all goals, fewer acts."""
-    return way.score, way.reached, -len(way.acts)
 
 
 def _label(lost: float, surprise: float) -> str:
@@ -338,7 +301,8 @@ def _moments(drill: Drill) -> Slices[list[Moment]]:
                 moments.append(Moment(run.fork(), WAITING))
             for _ in passing(run, end):
                 yield 0.0
-            _try(run, item.words)
+            with suppress(InputProblem):
+                run.do(item.words)
             continue
         for stop in (*[stop for stop in stops if run.tick < stop < end][:STOPS_MAX], end):
             moments.append(Moment(run.fork(), WAITING))
@@ -346,134 +310,9 @@ def _moments(drill: Drill) -> Slices[list[Moment]]:
                 yield 0.0
         if item is not None:
             moments.append(Moment(run.fork(), item.words))
-            _try(run, item.words)
+            with suppress(InputProblem):
+                run.do(item.words)
     return [*moments, Moment(run, WAITING)]
-
-
-def _best(moment: Lean, plans: Sequence[Sequence[Input]], share: float) -> Slices[Way]:
-    """The best of every rest of the reference solution and of *plans*; fewer acts where two are worth the same."""
-    ways = []
-    for run in _ways(moment, plans):
-        if run is None:
-            yield share
-        else:
-            ways.append((yield from _ended(run, share, len(moment.journal))))
-    return max(ways, key=_rank)
-
-
-def _ways(moment: Lean, plans: Sequence[Sequence[Input]]) -> Iterator[Lean | None]:
-    """Each with all of it done; None while one is played."""
-    yield moment.fork()
-    if moment.finished:
-        return
-    for play in _rests(moment, plans, early=True):
-        yield from _played(moment.fork(), play)
-
-
-Play = Callable[[Run], Iterator[None]]
-"""Takes a run on through what is to be done."""
-
-
-def _rests(moment: Lean, plans: Sequence[Sequence[Input]], early: bool) -> Iterator[Play]:
-    """Every rest of the reference solution, *early* also without the delay of its first step, and of *plans*."""
-    left = _left(moment)
-    for rest in (left[first:] for first in range(len(left))):
-        yield partial(_solved, steps=rest)
-        if early and rest[0].do.startswith("+"):
-            yield partial(_solved, steps=[_at_once(rest[0]), *rest[1:]])
-    for plan in plans:
-        for first in range(len(plan)):
-            yield partial(_planned, plan=plan[first:])
-
-
-def _played(run: Lean, play: Play, patient: bool = False) -> Iterator[Lean | None]:
-    """*run* with all of it done; it goes on without what is left once something cannot be done."""
-    with suppress(InputProblem):
-        for _ in play(_Patient(run) if patient else run):
-            yield None
-    yield run
-
-
-def _solved(run: Run, steps: Sequence[Step]) -> Iterator[None]:
-    for _ in solving(run, steps):
-        yield None
-
-
-def _planned(run: Run, plan: Sequence[Input]) -> Iterator[None]:
-    """The first act at once or at its time, the others as long after it as planned; what cannot be done is left out."""
-    later = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
-    for item in plan:
-        yield from passing(run, item.tick + max(0, later))
-        with suppress(InputProblem):
-            run.do(item.words)
-
-
-@dataclass(frozen=True, slots=True)
-class _Patient:
-    """A run in which an act that would be refused waits until it is accepted, or nothing more is to be seen."""
-
-    drill: Lean
-
-    def advance_to(self, tick: Tick) -> list[Event]:
-        return self.drill.advance_to(tick)
-
-    def do(self, line: str) -> Input:
-        for _ in range(TRIES_MAX):
-            if self.drill.finished or _accepted(self.drill, line):
-                break
-            self._wait()
-        return self.drill.do(line)
-
-    def _wait(self) -> None:
-        drill = self.drill
-        first, end = len(drill.events), default_end(drill, drill.tick)
-        while drill.tick < end and not drill.finished and not any(map(seen, drill.events[first:])):
-            drill.advance_to(end, to_event=True)
-        drill.advance_to(min(end, second_after(drill.tick)))
-
-
-def _accepted(drill: Lean, line: str) -> bool:
-    trial = drill.fork()
-    try:
-        item = trial.do(line)
-    except InputProblem:
-        return False
-    trial.advance_to(trial.tick + ticks(REFUSED_S))
-    return item.verb != "sql" or not refused(trial, item)
-
-
-def _left(moment: Lean) -> list[Step]:
-    """Steps of the solution that have not been done, in their order."""
-    done, left = list(moment.journal), []
-    for step in moment.scenario.solution:
-        (planned,), _ = parse_script(step.do.strip())
-        match = next((item for item in done if same_act(item, planned)), None)
-        if match is None:
-            left.append(step)
-        else:
-            done.remove(match)
-    return left
-
-
-def _at_once(step: Step) -> Step:
-    """The step without its delay: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
-    return step.model_copy(update={"do": f"+0 {step.do.partition(' ')[2]}"})
-
-
-def _ended(run: Lean, share: float, done: int = 0) -> Slices[Way]:
-    """What *run* comes to."""
-    for _ in passing(run, default_end(run, run.journal[-1].tick if run.journal else 0)):
-        yield share
-    reached = all(state.met for state in run.goals.values())
-    return Way(run.total(), reached, tuple(run.journal), done)
-
-
-def _try(run: Lean, words: str) -> None:
-    if not run.finished:
-        try:
-            run.do(words)
-        except InputProblem:
-            return
 
 
 Worth = tuple[Tick, Way]
@@ -481,38 +320,33 @@ Worth = tuple[Tick, Way]
 
 
 def _no_return(
-    moments: Sequence[Lean],
-    reached: Sequence[bool],
-    plans: Sequence[Sequence[Input]],
-    hurry: Callable[[], bool],
+    moments: Sequence[Lean], reached: Sequence[bool], plans: Sequence[Sequence[Input]]
 ) -> Slices[tuple[Worth, Worth] | None]:
     """The last moment from which all can be reached, and one soon after it."""
     if reached[-1] or not reached[0]:
         return None
     last = max(place for place, still in enumerate(reached) if still)
-    if hurry():  # not all moments were told apart
-        last, lost = 0, len(moments) - 1
-        while lost - last > 1:
-            between = (last + lost) // 2
-            if (yield from _best(moments[between], plans, 0.9)).reached:
-                last = between
-            else:
-                lost = between
-    run, after = moments[last].fork(), moments[last + 1]
-    low, high = (
-        (run.tick, (yield from _best(run, plans, 0.9))),
-        (after.tick, (yield from _best(after, plans, 0.9))),
-    )
-    while high[0] - low[0] > ticks(NEAR_S):
-        middle = run.fork()
-        for _ in passing(middle, (low[0] + high[0]) // 2):
+    run, after = moments[last], moments[last + 1]
+
+    def at(tick: Tick) -> Slices[Lean]:
+        there = run.fork()
+        for _ in passing(there, tick):
             yield 0.95
-        best = yield from _best(middle, plans, 0.95)
-        if best.reached:
-            run, low = middle, (middle.tick, best)
+        return there
+
+    low = run.tick
+    for step in ways.last_chances(at, low, after.tick, ways.plays(run, plans)):
+        if isinstance(step, tuple):
+            low, _ = step
         else:
-            high = middle.tick, best
-    return low, high
+            yield step
+    if low + ticks(ways.NEAR_S) < after.tick:
+        after = yield from at(low + ticks(ways.NEAR_S))
+    run = yield from at(low)
+    return (
+        (low, (yield from _best(run, plans, 0.95))),
+        (after.tick, (yield from _best(after, plans, 0.95))),
+    )
 
 
 def _split(move: Move, lost: tuple[Worth, Worth]) -> list[Move]:

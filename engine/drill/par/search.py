@@ -11,13 +11,13 @@ from __future__ import annotations
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import Final
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.lean import Lean
 from engine.drill.par.trials import POINTS_MAX, Decision, Key, Plan, Rules, Trial, Trials, tried
-from engine.drill.running.solution import play_solution
-from engine.inputs import Input, InputProblem
+from engine.inputs import Input
 
 DEEDS_MORE: Final = 3
 """Acts that a plan may have more than the reference. Assumed."""
@@ -25,9 +25,9 @@ DEEDS_MORE: Final = 3
 BLUNDER: Final = 15.0
 """Points lost by a blunder [Lichess, Advice.scala: 0.3 of -1 to 1, which is 15 points of 100]."""
 
-Spread = Callable[[Sequence[Decision], Rules, Set[bytes]], Iterator[Iterable[Trial]]]
+Spread = Callable[[Sequence[Decision], Rules, Set[bytes]], Iterator[Iterable[Trial | None]]]
 """(decisions, rules, states that are known when it is asked) -> the trials of each decision, in their order. Trials of
-known states may be among them."""
+known states may be among them, and None where there is only time to look at the clock."""
 
 
 @dataclass(slots=True)
@@ -63,37 +63,45 @@ class Search:
     _known: set[bytes] = field(default_factory=set)
     _trials: Trials | None = None
 
-    def steps(self, seeds: Iterable[Sequence[Input]] = ()) -> Iterator[None]:
-        """Search until nothing is left, with a pause after each node (a plan played to its end).
+    def steps(self, seeds: Iterable[Sequence[Input]] = (), after: Search | None = None) -> Iterator[None]:
+        """Search until nothing is left, with a pause after each node (a plan played to its end), and some between.
 
-        *seeds*: further plans to begin with, beside doing nothing and the reference solution.
+        *seeds*: further plans to begin with, beside doing nothing and the reference solution. *after*: a search with
+        narrower rules, whose plans are played already.
         """
-        trials = self._trials = Trials(self.scenario, self.seed, self.start)
-        given = [self._reference(trials), (), *seeds] if self.start is None else [(), *seeds]
-        if self.deeds_max is None:
-            self.deeds_max = max(map(len, given)) + DEEDS_MORE
-        for number, acts in enumerate(given):
-            plan = trials.play(trials.begun.fork(), acts, self._rules())
+        trials = None if after is None else after._trials
+        trials = self._trials = trials or Trials(self.scenario, self.seed, self.start)
+        begun: list[Plan] = [] if after is None else list(after.plans)
+        given = [tuple(acts) for acts in seeds]
+        if after is None and self.start is None:
+            begun.append(trials.reference(self._rules()))
             self.nodes += 1
-            if number == 0 and self.start is None and trials.begun.scenario.solution:
-                self.reference = plan
+            self.reference = begun[0] if trials.begun.scenario.solution else None
+        if after is None:
+            given.insert(0, ())
+        if self.deeds_max is None:
+            self.deeds_max = max(len(acts) for acts in (*given, *(plan.acts for plan in begun))) + DEEDS_MORE
+        for plan in begun:
             self._keep(plan)
-            self.begun_with_all = number == len(given) - 1
+        for acts in given:
             yield
+            self._keep(trials.play(trials.begun.fork(), acts, self._rules()))
+            self.nodes += 1
+        self.begun_with_all = True
+        yield
         spread = self.spread or self._here
         while plans := self._round():
             decisions = [(plan, Decision(plan.acts, tick)) for plan in plans for tick in plan.points]
             found = spread([decision for _, decision in decisions], self._rules(), self._known)
             for (plan, _), several in zip(decisions, found, strict=True):
                 for trial in several:
-                    if self._take(plan, trial):
+                    if trial is None or self._take(plan, trial):
                         yield
         self.complete = True
 
     def run(self, nodes: int, seeds: Iterable[Sequence[Input]] = ()) -> Search:
         """Search with at most so many nodes."""
-        steps = self.steps(seeds)
-        while self.nodes < nodes and next(steps, self) is None:
+        for _ in takewhile(lambda _: self.nodes < nodes, self.steps(seeds)):
             pass
         return self
 
@@ -121,23 +129,14 @@ class Search:
     # --- inside -----------------------------------------------------------------------------------------------
 
     def _rules(self) -> Rules:
-        assert self.deeds_max is not None, "steps begins"
-        return Rules(self.fair, self.deeds_max, self.points_max, self.offered)
+        return Rules(self.fair, self.deeds_max or 0, self.points_max, self.offered)
 
     def _here(
         self, decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
-    ) -> Iterator[Iterable[Trial]]:
+    ) -> Iterator[Iterable[Trial | None]]:
         assert self._trials is not None, "steps begins"
         for decision in decisions:
             yield self._trials.at(decision, rules, known)
-
-    def _reference(self, trials: Trials) -> tuple[Input, ...]:
-        drill = trials.begun.fork()
-        try:
-            play_solution(drill)
-        except InputProblem:
-            return ()
-        return tuple(drill.journal)
 
     def _round(self) -> list[Plan]:
         """The best open plan of each length, that of the best plan's length first."""

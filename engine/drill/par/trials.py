@@ -17,7 +17,7 @@ from engine.drill.par.lean import Lean, what_matters
 from engine.drill.par.offers import offers, vocabulary
 from engine.drill.par.sight import blind, free, second_after, seen, too_early
 from engine.drill.par.vain import in_vain
-from engine.drill.running.solution import default_end
+from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 
@@ -90,6 +90,12 @@ class Trial:
     """None: the act was in vain, so that the plan of the decision is worth as much at least."""
 
 
+Part = tuple[int, int]
+"""(number from 0, of how many): a part of the neighbours of a plan at a decision point, in their order."""
+
+WHOLE: Final = (0, 1)
+
+
 @dataclass(slots=True)
 class Trials:
     """Plays plans of one scenario and seed."""
@@ -115,18 +121,26 @@ class Trials:
         self._causes = causes if causes is not None and causes.several else None
         self._known_lines = vocabulary(self.begun.scenario, looking=self._causes is not None)
 
-    def at(self, decision: Decision, rules: Rules, known: Container[bytes] = ()) -> Iterator[Trial]:
-        """Every neighbour of a plan at one of its decision points, but those whose state is *known*."""
+    def at(
+        self, decision: Decision, rules: Rules, known: Container[bytes] = (), part: Part = WHOLE
+    ) -> Iterator[Trial | None]:
+        """Every neighbour of a plan at one of its decision points, but those whose state is *known*; None for each of
+        these, so that who has to can look at the clock. *part*: of the neighbours that one."""
         run, left = self.taken_to(decision)
         if run.finished:
             return
-        for inserted, rest in self.neighbours(run, left, rules):
+        number, of = part
+        neighbours = list(self.neighbours(run, left, rules))
+        first, end = (len(neighbours) * each // of for each in (number, number + 1))
+        for inserted, rest in neighbours[first:end]:
             drill = run.fork()
             if inserted is not None and not tried(drill, inserted):
+                yield None
                 continue
             state = hashlib.blake2b(what_matters(drill), digest_size=16)
             state.update("\n".join(item.line for item in rest).encode())
             if state.digest() in known:
+                yield None
                 continue
             one_more = inserted is not None and len(rest) == len(left)
             vain = one_more and self._causes is None and in_vain(run, drill)
@@ -172,6 +186,19 @@ class Trials:
         for item in acts:
             drill.advance_to(item.tick)
             tried(drill, item)
+        return self.come_to(drill, rules)
+
+    def reference(self, rules: Rules) -> Plan:
+        """The reference solution as a plan; doing nothing where there is none, or it cannot be done."""
+        drill = self.begun.fork()
+        try:
+            play_solution(drill)
+        except InputProblem:
+            return self.play(self.begun.fork(), (), rules)
+        return self.come_to(drill, rules)
+
+    def come_to(self, drill: Lean, rules: Rules) -> Plan:
+        """The plan of what was done in *drill*, which is taken to its end."""
         end = default_end(drill, drill.journal[-1].tick if drill.journal else 0)
         drill.advance_to(end)
         total, journal = drill.total(), tuple(drill.journal[self._done :])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,9 +11,10 @@ import pytest
 
 from app import cli
 from app.cli import par
-from app.cli.processes import cluster
 from app.cli.trials import over_processes
 from app.exit_codes import UNUSABLE
+from engine.drill.judging.score import Score
+from engine.drill.par.lean import Lean
 from engine.drill.par.search import Search
 from tests.engine.drill import texts
 
@@ -22,8 +24,8 @@ def test_two_processes_find_what_one_finds() -> None:
     small = texts.small(('length = "5min"', 'length = "2min"'))
     rules: dict[str, Any] = {"deeds_max": 2, "points_max": 3}
     one = Search(small, small.seed, **rules)
-    two = Search(small, small.seed, spread=over_processes(small, small.seed, 2), **rules)
-    with cluster("local"):
+    with over_processes(small, small.seed, 2) as spread:
+        two = Search(small, small.seed, spread=spread, **rules)
         for search in (one, two):
             for _ in search.steps():
                 pass
@@ -37,15 +39,52 @@ def test_two_processes_find_what_one_finds() -> None:
     [
         (("--on", "moon"), "neither local nor dask"),
         (("--workers", "0"), "--workers 0 is not from 1 to"),
+        (("--seconds", "-1"), "--seconds -1 is not from 0 to"),
+        (("--json", "nowhere/par.json"), "there is no folder nowhere"),
+        (("--from", "absent.json"), "absent.json cannot be read"),
+        (("--from", "small.toml"), "was not written by par --json"),
+        (("--from", "other.json"), "of another text or seed"),
     ],
 )
-def test_unusable_places(
-    tmp_path: Path, arguments: Sequence[str], why: str, capsys: pytest.CaptureFixture[str]
+def test_unusable_arguments(
+    tmp_path: Path,
+    arguments: Sequence[str],
+    why: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.chdir(tmp_path)
     file = tmp_path / "small.toml"
     file.write_text(texts.SMALL)
+    (tmp_path / "other.json").write_text('{"seed": 3, "hashes": {"scenario": ""}}')
     assert cli.main(["par", str(file), *arguments], lambda scenario: 9) == UNUSABLE
     assert why in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("stopped", [False, True], ids=["time", "Ctrl-C"])
+def test_when_the_time_is_over_what_was_found_is_told_at_once(
+    stopped: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the reference, doing nothing and whole drills for the hashes are played then."""
+    small = texts.small()
+    played: list[Lean] = []
+    score = Lean.score
+
+    def counted(run: Lean) -> Score:
+        if stopped and not played:
+            signal.raise_signal(signal.SIGINT)
+        played.append(run)
+        return score(run)
+
+    monkeypatch.setattr(Lean, "score", counted)
+    found = par._searched(small, small.seed, 3600.0 if stopped else 0.0, None)
+    assert len(set(map(id, played))) == 2
+    assert found["nodes"] == 2
+    assert found["par"]["score"] == found["reference"]["score"] > found["idle"]["score"]
+    assert found["point_of_no_return_s"] == float(found["last_chance"][0].split()[0])
+    assert found["curve"]["best"] == [found["par"]["score"], found["idle"]["score"]]
+    assert found["safest"] is None
+    assert found["luck"]["seeds"] == 0
 
 
 def test_progress_says_which_search_goes_on() -> None:

@@ -111,7 +111,7 @@ def test_trials_made_elsewhere_come_to_the_same_search() -> None:
 
     def elsewhere(
         decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
-    ) -> Iterator[Iterable[Trial]]:
+    ) -> Iterator[Iterable[Trial | None]]:
         there = Trials(scenario, scenario.seed)
         yield from [list(there.at(decision, rules)) for decision in decisions]
 

@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import Any
 
 import pytest
 
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import acts
-from engine.drill.par.certificate import Certifying, waiting
+from engine.drill.par.certificate import Certifying
 from engine.drill.par.lean import Lean, what_matters
 from engine.drill.par.offers import offers
 from engine.drill.par.search import Search
 from engine.drill.par.sight import blind, too_early
+from engine.drill.par.waiting import Waiting
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end
 from engine.inputs import Input, InputProblem
 from engine.model import ticks
+from engine.stepwise import at_once
 from tests.engine.drill import texts
 from tests.shipped import shipped
 
@@ -79,8 +83,8 @@ def test_a_certificate_tells_traps_and_the_plan_that_forgives_delay(small: Scena
     off = Input(ticks(40.0), "sql", ("SERVER_B", "ALTER DATABASE Sales SET PARTNER OFF"))
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))
     work = Certifying(small, small.seed)
-    work.clairvoyant = Search(small, small.seed, fair=False).run(2)
     work.fair = Search(small, small.seed, offered=()).run(4, [[off], [late]])
+    work.clairvoyant = Search(small, small.seed, fair=False).run(2)
     found = work.certificate()
     plans = {plan.acts: plan for plan in work.fair.plans}
     assert plans[(late,)].score == found["par"]["score"], "still in time, but no second to spare"
@@ -135,12 +139,22 @@ def test_what_the_brief_tells_is_known_and_a_fault_is_hidden(
     assert [blind(scenario, drill.story_ticks, (), moment) for moment in moments] == is_blind
 
 
+def _waiting(search: Search) -> Waiting:
+    best = search.best
+    idle = next(plan for plan in search.plans if not plan.acts)
+    assert best is not None
+    return Waiting(search.scenario, search.seed, [best.acts], best.score, idle.score, best.acts)
+
+
 def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: Search) -> None:
     assert fair.best is not None
-    found = waiting(fair.scenario, fair.seed, [fair.best.acts])
+    work = _waiting(fair)
+    at_once(work.steps())
+    found = work.told()
     best, lost_s = found["curve"]["best"], found["point_of_no_return_s"]
     assert best == sorted(best, reverse=True)
     assert best[0] == fair.best.score
+    assert best[-1] == work.idle
     assert lost_s > 20.0, "after the failure it can still be mended"
     for late_s, reaches in ((0.0, True), (2.0, False)):
         run = Drill(fair.scenario, fair.seed)
@@ -150,15 +164,45 @@ def test_the_value_of_waiting_never_rises_and_ends_where_all_is_lost(fair: Searc
         assert run.score().finished == reaches
 
 
-def test_the_value_of_waiting_is_told_less_finely_in_a_hurry(fair: Search) -> None:
+def test_the_last_chance_is_a_plan_that_begins_at_the_point_of_no_return(fair: Search) -> None:
+    work = _waiting(fair)
+    told: list[dict[str, Any]] = []
+    for _ in work.steps():  # it may end at any time
+        if not told or told[-1] != work.told():
+            told.append(work.told())
+    assert len(told) > 3
     assert fair.best is not None
-    calm, hurried = (
-        waiting(fair.scenario, fair.seed, [fair.best.acts], hurry) for hurry in (lambda: False, lambda: True)
-    )
-    best, coarse = (each["curve"]["best"] for each in (calm, hurried))
-    assert (coarse[0], coarse[-1]) == (best[0], best[-1])
-    assert len(coarse) <= len(best)
-    assert hurried["point_of_no_return_s"] == pytest.approx(calm["point_of_no_return_s"], abs=1.0)
+    assert told[0]["point_of_no_return_s"] == fair.best.acts[0].tick / TICKS_PER_S
+    lost_s = [each["point_of_no_return_s"] for each in told]
+    assert lost_s == sorted(lost_s)
+    for each in told[:: len(told) - 1]:
+        run = replay(fair.scenario, fair.seed, "practice", each["last_chance"])
+        run.advance_to(default_end(run, run.tick))
+        assert run.score().finished
+        assert run.journal[0].tick == ticks(each["point_of_no_return_s"])
+
+
+def test_a_search_that_goes_on_from_a_certificate_proves_as_much(small: Scenario) -> None:
+    late = Input(ticks(205.0), "power-on", ("SERVER_A",))
+    known = {
+        "par": {"plan": ["40 power-on SERVER_A"]},
+        "shortest": ["40 power-on SERVER_A"],
+        "safest": None,
+        "last_chance": [late.line],
+        "clairvoyant": {"plan": ["15 power-off SERVER_W"]},
+    }
+    found = []
+    for before in (None, known):
+        work = Certifying(small, small.seed, before=before)
+        work.enough()
+        for _ in work.steps():
+            work.enough()
+        found.append(work.certificate(lambda _: True))
+    new, renewed = found
+    assert new["point_of_no_return_s"] < 205.0 == renewed["point_of_no_return_s"]
+    assert renewed["last_chance"] == [late.line]
+    assert renewed["par"]["score"] >= new["par"]["score"]
+    assert any(plan.acts[0].words == "power-off SERVER_W" for plan in work.clairvoyant.plans if plan.acts)
 
 
 def test_a_search_from_a_moment_plans_what_is_done_after_it(small: Scenario) -> None:

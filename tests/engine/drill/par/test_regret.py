@@ -9,7 +9,8 @@ import pytest
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import at_random
 from engine.drill.par.lean import Lean
-from engine.drill.par.regret import RISE_MAX, WAITING, Account, _Patient, account, accuracy
+from engine.drill.par.regret import RISE_MAX, WAITING, Account, account, accuracy
+from engine.drill.par.ways import _Patient
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
 from engine.model import ticks

@@ -1,0 +1,125 @@
+"""What waiting costs in a drill: V(t) where nothing is done, and until when every goal can still be reached."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, Final
+
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
+from engine.drill.par import ways
+from engine.drill.par.lean import Lean
+from engine.drill.par.sight import second_after, seen
+from engine.drill.running.solution import default_end
+from engine.drill.time.slices import Slices, passing
+from engine.inputs import Input
+from engine.model import Tick, ticks
+
+STOPS_MAX: Final = 12
+"""Moments at which something could be seen that are told apart, the first ones. Assumed."""
+
+
+@dataclass(slots=True)
+class Waiting:
+    """`steps` goes on with it; what is known can be told at any time. It is never too much: V is what some plan has
+    come to, and the point of no return is where one that reaches all goals begins."""
+
+    scenario: Scenario
+    seed: int
+    plans: Sequence[Sequence[Input]]
+    """What a search has found, the best first."""
+    par: float
+    idle: float
+    """Points of the best plan, and of doing nothing."""
+    last_chance: Sequence[Input] = ()
+    """The plan that reaches every goal and begins last, of those that are known; empty: there is none, or every goal is
+    reached without one."""
+    _worth: dict[Tick, float] = field(init=False)
+    """V at each moment that has been looked at."""
+    _runs: dict[Tick, Lean] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        begun = Lean(self.scenario, self.seed)
+        self._runs[0] = begun
+        self._worth = {0: self.par, default_end(begun): self.idle}
+
+    @property
+    def no_return(self) -> Tick | None:
+        """The last tick from which every goal is known to be in reach; None: they are reached so, or not at all."""
+        return self.last_chance[0].tick if self.last_chance else None
+
+    def steps(self) -> Slices[None]:
+        """Look closer, in slices."""
+        end = max(self._worth)
+        stops = yield from self._stops(end)
+        if self.no_return is not None:
+            yield from self._sought(end)
+            for tick in (self.no_return, min(end, self.no_return + ticks(ways.NEAR_S))):
+                yield from self._weighed(tick)
+        spans = [(0, end)]
+        while spans:
+            first, last = spans.pop()
+            between = [tick for tick in stops if first < tick < last]
+            if between and self._worth[first] != self._worth[last]:
+                middle = between[len(between) // 2]
+                yield from self._weighed(middle)
+                spans += [(middle, last), (first, middle)]
+
+    def told(self) -> dict[str, Any]:
+        """Parts of a certificate."""
+        points: list[tuple[Tick, float]] = []
+        best = self.idle
+        for tick in sorted(
+            self._worth, reverse=True
+        ):  # who waits from an earlier moment on can have it as well
+            best = max(best, self._worth[tick])
+            points.append((tick, best))
+        points = [*points[-1:], *(now for before, now in pairwise(reversed(points)) if now[1] != before[1])]
+        lost = self.no_return
+        return {
+            "point_of_no_return_s": None if lost is None else lost / TICKS_PER_S,
+            "last_chance": None if lost is None else [item.line for item in self.last_chance],
+            "curve": {
+                "t_s": [tick / TICKS_PER_S for tick, _ in points],
+                "best": [best for _, best in points],
+            },
+        }
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def _stops(self, end: Tick) -> Slices[list[Tick]]:
+        """When who does nothing could see something."""
+        run = self._runs[0].fork()
+        for _ in passing(run, end):
+            yield 0.0
+        stops = sorted({second_after(event.tick) for event in run.events if seen(event)})
+        return [tick for tick in stops if tick < end][:STOPS_MAX]
+
+    def _sought(self, end: Tick) -> Slices[None]:
+        """Seek the point of no return."""
+        known = ways.rests(self._runs[0], [self.last_chance, *self.plans])
+        low = self.last_chance[0].tick
+        for step in ways.last_chances(self._at, low, end, known):
+            if isinstance(step, tuple):
+                _, way = step
+                self.last_chance = way.acts
+            else:
+                yield step
+
+    def _weighed(self, tick: Tick) -> Slices[None]:
+        if tick not in self._worth:
+            run = yield from self._at(tick)
+            before = self._worth[max(each for each in self._worth if each < tick)]
+            known = ways.plays(run, [self.last_chance, *self.plans])
+            way = yield from ways.best(run, known, 0.0, enough=before)
+            self._worth[tick] = way.score
+
+    def _at(self, tick: Tick) -> Slices[Lean]:
+        """The run as it stands then."""
+        run = self._runs[max(each for each in self._runs if each <= tick)].fork()
+        for _ in passing(run, tick):
+            yield 0.0
+        self._runs[tick] = run
+        return run

@@ -1,0 +1,222 @@
+"""How to go on from a moment of a run, by what is known to be possible: every rest of the reference solution and of
+plans, each act in its turn as soon as it may be done."""
+
+from __future__ import annotations
+
+import math
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from engine.drill.authoring.schema import Step
+from engine.drill.judging.counterfactual import REFUSED_S, refused
+from engine.drill.judging.review import same_act
+from engine.drill.par.lean import Lean
+from engine.drill.par.sight import second_after, seen
+from engine.drill.running.solution import default_end, solving
+from engine.drill.time.slices import Run, Slices, passing
+from engine.events import Event
+from engine.inputs import Input, InputProblem
+from engine.model import Tick, ticks
+from engine.verbs.lines import parse_script
+
+NEAR_S: Final = 1.0
+"""How closely the last chance is sought. Assumed."""
+
+TRIES_MAX: Final = 8
+"""How often an act that is refused is tried again, each time that something else is seen. Assumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """How to go on from a moment, and what the run is worth then."""
+
+    score: float
+    reached: bool
+    """Every goal is."""
+    acts: tuple[Input, ...]
+    """All that was done in it."""
+    done: int
+    """Those of them that the run had done by then."""
+
+
+Play = Callable[[Run], Iterator[None]]
+"""Takes a run on through what is to be done."""
+
+
+def best(moment: Lean, known: Iterable[Play], share: float, enough: float = math.inf) -> Slices[Way]:
+    """The best of the *known* ways from *moment*, or the first that is worth *enough*; fewer acts where two are worth
+    the same."""
+    ways: list[Way] = []
+    for play in known:
+        run = moment.fork()
+        for _ in played(run, play):
+            yield share
+        ways.append((yield from ended(run, share, len(moment.journal))))
+        if ways[-1].score >= enough:
+            break
+    return max(ways, key=rank)
+
+
+At = Callable[[Tick], Slices[Lean]]
+"""The run as it stands at a tick."""
+
+
+def last_chances(at: At, low: Tick, high: Tick, known: Iterable[Play]) -> Iterator[float | tuple[Tick, Way]]:
+    """Ways that reach every goal and the ticks at which they leave the run, each later than the one before, the last to
+    NEAR_S: one of the *known* ways does from *low*, and none from *high*. Between them a share of the work, ever again.
+    """
+    waiting, failed = deque(known), 0
+    while failed < len(waiting):
+        play, before, beyond, tick = waiting[0], low, high, low + ticks(NEAR_S)
+        while beyond - low > ticks(NEAR_S):
+            way = yield from _reached((yield from at(tick)), play)
+            if way is None:
+                beyond = tick
+            else:
+                low = max([tick, *(item.tick for item in way.acts[way.done :][:1])])
+                yield low, way
+            tick = (low + beyond) // 2
+        waiting.rotate(-1)
+        failed = 1 if low > before else failed + 1
+
+
+def patiently(moment: Lean, way: Way, known: Iterable[Play]) -> Slices[Way]:
+    """*way*, or the best of the *known* ones, of which each act waits until it is accepted."""
+    ways = [way]
+    for play in known:
+        run = moment.fork()
+        for _ in played(run, play, patient=True):
+            yield 0.9
+        ways.append((yield from ended(run, 0.9, len(moment.journal))))
+    return max(ways, key=rank)
+
+
+def rank(way: Way) -> tuple[float, bool, int]:
+    """Sorts the best last: more points, all goals, fewer acts."""
+    return way.score, way.reached, -len(way.acts)
+
+
+def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
+    """Every rest, and nothing more."""
+    if not moment.finished:
+        yield from rests(moment, plans)
+    yield _nothing
+
+
+def rests(moment: Lean, plans: Iterable[Sequence[Input]], early: bool = True) -> Iterator[Play]:
+    """Every rest of the reference solution, *early* also without the delay of its first step, and of *plans*."""
+    left = _left(moment)
+    for rest in (left[first:] for first in range(len(left))):
+        yield partial(_solved, steps=rest)
+        if early and rest[0].do.startswith("+"):
+            yield partial(_solved, steps=[_at_once(rest[0]), *rest[1:]])
+    ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
+    for end in ends:
+        yield partial(planned, plan=end)
+
+
+def played(run: Lean, play: Play, patient: bool = False) -> Iterator[None]:
+    """*run* with all of it done; it goes on without what is left once something cannot be done."""
+    with suppress(InputProblem):
+        yield from play(_Patient(run) if patient else run)
+
+
+def planned(run: Run, plan: Sequence[Input]) -> Iterator[None]:
+    """The first act at once or at its time, the others as long after it as planned; what cannot be done is left out."""
+    later = max((run.drill.tick - item.tick for item in plan[:1]), default=0)
+    for item in plan:
+        yield from passing(run, item.tick + max(0, later))
+        with suppress(InputProblem):
+            run.do(item.words)
+
+
+def ended(run: Lean, share: float, done: int = 0) -> Slices[Way]:
+    """What *run* comes to."""
+    for _ in passing(run, default_end(run, run.journal[-1].tick if run.journal else 0)):
+        yield share
+    reached = all(state.met for state in run.goals.values())
+    return Way(run.total(), reached, tuple(run.journal), done)
+
+
+# --- inside -------------------------------------------------------------------------------------------------
+
+
+def _nothing(_: Run) -> Iterator[None]:
+    yield from ()
+
+
+def _reached(moment: Lean, play: Play) -> Slices[Way | None]:
+    """The way that *play* goes from *moment*; None: it misses a goal."""
+    run = moment.fork()
+    for _ in played(run, play):
+        if _missed(run):
+            return None
+        yield 0.95
+    way = yield from ended(run, 0.95, len(moment.journal))
+    return way if way.reached else None
+
+
+def _missed(run: Lean) -> bool:
+    """Whether a goal can no longer be reached."""
+    return any(state.missed_tick is not None for state in run.goals.values())
+
+
+def _solved(run: Run, steps: Sequence[Step]) -> Iterator[None]:
+    for _ in solving(run, steps):
+        yield None
+
+
+@dataclass(frozen=True, slots=True)
+class _Patient:
+    """A run in which an act that would be refused waits until it is accepted, or nothing more is to be seen."""
+
+    drill: Lean
+
+    def advance_to(self, tick: Tick) -> list[Event]:
+        return self.drill.advance_to(tick)
+
+    def do(self, line: str) -> Input:
+        for _ in range(TRIES_MAX):
+            if self.drill.finished or _accepted(self.drill, line):
+                break
+            self._wait()
+        return self.drill.do(line)
+
+    def _wait(self) -> None:
+        drill = self.drill
+        first, end = len(drill.events), default_end(drill, drill.tick)
+        while drill.tick < end and not drill.finished and not any(map(seen, drill.events[first:])):
+            drill.advance_to(end, to_event=True)
+        drill.advance_to(min(end, second_after(drill.tick)))
+
+
+def _accepted(drill: Lean, line: str) -> bool:
+    trial = drill.fork()
+    try:
+        item = trial.do(line)
+    except InputProblem:
+        return False
+    trial.advance_to(trial.tick + ticks(REFUSED_S))
+    return item.verb != "sql" or not refused(trial, item)
+
+
+def _left(moment: Lean) -> list[Step]:
+    """Steps of the solution that have not been done, in their order."""
+    done, left = list(moment.journal), []
+    for step in moment.scenario.solution:
+        (planned,), _ = parse_script(step.do.strip())
+        match = next((item for item in done if same_act(item, planned)), None)
+        if match is None:
+            left.append(step)
+        else:
+            done.remove(match)
+    return left
+
+
+def _at_once(step: Step) -> Step:
+    """The step without its delay: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
+    return step.model_copy(update={"do": f"+0 {step.do.partition(' ')[2]}"})
