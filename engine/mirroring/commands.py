@@ -169,6 +169,8 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
     if MirrorState.SUSPENDED not in (copy.mirroring.state, other.mirroring.state):
         return []
     lead, follow = (copy, other) if copy.mirroring.role is Role.PRINCIPAL else (other, copy)
+    if lead.source is None:  # after a restart, and before it knows whether it still leads
+        raise SqlError(922, lead.database)
     if not prerequisites.version_fits(world, lead.server, follow.server):
         redo.refuse_newer(world, lead.key, follow.key)
         return []

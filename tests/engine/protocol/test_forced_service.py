@@ -119,3 +119,17 @@ def test_the_copy_that_waits_for_resume_cannot_be_forced() -> None:
     (done,) = [event for event in events if event.kind == "sql_done"]
     assert [message["number"] for message in done.get("messages")] == [1406]
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
+
+
+def test_an_old_principal_that_has_just_started_refuses_to_resume() -> None:
+    """Until it has met its new principal it is in recovery and takes itself for the principal."""
+    world = lab()
+    do(world, f"sql {P} {SET} SUSPEND", then_s=20.0)
+    do(world, f"restart-service {P}", then_s=9.0)
+    do(world, FORCE, then_s=0.0)
+    answers = []
+    while world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL:
+        do(world, then_s=0.01)
+        done = do(world.fork(), f"sql {P} {SET} RESUME", then_s=0.01)
+        answers += [m["number"] for event in done if event.kind == "sql_done" for m in event.get("messages")]
+    assert 922 in answers
