@@ -94,7 +94,7 @@ def main() -> int:
         file = FOLDER / f"{name}.json"
         found = json.loads(file.read_text(encoding="utf-8"))
         plans, of_waiting = again
-        waits += of_waiting != {key: found[key] for key in of_waiting}
+        waits += of_waiting != {key: found.get(key) for key in of_waiting}
         found.update(of_waiting)
         for plan, (total, state) in plans.items():
             if total != found[plan]["score"]:

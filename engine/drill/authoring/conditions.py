@@ -43,6 +43,8 @@ class Condition:
 
     text: str
     test: Test
+    parts: tuple[Test, ...]
+    """Of several that are joined by `and` each; else the test itself."""
 
     def holds(self, facts: Facts) -> bool:
         return self.test(facts)
@@ -73,7 +75,9 @@ def parse(text: str, names: Names) -> Condition:
         at = error.pos_in_stream or 0
         found = say("{word!r} does not fit here", word=text[at])
         raise ConditionProblem(at + 1, found, _words(error.allowed or ())) from None
-    return Condition(text, _Reader(names).test(tree))
+    reader = _Reader(names)
+    test = reader.test(tree)
+    return Condition(text, test, tuple(map(reader.test, _trees(tree))) if tree.data == "all" else (test,))
 
 
 FACTS: Final = frozenset({"is_word", "on_is_word", "serves", "of_is_word"})

@@ -59,7 +59,10 @@ class Search:
     """Of the acts on offer along the plans that are worth the most so far, those that lose BLUNDER points or more."""
     tried: int = 0
     """The acts on offer along them that were tried."""
-    _open: dict[int, list[tuple[Key, int, Plan]]] = field(default_factory=dict)
+    _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, Plan]]] = field(default_factory=dict)
+    """Of each length, those with more points first, then with more of what goals ask for, then with something new."""
+    _facts: set[str] = field(default_factory=set)
+    """What any plan has brought about."""
     _known: set[bytes] = field(default_factory=set)
     _trials: Trials | None = None
 
@@ -143,7 +146,7 @@ class Search:
         assert self.best is not None, "doing nothing is a plan"
         best = len(self.best.acts)
         lengths = sorted(self._open, key=lambda length: (length != best, length))
-        return [heapq.heappop(self._open[length])[2] for length in lengths if self._open[length]]
+        return [heapq.heappop(self._open[length])[-1] for length in lengths if self._open[length]]
 
     def _take(self, plan: Plan, trial: Trial) -> bool:
         """Count a trial at a decision of *plan*, if its state is new; whether a plan was played."""
@@ -157,10 +160,10 @@ class Search:
         if trial.plan is None:
             return False
         self.nodes += 1
-        self._keep(trial.plan)
+        self._keep(trial.plan, trial.facts)
         return True
 
-    def _keep(self, plan: Plan) -> None:
+    def _keep(self, plan: Plan, facts: frozenset[str] = frozenset()) -> None:
         if self.fair and not plan.fair:
             return
         self.plans.append(plan)
@@ -168,5 +171,7 @@ class Search:
             self.blunders = self.tried = 0
         if self.best is None or plan.key < self.best.key:
             self.best = plan
+        new = not facts <= self._facts
+        self._facts |= facts
         entries = self._open.setdefault(len(plan.acts), [])
-        heapq.heappush(entries, (plan.key, len(self.plans), plan))
+        heapq.heappush(entries, ((-plan.score, -plan.held, not new), plan.key, len(self.plans), plan))

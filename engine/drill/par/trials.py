@@ -12,8 +12,10 @@ from dataclasses import dataclass, field, replace
 from typing import Final
 
 from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par.causes import Causes
 from engine.drill.par.lean import Lean, what_matters
+from engine.drill.par.novelty import facts, held
 from engine.drill.par.offers import offers, vocabulary
 from engine.drill.par.sight import blind, free, second_after, seen, too_early
 from engine.drill.par.vain import in_vain
@@ -46,6 +48,8 @@ class Plan:
     """Decision points of its run."""
     sprung: frozenset[str] = frozenset()
     """Traps into which it ran: forbidden states and acts that have a price, by their names in Drill.first_held."""
+    held: int = 0
+    """Parts of goals that hold at its end."""
 
     @property
     def lines(self) -> list[str]:
@@ -88,6 +92,8 @@ class Trial:
     """It has one act more than the plan of the decision, and is the same otherwise."""
     plan: Plan | None
     """None: the act was in vain, so that the plan of the decision is worth as much at least."""
+    facts: frozenset[str] = frozenset()
+    """What the plan brings about, where there is more to have."""
 
 
 Part = tuple[int, int]
@@ -111,6 +117,7 @@ class Trials:
     _causes: Causes | None = field(init=False)
     """What else may be wrong; None: nothing, or the run has come too far to ask."""
     _known_lines: tuple[str, ...] = field(init=False)
+    _idle: Lean | None = None
     _last: tuple[Decision, Lean, list[Input]] | None = None
     """The run of the decision before: that of the next one of the same plan goes on from there."""
 
@@ -144,7 +151,18 @@ class Trials:
                 continue
             one_more = inserted is not None and len(rest) == len(left)
             vain = one_more and self._causes is None and in_vain(run, drill)
-            yield Trial(state.digest(), one_more, None if vain else self.play(drill, rest, rules))
+            plan = None if vain else self.play(drill, rest, rules)
+            more = plan is not None and plan.score < TOTAL_MAX
+            yield Trial(
+                state.digest(), one_more, plan, facts(self._left_alone(), drill) if more else frozenset()
+            )
+
+    def _left_alone(self) -> Lean:
+        """The end of the drill where nothing is done."""
+        if self._idle is None:
+            self._idle = self.begun.fork()
+            self._idle.advance_to(default_end(self._idle))
+        return self._idle
 
     def taken_to(self, decision: Decision) -> tuple[Lean, list[Input]]:
         """The run of a plan at a decision point, and its acts that are still to come."""
@@ -208,7 +226,15 @@ class Trials:
         reached = all(state.met for state in drill.goals.values())
         sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
         first = BEGIN if self.start is None else self.start.tick
-        return Plan(journal, total, reached, fair, _points(drill, first)[: rules.points_max], sprung)
+        return Plan(
+            journal,
+            total,
+            reached,
+            fair,
+            _points(drill, first)[: rules.points_max],
+            sprung,
+            held(drill),
+        )
 
 
 def tried(drill: Lean, item: Input) -> bool:

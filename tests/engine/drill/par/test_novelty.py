@@ -1,0 +1,71 @@
+"""Where points give no direction: three acts of which only the last one earns anything."""
+
+from __future__ import annotations
+
+from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.par.search import Search
+from tests.engine.drill import texts
+
+FAULTS = ("stop-service SERVER_A", "stop-service SERVER_B", "hang SERVER_W")
+MENDED = ("start-service SERVER_A", "start-service SERVER_B", "unhang SERVER_W")
+IDLE = tuple(f"sql SERVER_W SELECT {number}" for number in range(6))
+"""They are in vain, and come before the others in the order of words."""
+
+BUSY = (
+    "disable-tcp SERVER_A", "disable-tcp SERVER_B", "disable-tcp SERVER_W", "hang SERVER_W", "power-off SERVER_W",
+    "pull-cable SERVER_W",
+)  # fmt: skip
+"""They do as well, and each brings about something new."""
+
+SET = "sql SERVER_A ALTER DATABASE {} SET PARTNER {}"
+
+PARTS = (
+    '[[database]]\nname = "Sales"\nworkload = "Workload1"\n\n',
+    '[[session]]\ndatabase = "Sales"\nprincipal = "SERVER_A"\nmirror = "SERVER_B"\nwitness = "SERVER_W"\n\n',
+)
+
+NODES = 250
+
+
+def all_or_nothing(goal: str, *faults: str, text: str = texts.SMALL) -> Scenario:
+    """The small drill with these faults, worth 100 points if the goal is reached in the end."""
+    story, end = texts.COURSE.split("[[solution]]")
+    goals = story[story.index("[[goal]]") :]
+    solution, _, rubric = f"[[solution]]{end}".partition("[[rubric]]")
+    others = rubric[rubric.index("[[rubric]]") :]
+    timeline = "".join(
+        f'[[timeline]]\nat = "{at}s"\ndo = "{fault}"\n\n' for at, fault in enumerate(faults, 1)
+    )
+    wanted = f'[[goal]]\nname = "all"\ntext = "All"\nwhen = "{goal}"\nafter = "10s"\nhold = "3s"\n\n'
+    return texts.small(
+        (story[: story.index("[[goal]]")].lstrip("\n"), timeline),
+        (goals, wanted),
+        (solution, ""),
+        (others, ""),
+        ("points = 40", "points = 100"),
+        text=text,
+    )
+
+
+def found(scenario: Scenario, *lines: str) -> bool:
+    """Whether so few nodes are enough to find all points."""
+    search = Search(scenario, scenario.seed, points_max=9, offered=lines)
+    for _ in search.steps():
+        if search.nodes >= NODES or (search.best is not None and search.best.score == TOTAL_MAX):
+            break
+    return search.best is not None and search.best.score == TOTAL_MAX
+
+
+def test_who_brings_about_something_new_goes_first() -> None:
+    drill = all_or_nothing("not (not Sales is SYNCHRONIZED or not witness of Sales is CONNECTED)", *FAULTS)
+    assert found(drill, *IDLE, *MENDED)
+
+
+def test_a_part_of_what_a_goal_asks_for_is_a_direction() -> None:
+    names = ("D1", "D2", "D3")
+    text = texts.changed(*((part, "".join(part.replace("Sales", name) for name in names)) for part in PARTS))
+    text = texts.changed(('databases = ["Sales"]', f"databases = {list(names)}"), text=text)
+    faults = [SET.format(name, "SUSPEND") for name in names]
+    drill = all_or_nothing(" and ".join(f"{name} is SYNCHRONIZED" for name in names), *faults, text=text)
+    assert found(drill, *BUSY, *(SET.format(name, "RESUME") for name in names))
