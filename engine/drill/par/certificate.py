@@ -207,9 +207,7 @@ class Certifying:
         drill = Drill(self.fair.scenario, self.fair.seed)
         play_inputs(drill, plan.acts)
         drill.advance_to(default_end(drill, plan.acts[-1].tick if plan.acts else 0))
-        assert drill.total() == plan.score, (
-            "a lean drill that is worth something else than the whole one"
-        )
+        assert drill.total() == plan.score, "a lean drill that is worth something else than the whole one"
         return drill
 
 
