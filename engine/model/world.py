@@ -25,7 +25,7 @@ from engine.model.databases import DatabaseCopy
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
 from engine.model.instances import Instance
 from engine.model.times import Key, Tick, ticks
-from engine.replace import replaced
+from engine.replace import maker, replaced
 from engine.written import Written
 
 
@@ -52,6 +52,8 @@ LogLine = tuple[Tick, int, int, int, str]
 
 ClusterLine = tuple[Tick, str, str, str]
 """A line of a cluster log: (tick, level, component, text)."""
+
+_event: Final = maker(Event)
 
 
 @dataclass(slots=True)
@@ -148,8 +150,9 @@ class World:
         old = self.copies[key]
         new = self.copies[key] = replaced(old, **changes)
         self.changed.add(new.database)
-        for copy in (old, new):
-            self.touch_log(copy)
+        self.touch_log(new)
+        if old.source != new.source or old.stream != new.stream:
+            self.touch_log(old)
         return new
 
     def update_mirroring(self, key: Key, **changes: object) -> DatabaseCopy:
@@ -209,7 +212,7 @@ class World:
     def emit(
         self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: object
     ) -> None:
-        self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
+        self.outbox.append(_event(self.tick, kind, server, database, text, tuple(data.items())))
 
     # --- look -------------------------------------------------------------------------------------------
 
@@ -240,10 +243,10 @@ class World:
 
     def copy_in_session(self, guid: int | None, server: str | None) -> DatabaseCopy | None:
         """The copy on *server* that belongs to session *guid*, as that server believes."""
-        if guid is None or guid not in self.groups or self.groups[guid].kind != "mirroring":
+        group = self.groups.get(guid or 0)
+        if group is None or group.kind != "mirroring":
             return None
-        (database,) = self.groups[guid].databases
-        copy = self.copies.get((server or "", database))
+        copy = self.copies.get((server or "", group.databases[0]))
         return copy if copy is not None and copy.mirroring.guid == guid else None
 
     def session_copies(self, guid: int) -> list[DatabaseCopy]:

@@ -30,9 +30,11 @@ def _match(address: str) -> re.Match[str]:
 def host_of(world: World, address: str) -> str | None:
     """The server that *address* names (short, with its domain, or by number); 1449 if it is no address."""
     name = _match(address)["host"].lower()
-    for server in world.instances:
-        if name in (server.lower(), security.client_ip(world, server)) or name.startswith(
-            f"{server.lower()}."
+    for server, instance in world.instances.items():
+        if (
+            name == server.lower()
+            or name == security.own_ip(instance)
+            or name.startswith(f"{server.lower()}.")
         ):
             return server
     return None

@@ -27,7 +27,8 @@ def write_text(world: World, server: str, text: str) -> None:
 def write_line(world: World, server: str, number: int, severity: int, state: int, text: str) -> None:
     """Write a line whatever it says; the last LINES_KEPT can be read back by T-SQL."""
     line = (world.tick, number, severity, state, text)
-    world.errorlog[server] = (*world.errorlog.get(server, ())[1 - LINES_KEPT :], line)
+    before = world.errorlog.get(server, ())
+    world.errorlog[server] = (*(before if len(before) < LINES_KEPT else before[1 - LINES_KEPT :]), line)
     world.emit("errorlog", text, server=server, number=number, severity=severity, state=state)
 
 
