@@ -99,7 +99,7 @@ class DrillEnv(gymnasium.Env[Observation, str]):
                 refused = str(problem)
         self.drill.advance_to(min(self._end, self.drill.tick + self._step))
         over = self.drill.finished or self.drill.tick >= self._end
-        total = self.drill.score().total
+        total = self.drill.total()
         reward, self._total = total - self._total, total
         observation = self._seen(self.drill.events[first:], [f"{action}: {refused}"] if refused else [])
         return observation, reward, over, False, self._info(refused)

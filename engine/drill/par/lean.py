@@ -62,7 +62,8 @@ class Watch:
 
 
 class Lean(Drill):
-    """A drill without samples, hashes, charts and comparisons; its score is that of the whole drill."""
+    """A drill without samples, hashes, charts, comparisons and a verdict among its events; its score is that of the
+    whole drill."""
 
     events: list[Event]  # type: ignore[assignment]  # a list is forked in no time, and written without a table
 
@@ -222,6 +223,9 @@ class Lean(Drill):
 
     def _record(self) -> None:
         """No charts and no report."""
+
+    def _tell_score(self) -> None:
+        """Who wants it asks for it; of most runs the total alone is wanted."""
 
     def _note_hash(self) -> None:
         """Nobody replays it."""

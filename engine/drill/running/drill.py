@@ -420,6 +420,9 @@ class Drill(DrillState):
     def _end(self, why: End) -> None:
         self.ended_by = why
         self._tell("note", say("the drill is over: {why}", why=why.value), ended_by=why.name.lower())
+        self._tell_score()
+
+    def _tell_score(self) -> None:
         for item in self.score().items:
             text = say("{rule}: {points:g} of {max:g}. {why}",
                        rule=item.name, points=item.points, max=item.max, why=item.why)  # fmt: skip
