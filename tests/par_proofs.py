@@ -86,7 +86,8 @@ def main() -> int:
     options = parser.parse_args()
     names = options.names or sorted(file.stem for file in FOLDER.glob("*.json"))
     totals, hashes, waits, stale = 0, 0, 0, 0
-    for name, again in zip(names, Parallel(n_jobs=options.jobs)(map(delayed(_again), names)), strict=True):
+    found_again = Parallel(n_jobs=options.jobs, return_as="generator")(map(delayed(_again), names))
+    for name, again in zip(names, found_again, strict=True):
         if again is None:
             stale += 1
             print(f"{name}: the certificate is of another text", flush=True)
