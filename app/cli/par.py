@@ -186,4 +186,8 @@ def _told(found: dict[str, Any]) -> list[str]:
     lines.append("no reference solution" if reference is None else f"reference {reference:g}")
     if lost is not None:
         lines.append(f"all goals can still be reached if nothing is done until {lost:g} s")
+    robust = found["robust"]
+    if robust is not None and robust["seeds"]:
+        told = "over {seeds} more seeds a plan earns {least:g} to {most:g}, in the mean {mean:g}"
+        lines.append(told.format(**robust))
     return [*lines, *found["par"]["plan"]]

@@ -53,8 +53,14 @@ def warnings(found: Certificate, file: str) -> list[Problem]:
         if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
             text = tr("who runs into {trap!r} may still earn {points:g} points, as much as the best plan")
             said.append((text.format(trap=trap["name"], points=trap["best"]), tr("a trap that costs points")))
-    luck = found.get("luck")
+    luck, robust = found.get("luck"), found.get("robust")
     if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")
         said.append((text.format(**luck), tr("a drill that luck does not decide")))
+    points = par if robust is None else max(robust["mean"], found["luck"]["mean"])
+    if points < par - LUCK_MAX:
+        text = tr(
+            "over several seeds the best plan earns {points:g} points in the mean, with this one {par:g}"
+        )
+        said.append((text.format(points=points, par=par), tr("a drill that luck does not decide")))
     return [Problem(file, 1, 1, "", text, expected) for text, expected in said]

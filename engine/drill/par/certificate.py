@@ -7,10 +7,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
+from engine.arithmetic import total
 from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX
+from engine.drill.par import robust
 from engine.drill.par.lean import Lean
+from engine.drill.par.robust import Reaction
 from engine.drill.par.search import Search, Spread
 from engine.drill.par.trials import Plan
 from engine.drill.par.waiting import Waiting
@@ -74,6 +77,9 @@ class Certifying:
         """The search that goes on."""
         self._enough = False
         self._before = before
+        self._acts: dict[Plan, tuple[Reaction, ...]] = {}
+        self._worth: dict[tuple[Plan, int], float] = {}
+        """Of plans with other seeds."""
 
     def steps(self) -> Iterator[float]:
         """Go on by a node or less; yields the share of all the time at which the present search has to end."""
@@ -131,6 +137,7 @@ class Certifying:
             "acts_tried": self.fair.tried,
             "shortest": shortest.lines if shortest is not None else None,
             "luck": self._luck(reference or idle, over),
+            "robust": self._robust(over),
             "safest": self._safest(shortest, over),
             "traps": self._traps(),
             "hashes": {"par": runs[par].state_hash(), "clairvoyant": runs[bound].state_hash()},
@@ -146,43 +153,67 @@ class Certifying:
         return Waiting(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
 
     def _luck(self, plan: Plan, over: Over) -> dict[str, Any]:
-        """What the reference is worth with further seeds beside its own: least and most."""
+        """What the reference is worth with further seeds beside its own: mean, least and most."""
         scores = [plan.score]
-        for seed in range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS):
+        for seed in self._seeds:
             if over(1.0):
                 break
             run = Lean(self.fair.scenario, seed)
             with suppress(InputProblem):
                 play_solution(run)
             scores.append(run.total())
-        return {"seeds": len(scores) - 1, "least": min(scores), "most": max(scores)}
+        return {"seeds": len(scores) - 1, "mean": _mean(scores), "least": min(scores), "most": max(scores)}
+
+    def _robust(self, over: Over) -> dict[str, Any] | None:
+        """The plan that is worth most in the mean of several seeds with the same thing wrong, its own among them."""
+        worth: dict[Plan, list[float]] = {}
+        for plan in robust.archive(self.fair.plans):
+            if over(1.0):
+                break
+            worth[plan] = [plan.score, *self._elsewhere(plan, over)]
+        best = max(worth, key=lambda plan: _mean(worth[plan]), default=None)
+        if best is None:
+            return None
+        scores = worth[best]
+        spread = {"mean": _mean(scores), "least": min(scores), "most": max(scores)}
+        return {"plan": best.lines, "seeds": len(scores) - 1, **spread}
 
     def _safest(self, shortest: Plan | None, over: Over) -> dict[str, Any] | None:
         """The plan that is worth most where it goes worst: with other seeds, and when every act comes late."""
         whole = [plan for plan in self.fair.plans if plan.reached]
         least: dict[Plan, float] = {}
         for plan in dict.fromkeys([*heapq.nsmallest(SAFEST_OF, whole, key=_key), *[shortest][: len(whole)]]):
-            if plan is not None and (found := self._least(plan, over)) is not None:
-                least[plan] = found
+            if over(1.0):
+                break
+            if plan is not None:
+                least[plan] = self._least(plan, over)
         safest = min(least, key=lambda plan: (-least[plan], *plan.key), default=None)
         return None if safest is None else {"plan": safest.lines, "least": least[safest]}
 
-    def _least(self, plan: Plan, over: Over = _never) -> float | None:
-        """None: there was no time to tell."""
-        scenario, seed = self.fair.scenario, self.fair.seed
-        slips = [(seed, ticks(late_s)) for late_s in (0.0, *LATE_S)]
-        own = varied(scenario, seed)
-        others = range(seed + 1, seed + 1 + SEEDS)  # with another variant it is another drill
-        slips += [(other, 0) for other in others if varied(scenario, other) == own]
-        scores = []
-        for each, late in slips:
-            if over(1.0):
-                return None
-            scores.append(self._worth(plan, each, late))
-        return min(scores)
+    def _least(self, plan: Plan, over: Over = _never) -> float:
+        late = [self._late(plan, ticks(late_s)) for late_s in LATE_S]
+        return min(plan.score, *late, *self._elsewhere(plan, over))
 
-    def _worth(self, plan: Plan, seed: int, late: Tick) -> float:
-        run = Lean(self.fair.scenario, seed)
+    @property
+    def _seeds(self) -> range:
+        return range(self.fair.seed + 1, self.fair.seed + 1 + SEEDS)
+
+    def _elsewhere(self, plan: Plan, over: Over) -> list[float]:
+        """What it is worth, as reactions, with other seeds; with another variant it is another drill."""
+        scenario, seed = self.fair.scenario, self.fair.seed
+        if plan not in self._acts:
+            run = Lean(scenario, seed)
+            play_inputs(run, plan.acts)
+            run.advance_to(default_end(run, run.tick))
+            self._acts[plan] = robust.reactions(run, plan.acts)
+        own = varied(scenario, seed)
+        for other in self._seeds:
+            if (plan, other) not in self._worth and not over(1.0) and varied(scenario, other) == own:
+                self._worth[plan, other] = robust.react(Lean(scenario, other), self._acts[plan])
+        return [self._worth[plan, other] for other in self._seeds if (plan, other) in self._worth]
+
+    def _late(self, plan: Plan, late: Tick) -> float:
+        run = Lean(self.fair.scenario, self.fair.seed)
         for item in plan.acts:
             run.advance_to(item.tick + late)
             with suppress(InputProblem):
@@ -209,6 +240,10 @@ class Certifying:
         drill.advance_to(default_end(drill, plan.acts[-1].tick if plan.acts else 0))
         assert drill.total() == plan.score, "a lean drill that is worth something else than the whole one"
         return drill
+
+
+def _mean(scores: Sequence[float]) -> float:
+    return round(total(scores) / len(scores), 1)
 
 
 def _key(plan: Plan) -> tuple[object, ...]:

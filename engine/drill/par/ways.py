@@ -122,7 +122,7 @@ def rests(moment: Lean, plans: Iterable[Sequence[Input]], early: bool = True) ->
 def played(run: Lean, play: Play, patient: bool = False) -> Iterator[None]:
     """*run* with all of it done; it goes on without what is left once something cannot be done."""
     with suppress(InputProblem):
-        yield from play(_Patient(run) if patient else run)
+        yield from play(Patient(run) if patient else run)
 
 
 def planned(run: Run, plan: Sequence[Input]) -> Iterator[None]:
@@ -171,7 +171,7 @@ def _solved(run: Run, steps: Sequence[Step]) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Patient:
+class Patient:
     """A run in which an act that would be refused waits until it is accepted, or nothing more is to be seen."""
 
     drill: Lean

@@ -10,7 +10,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import at_random
 from engine.drill.par.lean import Lean
 from engine.drill.par.regret import RISE_MAX, WAITING, Account, account, accuracy
-from engine.drill.par.ways import _Patient
+from engine.drill.par.ways import Patient
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
 from engine.model import ticks
@@ -146,5 +146,5 @@ def test_an_act_that_is_refused_waits_until_it_is_accepted() -> None:
     lonely = texts.small(('witness = "SERVER_W"\n', ""))
     run = Lean(lonely)
     run.advance_to(ticks(15.0))
-    forced = _Patient(run).do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
+    forced = Patient(run).do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
     assert ticks(20.0) < forced.tick < ticks(60.0), "once the principal is lost"
