@@ -9,7 +9,7 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import run_scenario, variants
-from engine.drill.authoring.places import Path, places
+from engine.drill.authoring.places import Path
 from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import load_scenario
@@ -37,7 +37,7 @@ VARIANT_SEEDS: Final = range(3)
 def lint(scenario: Scenario, file: str, begin: Begin = Drill) -> list[Problem]:
     """Everything that an author should mend before the drill is given to learners; plays it twice."""
     found, playable = _unplayed(scenario, file)
-    finder = Finder(file, places(scenario.text))
+    finder = Finder(file, scenario.text)
     if scenario.scored and playable:
         _starts_unreached(scenario, finder)
         for seed in (scenario.seed, *(VARIANT_SEEDS if scenario.variants else ())):
@@ -53,7 +53,7 @@ def unplayed(scenario: Scenario, file: str) -> list[Problem]:
 
 def _unplayed(scenario: Scenario, file: str) -> tuple[list[Problem], bool]:
     """The problems, and whether the scenario can be played at all."""
-    finder = Finder(file, places(scenario.text))
+    finder = Finder(file, scenario.text)
     _texts(scenario, finder)
     try:
         refused = prepare(start_world(scenario, scenario.seed), [line.do for line in scenario.before])

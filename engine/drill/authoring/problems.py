@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from functools import cached_property
 from typing import Final
 
 from engine.drill.authoring import limits
-from engine.drill.authoring.places import Path, Place, nearest
+from engine.drill.authoring.places import Path, Place, nearest, places
 from engine.words import joined, say
 
 KEY_MAX: Final = 60
@@ -45,12 +46,17 @@ class ScenarioProblems(ValueError):
 
 
 class Finder:
-    """Collects the problems of one file; turns paths of keys into lines and columns."""
+    """Collects the problems of one file with *text*; turns paths of keys into lines and columns."""
 
-    def __init__(self, file: str, found: dict[Path, Place]) -> None:
+    def __init__(self, file: str, text: str) -> None:
         self.file = file
-        self.found = found
+        self.text = text
         self.problems: list[Problem] = []
+
+    @cached_property
+    def found(self) -> dict[Path, Place]:
+        """Looked for with the first problem: most files have none."""
+        return places(self.text)
 
     def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
         """Note a problem at *path*; with *offset*, at that character (from 0) of its one-line text value."""

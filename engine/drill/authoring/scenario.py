@@ -15,7 +15,7 @@ from pydantic_core import ErrorDetails
 from engine import arithmetic
 from engine.drill.authoring import limits, variants
 from engine.drill.authoring.expectations import expected
-from engine.drill.authoring.places import Path, places
+from engine.drill.authoring.places import Path
 from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems, said
 from engine.drill.authoring.references import check_references
 from engine.drill.authoring.schema import Scenario, schema
@@ -35,7 +35,7 @@ def load_scenario(
     Where it has variants, the one that *seed* (None: the file's own) or that *picks* choose.
     """
     data = _toml(text, source_name)
-    finder = Finder(source_name, places(text))
+    finder = Finder(source_name, text)
     stem = re.split(r"[/\\]", source_name)[-1].removesuffix(".toml")
     if data.setdefault("name", stem) != stem:
         expected = say("{name!r}, as the file is called, or no name", name=stem)
@@ -119,7 +119,7 @@ class _Shifted(Finder):
     """Finds places in a file of which entries of lists were left out."""
 
     def __init__(self, finder: Finder, left_out: dict[str, list[int]]) -> None:
-        super().__init__(finder.file, finder.found)
+        super().__init__(finder.file, finder.text)
         self._left_out = left_out
 
     def add(self, path: Path, text: str, expected: str = "", offset: int | None = None) -> None:
