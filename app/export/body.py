@@ -23,7 +23,7 @@ MISTAKES_ON_PAGE: int = 5
 
 DISCLAIMER = mark("A simulation. See Fidelity for simplifications and omissions.")
 
-SIZES: Final = {"slip": mark("slip"), "mistake": mark("mistake"), "blunder": mark("blunder")}
+SIZES: Final = {"inaccuracy": mark("inaccuracy"), "mistake": mark("mistake"), "blunder": mark("blunder")}
 
 FIGURES: Final = {
     "downtime_s": mark("downtime"),

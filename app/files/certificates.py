@@ -9,6 +9,7 @@ from app.files.proof import Certificate
 from app.words.language import tr
 from engine.drill.authoring.problems import Problem
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging.labels import BLUNDER
 from engine.drill.running.state import DrillState
 from engine.inputs import Input
 from engine.verbs.lines import parse_script
@@ -16,13 +17,13 @@ from engine.verbs.lines import parse_script
 BETTER_MAX: Final = 3.0
 """Points by which par may beat the reference; above it the drill or its rubric is wrong. Assumed."""
 
-WORTH_MIN: Final = 15.0
+WORTH_MIN: Final = BLUNDER
 """Points that doing nothing has to lose at least: as many as a blunder costs."""
 
 TRAP_MIN: Final = 0.5
 """Points that a trap has to cost at least: fewer are nothing (engine/drill/par/regret.py, LABELS)."""
 
-LUCK_MAX: Final = 15.0
+LUCK_MAX: Final = BLUNDER
 """Points by which the reference may differ from seed to seed: as many as a blunder costs."""
 
 

@@ -16,7 +16,7 @@ from app.words.language import tr
 Certificate = dict[str, Any]
 
 BLUNDER: Final = 15
-"""Points that a blunder costs at least (engine/drill/par/regret.py, LABELS)."""
+"""Points that a blunder costs at least (engine/drill/judging/labels.py)."""
 
 TRIED_MIN: Final = 20
 """Acts on offer that were tried, from which on their share of blunders says something. Assumed."""

@@ -10,6 +10,7 @@ from engine.constants import TICKS_PER_S
 from engine.drill.authoring import batches
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
 from engine.drill.judging.counterfactual import Deed, looks, told
+from engine.drill.judging.labels import SIZES
 from engine.drill.judging.score import DISARMED, Item, Loss
 from engine.drill.judging.watch import DOWN, EXPOSED, Lanes, Span
 from engine.drill.running.drill import Drill
@@ -29,12 +30,6 @@ DIFFERENCE: Final = say("This made the difference.")
 
 DIFFERENCE_MIN: Final = 1.0
 """Points from which on a deed made a difference."""
-
-
-BLUNDER_POINTS: Final = 10.0
-MISTAKE_POINTS: Final = 3.0
-"""From so many points on a loss is called a blunder, or a mistake; below, a slip. Assumed: a tenth of a drill, and
-the usual price of a refused command."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +54,8 @@ class Mistake:
 
     @property
     def size(self) -> str:
-        """slip, mistake or blunder."""
-        if self.points >= BLUNDER_POINTS:
-            return "blunder"
-        return "mistake" if self.points >= MISTAKE_POINTS else "slip"
+        """blunder, mistake or inaccuracy, by the points that the rule took."""
+        return next((name for points, name in SIZES if self.points >= points), SIZES[-1][1])
 
     def as_json(self) -> dict[str, object]:
         return {

@@ -20,6 +20,7 @@ from typing import Final
 
 from engine.arithmetic import exp, total
 from engine.drill.judging.counterfactual import looks
+from engine.drill.judging.labels import SIZES
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import ways
 from engine.drill.par.lean import Lean
@@ -32,9 +33,9 @@ from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.stepwise import at_once
 
-LABELS: Final = ((15.0, "blunder"), (10.0, "mistake"), (5.0, "inaccuracy"), (0.5, "good"))
-"""Points lost from which on an act or a wait is called so [Lichess, Advice.scala: 0.3, 0.2 and 0.1 of -1 to 1,
-which are 15, 10 and 5 of 100 points]; below the last it was best. That 0.5 points are nothing is assumed."""
+LABELS: Final = (*SIZES, (0.5, "good"))
+"""Points of V lost from which on an act or a wait is called so; below the last it was best. That 0.5 points are nothing
+is assumed."""
 
 BRILLIANT: Final = 5.0
 """Points by which an act beats all that was known before it, to be called brilliant. Assumed: as much as an inaccuracy

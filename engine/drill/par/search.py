@@ -15,15 +15,13 @@ from itertools import takewhile
 from typing import Final
 
 from engine.drill.authoring.schema import Scenario
+from engine.drill.judging.labels import BLUNDER
 from engine.drill.par.lean import Lean
 from engine.drill.par.trials import POINTS_MAX, Decision, Key, Plan, Rules, Trial, Trials, tried
 from engine.inputs import Input
 
 DEEDS_MORE: Final = 3
 """Acts that a plan may have more than the reference. Assumed."""
-
-BLUNDER: Final = 15.0
-"""Points lost by a blunder [Lichess, Advice.scala: 0.3 of -1 to 1, which is 15 points of 100]."""
 
 Spread = Callable[[Sequence[Decision], Rules, Set[bytes]], Iterator[Iterable[Trial | None]]]
 """(decisions, rules, states that are known when it is asked) -> the trials of each decision, in their order. Trials of

@@ -119,7 +119,7 @@ def test_each_mistake_has_its_cause_and_a_moment_to_try_again() -> None:
         (100, "sql SERVER_B ALTER DATABASE Sales SET PARTNER OFF"),
     )
     refused, removed = sorted((m for m in found.mistakes if m.rule == "Conduct"), key=lambda m: m.tick)
-    assert (refused.tick, refused.size, refused.points) == (3000, "mistake", 3.0)
+    assert (refused.tick, refused.size, refused.points) == (3000, "inaccuracy", 3.0)
     assert refused.cause == "ALTER DATABASE Sales SET PARTNER FAILOVER on SERVER_B"
     assert refused.better == "run this on the principal."
     assert (removed.retry_tick, removed.size) == (9_800, "blunder")
