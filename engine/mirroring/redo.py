@@ -12,7 +12,7 @@ from engine.constants import INTERNAL_VERSION, REPLAY_LOOK_S
 from engine.messages import wording
 from engine.mirroring import quorum, roles, sync, trace
 from engine.mirroring.roles import Cause
-from engine.model import DatabaseCopy, DbFile, Key, MirrorState, World
+from engine.model import DatabaseCopy, Key, MirrorState, World
 from engine.protocol import errorlog, files, volumes
 
 
@@ -105,20 +105,15 @@ def trouble_with_files(
         if not volumes.has_drive(computer, file.drive):
             return 5123, files.NO_PATH, volumes.path_of(lead, file)
     grown: dict[str, float] = {}
-    mine = {file.name: file.size_kb for file in volumes.files_of(copy)}
+    mine = {file.name: file for file in volumes.files_of(copy)}
     for file in volumes.files_of(lead):
-        drive = _drive_here(copy, file)
-        grown[drive] = grown.get(drive, 0.0) + file.size_kb - mine.get(file.name, 0.0)
+        own = mine.get(file.name)  # where it is new, it goes to a drive of the same letter
+        drive, had_kb = (own.drive, own.size_kb) if own is not None else (file.drive, 0.0)
+        grown[drive] = grown.get(drive, 0.0) + file.size_kb - had_kb
     for drive, kb in grown.items():
-        if kb > volumes.free_kb(world, copy.server, drive):
+        if kb > 0.0 and kb > volumes.free_kb(world, copy.server, drive):
             return 5149, files.DISK_FULL, f"{drive}:\\{copy.database}"
     return None
-
-
-def _drive_here(copy: DatabaseCopy, file: DbFile) -> str:
-    """The drive of the mirror on which its counterpart of the principal's file lies."""
-    here = {own.name: own.drive for own in volumes.files_of(copy)}
-    return here.get(file.name, file.drive)
 
 
 def fail(world: World, mirror: Key, number: int, *args: object) -> None:

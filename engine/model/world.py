@@ -128,6 +128,10 @@ class World:
     """Databases of which something has changed since the last settling."""
     outbox: list[Event] = field(default_factory=list)
     """Events not yet handed out; no part of the state."""
+    log_was_full: bool = field(default=False, compare=False)
+    windows_held_log: bool = field(default=False, compare=False)
+    """Some log has been full, or kept by transactions of windows, since the beginning. Until then nobody need look for
+    one that still is; no part of the state."""
     settlings: int = field(default=0, compare=False)
     """How often something has happened besides time passing; no part of the state."""
     written: Written = field(default_factory=Written, repr=False, compare=False)
@@ -316,6 +320,8 @@ class World:
             counter=self.counter,
             dirty=self.dirty.copy(),
             changed=self.changed.copy(),
+            log_was_full=self.log_was_full,
+            windows_held_log=self.windows_held_log,
             settlings=self.settlings,
             written=self.written,
         )

@@ -45,6 +45,8 @@ def serving_copies(world: World, database: str, reach: Reach | None = None) -> l
 
 def account(world: World) -> None:
     """Bring the accounts of changed databases up to this tick, with an event where service begins or ends."""
+    if not world.changed:
+        return
     reach = Reach(world)
     for database in sorted(world.changed):
         old = world.availability.get(database)
@@ -55,7 +57,7 @@ def account(world: World) -> None:
         exposed = serving and not any(_guarded(world, copy) for copy in serving_now)
         if serving == old.serving and exposed == old.exposed:
             continue
-        world.availability[database] = replaced(settled(old, world.tick), serving=serving, exposed=exposed)
+        world.availability[database] = settled(old, world.tick, serving=serving, exposed=exposed)
         if serving != old.serving:
             where = serving_now[0].server if serving else None
             text = say("{database} serves its clients", database=database)
@@ -77,12 +79,13 @@ def _guarded(world: World, copy: DatabaseCopy) -> bool:
     return groups.policy(copy).in_step(copy)
 
 
-def settled(old: Availability, tick: int) -> Availability:
-    """The account as it stands at *tick*."""
+def settled(old: Availability, tick: int, **changes: object) -> Availability:
+    """The account as it stands at *tick*, with what *changes* from then on."""
     passed = tick - old.since_tick
     return replaced(
         old,
         since_tick=tick,
         down_ticks=old.down_ticks + (0 if old.serving else passed),
         exposed_ticks=old.exposed_ticks + (passed if old.exposed else 0),
+        **changes,
     )

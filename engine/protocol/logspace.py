@@ -65,6 +65,7 @@ def file_full(world: World, source: int) -> None:
     if size_kb > copy.log_size_kb + SMALL_KB:
         _resize(world, key, size_kb)
         return
+    world.log_was_full = True
     world.update_copy(key, log_full=True)
     reason = reuse_wait(world, source)
     errorlog.write(world, key[0], 9002, key[1], reason)
@@ -105,6 +106,8 @@ def _resize(world: World, key: Key, size_kb: float) -> None:
 
 def check_room(world: World) -> None:
     """A database that had halted for want of log space goes on when there is room again."""
+    if not world.log_was_full:
+        return
     for key, copy in list(world.copies.items()):
         if not copy.log_full or copy.source is None:
             continue
@@ -177,6 +180,7 @@ def note_window_transactions(world: World, server: str, database: str, holders: 
     at = world.flow.positions(copy.source).generated_kb
     now = tuple(known.get(spid, (spid, at, world.tick)) for spid in sorted(holders))
     if now != copy.window_transactions:
+        world.windows_held_log = True
         world.update_copy(key, window_transactions=now)
 
 

@@ -145,7 +145,8 @@ def note_holders(world: World, sessions: list[Session], servers: Collection[str]
             held.add((session.server, session.database))
         for key in sorted(held):
             holders.setdefault(key, []).append(session.spid)
-    known = [key for key, copy in world.copies.items() if copy.window_transactions and key[0] in servers]
+    copies = world.copies.items() if world.windows_held_log else ()
+    known = [key for key, copy in copies if copy.window_transactions and key[0] in servers]
     for key in sorted({*holders, *known}):
         logspace.note_window_transactions(world, *key, tuple(holders.get(key, ())))
 
