@@ -122,7 +122,7 @@ def test_each_mistake_has_its_cause_and_a_moment_to_try_again() -> None:
     assert (refused.tick, refused.size, refused.points) == (3000, "inaccuracy", 3.0)
     assert refused.cause == "ALTER DATABASE Sales SET PARTNER FAILOVER on SERVER_B"
     assert refused.better == "run this on the principal."
-    assert (removed.retry_tick, removed.size) == (9_800, "blunder")
+    assert (removed.retry_tick, removed.size) == (9_800, "mistake")
     assert "SET PARTNER OFF on SERVER_B, at 100 s" in removed.cause
     history = History(taken)
     before = history.fork(removed.retry_tick, before=True).drill
