@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from engine.chance import Chance
 from engine.drill.judging.agents import acts
-from engine.drill.par.lean import Lean, what_matters
-from engine.drill.par.marks import Marks
+from engine.drill.par.lean import MATTERS, Lean, what_matters
+from engine.drill.par.marks import Marks, written
 from engine.inputs import InputProblem
 from engine.model import Job, ticks
 from tests.engine.drill import texts
@@ -45,6 +45,7 @@ def test_timers_are_told_apart_by_their_order_and_not_by_its_numbers() -> None:
 
 def test_a_run_that_was_marked_all_along_and_one_that_never_was_agree() -> None:
     small = texts.small()
+    read: dict[str, bytes] = {}
     chance, lines = Chance.from_seed(7), [line for line in acts(small) if not line.startswith("revert")]
     run = Lean(small, small.seed)
     for _ in range(12):
@@ -56,3 +57,7 @@ def test_a_run_that_was_marked_all_along_and_one_that_never_was_agree() -> None:
             fresh = drill.fork()
             fresh.marks = Marks()
             assert what_matters(drill) == what_matters(fresh)
+            for name in MATTERS:
+                for part in getattr(drill.world, name).values():
+                    assert read.setdefault(repr(part), written(part)) == written(part)
+    assert len(set(read.values())) == len(read) > 50
