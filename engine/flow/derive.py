@@ -102,7 +102,7 @@ def source_parameters(source: SourceSetup, streams: tuple[StreamSetup, ...], dt:
     if source.operation is not None and source.serving:
         p[k.OPERATION_KB] = source.operation.rate_kb_per_s * dt
         p[k.OPERATION_BATCH] = source.operation.batch_kb
-    p.flags.writeable = False
+    p.setflags(write=False)
     return p
 
 
@@ -120,7 +120,7 @@ def stream_parameters(source: SourceSetup, stream: StreamSetup, dt: float) -> Ar
     _link(p, source, stream, dt)
     _target(p, source, stream, dt)
     _cpu(p, source, stream)
-    p.flags.writeable = False
+    p.setflags(write=False)
     return p
 
 

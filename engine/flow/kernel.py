@@ -1037,15 +1037,9 @@ def stream_is_sound(state: Array, params: Array, j: int, generated: float) -> bo
     return bool(params[j, CARRYING] == 0.0 or (received <= sent + slack and sent <= generated + slack))
 
 
-@entry
-def source_crossings(state: Array, params: Array, i: int) -> int:
-    """Crossings that hold for a source at this instant."""
-    return crossed(state, params, i, state[i, REUSE])
-
-
 @inside
-def crossed(state: Array, params: Array, i: int, reuse: float) -> int:
-    """Crossings that hold for a source whose log before *reuse* may be overwritten."""
+def source_crossed(state: Array, params: Array, i: int, reuse: float) -> int:
+    """Crossings that hold for a source whose log before *reuse* may be overwritten, at this instant."""
     held = 0
     if state[i, GENERATED] - reuse >= params[i, LOG_MAX] - SMALL_KB:
         held |= LOG_FULL
@@ -1057,6 +1051,12 @@ def crossed(state: Array, params: Array, i: int, reuse: float) -> int:
 @entry
 def stream_crossings(state: Array, params: Array, j: int, flushed: float, block_kb: float) -> int:
     """Crossings that hold for a stream at this instant, its source having *flushed* so much log."""
+    return stream_crossed(state, params, j, flushed, block_kb)
+
+
+@inside
+def stream_crossed(state: Array, params: Array, j: int, flushed: float, block_kb: float) -> int:
+    """`stream_crossings`, for the step."""
     held = 0
     carrying = params[j, CARRYING] > 0.0
     if state[j, HARDENED] - state[j, REDONE] <= SMALL_KB and (
@@ -1072,7 +1072,7 @@ def stream_crossings(state: Array, params: Array, j: int, flushed: float, block_
 def source_held(state: Array, params: Array, i: int, reuse: float) -> int:
     """Armed crossings that hold for a source whose log before *reuse* may be overwritten."""
     armed = int(state[i, SOURCE_ARMED])
-    return crossed(state, params, i, reuse) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
+    return source_crossed(state, params, i, reuse) & armed if armed != 0 and params[i, ACTIVE] > 0.0 else 0
 
 
 @inside
@@ -1085,7 +1085,7 @@ def stream_held(
         return 0
     i = place[j, SOURCE]
     flushed, block_kb = sources[i, FLUSHED], source_params[i, BLOCK_KB]
-    return stream_crossings(streams, stream_params, j, flushed, block_kb) & armed
+    return stream_crossed(streams, stream_params, j, flushed, block_kb) & armed
 
 
 @inside

@@ -46,11 +46,6 @@ def _plugged(world: World, end: str) -> bool:
     return computer is None or computer.nic_up
 
 
-def carrier(world: World, a: str, b: str) -> bool:
-    """No end of the link between *a* and *b* has lost its carrier."""
-    return _both_ways(world, a, b) is not None
-
-
 def passing(world: World, a: str, b: str) -> bool:
     """Packets pass both ways between *a* and *b* (TCP needs both)."""
     ways = _both_ways(world, a, b)

@@ -32,7 +32,7 @@ def ups(world: World, seconds: float, step_s: float) -> list[bool]:
     """Whether the link is up, now and after each step."""
     found = []
     for _ in range(round(seconds / step_s)):
-        found.append(network.carrier(world, P, M))
+        found.append(network.passing(world, P, M))
         do(world, then_s=step_s)
     return found
 
