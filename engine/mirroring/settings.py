@@ -24,3 +24,8 @@ def safety_word(copy: DatabaseCopy) -> str:
 def timeout_s(copy: DatabaseCopy) -> int:
     """After which silence the partner counts as lost; 0 where nothing mirrors the database."""
     return copy.mirroring.timeout_s if copy.mirroring.guid is not None else 0
+
+
+def partner_address(copy: DatabaseCopy) -> str | None:
+    """Where its partner is, as it was told; None: nobody has told it."""
+    return copy.mirroring.partner_address

@@ -10,11 +10,12 @@ from typing import Final
 from engine import simulator
 from engine.availability import replicas
 from engine.drill.authoring.schema import Scenario
+from engine.drill.authoring.schema.world import Session
 from engine.drill.judging.counterfactual import looks
 from engine.drill.running.drill import Drill
 from engine.inputs import Input, InputProblem
 from engine.mirroring import settings
-from engine.model import World
+from engine.model import DbState, World
 from engine.protocol import groups
 from engine.verbs import VERBS, ledger
 from engine.verbs.lines import parse_line, parse_script
@@ -54,8 +55,37 @@ def offers(drill: Drill, known: tuple[str, ...]) -> list[str]:
         for asked in drill.open_questions()
         for number in range(1, len(asked.choices) + 1)
     )
-    lines |= dict.fromkeys((*_repairs(drill.world), *_statements(drill.world), *known))
+    again = [line for session in drill.scenario.sessions for line in setting_up(drill.world, session)[:1]]
+    lines |= dict.fromkeys((*_repairs(drill.world), *_statements(drill.world), *again, *known))
     return [line for line in lines if _works(drill.world, line)]
+
+
+def setting_up(world: World, session: Session) -> list[str]:
+    """What is left to do until a session that was removed stands again, its mirror first; a copy that is still
+    RESTORING needs no new backup."""
+    found = (world.copies.get((server, session.database)) for server in (session.principal, session.mirror))
+    copies = [copy for copy in found if copy is not None and world.instances[copy.server].running]
+    lead = next((copy for copy in copies if copy.db_state is DbState.ONLINE), None)
+    follow = next((copy for copy in copies if copy.db_state is DbState.RESTORING), None)
+    if lead is None or follow is None:
+        return []
+    left = []
+    if not lead.group_kind and not follow.group_kind:
+        if settings.partner_address(follow) is None:
+            left.append((follow.server, "PARTNER", lead.server))
+        left.append((lead.server, "PARTNER", follow.server))
+    if (
+        session.witness is not None
+        and lead.group_kind in ("", "mirroring")
+        and settings.witness(lead) is None
+    ):
+        left.append((lead.server, "WITNESS", session.witness))
+    ports = {name: endpoint.port for name, each in world.instances.items() if (endpoint := each.endpoint)}
+    return [
+        f"sql {server} ALTER DATABASE [{session.database}] SET {what} = 'TCP://{other}:{ports[other]}'"
+        for server, what, other in left
+        if other in ports
+    ]
 
 
 def _repairs(world: World) -> Iterator[str]:

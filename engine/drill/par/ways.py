@@ -15,6 +15,7 @@ from engine.drill.authoring.schema import Step
 from engine.drill.judging.counterfactual import REFUSED_S, refused
 from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
+from engine.drill.par.offers import setting_up
 from engine.drill.par.sight import second_after, seen
 from engine.drill.running.solution import default_end, solving
 from engine.drill.time.slices import Run, Slices, passing
@@ -25,6 +26,9 @@ from engine.verbs.lines import parse_script
 
 NEAR_S: Final = 1.0
 """How closely the last chance is sought. Assumed."""
+
+SET_UP_S: Final = 2.0
+"""Between two statements that set up a session. Assumed."""
 
 TRIES_MAX: Final = 8
 """How often an act that is refused is tried again, each time that something else is seen. Assumed."""
@@ -101,10 +105,11 @@ def rank(way: Way) -> tuple[float, bool, int]:
 
 
 def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
-    """Every rest, and nothing more."""
-    if not moment.finished:
-        yield from rests(moment, plans)
-    yield _nothing
+    """Every rest, and nothing more; where a session was removed also after it was set up again."""
+    known = [*(rests(moment, plans) if not moment.finished else ()), _nothing]
+    yield from known
+    if not moment.finished and any(setting_up(moment.world, session) for session in moment.scenario.sessions):
+        yield from (partial(_set_up, then=play) for play in known)
 
 
 def rests(moment: Lean, plans: Iterable[Sequence[Input]], early: bool = True) -> Iterator[Play]:
@@ -158,6 +163,16 @@ def _reached(moment: Lean, play: Play) -> Slices[Way | None]:
         yield 0.95
     way = yield from ended(run, 0.95, len(moment.journal))
     return way if way.reached else None
+
+
+def _set_up(run: Run, then: Play) -> Iterator[None]:
+    """First the sessions that were removed, then the rest."""
+    drill = run.drill
+    for session in drill.scenario.sessions:
+        for line in setting_up(drill.world, session):
+            run.do(line)
+            yield from passing(run, drill.tick + ticks(SET_UP_S))
+    yield from then(run)
 
 
 def _missed(run: Lean) -> bool:

@@ -71,6 +71,20 @@ def test_an_act_that_harms_is_named_with_what_was_better(small: Scenario) -> Non
     assert all(item.tick >= worst.tick for item in worst.best)
 
 
+def test_a_session_that_was_removed_can_be_set_up_again(small: Scenario) -> None:
+    drill = Drill(small)
+    drill.advance_to(ticks(5.0))
+    drill.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
+    drill.advance_to(drill.end_tick or 0)
+    found = of(drill)
+    removed = next(move for move in found.moves if move.line)
+    assert removed.lost == 20.0, "its price, and no more"
+    waited = next(move for move in found.moves if move.tick > removed.tick and move.lost)
+    told = [item.words.partition(" SET ")[2].split(" = ")[0] for item in waited.best[:3]]
+    assert told == ["PARTNER", "PARTNER", "WITNESS"]
+    assert waited.until < ticks(20.0), "before the failure"
+
+
 def test_giving_up_loses_what_could_still_be_reached(small: Scenario) -> None:
     drill = Drill(small)
     drill.advance_to(ticks(1.0))
