@@ -62,49 +62,46 @@ def _both_ways(world: World, a: str, b: str) -> tuple[Link, Link] | None:
 
 
 class Between:
-    """What lies between an instance and a peer, whatever the session: the same for all of them at one moment."""
+    """What lies between two instances, whatever the session and whoever looks: the same for all at one moment."""
 
-    __slots__ = ("_closed", "_ends", "_refusal", "answered", "broken", "peer", "slow")
+    __slots__ = ("_ends", "_listen", "_refusals", "carrier", "passing", "slow")
 
-    def __init__(self, world: World, me: str, peer: str) -> None:
-        here, there = world.instances[me], world.instances[peer]
-        mine, theirs = world.computers[here.computer], world.computers[there.computer]
-        ways = _both_ways(world, me, peer)
-        passes = ways is not None and ways[0].passing and ways[1].passing
-        self.peer = there
-        self.broken: Hearing = "ok" if passes else "silent"
-        if ways is None or not theirs.powered:
-            self.broken = "hard"
-        self.answered = passes and there.answering
-        """The peer answers a call, if only with a refusal."""
-        self.slow = mine.cpu_factor > 1.0 or theirs.cpu_factor > 1.0
-        self._ends = me, peer
-        self._closed: bool | None = None
-        self._refusal: security.Refusal | Literal[""] | None = ""
+    def __init__(self, world: World, a: str, b: str) -> None:
+        ways = _both_ways(world, a, b)
+        self.carrier = ways is not None
+        self.passing = ways is not None and ways[0].passing and ways[1].passing
+        self.slow = world.computer_of(a).cpu_factor > 1.0 or world.computer_of(b).cpu_factor > 1.0
+        self._ends = a, b
+        self._listen: bool | None = None
+        self._refusals: dict[str, security.Refusal | None] = {}
 
-    def closed(self, world: World) -> bool:
-        """The peer has ended its connections, or one of the two endpoints has."""
-        if self._closed is None:
-            runs = self.peer.service in (Service.RUNNING, Service.STOPPING)
-            self._closed = not (runs and security.open_for(world, *self._ends))
-        return self._closed
+    def listen(self, world: World) -> bool:
+        """Both endpoints are there for the other one."""
+        if self._listen is None:
+            self._listen = security.open_for(world, *self._ends)
+        return self._listen
 
-    def refusal(self, world: World) -> security.Refusal | None:
-        """What the peer has against a call."""
-        if self._refusal == "":
-            self._refusal = security.handshake(world, *self._ends)
-        return self._refusal or None
+    def refusal(self, world: World, caller: str, acceptor: str) -> security.Refusal | None:
+        """What *acceptor* has against a call."""
+        if caller not in self._refusals:
+            self._refusals[caller] = security.handshake(world, caller, acceptor)
+        return self._refusals[caller]
 
 
 def hearing(world: World, guid: int, me: str, peer: str, between: Between) -> Hearing:
     """What *me* gets to hear of *peer* in the session *guid* from now on."""
-    if between.broken != "ok":
-        return between.broken
-    if between.peer.service is Service.STOPPING and _hold_data(world, guid, me, peer):
+    there = world.instances[peer]
+    if not between.carrier or not world.computers[there.computer].powered:
+        return "hard"
+    if not between.passing:
+        return "silent"
+    if there.service is Service.STOPPING and _hold_data(world, guid, me, peer):
         return "closed"  # its databases are closed at once; the process still talks to the witness
-    if between.closed(world) or _disk_failed(world, guid, peer):
+    if there.service not in (Service.RUNNING, Service.STOPPING):
         return "closed"
-    if between.peer.hung:
+    if not between.listen(world) or _disk_failed(world, guid, peer):
+        return "closed"
+    if there.hung:
         return "silent"
     if between.slow and (overloaded(world, guid, me) or overloaded(world, guid, peer)):
         return "silent"
@@ -116,8 +113,10 @@ def hearing(world: World, guid: int, me: str, peer: str, between: Between) -> He
 
 def can_connect(world: World, guid: int, me: str, peer: str, between: Between | None = None) -> bool:
     """A new connection between the two instances would come about now."""
+    if not (world.instances[me].answering and world.instances[peer].answering):
+        return False
     between = between or Between(world, me, peer)
-    if not (between.answered and world.instances[me].answering) or between.refusal(world) is not None:
+    if not between.passing or between.refusal(world, me, peer) is not None:
         return False
     policy = groups.policy_of(world, guid)
     return (
@@ -237,13 +236,13 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
             continue
         pair = between.get((me, peer))
         if pair is None:  # no line of an ERRORLOG that is written here changes anything for the next session
-            pair = between[me, peer] = Between(world, me, peer)
+            pair = between[me, peer] = between[peer, me] = Between(world, me, peer)
         if contact.connected:
             wanted: str = hearing(world, guid, me, peer, pair)
         else:
             wanted = "reconnect" if can_connect(world, guid, me, peer, pair) else "ok"
-            if wanted == "ok" and pair.answered:
-                _note_refusal(world, guid, me, peer, pair.refusal(world))
+            if wanted == "ok" and pair.passing and world.instances[peer].answering:
+                _note_refusal(world, guid, me, peer, pair.refusal(world, me, peer))
         wanted = "" if wanted == "ok" else wanted
         if wanted == contact.pending:
             continue
