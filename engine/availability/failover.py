@@ -194,6 +194,7 @@ def redone(world: World, stream: int) -> None:
     ):
         return  # the tail of the log is still on its way
     _step(world, _update(world, failover, redo_done_tick=world.tick), say("redo done"))
+    world.touch_log(world.copies[key])  # nobody waits for its redo any more
     guid = world.copies[key].availability.guid
     assert guid is not None
     consider(world, guid, key[0])

@@ -38,6 +38,15 @@ def test_both_databases_move_to_the_automatic_target(fault: str, least_s: float,
     assert world.clients["APP"].connected_to == "NODE_2"
 
 
+def test_what_has_been_redone_does_not_stop_the_flow_again() -> None:
+    world = ag_lab()
+    until(world, 30)
+    do(world, "power-off NODE_1")
+    until(world, 90)
+    assert all(failover.redo_done_tick for failover in world.failovers)
+    assert world.settlings < 50, "for seconds nothing happens but that replicas come online"
+
+
 def test_a_resource_that_fails_again_moves_to_the_other_node() -> None:
     world = ag_lab()
     until(world, 30)
