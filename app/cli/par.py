@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 from app.cli.processes import add_on, cluster
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write_json
 from app.exit_codes import AS_ASKED
+from app.files import certificates
 from engine.constants import TICKS_PER_S
 
 if TYPE_CHECKING:
@@ -79,6 +80,8 @@ def _par(options: argparse.Namespace) -> int:
         write_json(found, options.json)
     else:
         print("\n".join(_told(found)))
+    for problem in certificates.warnings(found, options.scenario):
+        print(problem, file=sys.stderr)
     return AS_ASKED
 
 
@@ -147,7 +150,6 @@ def _progress(search: Search, passed_s: float, seconds: float) -> str:
 
 def _regret(options: argparse.Namespace) -> int:
     from app.cli.runs import recorded_run
-    from app.files import certificates
     from engine.drill.par.regret import account
     from engine.stepwise import at_once
 

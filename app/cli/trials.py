@@ -25,9 +25,10 @@ Done = tuple[list[Trial], float]
 JOB_S: Final = 0.3
 """About how long a process is given work at once: what it has not finished when the time is over is lost. Assumed."""
 
+PARTS: Final = 4
 PARTS_MAX: Final = 16
-"""Into how many parts at most what can be tried at a decision is split: with many databases it takes half a minute.
-Assumed."""
+"""Into how many parts, to begin with and at most, what can be tried at a decision is split: with many databases it
+takes half a minute. Assumed."""
 
 AHEAD: Final = 2
 """Jobs for each process that run or wait: no more than loky hands out at once, so that none is left when it is shut
@@ -49,7 +50,7 @@ def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterat
     here: list[Trials] = []
     starting: list[Future[None]] = []
     told: dict[Rules, tuple[set[bytes], deque[frozenset[bytes]]]] = {}
-    parts = PARTS_MAX
+    parts = PARTS
     executor = _executor(workers)
 
     def spread(

@@ -95,11 +95,7 @@ def find(name_or_path: str) -> ScenarioFile:
             return _read(path)
     names = [file.name for file in all_files()[0]]
     near = difflib.get_close_matches(name_or_path, names, 1)
-    hint = (
-        tr("did you mean {name}?").format(name=near[0])
-        if near
-        else tr("known are {names}").format(names=", ".join(names))
-    )
+    hint = tr("did you mean {name}?").format(name=near[0]) if near else tr("mirrordrill list tells all names")
     raise NoScenario(
         tr("There is no scenario {name!r}, by name or as a file; {hint}").format(name=name_or_path, hint=hint)
     )

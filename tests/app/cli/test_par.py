@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import signal
 from collections.abc import Sequence
 from pathlib import Path
@@ -12,10 +13,11 @@ import pytest
 from app import cli
 from app.cli import par
 from app.cli.trials import over_processes
-from app.exit_codes import UNUSABLE
-from engine.drill.judging.score import Score
+from app.exit_codes import AS_ASKED, UNUSABLE
+from engine.drill.par.certificate import Certifying
 from engine.drill.par.lean import Lean
 from engine.drill.par.search import Search
+from engine.drill.par.trials import Plan, Rules, Trials
 from tests.engine.drill import texts
 
 
@@ -67,24 +69,54 @@ def test_when_the_time_is_over_what_was_found_is_told_at_once(
 ) -> None:
     """Only the reference, doing nothing and whole drills for the hashes are played then."""
     small = texts.small()
-    played: list[Lean] = []
-    score = Lean.score
+    ended: list[Plan] = []
+    come_to = Trials.come_to
 
-    def counted(run: Lean) -> Score:
-        if stopped and not played:
+    def counted(trials: Trials, run: Lean, rules: Rules) -> Plan:
+        if stopped and not ended:
             signal.raise_signal(signal.SIGINT)
-        played.append(run)
-        return score(run)
+        ended.append(come_to(trials, run, rules))
+        return ended[-1]
 
-    monkeypatch.setattr(Lean, "score", counted)
+    def never(*_: object) -> float:
+        raise AssertionError("there is no time for it")
+
+    monkeypatch.setattr(Trials, "come_to", counted)
+    monkeypatch.setattr(Certifying, "_late", never)
+    monkeypatch.setattr("engine.drill.par.robust.react", never)
     found = par._searched(small, small.seed, 3600.0 if stopped else 0.0, None)
-    assert len(set(map(id, played))) == 2
+    assert len(ended) == 2
     assert found["nodes"] == 2
     assert found["par"]["score"] == found["reference"]["score"] > found["idle"]["score"]
     assert found["point_of_no_return_s"] == float(found["last_chance"][0].split()[0])
     assert found["curve"]["best"] == [found["par"]["score"], found["idle"]["score"]]
     assert found["safest"] is None
     assert found["luck"]["seeds"] == 0
+
+
+def test_what_a_search_has_against_a_drill_is_said(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "late.toml"
+    exposed = (
+        '[[rubric]]\nkind = "exposed"\nname = "Time unprotected"\npoints = 20\n'
+        'target = "100s"\nlimit = "200s"\nbetter = "Sooner."\n\n'
+    )
+    late = (("+5 power-on", "+150 power-on"), ("points = 40", "points = 20"))
+    file.write_text(
+        texts.changed(*late, ('[[rubric]]\nkind = "downtime"', f'{exposed}[[rubric]]\nkind = "downtime"'))
+    )
+    known = tmp_path / "known.json"
+    arguments = ["par", str(file), "--seconds", "0", "--json"]
+    assert cli.main([*arguments, str(known)], lambda scenario: 9) == AS_ASKED
+    found = json.loads(known.read_text())
+    assert capsys.readouterr().err == ""
+    found["shortest"] = ["40 power-on SERVER_A"]
+    known.write_text(json.dumps(found))
+    assert cli.main([*arguments, "-", "--from", str(known)], lambda scenario: 9) == AS_ASKED
+    out, err = capsys.readouterr()
+    assert json.loads(out)["par"] == {"score": 100.0, "plan": ["40 power-on SERVER_A"]}
+    assert f"{file}:1:1: the reference solution earns 80 points" in err
 
 
 def test_progress_says_which_search_goes_on() -> None:
