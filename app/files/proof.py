@@ -21,7 +21,7 @@ BLUNDER: Final = 15
 TRIED_MIN: Final = 20
 """Acts on offer that were tried, from which on their share of blunders says something. Assumed."""
 
-CHANCES: Final = (0.3, 0.44, 0.71)
+CHANCES: Final = (0.31, 0.46, 0.75)
 """Chances of a blunder that part the levels: a quarter of the shipped drills lies in each, of the 117 that have been
 tried enough."""
 
