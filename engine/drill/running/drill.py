@@ -19,9 +19,10 @@ from engine.drill.judging import report
 from engine.drill.judging.shapes import Report
 from engine.drill.running import comparison, locks, questions, rewind, seat
 from engine.drill.running.goals import Opened, judge, told
+from engine.drill.running.look import Looks
 from engine.drill.running.modes import Mode
 from engine.drill.running.questions import Answer, Inquiry
-from engine.drill.running.state import HASH_EVERY, Awaited, DrillState, End, SampledState, StateHash
+from engine.drill.running.state import HASH_EVERY, Awaited, End, SampledState, StateHash
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, heard
 from engine.drill.time.moments import give_past, lengths_of
@@ -67,7 +68,7 @@ SAMPLED_EVERY: Final = ((300 * TICKS_PER_S, 2.0), (60 * TICKS_PER_S, 1.5), (10 *
 50,000 samples."""
 
 
-class Drill(DrillState):
+class Drill(Looks):
     """The one way to run a scenario. Reading its fields is free; change it by `do` and `advance_to` only.
 
     Whole seconds are when goals, prices and conditional injects are looked at; within a tick, timers come first,
@@ -99,6 +100,7 @@ class Drill(DrillState):
                 simulator.advance(self.world, min(tick, whole_second, due), (), self.samples, to_event)
             )
             if self.world.tick % TICKS_PER_S == 0:
+                self._record()
                 self._look()
             self._give_due()
             if self.world.tick % HASH_EVERY == 0:
@@ -328,9 +330,7 @@ class Drill(DrillState):
     def _tell(self, kind: str, text: str, **data: object) -> None:
         self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))
 
-    def _look(self) -> None:
-        """Once a second: what has come true, and whether the drill is over."""
-        self._record()
+    def _look_at_all(self) -> None:
         for number, inject in list(self._unfired.items()):
             if inject.when is not None and self.holds(inject.when):
                 del self._unfired[number]
