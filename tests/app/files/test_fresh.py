@@ -39,7 +39,7 @@ def test_what_cannot_be_proved_is_not_offered() -> None:
         (0.1, 1, 40, "beginner"),
         (0.2, 2, 40, "intermediate"),
         (0.5, 2, 40, "expert"),
-        (0.05, 12, 40, "advanced"),
+        (0.06, 12, 40, "advanced"),
         (0.1, 2, 19, ""),
         (None, 2, 0, ""),
     ],
