@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
 from engine.constants import PARTNER_TIMEOUT_S
@@ -59,12 +60,11 @@ class Mirroring(groups.Policy):
         suspended = mine.state is MirrorState.SUSPENDED or theirs.state is MirrorState.SUSPENDED
         sending = not suspended and quorum.sees_partner(world, lead)
         waiting = quorum.awaits_consent(world, lead)
-        return StreamTerms(
-            awaited=mine.safety is Safety.FULL and not _catching_up(lead),
-            connected=sending or waiting,
-            carrying=sending,
-            sending=sending or waiting,
-            redoing=not theirs.redo_failed and (not suspended or _forced(world, follow)),
+        return _terms(
+            mine.safety is Safety.FULL and not _catching_up(lead),
+            sending,
+            waiting,
+            not theirs.redo_failed and (not suspended or _forced(world, follow)),
         )
 
     def crossings(self, world: World, copy: DatabaseCopy, stream: int) -> Crossing:
@@ -171,6 +171,17 @@ class Mirroring(groups.Policy):
 
 
 NOTHING: Final = Crossing(0)
+
+
+@cache
+def _terms(awaited: bool, sending: bool, waiting: bool, redoing: bool) -> StreamTerms:
+    return StreamTerms(
+        awaited=awaited,
+        connected=sending or waiting,
+        carrying=sending,
+        sending=sending or waiting,
+        redoing=redoing,
+    )
 
 
 def _catching_up(copy: DatabaseCopy) -> bool:

@@ -22,10 +22,13 @@ class Reach:
 
     def includes(self, copy: DatabaseCopy) -> bool:
         """Some client of the database can reach the copy's server (or no client is known)."""
-        users = [name for name, databases in self._users if copy.database in databases]
-        if not users:
-            return self.world.computer_of(copy.server).nic_up
-        return any(self._way(name, copy.server) for name in users)
+        known = False
+        for name, databases in self._users:
+            if copy.database in databases:
+                known = True
+                if self._way(name, copy.server):
+                    return True
+        return not known and self.world.computer_of(copy.server).nic_up
 
     def _way(self, client: str, server: str) -> bool:
         found = self._passes.get((client, server))
@@ -36,7 +39,7 @@ class Reach:
 
 def serving_copies(world: World, database: str, reach: Reach | None = None) -> list[DatabaseCopy]:
     """Copies in which clients could work now."""
-    serves = [copy for copy in world.copies_of(database) if serving.serves(world, (copy.server, database))]
+    serves = [copy for copy in world.copies_of(database) if serving.copy_serves(world, copy)]
     if not serves:
         return []
     reach = reach or Reach(world)

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from engine.model import DbState, Key, World
+from engine.model import DatabaseCopy, DbState, Key, World
 from engine.protocol import groups
 
 
 def serves(world: World, key: Key) -> bool:
     """Clients that reach this copy can work in it."""
-    copy = world.copies[key]
-    return opens(world, key) and not copy.log_full and copy.data_failed_tick is None
+    return copy_serves(world, world.copies[key])
+
+
+def copy_serves(world: World, copy: DatabaseCopy) -> bool:
+    """`serves` of a copy that is at hand."""
+    return _lets_in(world, copy) and not copy.log_full and copy.data_failed_tick is None
 
 
 def opens(world: World, key: Key) -> bool:
     """Clients that reach this copy are let in; while its log is full they can read and nothing else."""
-    copy = world.copies[key]
+    return _lets_in(world, world.copies[key])
+
+
+def _lets_in(world: World, copy: DatabaseCopy) -> bool:
     return (
         copy.db_state is DbState.ONLINE
         and not copy.recovering
-        and world.instances[key[0]].answering
+        and world.instances[copy.server].answering
         and groups.policy(copy).writes(copy)
     )
 

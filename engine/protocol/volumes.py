@@ -73,6 +73,8 @@ def path_of(copy: DatabaseCopy, file: DbFile) -> str:
 
 def log_room_kb(copy: DatabaseCopy) -> float:
     """Log that the log files of the copy hold at their present size."""
+    if not copy.extra_files:
+        return copy.log_size_kb
     return copy.log_size_kb + arithmetic.total(file.size_kb for file in copy.extra_files if file.log)
 
 
