@@ -220,10 +220,26 @@ def _crossed(world: World, number: int, bits: int, handlers: Crossings, there: C
 def _run_due(world: World) -> None:
     """Every timer that is due, in the order in which they were set."""
     while world.timers and world.timers[0][0] <= world.tick:
+        told, only_looked = len(world.outbox), True
         while world.timers and world.timers[0][0] <= world.tick:
             _, _, name, args = heapq.heappop(world.timers)
+            only_looked = only_looked and name in LOOKS
             (HANDLERS.get(name) or tsql.HANDLERS[name])(world, *args)
-        _settle(world)
+        if only_looked and len(world.outbox) == told and _stands_still(world):
+            ledger.note_effects(world)  # a client that is not let in may be all that a fault has to show
+        else:
+            _settle(world)
+
+
+LOOKS: Final = frozenset(
+    {"client.try", "redo.replay", "availability.replay", "availability.schema", "instance.watch"}
+)
+"""Timers that look again and again and find nothing most times; what else they do changes a database or is told."""
+
+
+def _stands_still(world: World) -> bool:
+    """Nothing has changed of which anybody would have to take note, and nobody waits for what the flow comes to."""
+    return not (world.changed or world.dirty or world.batches or world.objects or world.log_was_full)
 
 
 def _settle(world: World) -> None:

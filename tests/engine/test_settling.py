@@ -1,0 +1,55 @@
+"""What is not done after a look that has found nothing would have changed nothing."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import simulator
+from engine.drill.running.drill import Drill
+from engine.drill.running.solution import play_solution
+from engine.model import World, ticks
+from engine.verbs import ledger
+from tests.shipped import shipped
+
+LINES = ("stop-service {}", "start-service {}", "pull-cable {}")
+LEFT_OUT_MAX = 60
+
+
+@pytest.fixture
+def left_out(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """Ticks at which nothing was taken note of; each time it is tried whether that would have changed anything."""
+    ticks: list[int] = []
+    stands_still = simulator._stands_still
+
+    def checked(world: World) -> bool:
+        still = stands_still(world)
+        if still and len(ticks) < LEFT_OUT_MAX:
+            ticks.append(world.tick)
+            noted, settled = world.fork(), world.fork()
+            ledger.note_effects(noted)
+            simulator._settle(settled)
+            assert settled.state_hash() == noted.state_hash()
+            assert settled.outbox == noted.outbox == []
+        return still
+
+    monkeypatch.setattr(simulator, "_stands_still", checked)
+    return ticks
+
+
+@pytest.mark.parametrize(
+    "name", ["automatic-failover", "logins-after-failover", "ag-log-held", "fci-tempdb-path"]
+)
+def test_to_take_note_after_a_vain_look_changes_nothing(name: str, left_out: list[int]) -> None:
+    drill = Drill(shipped(name))
+    servers = list(drill.world.instances)
+    for number, line in enumerate(LINES):
+        drill.advance_to(drill.tick + ticks(20.0))
+        drill.do(line.format(servers[number % 2 * -1]))
+    drill.advance_to(drill.tick + ticks(30.0))
+    assert left_out
+
+
+def test_a_look_that_finds_something_is_taken_note_of(left_out: list[int]) -> None:
+    drill = Drill(shipped("redo-queue"))
+    play_solution(drill)
+    assert left_out
