@@ -65,13 +65,12 @@ def answer(world: World, client: Client, server: str, connected: bool = False) -
         return "silence"
     if state.service is not Service.RUNNING or not state.tcp_listening:
         return "refused"
-    copies = [world.copies.get((server, database)) for database in client.databases]
-    keys = [(server, copy.database) for copy in copies if copy is not None]
-    if client.read_only:
-        serves = all(serving.reads(world, key, connected) for key in keys)
-    else:
-        serves = all(serving.opens(world, key) for key in keys)
-    return "serves" if serves and len(keys) == len(copies) else "refused"
+    for key in [(server, database) for database in client.databases]:
+        if key not in world.copies:
+            return "refused"
+        if not (serving.reads(world, key, connected) if client.read_only else serving.opens(world, key)):
+            return "refused"
+    return "serves"
 
 
 def reassess(world: World) -> None:
