@@ -37,10 +37,12 @@ class Reaction:
 
 
 def archive(plans: Iterable[Plan]) -> list[Plan]:
-    """The best plans of KINDS_MAX kinds: those that do the same, whenever that is, are of one kind."""
-    kinds: dict[tuple[str, ...], Plan] = {}
+    """The best plans of KINDS_MAX kinds: those that do the same after the same things have happened are of one kind."""
+    kinds: dict[tuple[tuple[str, int], ...], Plan] = {}
     for plan in plans:
-        kind = tuple(sorted(item.words for item in plan.acts))
+        kind = tuple(
+            sorted((item.words, after) for item, after in zip(plan.acts, plan.happened, strict=True))
+        )
         if kind not in kinds or plan.key < kinds[kind].key:
             kinds[kind] = plan
     return sorted(kinds.values(), key=_key)[:KINDS_MAX]

@@ -7,6 +7,7 @@ forward to here, the next act left out. Each is played to its end, so that its s
 from __future__ import annotations
 
 import hashlib
+from bisect import bisect
 from collections.abc import Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final
@@ -50,6 +51,8 @@ class Plan:
     """Traps into which it ran: forbidden states and acts that have a price, by their names in Drill.first_held."""
     held: int = 0
     """Parts of goals that hold at its end."""
+    happened: tuple[int, ...] = ()
+    """How many things of the story had happened before each of its acts."""
 
     @property
     def lines(self) -> list[str]:
@@ -226,15 +229,9 @@ class Trials:
         reached = all(state.met for state in drill.goals.values())
         sprung = frozenset(name for name, tick in drill.first_held.items() if tick is not None)
         first = BEGIN if self.start is None else self.start.tick
-        return Plan(
-            journal,
-            total,
-            reached,
-            fair,
-            _points(drill, first)[: rules.points_max],
-            sprung,
-            held(drill),
-        )
+        happened = tuple(bisect(drill.story_ticks, item.tick) for item in journal)
+        points = _points(drill, first)[: rules.points_max]
+        return Plan(journal, total, reached, fair, points, sprung, held(drill), happened)
 
 
 def tried(drill: Lean, item: Input) -> bool:
