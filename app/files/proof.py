@@ -21,8 +21,8 @@ BLUNDER: Final = 15
 TRIED_MIN: Final = 20
 """Acts on offer that were tried, from which on their share of blunders says something. Assumed."""
 
-CHANCES: Final = (0.31, 0.46, 0.75)
-"""Chances of a blunder that part the levels: a quarter of the shipped drills lies in each, of the 117 that have been
+CHANCES: Final = (0.30, 0.40, 0.58)
+"""Chances of a blunder that part the levels: a quarter of the shipped drills lies in each, of the 122 that have been
 tried enough."""
 
 

@@ -50,7 +50,7 @@ def _never(_: float) -> bool:
 
 def plans(found: Mapping[str, Any]) -> list[list[Input]]:
     """The fair plans of a certificate."""
-    safest = (found["safest"] or {}).get("plan")
+    safest = (found.get("safest") or {}).get("plan")
     lines = (found["par"]["plan"], found["shortest"], safest, found.get("last_chance"))
     return [_inputs(each) for each in lines if each]
 

@@ -10,7 +10,7 @@ import pytest
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import acts
-from engine.drill.par.certificate import Certifying
+from engine.drill.par.certificate import Certifying, plans
 from engine.drill.par.lean import Lean, what_matters
 from engine.drill.par.offers import offers
 from engine.drill.par.search import Search
@@ -225,3 +225,9 @@ def test_what_may_be_told_a_group_is_on_offer() -> None:
     assert drill.holds(f"{drill.world.databases()[0]} on {primary.pop()} is PRIMARY")
     assert any("SET HADR SUSPEND" in line for line in lines)
     assert any(line.startswith("move-role ") for line in lines)
+
+
+def test_a_certificate_from_before_there_were_safest_plans_has_plans_to_begin_with() -> None:
+    line = "20 power-on SERVER_A"
+    ((item,), (again,)) = plans({"par": {"plan": [line]}, "shortest": [line]})
+    assert item.line == again.line == line
