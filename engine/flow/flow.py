@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import hashlib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import is_, itemgetter
 from typing import Any, Final
 
 import numpy as np
 
-from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.flow import derive, kernel, rows
+from engine.flow import derive, kernel, rings, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
-from engine.flow.memory import Arrays, Held, Memory
+from engine.flow.memory import Arrays, Held, Memory, mark_of
 from engine.flow.places import lay_out, source_place, stream_place
 from engine.flow.readings import (
     SOURCE_POSITIONS,
@@ -120,16 +119,16 @@ class Flow:
         return h.digest()
 
     def mark(self) -> bytes:
-        """20 bytes that tell states apart as `digest` does, in a quarter of its time; nobody records them."""
+        """20 bytes that tell states apart as `digest` does, and are quicker taken; nobody records them."""
         return self._mark() if self.memory is None else self.memory.mark(self.root, self.ran, self._mark)
 
     def _mark(self) -> bytes:
         parameters = [getattr(self, name) for name in _REPLACED]
         known, mark = self._marked
         if len(known) != len(parameters) or not all(map(is_, known, parameters)):
-            mark = _sha1([array.data for array in parameters])
+            mark = mark_of([array.data for array in parameters])
             self._marked = parameters, mark
-        return _sha1([mark, *[getattr(self, name).data for name in _MOVING]])
+        return mark_of([mark, *[getattr(self, name).data for name in _MOVING]])
 
     # Coming and going
 
@@ -226,7 +225,10 @@ class Flow:
         for place, stream in enumerate(streams):
             alone.add_stream(0, replace(self.stream_setup(stream), target_host=1 + place))
         run(alone, round(SETTLE_S * TICKS_PER_S))
-        _seed_pages(alone, setup, checkpoint_phase)
+        rows.seed_pages(alone.sources[0], setup, checkpoint_phase)
+        for place, stream in enumerate(streams):
+            if self.stream_setup(stream).log_pool:
+                alone.streams[place, k.TARGET_DIRTY] = alone.sources[0, k.DIRTY]
         self._adopt(source, streams, alone)
 
     # Positions
@@ -379,7 +381,7 @@ class Flow:
         if all(
             source_place(sources_before[n]) == source_place(setup) for n, setup in sources.items()
         ) and all(stream_place(streams_before[n]) == stream_place(owned) for n, owned in streams.items()):
-            self._forget_wishes()
+            self.links[:, k.LINK_KB + 1 :] = 0.0  # what streams have asked of them, as after a new layout
         else:
             self._lay_out()
         affected = sorted({*sources, *(source for source, _ in streams.values())})
@@ -427,10 +429,6 @@ class Flow:
         self.hosts, self.links = layout.hosts, layout.links
         self.scratch: tuple[Array, Array, Array, Array] | None = None
 
-    def _forget_wishes(self) -> None:
-        """What streams have asked of the links, as after a new layout."""
-        self.links[:, k.LINK_KB + 1 :] = 0.0
-
     def _refine(self, steps_per_tick: int) -> None:
         """Shortens the step for a workload whose transactions are quicker than it; never lengthens it."""
         factor = steps_per_tick // self.steps_per_tick
@@ -439,30 +437,15 @@ class Flow:
         self.steps_per_tick = steps_per_tick
         self.clock[k.STEPS_PER_TICK] = steps_per_tick
         self._derive([number for number, setup in enumerate(self.source_setups) if setup is not None])
-        length, now = self.history.shape[2], int(self.clock[k.NOW])
-        rings = np.zeros((len(self.history), 2, length * factor))
-        for back in range(length * factor):
-            newer, older = back // factor, min(back // factor + 1, length - 1)
-            part = back % factor / factor
-            past = self.history[:, :, (now - newer) % length]
-            rings[:, :, (now - back) % (length * factor)] = past + part * (
-                self.history[:, :, (now - older) % length] - past
-            )
-        self.history = rings
+        self.history = rings.with_shorter_steps(self.history, int(self.clock[k.NOW]), factor)
 
     def _need_history(self, delay_steps: float) -> None:
         """Lengthens the rings when a delay of a stream is longer than they are."""
         turn = 2.0 * len(self.stream_setups) * max(self.hosts[:, k.WAKE_UP_S].tolist()) / self.step_s
         need = delay_steps + turn + 4.0
-        length = self.history.shape[2]
-        if need <= length:
-            return
-        grown = 1 << (math.ceil(need) - 1).bit_length()
-        rings = np.zeros((len(self.history), 2, grown))
-        now = int(self.clock[k.NOW])
-        for back in range(grown):
-            rings[:, :, (now - back) % grown] = self.history[:, :, (now - min(back, length - 1)) % length]
-        self.history = rings
+        if need > self.history.shape[2]:
+            length = 1 << (math.ceil(need) - 1).bit_length()
+            self.history = rings.lengthened(self.history, int(self.clock[k.NOW]), length)
 
     def _adopt(self, source: int, streams: Sequence[int], alone: Flow) -> None:
         """Takes over the steady state of *alone*, its log moved to where the redone log of its streams is."""
@@ -552,14 +535,6 @@ _REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
 """What a setup puts in the place of what was there."""
 
 
-def _sha1(parts: Iterable[bytes | memoryview]) -> bytes:
-    """The quickest sound digest: processors have instructions for it."""
-    h = hashlib.sha1(usedforsecurity=False)
-    for part in parts:
-        h.update(part)
-    return h.digest()
-
-
 def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
     flow.part()
     every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
@@ -614,18 +589,3 @@ def warm_up() -> None:
 
 
 _NO_SAMPLES = np.zeros((0, 0, 0))
-
-
-def _seed_pages(alone: Flow, setup: SourceSetup, phase: float) -> None:
-    """Pages dirtied and log written since the last checkpoint, from the source's own rates."""
-    s, site, load = alone.sources[0], setup.site, setup.workload
-    since = (phase % 1.0) * site.checkpoint_interval_s
-    touches = s[k.SOURCE_SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction
-    before = load.hot_pages * (1.0 - arithmetic.exp(-touches * site.checkpoint_interval_s / load.hot_pages))
-    s[k.DIRTY] = load.hot_pages * (1.0 - arithmetic.exp(-touches * since / load.hot_pages))
-    s[k.CHECKPOINT_BACKLOG] = max(0.0, before - site.checkpoint_pages_per_s * since)
-    s[k.SINCE_CHECKPOINT_S] = since
-    s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SOURCE_SMOOTH + k.GENERATED] * since
-    for stream in alone.streams_of(0):
-        if alone.stream_setup(stream).log_pool:
-            alone.streams[stream, k.TARGET_DIRTY] = s[k.DIRTY]

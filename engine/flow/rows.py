@@ -70,3 +70,15 @@ def resize_population(s: Array, setup: SourceSetup) -> None:
         inside *= total / busy
         busy = total
     s[k.THINKING] = total - busy
+
+
+def seed_pages(s: Array, setup: SourceSetup, phase: float) -> None:
+    """Pages dirtied and log written since the last checkpoint, from the source's own rates."""
+    site, load = setup.site, setup.workload
+    since = (phase % 1.0) * site.checkpoint_interval_s
+    touches = s[k.SOURCE_SMOOTH + k.GENERATED] * load.page_touches / load.log_kb_per_transaction
+    before = load.hot_pages * (1.0 - arithmetic.exp(-touches * site.checkpoint_interval_s / load.hot_pages))
+    s[k.DIRTY] = load.hot_pages * (1.0 - arithmetic.exp(-touches * since / load.hot_pages))
+    s[k.CHECKPOINT_BACKLOG] = max(0.0, before - site.checkpoint_pages_per_s * since)
+    s[k.SINCE_CHECKPOINT_S] = since
+    s[k.CHECKPOINT_LOG] = s[k.GENERATED] - s[k.SOURCE_SMOOTH + k.GENERATED] * since
