@@ -6,7 +6,7 @@ doing nothing is never worth more than doing it badly, and nobody who did not fi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
@@ -30,15 +30,14 @@ from engine.drill.authoring.schema import (
     StatusRule,
 )
 from engine.drill.judging import given_up_failover, reverted_actions
+from engine.drill.judging.course import Course
 from engine.drill.judging.shapes import ItemJson, LossJson
-from engine.drill.running.goals import GoalState, Opened
-from engine.drill.running.questions import LATER, Answer, Inquiry, counts, verdict
-from engine.drill.team.calls import Calls, fault_of, orders
+from engine.drill.running.questions import LATER, Inquiry, counts, verdict
+from engine.drill.team.calls import fault_of, orders
 from engine.drill.team.rights import shown
 from engine.drill.time.event_log import of
 from engine.events import Event
-from engine.inputs import Input
-from engine.model import Tick, World, ticks
+from engine.model import Tick, ticks
 from engine.words import joined, mark, say
 
 TOTAL_MAX: Final = 100.0
@@ -106,37 +105,6 @@ class Score:
 
 
 UNSCORED: Final = Score(0.0, (), finished=False, scored=False)
-
-
-@dataclass(frozen=True, slots=True)
-class Course:
-    """All that a score is made of."""
-
-    scenario: Scenario
-    world: World
-    events: Sequence[Event]
-    goals: Mapping[str, GoalState]
-    first_held: Mapping[str, Tick | None]
-    """Condition (`forbidden:…`, `price:…`) -> when it first held; None: then it was nothing to be charged."""
-    holds_now: Callable[[str], bool]
-    """Whether a condition of the scenario holds at this moment."""
-    hints: Sequence[Opened]
-    answers: Mapping[str, Answer]
-    over: bool
-    """The drill is over: nothing that is told now can help any more."""
-    left_early: bool
-    """It was ended while the story still had something to come."""
-    given_up: bool
-    """The trainee ended it; what was still to be asked is missing."""
-    answers_at_once: bool
-    rewinds: Sequence[tuple[Tick, Tick]]
-    """(from, to) of each time that time went back."""
-    rewind_cost: float
-    """Points that each of them costs."""
-    journal: Sequence[Input]
-    """What the trainee did."""
-    calls: Calls = ()
-    """What the roles of a team have said to one another."""
 
 
 def score(course: Course) -> Score:

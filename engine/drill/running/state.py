@@ -16,7 +16,8 @@ from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import ConditionRule, ConductRule, Goal, Hint, Inject, Scenario
 from engine.drill.judging import score
-from engine.drill.judging.score import Course, Score
+from engine.drill.judging.course import Course
+from engine.drill.judging.score import Score
 from engine.drill.running import questions
 from engine.drill.running.build import build_world
 from engine.drill.running.goals import GoalState, Opened
