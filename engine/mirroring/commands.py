@@ -54,7 +54,10 @@ def _need_quorum(world: World, copy: DatabaseCopy) -> None:
 
 
 def _need_connection(world: World, copy: DatabaseCopy) -> None:
-    if not quorum.sees_partner(world, copy):
+    """1447, also while either copy is in recovery after a start: its partner can be reached, and is not up yet. No page
+    has a number for that moment; derived from the message's text, and the answer a moment earlier."""
+    both = [copy, world.copy_in_session(copy.mirroring.guid, copy.mirroring.partner)]
+    if not quorum.sees_partner(world, copy) or any(one is not None and one.recovering for one in both):
         raise SqlError(1447, copy.database)
 
 
@@ -78,8 +81,7 @@ def partner_failover(world: World, server: str, database: str) -> statements.Out
     """ALTER DATABASE … SET PARTNER FAILOVER: on the principal, FULL and SYNCHRONIZED."""
     copy = _on_principal(world, server, database)
     _need_quorum(world, copy)
-    if not quorum.sees_partner(world, copy):
-        raise SqlError(1447, copy.database)
+    _need_connection(world, copy)
     if copy.mirroring.safety is not Safety.FULL:
         raise SqlError(1477, copy.database)
     _not_busy(world, copy)
@@ -169,8 +171,6 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
     if MirrorState.SUSPENDED not in (copy.mirroring.state, other.mirroring.state):
         return []
     lead, follow = (copy, other) if copy.mirroring.role is Role.PRINCIPAL else (other, copy)
-    if lead.source is None:  # after a restart, and before it knows whether it still leads
-        raise SqlError(922, lead.database)
     if not prerequisites.version_fits(world, lead.server, follow.server):
         redo.refuse_newer(world, lead.key, follow.key)
         return []

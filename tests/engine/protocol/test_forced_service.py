@@ -121,15 +121,19 @@ def test_the_copy_that_waits_for_resume_cannot_be_forced() -> None:
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
 
 
-def test_an_old_principal_that_has_just_started_refuses_to_resume() -> None:
-    """Until it has met its new principal it is in recovery and takes itself for the principal."""
-    world = lab()
-    do(world, f"sql {P} {SET} SUSPEND", then_s=20.0)
-    do(world, f"restart-service {P}", then_s=9.0)
-    do(world, FORCE, then_s=0.0)
+@pytest.mark.parametrize("asked", [P, M])
+def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(asked: str) -> None:
+    """The two see each other before the old principal is through; until then it takes itself for the principal."""
+    world = lab(witness=False)
+    do(world, f"stop-service {P}", then_s=15.0)
+    do(world, f"start-service {P}", FORCE, then_s=4.0)
     answers = []
-    while world.copies[PRINCIPAL].mirroring.role is Role.PRINCIPAL:
-        do(world, then_s=0.01)
-        done = do(world.fork(), f"sql {P} {SET} RESUME", then_s=0.01)
+    while world.copies[PRINCIPAL].recovering:
+        fork = world.fork()
+        done = do(fork, f"sql {asked} {SET} RESUME", then_s=20.0)
         answers += [m["number"] for event in done if event.kind == "sql_done" for m in event.get("messages")]
-    assert 922 in answers
+        assert stands(fork) == [RECOVERS, SERVES_ALONE]
+        do(world, then_s=0.05)
+    assert set(answers) == {1447}
+    do(world, f"sql {asked} {SET} RESUME", then_s=20.0)
+    assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
