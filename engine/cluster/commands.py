@@ -45,6 +45,14 @@ def start(world: World, name: str, prevent: bool = False) -> None:
         text = say("{node} is off; its cluster service starts with it", node=name)
         world.emit("cluster", text, server=name, what="off")
         return
+    if node.service in ("off", "starting"):  # "off": it has been switched on in this moment
+        world.emit(
+            "cluster",
+            say("{node} boots; its cluster service starts then", node=name),
+            server=name,
+            what="off",
+        )
+        return
     if node.service != "running":
         world.nodes[name] = replace(node, service="running", partition=0, prevented=prevent)
     elif prevent and not node.partition:

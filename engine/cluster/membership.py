@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations
@@ -45,6 +46,9 @@ def _watch_power(world: World, node: Node) -> None:
     if not powered and node.service != "off":
         alone = config.members(world, node.partition) == [node.name]  # nobody is left who could miss it
         partition = 0 if alone else node.partition
+        booting = ("cluster.started", (node.name,))
+        world.timers = [timer for timer in world.timers if (timer[2], timer[3]) != booting]
+        heapq.heapify(world.timers)
         world.nodes[node.name] = replace(node, service="off", prevented=False, partition=partition)
     elif powered and node.service == "off":
         world.nodes[node.name] = replace(node, service="starting", partition=0)

@@ -31,6 +31,8 @@ def run(world: World, node: str, line: str) -> None:
     """Run a line at the prompt of *node*; the answer is an event. Raises InputProblem where there is no prompt."""
     if not world.computers[node].powered:
         raise InputProblem(say("{node} is off", node=node))
+    if node in world.nodes and world.nodes[node].service in ("off", "starting"):
+        raise InputProblem(say("{node} boots", node=node))
     command, said, refused = line.strip(), [], False
     for statement in statements(line):
         try:

@@ -17,10 +17,13 @@ def stop_service(world: World, server: str, then: str = "") -> None:
     service.stop(world, server, Cause.STOP_SERVICE, then, ((17148, ()),))
 
 
-def _up_or_off(world: World, item: Input) -> str:
-    up = world.instances[item.args[0]].service in (Service.RUNNING, Service.STARTING)
-    off = not world.computer_of(item.args[0]).powered
-    return say("the server is off, or the service is up already") if up or off else ""
+def _cannot_start(world: World, item: Input) -> str:
+    (server,) = item.args
+    up = world.instances[server].service in (Service.RUNNING, Service.STARTING)
+    if up or not world.computer_of(server).powered:
+        return say("the server is off, or the service is up already")
+    booting = any(name == "service.start" and args[0] == server for _, _, name, args in world.timers)
+    return say("the server boots, and starts its service then") if booting else ""
 
 
 VERBS: Final = (
@@ -85,7 +88,7 @@ VERBS: Final = (
         group="repair",
         do=lambda world, item: service.start(world, item.args[0]),
         undoes=("shutdown", "shutdown-nowait", "restart-service"),
-        pointless=_up_or_off,
+        pointless=_cannot_start,
         label=mark("Start SQL Server"),
         icon="play",
     ),

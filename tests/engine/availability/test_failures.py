@@ -6,8 +6,9 @@ import pytest
 
 from engine.availability import commands
 from engine.drill.running.build import build_world
+from engine.inputs import InputProblem
 from engine.messages import SqlError
-from engine.model import ReplicaWord, SuspendReason, SyncState, World
+from engine.model import ReplicaWord, Service, SuspendReason, SyncState, World
 from engine.protocol import serving
 from tests.engine.availability.worlds import ag_lab, do, many_of, primaries, until
 
@@ -212,6 +213,30 @@ def test_a_secondary_whose_cluster_service_stops_counts_as_lost_until_it_is_back
     until(world, 60)
     assert world.copies["NODE_1", "Sales"].availability.peer("NODE_2") is SyncState.SYNCHRONIZED
     assert world.copies["NODE_2", "Sales"].availability.state is SyncState.SYNCHRONIZED
+
+
+@pytest.mark.parametrize("line", ["start-cluster NODE_2", "start-service NODE_2", "power-off NODE_2"])
+def test_a_node_that_boots_takes_as_long_as_it_takes(line: str) -> None:
+    """Nothing can be started on it by hand before; without power in between it begins anew."""
+    world = ag_lab()
+    do(world, "power-off NODE_2")
+    until(world, 20)
+    do(world, "power-on NODE_2")
+    if line.startswith("start"):
+        do(world, line)  # in the very moment, too
+    until(world, 40)
+    with pytest.raises(InputProblem, match="boots"):
+        do(world, "ps NODE_2 Get-ClusterNode")
+    do(world, line)
+    do(world, "power-on NODE_2")
+    up_s = 20 + world.settings.boot_s if line.startswith("start") else 40 + world.settings.boot_s
+    until(world, up_s - 1)
+    assert world.nodes["NODE_2"].service == "starting"
+    if not line.startswith("power"):
+        assert world.instances["NODE_2"].service is Service.STOPPED
+    until(world, up_s + 15)
+    assert world.nodes["NODE_2"].service == "running"
+    assert world.instances["NODE_2"].running
 
 
 def test_a_copy_that_is_dropped_while_it_is_recovered_is_not_there_any_more() -> None:
