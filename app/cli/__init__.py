@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
-from app.cli.terms import Unusable, loaded
+from app.cli.terms import Unusable, check_file, loaded
 from app.exit_codes import INTERRUPTED, UNUSABLE
 from app.files.scenario_files import NoScenario
 from engine.drill.authoring.problems import ScenarioProblems
@@ -36,6 +36,9 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
             return open_window(None)
         if options.command == "drill":
             return open_window(loaded(options.scenario))
+        for result in (getattr(options, "json", None), getattr(options, "plot", None)):
+            if isinstance(result, str):
+                check_file(result)
         do: Callable[[argparse.Namespace], int] = options.do
         return do(options)
     except ScenarioProblems as problems:

@@ -78,8 +78,6 @@ def _par(options: argparse.Namespace) -> int:
     seed = scenario.seed if options.seed is None else options.seed
     text_hash = hashlib.sha256(scenario.text.encode()).hexdigest()
     earlier = None if options.earlier is None else _earlier(Path(options.earlier), seed, text_hash)
-    if options.json is not None and not Path(options.json).parent.is_dir():
-        raise Unusable(f"{options.json} cannot be written: there is no folder {Path(options.json).parent}")
     with cluster(options.on), _spread(scenario, seed, options) as spread:
         found = _searched(scenario, seed, options.seconds, spread, earlier)
     found["hashes"]["scenario"] = text_hash
@@ -200,4 +198,4 @@ def _told(found: dict[str, Any]) -> list[str]:
     if robust is not None and robust["seeds"]:
         told = "over {seeds} more seeds a plan earns {least:g} to {most:g}, in the mean {mean:g}"
         lines.append(told.format(**robust))
-    return [*lines, *found["par"]["plan"]]
+    return [*lines, *(found["par"]["plan"] or ["nothing has to be done"])]

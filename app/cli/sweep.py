@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import os
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -49,11 +50,11 @@ def add_to(command: Commands) -> None:
 def _sweep(options: argparse.Namespace) -> int:
     from engine.drill.judging import sweep
 
-    players = [name.strip() for name in options.players.split(",")]
+    players = list(dict.fromkeys(name.strip() for name in options.players.split(",")))
     for name in players:
         if name not in sweep.PLAYERS:
             raise Unusable(f"there is no player {name!r}: {', '.join(sweep.PLAYERS)}")
-    jobs = jobs_of([loaded(name) for name in options.scenarios], players, seeds_of(options.seeds))
+    jobs = jobs_of(_scenarios(options.scenarios), players, seeds_of(options.seeds))
     if len(jobs) > RUNS_MAX:
         raise Unusable(f"{len(jobs)} runs are more than {RUNS_MAX}")
     limits = [limit_of(text) for text in options.within]
@@ -70,14 +71,26 @@ def _sweep(options: argparse.Namespace) -> int:
     return ANSWER_IS_NO if any(each.problem for each in outcomes) else AS_ASKED
 
 
+def _scenarios(given: Iterable[str]) -> list[Scenario]:
+    """Each once. Rows go by the name, which the file's name is. Raises Unusable, NoScenario, ScenarioProblems."""
+    found: dict[str, Scenario] = {}
+    for scenario in map(loaded, given):
+        if found.setdefault(scenario.name, scenario).text != scenario.text:
+            raise Unusable(f"two different scenarios are called {scenario.name}: give one file another name")
+    return list(found.values())
+
+
 def limit_of(text: str) -> tuple[str, float]:
     """`failover_s=10`. Raises Unusable."""
     measure, _, number = text.partition("=")
     check_measure(measure)
     try:
-        return measure, float(number)
+        most = float(number)
     except ValueError:
-        raise Unusable(f"--within {text} is not MEASURE=NUMBER, such as failover_s=10") from None
+        most = math.nan
+    if not math.isfinite(most):
+        raise Unusable(f"--within {text} is not MEASURE=NUMBER, such as failover_s=10")
+    return measure, most
 
 
 def check_measure(name: str) -> None:

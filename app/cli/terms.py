@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import os
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -53,6 +55,19 @@ def write_json(value: object, file: str) -> None:
         print_json(value)
     else:
         write(_as_json(value) + "\n", Path(file))
+
+
+def check_file(file: str) -> None:
+    """Before work whose result goes to *file*: whether it can be written there, as far as can be told."""
+    if file == "-":
+        return
+    there = Path(file)
+    if not there.parent.is_dir():
+        raise Unusable(f"{file} cannot be written: there is no folder {there.parent}")
+    if there.is_dir():
+        raise Unusable(f"{there} cannot be written: it is a folder")
+    if not os.access(there if there.exists() else there.parent, os.W_OK):
+        raise Unusable(f"{file} cannot be written: {os.strerror(errno.EACCES)}")
 
 
 def write(content: str, file: Path) -> None:

@@ -71,6 +71,9 @@ def test_seeds_that_are_none(text: str) -> None:
         (("--on", "moon"), "neither local nor dask"),
         (("--within", "speed=3"), "there is no measure 'speed'"),
         (("--within", "failover_s=soon"), "is not MEASURE=NUMBER"),
+        (("--within", "failover_s=inf"), "is not MEASURE=NUMBER"),
+        (("--json", "nowhere/runs.json"), "there is no folder nowhere"),
+        (("--plot", "."), "it is a folder"),
         (("--measure", "speed"), "there is no measure 'speed'"),
     ],
 )
@@ -79,3 +82,18 @@ def test_what_cannot_be_used_is_told(
 ) -> None:
     assert _call("lab", "--seeds", "1", *arguments) == UNUSABLE
     assert said in capsys.readouterr().err
+
+
+def test_what_is_named_twice_is_played_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Its runs are the same, and would make a table surer than it is."""
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    small, other = tmp_path / "small.toml", tmp_path / "b" / "small.toml"
+    other.parent.mkdir()
+    small.write_text(texts.SMALL)
+    other.write_text(texts.changed(("+5 power-on", "+50 power-on")))
+    assert _call(str(small), str(small), "--seeds", "3", "--players", "idle,idle", "--json", "-") == AS_ASKED
+    assert [row["runs"] for row in json.loads(capsys.readouterr().out)["rows"]] == [1]
+    assert _call(str(small), str(other), "--seeds", "3") == UNUSABLE
+    assert "two different scenarios are called small" in capsys.readouterr().err
