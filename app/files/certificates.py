@@ -47,6 +47,9 @@ def warnings(found: Certificate, file: str) -> list[Problem]:
     if reference is not None and reference < par - BETTER_MAX:
         text = tr("the reference solution earns {points:g} points, a plan that was found {par:g}")
         said.append((text.format(points=reference, par=par), tr("a reference that is as good as any plan")))
+    if "shortest" in found and found["shortest"] is None:
+        text = tr("no plan that was found reaches every goal; the best earns {par:g} points")
+        said.append((text.format(par=par), tr("goals that can be reached")))
     if idle > par - WORTH_MIN:
         text = tr("doing nothing earns {points:g} points, the best plan that was found {par:g}")
         said.append((text.format(points=idle, par=par), tr("points that need an action")))

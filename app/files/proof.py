@@ -45,7 +45,7 @@ def told(name: str) -> str:
     said = [tr("Proved: {points:g} points can be reached.").format(points=found["par"]["score"])]
     lost_s, share = found["point_of_no_return_s"], found.get("blunder_share")
     if lost_s is not None:
-        late = tr("Who does nothing until {moment} can no longer reach all goals.")
+        late = tr("Who begins by {moment} can still reach all goals.")
         said.append(late.format(moment=formatting.run_time(lost_s)))
     if share is not None:
         wrong = tr("{share} of what can be done on the way is a blunder: it costs {points} points or more.")

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from itertools import pairwise
+from dataclasses import dataclass, field, replace
+from functools import partial
+from itertools import pairwise, takewhile
 from typing import Any, Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par import ways
 from engine.drill.par.lean import Lean
+from engine.drill.par.search import Search
 from engine.drill.par.sight import second_after, seen
 from engine.drill.running.solution import default_end
 from engine.drill.time.slices import Slices, passing
@@ -19,6 +21,10 @@ from engine.model import Tick, ticks
 
 STOPS_MAX: Final = 12
 """Moments at which something could be seen that are told apart, the first ones. Assumed."""
+
+HARDER: Final = 200
+"""Plans that a search from just after the point of no return plays in vain before it is believed. Assumed: in half of
+the shipped drills one of them finds a later one, most of them among the first hundred."""
 
 
 @dataclass(slots=True)
@@ -39,6 +45,8 @@ class Waiting:
     _worth: dict[Tick, float] = field(init=False)
     """V at each moment that has been looked at."""
     _runs: dict[Tick, Lean] = field(default_factory=dict)
+    _chances: list[Sequence[Input]] = field(default_factory=list)
+    """Plans that reach every goal and that a search from a late moment has found."""
 
     def __post_init__(self) -> None:
         begun = Lean(self.scenario, self.seed)
@@ -98,21 +106,43 @@ class Waiting:
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
     def _sought(self, end: Tick) -> Slices[None]:
-        """Seek the point of no return."""
-        known = ways.rests(self._runs[0], [self.last_chance, *self.plans])
-        low = self.last_chance[0].tick
-        for step in ways.last_chances(self._at, low, end, known):
-            if isinstance(step, tuple):
-                _, way = step
-                self.last_chance = way.acts
-            else:
-                yield step
+        """Seek the point of no return: by the plans that are known, then by a search from just after it, ever again."""
+        known = list(ways.rests(self._runs[0], [self.last_chance, *self.plans]))
+        while True:
+            low = self.last_chance[0].tick
+            for step in ways.last_chances(self._at, low, end, known):
+                if isinstance(step, tuple):
+                    _, way = step
+                    self.last_chance = way.acts
+                else:
+                    yield step
+            found = yield from self._later(end)
+            if not found:
+                break
+            self.last_chance = found
+            self._chances.insert(0, found)
+            known = [partial(ways.planned, plan=found[first:]) for first in range(len(found))]
+
+    def _later(self, end: Tick) -> Slices[Sequence[Input]]:
+        """A plan that begins later than the last chance and still reaches every goal; empty: none is found."""
+        tick = self.last_chance[0].tick + ticks(ways.NEAR_S)
+        run = yield from self._at(min(tick, end))
+        if run.finished or run.tick >= end:
+            return ()
+        search = Search(self.scenario, self.seed, start=run)
+        begun = [_begun_at(plan, tick) for plan in (self.last_chance, *self.plans)]
+        for _ in takewhile(lambda _: search.nodes < HARDER, search.steps(begun)):
+            if search.plans and search.plans[-1].reached:
+                return search.plans[-1].acts
+            yield 0.0
+        return ()
 
     def _weighed(self, tick: Tick) -> Slices[None]:
         if tick not in self._worth:
             run = yield from self._at(tick)
             before = self._worth[max(each for each in self._worth if each < tick)]
-            known = ways.plays(run, [self.last_chance, *self.plans])
+            begun = [_begun_at(plan, tick) for plan in self._chances]
+            known = ways.plays(run, [self.last_chance, *begun, *self.plans])
             way = yield from ways.best(run, known, 0.0, enough=before)
             self._worth[tick] = way.score
 
@@ -123,3 +153,8 @@ class Waiting:
             yield 0.0
         self._runs[tick] = run
         return run
+
+
+def _begun_at(plan: Sequence[Input], tick: Tick) -> tuple[Input, ...]:
+    """The plan with its first act at *tick*."""
+    return tuple(replace(item, tick=tick + item.tick - plan[0].tick) for item in plan)

@@ -58,6 +58,13 @@ def test_luck_that_decides_is_told() -> None:
     )
 
 
+def test_a_drill_that_nobody_solved_is_told() -> None:
+    known = _certificate(60.0, 60.0, 0.0)
+    assert not certificates.warnings(known | {"shortest": ["30 power-on SERVER_A"]}, "small.toml")
+    (problem,) = certificates.warnings(known | {"shortest": None}, "small.toml")
+    assert problem.text == "no plan that was found reaches every goal; the best earns 60 points"
+
+
 def test_a_trap_that_costs_nothing_is_told() -> None:
     traps = [
         {"name": name, "text": "", "best": best} for name, best in (("a", 99.6), ("b", 99.0), ("c", None))

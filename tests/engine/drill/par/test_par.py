@@ -27,6 +27,12 @@ from tests.shipped import shipped
 NODES = 12
 
 
+@pytest.fixture(autouse=True)
+def _few(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches from late moments are short here."""
+    monkeypatch.setattr("engine.drill.par.waiting.HARDER", 25)
+
+
 @pytest.fixture(scope="module")
 def small() -> Scenario:
     return texts.small()
@@ -180,6 +186,27 @@ def test_the_last_chance_is_a_plan_that_begins_at_the_point_of_no_return(fair: S
         run.advance_to(default_end(run, run.tick))
         assert run.score().finished
         assert run.journal[0].tick == ticks(each["point_of_no_return_s"])
+
+
+def test_after_the_last_chance_that_is_known_another_is_sought(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Until somebody has pulled its plug the server needs its service, then it needs power, which no plan has done."""
+    stop = '[[timeline]]\nat = "20s"\ndo = "stop-service SERVER_A"\n'
+    unplug = '\n[[timeline]]\nwhen = "time_s() > 60 and SERVER_A is STOPPED"\ndo = "power-off SERVER_A"\n'
+    scenario = texts.small((FAULT, stop + unplug), ("+5 power-on", "+5 start-service"))
+    start = Input(ticks(30.0), "start-service", ("SERVER_A",))
+    search = Search(scenario, scenario.seed).run(2, [[start]])
+    assert search.best is not None
+    assert search.best.reached
+    monkeypatch.setattr("engine.drill.par.waiting.HARDER", 80)
+    work = _waiting(search)
+    at_once(work.steps())
+    found = work.told()
+    assert found["point_of_no_return_s"] > 100.0
+    assert any("power-on SERVER_A" in line for line in found["last_chance"])
+    worth = dict(zip(found["curve"]["t_s"], found["curve"]["best"], strict=True))
+    assert len([points for points in worth.values() if points >= 70.0]) > 1, (
+        "soon after the plug it is worth more"
+    )
 
 
 def test_a_search_that_goes_on_from_a_certificate_proves_as_much(small: Scenario) -> None:
