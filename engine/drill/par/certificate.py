@@ -50,8 +50,8 @@ def _never(_: float) -> bool:
 
 def plans(found: Mapping[str, Any]) -> list[list[Input]]:
     """The fair plans of a certificate."""
-    safest = (found.get("safest") or {}).get("plan")
-    lines = (found["par"]["plan"], found["shortest"], safest, found.get("last_chance"))
+    over_seeds = [(found.get(name) or {}).get("plan") for name in ("robust", "safest")]
+    lines = (found["par"]["plan"], found["shortest"], *over_seeds, found.get("last_chance"))
     return [_inputs(each) for each in lines if each]
 
 
@@ -77,6 +77,8 @@ class Certifying:
         """The search that goes on."""
         self._enough = False
         self._before = before
+        self._own = varied(scenario, seed).model_copy(update={"variants": {}})
+        """What is wrong with this seed, for any other."""
         self._acts: dict[Plan, tuple[Reaction, ...]] = {}
         self._worth: dict[tuple[Plan, int], float] = {}
         """Of plans with other seeds."""
@@ -118,7 +120,7 @@ class Certifying:
         for _ in waited.steps():
             if over(WAITING_SHARE):
                 break
-        return {
+        found = {
             "scenario": self.fair.scenario.name,
             "seed": self.fair.seed,
             "method": METHOD,
@@ -142,6 +144,7 @@ class Certifying:
             "traps": self._traps(),
             "hashes": {"par": runs[par].state_hash(), "clairvoyant": runs[bound].state_hash()},
         }
+        return found if self._before is None else _with(self._before, found)
 
     def _waited(self, idle: Plan, shortest: Plan | None) -> Waiting:
         par = self.fair.best
@@ -167,32 +170,58 @@ class Certifying:
     def _robust(self, over: Over) -> dict[str, Any] | None:
         """The plan that is worth most in the mean of several seeds with the same thing wrong, its own among them."""
         worth: dict[Plan, list[float]] = {}
-        for plan in robust.archive(self.fair.plans):
-            if over(1.0):
+        known = [*self._fair_reference, *self._known("robust")]
+        for plan in dict.fromkeys([*robust.archive(self.fair.plans), *known]):
+            scores = [plan.score, *self._elsewhere(plan, over)]
+            if len(scores) <= SEEDS:
                 break
-            worth[plan] = [plan.score, *self._elsewhere(plan, over)]
+            worth[plan] = scores
+            if min(scores) == TOTAL_MAX:
+                break
         best = max(worth, key=lambda plan: _mean(worth[plan]), default=None)
-        if best is None:
-            return None
-        scores = worth[best]
-        spread = {"mean": _mean(scores), "least": min(scores), "most": max(scores)}
-        return {"plan": best.lines, "seeds": len(scores) - 1, **spread}
+        found = None
+        if best is not None:
+            scores = worth[best]
+            found = {"plan": best.lines, "seeds": SEEDS, "mean": _mean(scores), "least": min(scores)}
+            found["most"] = max(scores)
+        return self._or_earlier("robust", found, "mean", worth)
+
+    def _known(self, name: str) -> list[Plan]:
+        """The plan of this name in the earlier certificate."""
+        earlier = self._earlier(name)
+        return [] if earlier is None else [plan for plan in self.fair.plans if plan.lines == earlier["plan"]]
+
+    def _earlier(self, name: str) -> dict[str, Any] | None:
+        found: dict[str, Any] | None = None if self._before is None else self._before.get(name)
+        return found
+
+    def _or_earlier(
+        self, name: str, found: dict[str, Any] | None, worth: str, weighed: Mapping[Plan, object]
+    ) -> dict[str, Any] | None:
+        """*found*, or what the earlier certificate has, if that is worth more and was not *weighed* again."""
+        earlier = self._earlier(name)
+        if earlier is None or all(plan in weighed for plan in self._known(name)):
+            return found
+        return earlier if found is None or found[worth] < earlier[worth] else found
 
     def _safest(self, shortest: Plan | None, over: Over) -> dict[str, Any] | None:
         """The plan that is worth most where it goes worst: with other seeds, and when every act comes late."""
         whole = [plan for plan in self.fair.plans if plan.reached]
+        known = [*self._acts, *self._fair_reference, *self._known("safest")]
+        best = [*heapq.nsmallest(SAFEST_OF, whole, key=_key), shortest, *known]
         least: dict[Plan, float] = {}
-        for plan in dict.fromkeys([*heapq.nsmallest(SAFEST_OF, whole, key=_key), *[shortest][: len(whole)]]):
-            if over(1.0):
+        for plan in dict.fromkeys(plan for plan in best if plan is not None and plan.reached):
+            scores = [plan.score, *self._elsewhere(plan, over)]
+            if len(scores) <= SEEDS:
                 break
-            if plan is not None:
-                least[plan] = self._least(plan, over)
+            least[plan] = min(*scores, *(self._late(plan, ticks(late_s)) for late_s in LATE_S))
         safest = min(least, key=lambda plan: (-least[plan], *plan.key), default=None)
-        return None if safest is None else {"plan": safest.lines, "least": least[safest]}
+        found = None if safest is None else {"plan": safest.lines, "least": least[safest]}
+        return self._or_earlier("safest", found, "least", least)
 
-    def _least(self, plan: Plan, over: Over = _never) -> float:
-        late = [self._late(plan, ticks(late_s)) for late_s in LATE_S]
-        return min(plan.score, *late, *self._elsewhere(plan, over))
+    @property
+    def _fair_reference(self) -> list[Plan]:
+        return [plan for plan in [self.fair.reference] if plan is not None and plan.fair]
 
     @property
     def _seeds(self) -> range:
@@ -202,14 +231,10 @@ class Certifying:
         """What it is worth, as reactions, with other seeds; with another variant it is another drill."""
         scenario, seed = self.fair.scenario, self.fair.seed
         if plan not in self._acts:
-            run = Lean(scenario, seed)
-            play_inputs(run, plan.acts)
-            run.advance_to(default_end(run, run.tick))
-            self._acts[plan] = robust.reactions(run, plan.acts)
-        own = varied(scenario, seed)
+            self._acts[plan] = robust.reactions(scenario, seed, plan.acts)
         for other in self._seeds:
-            if (plan, other) not in self._worth and not over(1.0) and varied(scenario, other) == own:
-                self._worth[plan, other] = robust.react(Lean(scenario, other), self._acts[plan])
+            if (plan, other) not in self._worth and not over(1.0):
+                self._worth[plan, other] = robust.react(Lean(self._own, other), self._acts[plan])
         return [self._worth[plan, other] for other in self._seeds if (plan, other) in self._worth]
 
     def _late(self, plan: Plan, late: Tick) -> float:
@@ -254,3 +279,19 @@ def _key(plan: Plan) -> tuple[object, ...]:
 def _length(plan: Plan) -> tuple[object, ...]:
     """Sorts the plan with the fewest acts first."""
     return (len(plan.acts), *plan.key)
+
+
+def _with(before: Mapping[str, Any], found: dict[str, Any]) -> dict[str, Any]:
+    """*found*, with what an earlier search has proved of the same bounds and this one had no time for."""
+    if any(before[bound]["score"] != found[bound]["score"] for bound in ("par", "clairvoyant")):
+        return found
+    found["nodes"] = max(before["nodes"], found["nodes"])
+    for proved in ("complete", "optimal"):
+        found[proved] = before[proved] or found[proved]
+    if before["acts_tried"] > found["acts_tried"]:
+        found |= {name: before[name] for name in ("acts_tried", "blunder_share")}
+    sprung = {trap["name"]: trap["best"] for trap in before.get("traps") or () if trap["best"] is not None}
+    for trap in found["traps"]:
+        known = [best for best in (trap["best"], sprung.get(trap["name"])) if best is not None]
+        trap["best"] = max(known, default=None)
+    return found

@@ -6,16 +6,19 @@ each kind, and what luck has found is made robust over seeds.
 
 from __future__ import annotations
 
+import re
+import sys
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
-from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
 from engine.drill.par.lean import Lean
-from engine.drill.par.sight import MONITOR_S, seen
+from engine.drill.par.sight import MONITOR_S, second_after, seen, told
 from engine.drill.par.trials import Plan
-from engine.drill.par.ways import Patient
+from engine.drill.par.ways import TRIES_MAX, is_accepted, opens
 from engine.drill.running.solution import default_end
 from engine.events import Event
 from engine.inputs import Input, InputProblem
@@ -24,49 +27,99 @@ from engine.model import Tick, ticks
 KINDS_MAX: Final = 4
 """Kinds of plans that are played with other seeds, the best ones. Assumed."""
 
+LATE_S: Final = 60.0
+"""By how much later than in the plan the thing may come after which an act is due; then it is done without. Assumed."""
+
+CLUES: Final = frozenset(
+    {"detected", "failover", "state", "role", "witness", "cluster", "alert", "sql_done", "powershell"}
+)
+"""Kinds of events after which somebody acts: those that come once, and not again and again."""
+
+NEVER: Final = sys.maxsize
+
 
 @dataclass(frozen=True, slots=True)
 class Reaction:
     """An act, and when it is due in a run in which everything may come at another time."""
 
-    happened: int
-    """How many things of the story have happened before it."""
+    item: Input
+    """As it is in the plan."""
+    hidden: int
+    """How many hidden things of the story have happened before it; it waits until the last of them shows."""
+    by_clock: bool
+    """What came last before it was known from the start: a moment that was told, a lock that opens. It is due at its
+    time."""
+    clue: str
+    """What came last before it; empty: the first symptom of what has happened, or the question that it answers."""
+    occurrence: int
+    """Which one, since the last hidden thing has happened."""
     delay: Tick
-    """After the first symptom of the last of them; from the beginning where none has."""
-    words: str
+    """After what came last."""
+    after_symptom: Tick
+    """After the first symptom of what has happened; from the beginning where nothing has."""
+    patient: bool
+    """Where it is refused it waits; not if it was refused in the plan already."""
 
 
 def archive(plans: Iterable[Plan]) -> list[Plan]:
-    """The best plans of KINDS_MAX kinds: those that do the same after the same things have happened are of one kind."""
-    kinds: dict[tuple[tuple[str, int], ...], Plan] = {}
-    for plan in plans:
-        kind = tuple(
-            sorted((item.words, after) for item, after in zip(plan.acts, plan.happened, strict=True))
-        )
-        if kind not in kinds or plan.key < kinds[kind].key:
-            kinds[kind] = plan
-    return sorted(kinds.values(), key=_key)[:KINDS_MAX]
+    """The best plans of KINDS_MAX kinds: those that do the same after the same things have happened are of one kind.
+
+    After them the middle one of each kind among those that are worth as much: the best is the earliest of them, which
+    may have been in time by a hair.
+    """
+    kinds: dict[tuple[tuple[str, int], ...], list[Plan]] = {}
+    for plan in sorted(plans, key=_key):
+        kind = sorted((item.words, after) for item, after in zip(plan.acts, plan.happened, strict=True))
+        kinds.setdefault(tuple(kind), []).append(plan)
+    best = list(kinds.values())[:KINDS_MAX]
+    equals = [[plan for plan in kind if plan.score == kind[0].score] for kind in best]
+    return list(dict.fromkeys([*(kind[0] for kind in best), *(each[len(each) // 2] for each in equals)]))
 
 
-def reactions(run: Lean, acts: Sequence[Input]) -> tuple[Reaction, ...]:
-    """The *acts* of a run that has ended, as reactions."""
-    found = []
+def reactions(scenario: Scenario, seed: int, acts: Sequence[Input]) -> tuple[Reaction, ...]:
+    """The *acts* of a plan as reactions."""
+    run, accepted = Lean(scenario, seed), []
     for item in acts:
-        story = [tick for tick in run.story_ticks if tick <= item.tick]
-        found.append(Reaction(len(story), item.tick - _symptom(story, run.events), item.words))
-    return tuple(found)
+        run.advance_to(item.tick)
+        accepted.append(is_accepted(run, item.words))
+        with suppress(InputProblem):
+            run.do(item.words)
+    run.advance_to(default_end(run, run.tick))
+    return tuple(_reaction(run, item, patient) for item, patient in zip(acts, accepted, strict=True))
 
 
 def react(run: Lean, plan: Sequence[Reaction]) -> float:
-    """What *run* comes to with the reactions, from its beginning on; what is refused waits until it is accepted."""
-    end = default_end(run)
-    for reaction in plan:
-        while run.tick < end and not run.finished and not _shows(run, reaction.happened):
-            run.advance_to(min(end, (run.tick // TICKS_PER_S + 1) * TICKS_PER_S))
-        due = _symptom(run.story_ticks[: reaction.happened], run.events) + reaction.delay
-        run.advance_to(min(end, max(run.tick, due)))
-        with suppress(InputProblem):
-            Patient(run).do(reaction.words)
+    """What *run* comes to with the reactions, from its beginning on.
+
+    One after another, each once it is due; what is refused waits until it is accepted, or nothing more is to be seen.
+    Questions are answered as they are asked.
+    """
+    end = default_end(run, max((reaction.item.tick for reaction in plan), default=0))
+    planned = told(run.scenario)
+    answers = [reaction for reaction in plan if reaction.item.verb == "answer"]
+    acts = [reaction for reaction in plan if reaction.item.verb != "answer"]
+    refusals, noticed = 0, 0
+    again: Tick | None = 0
+    """When what was refused is tried again; None: once something else has been seen."""
+    while (answers or acts) and run.tick < end and not run.finished:
+        if again is None and any(map(seen, run.events[noticed:])):
+            again = second_after(run.tick)
+        first_act = [] if again is None else acts[:1]
+        dues = [(_due(run, each, planned, 0), each) for each in answers]
+        dues += [(_due(run, each, planned, again or 0), each) for each in first_act]
+        due, reaction = min(dues, key=_due_tick, default=(end, None))
+        if reaction is None or run.tick < due:
+            run.advance_to(min(due, end), to_event=True)
+        elif reaction.patient and refusals < TRIES_MAX and not is_accepted(run, reaction.item.words):
+            opened = opens(run, reaction.item)
+            again = opened if run.tick < opened else None
+            refusals, noticed = refusals + 1, len(run.events)
+        else:
+            with suppress(InputProblem):
+                run.do(reaction.item.words)
+            if reaction in first_act:
+                refusals, again = 0, 0
+            (acts if reaction in first_act else answers).remove(reaction)
     run.advance_to(default_end(run, run.tick))
     return run.total()
 
@@ -74,19 +127,73 @@ def react(run: Lean, plan: Sequence[Reaction]) -> float:
 # --- inside -------------------------------------------------------------------------------------------------
 
 
-def _shows(run: Lean, happened: int) -> bool:
-    """Whether so much of the story has happened and the last of it can be seen."""
-    if len(run.story_ticks) < happened:
-        return False
-    return not happened or run.tick >= _symptom(run.story_ticks[:happened], run.events)
+def _reaction(run: Lean, item: Input, patient: bool) -> Reaction:
+    """*item* of a *run* that has ended."""
+    planned = told(run.scenario)
+    story = [tick for tick in _hidden(run, planned) if tick <= item.tick]
+    symptom = _symptom(story, run.events)
+    if item.verb == "answer":
+        asked = run.answers[item.args[0]].asked_tick or 0
+        return Reaction(item, len(story), False, "", 0, item.tick - asked, item.tick - symptom, False)
+    known = [tick for tick in (*planned, opens(run, item)) if tick <= item.tick]
+    clues = [
+        (event.tick, _said(event)) for event in _since(story, run.events)
+        if event.kind in CLUES and seen(event) and event.tick < item.tick
+    ]  # fmt: skip
+    last, clue = clues[-1] if clues else (symptom, "")
+    last = max(last, symptom)
+    occurrence = [said for _, said in clues].count(clue)
+    by_clock = max(known, default=0) >= last
+    return Reaction(
+        item, len(story), by_clock, clue, occurrence, item.tick - last, item.tick - symptom, patient
+    )
+
+
+def _due(run: Lean, reaction: Reaction, planned: frozenset[Tick], first: Tick) -> Tick:
+    """When it is due as it looks now, not before *first*; never, as long as something has to happen before it."""
+    if reaction.item.verb == "answer":
+        asked = run.answers[reaction.item.args[0]].asked_tick
+        return NEVER if asked is None else asked + reaction.delay
+    story = _hidden(run, planned)[: reaction.hidden]
+    if len(story) < reaction.hidden:
+        return NEVER
+    symptom = _symptom(story, run.events)
+    first = max(first, symptom)
+    if reaction.by_clock:
+        return max(first, reaction.item.tick)
+    if not reaction.clue:
+        return max(first, symptom + reaction.delay)
+    found = (event.tick for event in _since(story, run.events) if _said(event) == reaction.clue)
+    tick = next(islice(found, reaction.occurrence - 1, None), None)
+    without = symptom + reaction.after_symptom + ticks(LATE_S)
+    return max(first, without if tick is None else tick + reaction.delay)
+
+
+def _due_tick(found: tuple[Tick, Reaction]) -> Tick:
+    return found[0]
+
+
+def _hidden(run: Lean, planned: frozenset[Tick]) -> list[Tick]:
+    """When something happened that nobody had told."""
+    return [tick for tick in run.story_ticks if tick not in planned]
+
+
+def _since(story: Sequence[Tick], events: Iterable[Event]) -> Iterable[Event]:
+    """What happened after the last thing of the *story*."""
+    return (event for event in events if not story or event.tick > story[-1])
 
 
 def _symptom(story: Sequence[Tick], events: Iterable[Event]) -> Tick:
     """When the last thing of the *story* shows first; 0: nothing has happened."""
     if not story:
         return 0
-    shows = (event.tick for event in events if event.tick > story[-1] and seen(event))
-    return min(next(shows, story[-1] + ticks(MONITOR_S)), story[-1] + ticks(MONITOR_S))
+    latest = story[-1] + ticks(MONITOR_S)
+    return min(next((event.tick for event in _since(story, events) if seen(event)), latest), latest)
+
+
+def _said(event: Event) -> str:
+    """What it says, without the numbers, which chance draws."""
+    return re.sub(r"\d+", "", f"{event.kind} {event.server} {event.database} {event.text}")
 
 
 def _key(plan: Plan) -> tuple[object, ...]:

@@ -17,12 +17,13 @@ from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
 from engine.drill.par.offers import setting_up
 from engine.drill.par.sight import second_after, seen
+from engine.drill.running import locks
 from engine.drill.running.solution import default_end, solving
 from engine.drill.time.slices import Run, Slices, passing
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.lines import parse_line, parse_script
 
 NEAR_S: Final = 1.0
 """How closely the last chance is sought. Assumed."""
@@ -147,6 +148,25 @@ def ended(run: Lean, share: float, done: int = 0) -> Slices[Way]:
     return Way(run.total(), reached, tuple(run.journal), done)
 
 
+def is_accepted(drill: Lean, line: str) -> bool:
+    """Whether *line* could be done now, and no server would refuse it."""
+    trial = drill.fork()
+    try:
+        item = trial.do(line)
+    except InputProblem:
+        return False
+    trial.advance_to(trial.tick + ticks(REFUSED_S))
+    return item.verb != "sql" or not refused(trial, item)
+
+
+def opens(drill: Lean, item: Input) -> Tick:
+    """When the last lock on *item* opens; 0: there is none that does."""
+    covering = (
+        lock for lock in drill.scenario.locked if locks.covers(locks.understood(lock.do, drill.world), item)
+    )
+    return max((ticks(lock.until) for lock in covering if lock.until is not None), default=0)
+
+
 # --- inside -------------------------------------------------------------------------------------------------
 
 
@@ -196,27 +216,22 @@ class Patient:
 
     def do(self, line: str) -> Input:
         for _ in range(TRIES_MAX):
-            if self.drill.finished or _accepted(self.drill, line):
+            if self.drill.finished or is_accepted(self.drill, line):
                 break
-            self._wait()
+            self._wait(line)
         return self.drill.do(line)
 
-    def _wait(self) -> None:
+    def _wait(self, line: str) -> None:
+        """Until a lock on *line* opens, as who tries again and again notices, or something else is seen."""
         drill = self.drill
+        opened = opens(drill, parse_line(line, drill.tick))
+        if drill.tick < opened:
+            drill.advance_to(opened)
+            return
         first, end = len(drill.events), default_end(drill, drill.tick)
         while drill.tick < end and not drill.finished and not any(map(seen, drill.events[first:])):
             drill.advance_to(end, to_event=True)
         drill.advance_to(min(end, second_after(drill.tick)))
-
-
-def _accepted(drill: Lean, line: str) -> bool:
-    trial = drill.fork()
-    try:
-        item = trial.do(line)
-    except InputProblem:
-        return False
-    trial.advance_to(trial.tick + ticks(REFUSED_S))
-    return item.verb != "sql" or not refused(trial, item)
 
 
 def _left(moment: Lean) -> list[Step]:

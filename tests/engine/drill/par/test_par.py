@@ -94,7 +94,7 @@ def test_a_certificate_tells_traps_and_the_plan_that_forgives_delay(small: Scena
     found = work.certificate()
     plans = {plan.acts: plan for plan in work.fair.plans}
     assert plans[(late,)].score == found["par"]["score"], "still in time, but no second to spare"
-    assert work._least(plans[(late,)]) < found["safest"]["least"] == found["par"]["score"]
+    assert work._late(plans[(late,)], ticks(30.0)) < found["safest"]["least"] == found["par"]["score"]
     assert found["safest"]["plan"] == found["par"]["plan"]
     (trap,) = found["traps"]
     assert (trap["text"], trap["best"]) == ("The session was removed.", plans[(off,)].score)
@@ -209,27 +209,44 @@ def test_after_the_last_chance_that_is_known_another_is_sought(monkeypatch: pyte
     )
 
 
+def at_once_from(scenario: Scenario, before: dict[str, Any] | None) -> tuple[Certifying, dict[str, Any]]:
+    """What a search without any time has, and tells."""
+    work = Certifying(scenario, scenario.seed, before=before)
+    work.enough()
+    for _ in work.steps():
+        work.enough()
+    return work, work.certificate(lambda _: True)
+
+
 def test_a_search_that_goes_on_from_a_certificate_proves_as_much(small: Scenario) -> None:
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))
+    _, new = at_once_from(small, None)
     known = {
-        "par": {"plan": ["40 power-on SERVER_A"]},
+        "par": {"plan": ["40 power-on SERVER_A"], "score": new["par"]["score"]},
         "shortest": ["40 power-on SERVER_A"],
-        "safest": None,
         "last_chance": [late.line],
-        "clairvoyant": {"plan": ["15 power-off SERVER_W"]},
-    }
-    found = []
-    for before in (None, known):
-        work = Certifying(small, small.seed, before=before)
-        work.enough()
-        for _ in work.steps():
-            work.enough()
-        found.append(work.certificate(lambda _: True))
-    new, renewed = found
+        "clairvoyant": {"plan": ["15 power-off SERVER_W"], "score": new["clairvoyant"]["score"]},
+        "safest": {"plan": ["41 power-on SERVER_A"], "least": 80.0},
+        "robust": {"plan": ["42 power-on SERVER_A"], "seeds": 4, "mean": 90.0, "least": 80.0, "most": 100.0},
+        "nodes": 5_000, "complete": True, "optimal": True, "acts_tried": 400, "blunder_share": 0.25,
+        "traps": [{"name": new["traps"][0]["name"], "text": "", "best": 80.0}],
+    }  # fmt: skip
+    work, renewed = at_once_from(small, new | known)
     assert new["point_of_no_return_s"] < 205.0 == renewed["point_of_no_return_s"]
-    assert renewed["last_chance"] == [late.line]
-    assert renewed["par"]["score"] >= new["par"]["score"]
+    assert renewed["par"]["score"] == new["par"]["score"]
     assert any(plan.acts[0].words == "power-off SERVER_W" for plan in work.clairvoyant.plans if plan.acts)
+    kept = ("last_chance", "safest", "robust", "nodes", "complete", "optimal", "acts_tried", "blunder_share")
+    assert {name: renewed[name] for name in kept} == {name: known[name] for name in kept}
+    assert renewed["traps"][0]["best"] == 80.0
+    assert new["traps"][0]["best"] is None
+
+
+def test_what_was_proved_of_other_bounds_does_not_count(small: Scenario) -> None:
+    _, new = at_once_from(small, None)
+    lower = {"score": new["par"]["score"] - 1.0, "plan": []}
+    _, renewed = at_once_from(small, new | {"par": lower, "complete": True, "nodes": 5_000})
+    assert not renewed["complete"]
+    assert renewed["nodes"] < 5_000
 
 
 def test_a_search_from_a_moment_plans_what_is_done_after_it(small: Scenario) -> None:

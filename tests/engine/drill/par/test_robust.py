@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from itertools import count
+
+import pytest
+
 from app.files.certificates import LUCK_MAX, warnings
 from app.files.proof import Certificate
+from engine.constants import TICKS_PER_S
+from engine.drill.authoring.schema import Scenario
 from engine.drill.par.certificate import SEEDS, Certifying
+from engine.drill.par.lean import Lean
+from engine.drill.par.robust import archive, react, reactions
 from engine.drill.par.search import Search
+from engine.drill.par.sight import seen, too_early
+from engine.drill.par.trials import Plan
+from engine.inputs import Input
+from engine.model import Tick, ticks
+from engine.verbs.lines import parse_script
 from tests.engine.drill import texts
 
 SOLUTION = texts.COURSE[texts.COURSE.index("[[solution]]") : texts.COURSE.index("[[rubric]]")]
@@ -58,7 +72,140 @@ def test_acts_of_a_plan_follow_their_symptom_with_every_seed() -> None:
 
 def test_check_says_where_luck_has_found_the_best_plan() -> None:
     found = certified(Search(texts.small(*BACK_BY_CHANCE), 23, offered=()), 2)
-    assert found["robust"]["mean"] < found["par"]["score"] - LUCK_MAX
-    assert any("over several seeds" in problem.text for problem in warnings(found, "small.toml"))
-    found["robust"]["mean"] = found["par"]["score"]
-    assert not any("over several seeds" in problem.text for problem in warnings(found, "small.toml"))
+    assert found["robust"]["least"] < found["par"]["score"] - LUCK_MAX
+    assert any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
+    found["robust"]["least"] = found["par"]["score"]
+    assert not any("with another seed" in problem.text for problem in warnings(found, "small.toml"))
+
+
+DRAWN = ('at = "20s"\ndo', 'between = ["20s", "60s"]\ndo')
+"""The principal's power fails sooner or later."""
+
+GOAL = '[[goal]]\nname = "served"'
+
+LOCKED = (
+    GOAL,
+    f"""[[locked]]
+do = "power-on SERVER_A"
+until = "30s"
+why = "There is no fuse."
+
+{GOAL}""",
+)
+
+ASKED = (
+    (GOAL, f'''[[question]]
+name = "why"
+text = "Why?"
+when = "Sales serves on SERVER_B"
+premise = "time_s() < 50"
+choices = ["No.", "Yes."]
+right = [2]
+why = "So."
+
+{GOAL}'''),
+    ("points = 40", "points = 30"),
+    ('[[rubric]]\nkind = "downtime"', '''[[rubric]]
+kind = "diagnosis"
+name = "Why"
+points = 10
+better = "Yes."
+
+[[rubric]]
+kind = "downtime"'''),
+)  # fmt: skip
+"""Who asks why does so in the first fifty seconds only."""
+
+
+def reacted(scenario: Scenario, script: str, seed: int) -> Lean:
+    """A run with another seed in which the plan of the scenario's own is played as reactions."""
+    items, _ = parse_script(script)
+    run = Lean(scenario, seed)
+    react(run, reactions(scenario, scenario.seed, items))
+    return run
+
+
+def with_seeds(scenario: Scenario, low_s: float, high_s: float) -> Iterator[int]:
+    """Seeds with which the power fails between these times."""
+    return (seed for seed in count() if low_s <= Lean(scenario, seed)._waiting[0][0] / TICKS_PER_S <= high_s)
+
+
+@pytest.mark.parametrize("changes", [(), (DRAWN,), (LOCKED,), (DRAWN, *ASKED)], ids=str)
+def test_with_its_own_seed_a_plan_is_played_as_it_is(changes: tuple[tuple[str, str], ...]) -> None:
+    search = Search(texts.small(*changes), 3).run(8)
+    for plan in search.plans:
+        run = Lean(search.scenario, 3)
+        assert react(run, reactions(search.scenario, 3, plan.acts)) == plan.score
+        assert [item.line for item in run.journal] == plan.lines
+
+
+def test_an_act_waits_for_what_came_before_it_in_the_plan() -> None:
+    """The mirror takes over another time after the failure with every seed."""
+    drill = texts.small(DRAWN)
+    own = Lean(drill)
+    own.advance_to(ticks(100.0))
+    over = max(event.tick for event in own.events if event.kind == "failover") / TICKS_PER_S
+    delays = set()
+    for seed in range(4, 10):
+        run = reacted(drill, f"{over + 0.5} power-on SERVER_A", seed)
+        (act,) = run.journal
+        assert act.tick - ticks(0.5) == max(e.tick for e in run.events if e.kind == "failover")
+        delays.add(act.tick - run.story_ticks[-1])
+    assert len(delays) > 1
+
+
+def test_a_locked_door_is_tried_until_it_opens() -> None:
+    drill = texts.small(DRAWN, LOCKED)
+    late, early = next(with_seeds(drill, 50.0, 60.0)), next(with_seeds(drill, 20.0, 21.0))
+    plan = f"{Lean(drill, late)._waiting[0][0] / TICKS_PER_S + 8.0} power-on SERVER_A"
+    run = reacted(drill.model_copy(update={"seed": late}), plan, early)
+    assert [item.line for item in run.journal] == ["30 power-on SERVER_A"]
+
+
+def test_an_act_behind_a_lock_is_done_as_soon_after_it_as_planned() -> None:
+    drill = texts.small(DRAWN, LOCKED)
+    early = [seed for seed, _ in zip(with_seeds(drill, 20.0, 24.0), range(4), strict=False)]
+    for other in early[1:]:
+        run = reacted(drill.model_copy(update={"seed": early[0]}), "33 power-on SERVER_A", other)
+        assert [item.line for item in run.journal] == ["33 power-on SERVER_A"]
+
+
+def test_a_question_that_is_never_asked_holds_nothing_up() -> None:
+    drill = texts.small(DRAWN, *ASKED)
+    early, late = next(with_seeds(drill, 20.0, 25.0)), next(with_seeds(drill, 55.0, 60.0))
+    drill, plan = drill.model_copy(update={"seed": early}), "48 answer why 2\n70 power-on SERVER_A"
+    assert [item.verb for item in reacted(drill, plan, early).journal] == ["answer", "power-on"]
+    assert [item.verb for item in reacted(drill, plan, late).journal] == ["power-on"]
+
+
+def test_what_was_refused_in_the_plan_does_not_wait() -> None:
+    plan = "5 sql SERVER_B ALTER DATABASE Sales SET PARTNER FAILOVER"
+    assert [item.line for item in reacted(texts.small(), plan, 9).journal] == [plan]
+
+
+def test_no_reaction_comes_before_its_symptom() -> None:
+    drill = texts.small(DRAWN)
+    own = Lean(drill)
+    own.advance_to(ticks(100.0))
+    for seed in range(4, 10):
+        run = reacted(drill, f"{first_symptom(own) / TICKS_PER_S} power-on SERVER_A", seed)
+        assert [item.tick for item in run.journal] == [first_symptom(run)]
+        assert not too_early(
+            run.scenario, run.story_ticks, run.events, reacted(drill, "62 power-on SERVER_A", seed).journal
+        )
+
+
+def first_symptom(run: Lean) -> Tick:
+    return min(event.tick for event in run.events if event.tick > run.story_ticks[-1] and seen(event))
+
+
+def test_of_each_kind_the_middle_one_is_tried_as_well() -> None:
+    def plan(second: int, words: str, score: float) -> Plan:
+        return Plan((Input(ticks(second), "power-on", (words,)),), score, True, True, happened=(1,))
+
+    plans = [plan(second, "A", 100.0) for second in (9, 5, 7, 8, 6)]
+    other = plan(5, "B", 40.0)
+    found = archive([*plans, other, plan(1, "A", 50.0)])
+    assert [(one.acts[0].tick, one.score) for one in found] == [
+        (ticks(5), 100.0), (ticks(5), 40.0), (ticks(7), 100.0),
+    ]  # fmt: skip
