@@ -23,7 +23,7 @@ from app.words.language import tr
 from engine.drill.authoring import batches
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.calibration import calibration
-from engine.drill.judging.counterfactual import looks, told
+from engine.drill.judging.counterfactual import looks
 from engine.drill.judging.report import availability_json
 from engine.drill.judging.shapes import Calibration, Row
 from engine.drill.running.drill import Drill
@@ -31,6 +31,7 @@ from engine.drill.running.solution import played
 from engine.inputs import Input, InputProblem
 from engine.verbs import REMARKS
 from engine.verbs.lines import parse_line
+from engine.verbs.told import told
 
 
 @dataclass(frozen=True, slots=True)

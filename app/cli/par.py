@@ -176,8 +176,11 @@ def _accounted(found: Account) -> list[str]:
                 f"{times} {move.before:7.1f} {move.after:7.1f}  {move.label:<11} {move.line or 'waiting'}"
             )
     rows.append(f"accuracy {found.accuracy:.1f}")
-    if found.no_return is not None:
-        rows.append(f"all goals could be reached until {found.no_return / TICKS_PER_S:g} s")
+    if found.last_chance is not None:
+        rows.append(
+            f"all goals could be reached until {found.last_chance.tick / TICKS_PER_S:g} s, in this way:"
+        )
+        rows += [f"    {item.line}" for item in found.last_chance.acts]
     if found.worst is not None:
         rows.append(f"better from {found.worst.tick / TICKS_PER_S:g} s on:")
         rows += [f"    {item.line}" for item in found.worst.best]

@@ -7,9 +7,11 @@ from typing import Final
 
 from app.export.course_svg import MARKS
 from app.export.parts import bullets, heading, moment, paragraph, table, text
-from app.export.source import Source, signature
+from app.export.source import Source, asked_in, signature
 from app.words import formatting
+from app.words.input_lines import worded
 from app.words.language import mark, tr, trn
+from app.words.mistakes import cause
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
@@ -245,11 +247,7 @@ def _mistakes(found: Sequence[Mistake]) -> str:
 
 
 def _what(mistake: Mistake) -> str:
-    cause = said(mistake.cause)
-    if cause and not mistake.omission:
-        cause = tr("After: {cause}").format(cause=cause)
-    before = f"\n{cause}" if cause else ""
-    return f"{said(mistake.what)}{before}\n{_better(mistake.better)}"
+    return "\n".join(filter(None, (said(mistake.what), cause(mistake), _better(mistake.better))))
 
 
 def _phases(found: Sequence[FailoverReview]) -> str:
@@ -321,10 +319,11 @@ def _reference(source: Source) -> str:
     reference = source.review.reference
     if reference is None:
         return ""
+    asked = asked_in(source)
     rows = [
         [
             moment(step.tick),
-            step.line,
+            worded(step.line, asked),
             step.why,
             moment(step.done_tick) if step.done_tick is not None else tr("never"),
         ]
@@ -332,7 +331,7 @@ def _reference(source: Source) -> str:
     ]
     head = [tr("at"), tr("step"), tr("why"), tr("time of the action")]
     steps = table(tr("Steps of the reference, and when you took them"), head, rows, [1])
-    besides = [[moment(item.tick), item.words] for item in reference.besides]
+    besides = [[moment(item.tick), worded(item.words, asked)] for item in reference.besides]
     if not besides:
         return steps
     return steps + table(tr("Your other actions"), [tr("at"), tr("input")], besides, [1])

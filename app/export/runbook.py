@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from app.export.parts import moment
-from app.export.source import Source
+from app.export.source import Source, asked_in
+from app.words.input_lines import worded
 from app.words.language import tr
 from app.words.sentences import said
 from engine.inputs import Input
 from engine.verbs import VERBS
+from engine.verbs.lines import parse_line
 
 WIDTH: Final = 100
 """Characters of a comment line."""
@@ -32,7 +34,7 @@ def runbook(source: Source) -> str:
         tr("A simulation: check every step on a test system before you put it into a real runbook."),
         source.drill.scenario.summary,
     ]
-    return "\n".join([*_comment(head), "", *_steps(source.drill.journal, {}, answers)]) + "\n"
+    return "\n".join([*_comment(head), "", *_steps(source, source.drill.journal, {}, answers)]) + "\n"
 
 
 def reference_runbook(source: Source) -> str:
@@ -41,24 +43,19 @@ def reference_runbook(source: Source) -> str:
     head = [tr("{title}: the reference").format(title=source.review.title), source.drill.scenario.summary]
     if reference is None:
         return "\n".join(_comment([*head, tr("This drill has no reference solution.")])) + "\n"
-    steps = [Input(step.tick, *_verb(step.line)) for step in reference.steps]
+    steps = [parse_line(step.line, step.tick) for step in reference.steps]
     reasons = {number: step.why for number, step in enumerate(reference.steps)}
-    return "\n".join([*_comment(head), "", *_steps(steps, reasons, {})]) + "\n"
-
-
-def _verb(line: str) -> tuple[str, tuple[str, ...]]:
-    """A line of the journal as verb and arguments; of SQL the server and the text."""
-    verb, _, rest = line.partition(" ")
-    if verb != "sql":
-        return verb, tuple(rest.split())
-    server, _, batch = rest.partition(" ")
-    return verb, (server, "\n".join(part.removeprefix("    ") for part in batch.split("\n")))
+    return "\n".join([*_comment(head), "", *_steps(source, steps, reasons, {})]) + "\n"
 
 
 def _steps(
-    items: Iterable[Input], reasons: Mapping[int, str], answers: Mapping[tuple[float, str], str]
+    source: Source,
+    items: Iterable[Input],
+    reasons: Mapping[int, str],
+    answers: Mapping[tuple[float, str], str],
 ) -> Iterator[str]:
     """Numbered steps. *reasons* by place; *answers* of the servers that refused, by second and window."""
+    asked = asked_in(source)
     number = 0
     for place, item in enumerate(items):
         if VERBS[item.verb].by_person:
@@ -69,7 +66,7 @@ def _steps(
         yield from _comment([f"{number}. {at}{why}"])
         if item.verb != "sql":
             words = tr("Note: {what}") if item.verb == "note" else tr("Manual step: {what}")
-            yield from _comment([f"   {words.format(what=_by_hand(item))}"])
+            yield from _comment([f"   {words.format(what=_by_hand(item, asked))}"])
         else:
             yield from _sql(item, answers.get((item.tick / 100, item.args[0])))
         yield ""
@@ -89,8 +86,8 @@ def _sql(item: Input, refused: str | None) -> Iterator[str]:
         yield "GO"
 
 
-def _by_hand(item: Input) -> str:
-    return item.args[0] if item.verb == "note" else item.words
+def _by_hand(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
+    return item.args[0] if item.verb == "note" else worded(item.words, asked)
 
 
 def _comment(lines: Iterable[str]) -> Iterator[str]:

@@ -28,6 +28,11 @@ def source_of(drill: Drill) -> Source:
     return Source(drill, review(drill), drill.report())
 
 
+def asked_in(source: Source) -> dict[str, list[str]]:
+    """Question -> its choices."""
+    return {row["name"]: row["choices"] for row in source.report["questions"]}
+
+
 def signature(source: Source) -> str:
     """Name and date, as far as they are known."""
     return " · ".join(part for part in (source.player, source.played_at) if part)

@@ -33,11 +33,12 @@ def kept(scenario: Scenario) -> Certificate | None:
 
 
 def plans(drill: DrillState) -> list[list[Input]]:
-    """The best plan that is known for just this drill and seed, if one is."""
+    """The best plan that is known for just this drill and seed, and the one that may begin last."""
     proved = kept(drill.scenario)
     if proved is None or proved["seed"] != drill.seed:
         return []
-    return [parse_script("\n".join(proved["par"]["plan"]))[0]]
+    known = (proved["par"]["plan"], proved["last_chance"])
+    return [parse_script("\n".join(lines))[0] for lines in known if lines]
 
 
 def warnings(found: Certificate, file: str) -> list[Problem]:

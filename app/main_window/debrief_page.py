@@ -38,7 +38,7 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import Account, Move, account
+from engine.drill.par.regret import Account, Best, account
 from engine.drill.running.drill import Drill, End
 from engine.drill.time import verify
 from engine.drill.time.verify import Divergence
@@ -284,9 +284,9 @@ class Debriefing(QObject):
         stopped = partial(self._page.show_account, None)
         self._session.work(account(drill, certificates.plans(drill)), show, stopped)
 
-    def _watch_best(self, move: Move) -> None:
+    def _watch_best(self, best: Best) -> None:
         if self._drill is not None:
-            self._play.watch_best(self._drill.scenario, self._drill.seed, move)
+            self._play.watch_best(self._drill.scenario, self._drill.seed, best)
 
     def _look_back(self, t_s: float) -> None:
         self._play.look_back(round(t_s * 100))

@@ -19,7 +19,7 @@ from app.words.sentences import said as said_of
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario, load_scenario, varied
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import Move
+from engine.drill.par.regret import Best, tried_again
 from engine.drill.running.drill import Drill, Mode
 from engine.drill.running.modes import TERMS
 from engine.drill.running.solution import default_end, solving
@@ -48,8 +48,8 @@ class Play(QObject):
     said = Signal(str)
     """One sentence for the user."""
     branches_changed = Signal()
-    went_back = Signal(int)
-    """A branch goes on from this tick."""
+    went_back = Signal(int, str)
+    """A branch goes on from this tick, and what is to be said of that."""
     reflected = Signal(object)
     """What the person thinks of the run: a `Reflection`, or None."""
     recorded = Signal(object)
@@ -70,7 +70,7 @@ class Play(QObject):
         """Why the run that is about to open is not recorded."""
         self.watching = False
         """The reference solution is being shown, or the best possible, not the user's own run."""
-        self.best: Move | None = None
+        self.best: Best | None = None
         """The best possible from this act or wait on is being shown."""
         self.reflects = False
         """The class wants to know what the person thinks of the run before its points are shown."""
@@ -180,8 +180,9 @@ class Play(QObject):
 
     # --- going back -----------------------------------------------------------------------------------------
 
-    def go_on(self, tick: Tick, before: bool = False) -> None:
-        """A branch that leaves the run at *tick*, to go its own way; that time went back is written into it."""
+    def go_on(self, tick: Tick, before: bool = False, said: str = "") -> None:
+        """A branch that leaves the run at *tick*, to go its own way; that time went back is written into it, and *said*
+        is told."""
         if self.branches is None:
             return
 
@@ -189,12 +190,13 @@ class Play(QObject):
             self._open(history, self._record(history.drill))
             self._keep_tree()
             self.branches_changed.emit()
-            self.went_back.emit(history.drill.tick)
+            self.went_back.emit(history.drill.tick, said)
 
         self._session.work(self.branches.forking(tick, before=before), forked, failed=self._say)
 
-    def retry(self, t_s: float) -> None:
-        """The run once more from *t_s* on; from the start it is a run of its own. An exam becomes practice."""
+    def retry(self, t_s: float, said: str = "") -> None:
+        """The run once more from *t_s* on, where *said* is told; from the start it is a run of its own. An exam becomes
+        practice."""
         if self.branches is None:
             return
         self._slow_down()
@@ -203,7 +205,7 @@ class Play(QObject):
             mode = drill.mode if TERMS[drill.mode].rewind else Mode.PRACTICE
             self.begin(drill.scenario, mode, drill.seed)
         else:
-            self.go_on(ticks(t_s), before=True)
+            self.go_on(ticks(t_s), before=True, said=said)
 
     # --- branches -------------------------------------------------------------------------------------------
 
@@ -286,18 +288,19 @@ class Play(QObject):
         self.began.emit(history.drill)
         self._session.watch(history, tick=history.drill.tick)
 
-    def watch_best(self, scenario: Scenario, seed: int, move: Move) -> None:
-        """Show the best that is known from *move* on, deed by deed; nothing is recorded until it is taken over."""
+    def watch_best(self, scenario: Scenario, seed: int, best: Best) -> None:
+        """Show the best that is known from a moment on, deed by deed; nothing is recorded until it is taken over."""
         history = History(Drill(scenario, seed, Mode.PRACTICE))
-        end = default_end(history.drill, move.plan[-1].tick if move.plan else move.until)
+        begin, due = tried_again(best)  # who takes over has time to act
+        end = default_end(history.drill, max([due, *(item.tick for item in best.plan)]))
 
         def played(_: History) -> None:
             self.leave()
-            self.watching, self.best = True, move
+            self.watching, self.best = True, best
             self.began.emit(history.drill)
-            self._session.watch(history, at_each_deed=True, tick=move.tick)
+            self._session.watch(history, at_each_deed=True, tick=begin)
 
-        self._session.work(again(history, move.plan, end, lenient=True), played, failed=self._say)
+        self._session.work(again(history, best.plan, end, lenient=True), played, failed=self._say)
 
     def take_over(self, tick: Tick) -> None:
         """Go on by oneself from a moment of the best that was watched, as a run that has come back there."""
@@ -310,7 +313,7 @@ class Play(QObject):
             self.leave()
             self.branches = Branches(history)
             self._open(history, self._record(history.drill))
-            self.went_back.emit(history.drill.tick)
+            self.went_back.emit(history.drill.tick, "")
 
         self._session.work(watched.forking(tick), forked, failed=self._say)
 

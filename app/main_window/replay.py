@@ -141,10 +141,12 @@ class Replay(QObject):
         elif not self._play.watching:
             self._play.go_on(drill.tick)
 
-    def _tell_where(self, tick: int) -> None:
+    def _tell_where(self, tick: int, of_it: str) -> None:
+        """*of_it*: what else is to be said of that moment."""
         said = tr("You go on from {moment}. The clock stands still until you press Run.")
-        self._told = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
-        self._notice.tell(self._told)
+        here = said.format(moment=formatting.run_time(tick / TICKS_PER_S, 1))
+        self._told = f"{here} {of_it}".rstrip()
+        self._notice.tell(self._told, for_ms=0)
 
     def forget_where(self) -> None:
         """The clock runs, or the desk was left."""
@@ -183,10 +185,9 @@ class Replay(QObject):
         t_s = drill.world.t_s
         self._timeline.show_look(t_s)
         if self._play.watching:
-            lines = [item.words for item in live.journal]
+            asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
+            lines = [worded(item.words, asked) for item in live.journal]
             if (best := self._play.best) is not None:
-                asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
-                lines = [worded(line, asked) for line in lines]
                 self.bar.show_best(best.done, len(drill.journal), lines, t_s)
             else:
                 self.bar.show_step(len(drill.journal), drill.scenario.solution, lines, t_s)

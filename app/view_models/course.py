@@ -14,6 +14,7 @@ from app.words.language import mark
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.shapes import Row
 from engine.verbs import VERBS
+from engine.verbs.told import told_line
 from engine.words import joined, say
 
 OWN: Final = frozenset({"repair", "sql", "error", "question", "hint", "rewind", "note"})
@@ -200,7 +201,7 @@ def _marker(event: Row) -> Iterator[tuple[str, str]]:
     kind, text = event["kind"], str(event["text"])
     if kind == "fault" and not event.get("no_effect"):
         verb = VERBS.get(str(event.get("verb")))
-        yield ("fault" if verb is None or verb.group == "fault" else "repair"), text
+        yield ("fault" if verb is None or verb.group == "fault" else "repair"), told_line(text)
     elif kind == "chore":
         yield "repair", text
     elif kind == "sql_done":

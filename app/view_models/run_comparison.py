@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from app.words import formatting
+from app.words.input_lines import worded
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 from engine.drill.judging.score import DEDUCTIONS
@@ -154,16 +155,17 @@ def acts(left: Report, right: Report) -> list[Act]:
     found: dict[tuple[float, int], list[str]] = {}
     for side, report in enumerate((left, right)):
         at: dict[float, int] = {}
-        for t_s, words in _done(report["inputs"]):
+        for t_s, words in _done(report):
             number = at[t_s] = at.get(t_s, -1) + 1
             found.setdefault((t_s, number), ["", ""])[side] = words
     return [Act(t_s, *both) for (t_s, _), both in sorted(found.items())]
 
 
-def _done(inputs: Sequence[str]) -> Iterator[tuple[float, str]]:
-    for line in inputs:
-        time, _, words = line.partition(" ")
-        yield float(time), " ".join(words.split())
+def _done(report: Report) -> Iterator[tuple[float, str]]:
+    asked = {row["name"]: row["choices"] for row in report.get("questions", ())}
+    for line in report["inputs"]:
+        time, _, act = line.partition(" ")
+        yield float(time), worded(act, asked)
 
 
 def remark(left: Report, right: Report) -> str:

@@ -32,6 +32,7 @@ from app.widgets.qr import QrCode
 from app.widgets.room import fit_on_screen
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
+from app.words.input_lines import worded
 from app.words.language import mark, tr, trn
 from engine.drill.running.modes import Mode
 
@@ -213,7 +214,9 @@ def _reachable_told(tile: Tile) -> str:
 
 
 def _last_act(tile: Tile) -> str:
-    return tile["verdict"]["last_act"] if tile["verdict"] is not None else ""
+    """When, and in words."""
+    time, _, act = (tile["verdict"]["last_act"] if tile["verdict"] is not None else "").partition(" ")
+    return f"{formatting.run_time(float(time))}  {worded(act, {})}" if act else ""
 
 
 def _why(tile: Tile) -> str:

@@ -11,6 +11,7 @@ from PySide6.QtWidgets import QLabel, QScrollArea, QVBoxLayout, QWidget
 from app.widgets import theme
 from app.widgets.prose import Prose
 from app.words import formatting
+from app.words.input_lines import worded
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.events import Event
@@ -61,7 +62,11 @@ class Facilitator(QScrollArea):
         key = tuple(tick for tick, _ in coming)
         if key != self._shown or not self._coming.text():
             self._shown = key
-            lines = [f"{formatting.run_time(tick / TICKS_PER_S)}  {item.words}" for tick, item in coming]
+            asked = {inquiry.name: inquiry.texts for inquiry in self._drill.scenario.inquiries}
+            lines = [
+                f"{formatting.run_time(tick / TICKS_PER_S)}  {worded(item.words, asked)}"
+                for tick, item in coming
+            ]
             self._coming.setText("\n".join(lines) or tr("No further events are scheduled."))
 
     @Slot(list)

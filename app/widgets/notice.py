@@ -71,9 +71,9 @@ class Notice(QFrame):
         self._say(text, "warn")
 
     @Slot(str)
-    def tell(self, text: str) -> None:
-        """Something worth knowing."""
-        self._say(text, "info", TOLD_MS)
+    def tell(self, text: str, for_ms: int = TOLD_MS) -> None:
+        """Something worth knowing; *for_ms* 0: until it is closed or replaced."""
+        self._say(text, "info", for_ms)
 
     def offer(self, text: str, words: str, do: Callable[[], object], for_s: float | None = None) -> None:
         """Tell *text* with a button *words* that does *do*; for *for_s* seconds, or until it is replaced."""

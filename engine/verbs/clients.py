@@ -184,6 +184,7 @@ def _configure(world: World, item: Input) -> None:
 VERBS: Final = (
     Verb(
         name="workload",
+        told=mark("Change the workload of {database} to {workload}"),
         parameters=(DATABASE, Parameter(mark("workload"), "workload", values=_workloads)),
         options={"scale": (0.0, 1_000.0)},
         help=mark("change the workload (Workload1, Workload2, none, …)"),
@@ -196,6 +197,7 @@ VERBS: Final = (
     ),
     Verb(
         name="bulk-load",
+        told=mark("Load rows in bulk into {database}"),
         parameters=(DATABASE,),
         options={"rows": (0.0, 1e10), "batch_rows": (0.0, 1e10)},
         help=mark("load rows in bulk, batch by batch"),
@@ -204,6 +206,7 @@ VERBS: Final = (
     ),
     Verb(
         name="rebuild-index",
+        told=mark("Rebuild a large index of {database}"),
         parameters=(DATABASE, Parameter(mark("how"), optional=True, choices=("offline", "online"))),
         options={"size": (0.0, 1e6)},
         help=mark("rebuild a large index in one transaction"),
@@ -244,6 +247,7 @@ VERBS: Final = (
     ),
     Verb(
         name="change-schema",
+        told=mark("Change a table of {database}"),
         parameters=(DATABASE,),
         help=mark("change a table, as a release of the application does (ALTER TABLE)"),
         group="load",
@@ -252,6 +256,7 @@ VERBS: Final = (
     ),
     Verb(
         name="connect-string",
+        told=mark("Set in the connection string of {client}: {keywords}"),
         parameters=(CLIENT, Parameter(mark("keywords"), "rest")),
         help=mark("set keywords of an application's connection string, such as MultiSubnetFailover=True"),
         group="chore",
@@ -269,6 +274,7 @@ VERBS: Final = (
     ),
     Verb(
         name="configure-app",
+        told=mark("Configure {client}: {settings}"),
         parameters=(CLIENT, Parameter("settings", "rest", title=mark("settings"))),
         help=mark(
             "change settings of an application and restart it: Data Source=SERVER_A;Failover Partner=SERVER_B;Retry=yes"
@@ -278,6 +284,7 @@ VERBS: Final = (
     ),
     Verb(
         name="point-app",
+        told=mark("Connect {client} to {server}"),
         parameters=(CLIENT, SERVER),
         help=mark("connect an application to another server"),
         group="chore",

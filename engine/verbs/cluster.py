@@ -87,6 +87,7 @@ VERBS: Final = (
     ),
     Verb(
         name="add-node",
+        told=mark("Add {node} to {instance}"),
         parameters=(Parameter(mark("instance"), "role"), Parameter(mark("node"), "server", computer=True)),
         help=mark("add a node to a failover cluster instance, as Setup does"),
         group="chore",
@@ -97,6 +98,7 @@ VERBS: Final = (
     ),
     Verb(
         name="remove-node",
+        told=mark("Remove {node} from {instance}"),
         parameters=(Parameter(mark("instance"), "role"), Parameter(mark("node"), "server", computer=True)),
         help=mark("remove a node from a failover cluster instance, as Setup does"),
         group="chore",
@@ -107,6 +109,7 @@ VERBS: Final = (
     ),
     Verb(
         name="set-weight",
+        told=mark("Set NodeWeight of {node} to {vote}"),
         parameters=(NODE, Parameter(mark("vote"), choices=("0", "1"))),
         help=mark("give a node its vote (1) or take it away (0)"),
         group="chore",
@@ -117,6 +120,7 @@ VERBS: Final = (
     ),
     Verb(
         name="move-role",
+        told=mark("Move {role} to {node}"),
         parameters=(ROLE, NODE),
         help=mark("move a role to a node by the cluster"),
         group="chore",
@@ -147,6 +151,7 @@ VERBS: Final = (
     ),
     Verb(
         name="set-owners",
+        told=mark("Set the possible owners of {resource} to {nodes}"),
         parameters=(Parameter(mark("resource"), "resource"), Parameter(mark("nodes"))),
         help=mark("set the possible owners of a resource: nodes, with commas between them"),
         group="chore",
@@ -157,6 +162,7 @@ VERBS: Final = (
     ),
     Verb(
         name="fail-resource",
+        told=mark("Let {resource} fail"),
         parameters=(Parameter(mark("resource"), "resource"),),
         help=mark("let a cluster resource fail"),
         group="fault",
@@ -168,6 +174,7 @@ VERBS: Final = (
     ),
     Verb(
         name="ps",
+        told=mark("{command} on {node}"),
         parameters=(NODE, Parameter(mark("command"), "rest")),
         help=mark("run a command at the PowerShell prompt of a node"),
         group="chore",

@@ -142,6 +142,7 @@ def _read(world: World, fault: Fault) -> str:
 VERBS: Final = (
     Verb(
         name="slow-disk",
+        told=mark("Slow the {disk} disk of {server}"),
         parameters=(COMPUTER, Parameter(mark("disk"), choices=("log", "data"))),
         options=FACTOR,
         help=mark("slow a disk down by a factor; 1 is healthy"),
@@ -157,6 +158,7 @@ VERBS: Final = (
     ),
     Verb(
         name="slow-cpu",
+        told=mark("Slow the processors of {server}"),
         parameters=(COMPUTER,),
         options=FACTOR,
         help=mark("slow the processors down by a factor; 1 is healthy"),
@@ -171,6 +173,7 @@ VERBS: Final = (
     ),
     Verb(
         name="fill-log",
+        told=mark("Fill the log of {database}"),
         parameters=(DATABASE,),
         help=mark("fill the log file of the principal database"),
         group="fault",
@@ -183,6 +186,7 @@ VERBS: Final = (
     ),
     Verb(
         name="open-transaction",
+        told=mark("Leave a transaction open in {database}"),
         parameters=(DATABASE,),
         help=mark("leave a transaction open: its log and all later log cannot be truncated"),
         group="fault",
@@ -195,6 +199,7 @@ VERBS: Final = (
     ),
     Verb(
         name="end-transaction",
+        told=mark("End the open transaction in {database}"),
         parameters=(DATABASE,),
         help=mark("end the open transaction"),
         group="repair",
@@ -205,6 +210,7 @@ VERBS: Final = (
     ),
     Verb(
         name="fail-disk",
+        told=mark("Lose the volume of {database} on {server}"),
         parameters=(SERVER, DATABASE),
         help=mark("the volume of one database fails"),
         group="fault",
@@ -219,6 +225,7 @@ VERBS: Final = (
     ),
     Verb(
         name="mend-disk",
+        told=mark("Replace the volume of {database} on {server}"),
         parameters=(SERVER, DATABASE),
         help=mark("replace the failed volume of one database"),
         group="repair",
@@ -229,6 +236,7 @@ VERBS: Final = (
     ),
     Verb(
         name="fail-volume",
+        told=mark("Lose drive {drive}: of {server}"),
         parameters=(SERVER, DRIVE),
         help=mark("a drive fails, with all files on it"),
         group="fault",
@@ -243,6 +251,7 @@ VERBS: Final = (
     ),
     Verb(
         name="mend-volume",
+        told=mark("Replace drive {drive}: of {server}"),
         parameters=(SERVER, DRIVE),
         help=mark("replace a failed drive and restore its files"),
         group="repair",
@@ -253,6 +262,7 @@ VERBS: Final = (
     ),
     Verb(
         name="corrupt-page",
+        told=mark("Damage a page of {database} on {server}"),
         parameters=(SERVER, DATABASE),
         options={"page": (0.0, 2.0**31)},
         help=mark("damage a page of one copy of a database"),
@@ -267,6 +277,7 @@ VERBS: Final = (
     ),
     Verb(
         name="mend-page",
+        told=mark("Restore damaged pages of {database} on {server}"),
         parameters=(SERVER, DATABASE),
         help=mark("restore the damaged pages of one copy"),
         group="repair",

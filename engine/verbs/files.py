@@ -158,6 +158,7 @@ SIZE: Final = {"size_gb": (0.0, 1e6)}
 VERBS: Final = (
     Verb(
         name="copy-file",
+        told=mark("Copy {path} from {from} to {to}"),
         parameters=(*SERVERS, PATH),
         help=mark("copy a file to the same path"),
         group="chore",
@@ -170,6 +171,7 @@ VERBS: Final = (
     ),
     Verb(
         name="delete-file",
+        told=mark("Delete {path} on {server}"),
         parameters=(SERVER, PATH),
         help=mark("delete a file"),
         group="chore",
@@ -180,6 +182,7 @@ VERBS: Final = (
     ),
     Verb(
         name="add-drive",
+        told=mark("Add a drive {drive}: to {server}"),
         parameters=(SERVER, Parameter(mark("drive"), values=_all_drives)),
         options=SIZE,
         help=mark("add a drive"),
@@ -191,6 +194,7 @@ VERBS: Final = (
     ),
     Verb(
         name="grow-volume",
+        told=mark("Resize drive {drive}: of {server}"),
         parameters=(SERVER, Parameter("drive", values=_drives)),
         options=SIZE,
         help=mark("resize a drive"),

@@ -86,6 +86,7 @@ def _upgraded(world: World, server: str, version: int, edition: str) -> None:
 VERBS: Final = (
     Verb(
         name="set-service-account",
+        told=mark("Run SQL Server on {server} as {account}"),
         parameters=(SERVER, Parameter(mark("account"), "rest")),
         help=mark("run SQL Server under another account; the service restarts"),
         group="chore",
@@ -93,6 +94,7 @@ VERBS: Final = (
     ),
     Verb(
         name="upgrade",
+        told=mark("Install SQL Server {version} on {server}"),
         parameters=(
             SERVER,
             Parameter(mark("version"), choices=tuple(map(str, VERSIONS))),

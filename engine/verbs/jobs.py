@@ -145,6 +145,7 @@ VERBS: Final = (
     ),
     Verb(
         name="transfer-logins",
+        told=mark("Transfer logins from {from} to {to}"),
         parameters=SERVERS,
         help=mark("copy logins with their SIDs and passwords"),
         group="chore",
@@ -156,6 +157,7 @@ VERBS: Final = (
     ),
     Verb(
         name="copy-jobs",
+        told=mark("Copy jobs from {from} to {to}, disabled"),
         parameters=SERVERS,
         help=mark("copy jobs, disabled"),
         group="chore",
@@ -167,6 +169,7 @@ VERBS: Final = (
     ),
     Verb(
         name="enable-jobs",
+        told=mark("Enable the job {job} on {server}"),
         parameters=(SERVER, JOB),
         help=mark("enable one job, or all"),
         group="chore",
@@ -179,6 +182,7 @@ VERBS: Final = (
     ),
     Verb(
         name="disable-jobs",
+        told=mark("Disable the job {job} on {server}"),
         parameters=(SERVER, JOB),
         help=mark("disable one job, or all"),
         group="chore",
@@ -191,6 +195,7 @@ VERBS: Final = (
     ),
     Verb(
         name="create-linked-server",
+        told=mark("Create the linked server {name} on {server}"),
         parameters=(SERVER, Parameter(mark("name"), values=other_servers)),
         help=mark("create a linked server"),
         group="chore",
@@ -202,6 +207,7 @@ VERBS: Final = (
     ),
     Verb(
         name="copy-linked-servers",
+        told=mark("Copy linked servers from {from} to {to}"),
         parameters=SERVERS,
         help=mark("copy the definitions of linked servers"),
         group="chore",

@@ -154,6 +154,7 @@ VERBS: Final = (
     ),
     Verb(
         name="cut-one-way",
+        told=mark("Drop packets {from} → {to}"),
         parameters=LINK,
         help=mark("drop the packets in one direction silently"),
         group="fault",
@@ -194,6 +195,7 @@ VERBS: Final = (
     ),
     Verb(
         name="degrade",
+        told=mark("Degrade the link {from} – {to}"),
         parameters=LINK,
         # a link that lets nothing through is cut, not 100 % lossy: `cut` and `black-hole` say which way
         options={

@@ -137,6 +137,7 @@ CERTIFICATE: Final = Parameter(mark("certificate"), optional=True)
 VERBS: Final = (
     Verb(
         name="close-firewall",
+        told=mark("Close port {port} in the firewall of {server}"),
         parameters=(SERVER, PORT),
         help=mark("close a port of a server"),
         group="fault",
@@ -151,6 +152,7 @@ VERBS: Final = (
     ),
     Verb(
         name="open-firewall",
+        told=mark("Open port {port} in the firewall of {server}"),
         parameters=(SERVER, replace(PORT, values=_closed_ports)),
         help=mark("open a port of a server"),
         group="repair",
@@ -183,6 +185,7 @@ VERBS: Final = (
     ),
     Verb(
         name="expire-certificate",
+        told=mark("Let the certificate {certificate} of {server} expire"),
         parameters=(SERVER, CERTIFICATE),
         help=mark("let a certificate (the endpoint's) expire"),
         group="fault",
@@ -195,6 +198,7 @@ VERBS: Final = (
     ),
     Verb(
         name="renew-certificate",
+        told=mark("Restore the expiry date of {certificate} on {server}"),
         parameters=(SERVER, CERTIFICATE),
         help=mark("restore the former expiry date of a certificate"),
         group="repair",

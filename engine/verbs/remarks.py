@@ -30,12 +30,14 @@ ROLE: Final = Parameter(mark("role"))
 VERBS: Final = (
     Verb(
         name="revert-all",
+        told=mark("Undo all faults"),
         help=mark("undo all faults that are still active"),
         group="repair",
         do=None,
     ),
     Verb(
         name="note",
+        told=mark("Note: {text}"),
         parameters=(Parameter("text", "rest"),),
         help=mark("add a note to the run"),
         group="remark",
@@ -43,6 +45,7 @@ VERBS: Final = (
     ),
     Verb(
         name="hint",
+        told=mark("Open a hint"),
         parameters=(Parameter("layer", choices=("1", "2", "3")),),
         help=mark("open a hint: 1 where to look, 2 what it means, 3 what to type"),
         group="remark",
@@ -51,6 +54,7 @@ VERBS: Final = (
     ),
     Verb(
         name="answer",
+        told=mark("Answer {question}"),
         parameters=(Parameter("question"), Parameter("choice", "number")),
         help=mark("answer a question by the number of a choice"),
         options={"sure_percent": (0.0, 100.0)},
@@ -60,6 +64,7 @@ VERBS: Final = (
     ),
     Verb(
         name="call",
+        told=mark("Order to {role}: {text}"),
         parameters=(ROLE, Parameter("text", "rest")),
         help=mark("in a team: give a role an order, to be read back"),
         group="remark",
@@ -67,6 +72,7 @@ VERBS: Final = (
     ),
     Verb(
         name="read-back",
+        told=mark("Read back to {role}: {text}"),
         parameters=(ROLE, Parameter("text", "rest")),
         help=mark("in a team: repeat the order of a role before it is carried out"),
         group="remark",
@@ -74,6 +80,7 @@ VERBS: Final = (
     ),
     Verb(
         name="confirm",
+        told=mark("Confirm to {role}"),
         parameters=(ROLE,),
         help=mark("in a team: confirm that a role has read the order back correctly"),
         group="remark",
@@ -81,6 +88,7 @@ VERBS: Final = (
     ),
     Verb(
         name="ask-status",
+        told=mark("Ask {role} for the status of {text}"),
         parameters=(ROLE, Parameter("text", "rest")),
         help=mark("in a team: ask a role for the state of something"),
         group="remark",
@@ -88,6 +96,7 @@ VERBS: Final = (
     ),
     Verb(
         name="status",
+        told=mark("Tell {role}: {fact}"),
         parameters=(ROLE, Parameter("fact", "rest")),
         help=mark("in a team: tell a role what is so, such as Sales serves on SERVER_B"),
         group="remark",
@@ -95,6 +104,7 @@ VERBS: Final = (
     ),
     Verb(
         name="rewind",
+        told=mark("Go back in time"),
         parameters=(Parameter("from_s", "number"), Parameter("known", "rest", optional=True)),
         help=mark("note a rewind to this moment: from which moment, and what is known since"),
         group="remark",
@@ -103,6 +113,7 @@ VERBS: Final = (
     ),
     Verb(
         name="finish",
+        told=mark("End drill"),
         help=mark("finish the drill and score it"),
         group="remark",
         by_person=True,

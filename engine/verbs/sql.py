@@ -13,6 +13,7 @@ WINDOW: Final = Parameter("server", "window")
 VERBS: Final = (
     Verb(
         name="sql",
+        told=mark("{text} on {server}"),
         parameters=(WINDOW, Parameter("text", "rest", title=mark("T-SQL"))),
         help=mark("send T-SQL to a server"),
         group="sql",
@@ -20,6 +21,7 @@ VERBS: Final = (
     ),
     Verb(
         name="cancel",
+        told=mark("Cancel the batch on {server}"),
         parameters=(WINDOW,),
         help=mark("cancel the running batch of a window"),
         group="sql",
@@ -27,6 +29,7 @@ VERBS: Final = (
     ),
     Verb(
         name="change-connection",
+        told=mark("Connect the window of {server} by {target}"),
         parameters=(WINDOW, Parameter("target", "rest", title=mark("connection string"))),
         help=mark(
             "connect a window by a connection string: Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly"
@@ -36,6 +39,7 @@ VERBS: Final = (
     ),
     Verb(
         name="connect",
+        told=mark("Log in to {server} over the network"),
         parameters=(WINDOW, Parameter(mark("login"), "rest")),
         help=mark("log in over the network, as a JSON object says"),
         group="sql",
@@ -44,6 +48,7 @@ VERBS: Final = (
     ),
     Verb(
         name="batch",
+        told=mark("{text} on {server}"),
         parameters=(WINDOW, Parameter("text", "rest", title=mark("T-SQL"))),
         help=mark("send T-SQL on a connection, as a JSON string"),
         group="sql",
@@ -52,6 +57,7 @@ VERBS: Final = (
     ),
     Verb(
         name="reset",
+        told=mark("Reset the connection to {server}"),
         parameters=(WINDOW,),
         help=mark("reset a connection for its next use"),
         group="sql",
@@ -60,6 +66,7 @@ VERBS: Final = (
     ),
     Verb(
         name="disconnect",
+        told=mark("Close the connection to {server}"),
         parameters=(WINDOW,),
         help=mark("close a connection"),
         group="sql",

@@ -66,6 +66,9 @@ class Verb:
     """Names that may follow as name=number, with the least and the most of each: beyond them the model is meaningless
     or costs without end. All bounds are assumed."""
     help: str
+    told: str = ""
+    """How a line is told afterwards, with the names of its parameters in braces; what else it says comes behind. Empty,
+    or one is not given: as the menu has it, with its first argument as the title (`engine.verbs.told`)."""
     group: Group
     """How menus and scores sort it. Faults and repairs go through the ledger."""
     do: Doing | None

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from app.words import formatting
+from app.words.input_lines import worded
 from app.words.language import mark, tr
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
@@ -94,5 +95,6 @@ def _event(event: Event | None) -> str:
     if event is None:
         return tr("no further events")
     where = f"{event.server}: " if event.server else ""
-    text = " ".join(said(event.text).split())
+    words = worded(event.text, {}) if event.kind == "fault" else said(event.text)
+    text = " ".join(words.split())
     return f"{where}{text[:200]} ({formatting.run_time(event.t_s, 2)})"

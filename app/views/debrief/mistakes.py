@@ -7,10 +7,13 @@ from typing import Final
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.parts import label, losses, muted
+from app.views.debrief.again import Retry, buttons, retry_button
+from app.views.debrief.parts import label, lost, marked, muted
 from app.views.debrief.story import moment
 from app.words import formatting
+from app.words.input_lines import short
 from app.words.language import tr
+from app.words.mistakes import cause
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.counterfactual import Deed
@@ -19,16 +22,21 @@ from engine.drill.judging.mistakes import Mistake
 SHOWN: Final = 8
 """The costliest; every one stands in the score as well."""
 
+CAUSE_LENGTH_MAX: Final = 220
+"""Letters of what a mistake came from that are shown; the commands below have all of it."""
+
 
 def mistakes(
-    found: Sequence[Mistake], can_retry: bool, retry: Callable[[float], None], watch: Callable[[float], None]
+    found: Sequence[Mistake], can_retry: bool, retry: Retry, watch: Callable[[float], None]
 ) -> list[QWidget]:
-    """The costliest mistakes, what made the greatest difference first. *retry* and *watch* are given seconds.
+    """The costliest mistakes, what made the greatest difference first. *watch* is given seconds.
 
     What is a blunder says the comparison with the best possible, not a number of points.
     """
     worst = sorted(found, key=_worth, reverse=True)[:SHOWN]
-    rows = losses([(each.points, tr("points"), _words(each, can_retry, retry, watch)) for each in worst])
+    rows = marked(
+        [(lost(each.points), tr("points"), _words(each, can_retry, retry, watch)) for each in worst]
+    )
     if len(found) > len(worst):
         more = tr("{count} smaller ones are listed in the score below.").format(count=len(found) - len(worst))
         rows.append(muted(more))
@@ -62,19 +70,12 @@ def without(deed: Deed) -> str:
     return tr("Without this: {figures}.").format(figures=", ".join(said))
 
 
-def _words(
-    mistake: Mistake, can_retry: bool, retry: Callable[[float], None], watch: Callable[[float], None]
-) -> QVBoxLayout:
+def _words(mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[float], None]) -> QVBoxLayout:
     words = QVBoxLayout()
     words.setSpacing(2)
     words.addWidget(label(f"{moment(mistake.tick)}  {said_of(mistake.what)}", 1.0, bold=True))
     if mistake.cause:
-        said = (
-            said_of(mistake.cause)
-            if mistake.omission
-            else tr("After: {cause}").format(cause=said_of(mistake.cause))
-        )
-        words.addWidget(label(said))
+        words.addWidget(label(short(cause(mistake), CAUSE_LENGTH_MAX)))
     if mistake.without is not None and (said := without(mistake.without)):
         words.addWidget(label(said))
     if mistake.better:
@@ -84,19 +85,13 @@ def _words(
     return words
 
 
-def _buttons(mistake: Mistake, retry: Callable[[float], None], watch: Callable[[float], None]) -> QHBoxLayout:
+def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> QHBoxLayout:
+    since = mistake.cause_tick
+    at = mistake.tick if since is None or since < mistake.retry_tick else since
+    what = cause(mistake) if mistake.omission else said_of(mistake.what)
+    again = retry_button(mistake.retry_tick, at, short(what, CAUSE_LENGTH_MAX), retry)
     at_s = mistake.retry_tick / TICKS_PER_S
-    text = formatting.run_time(at_s, 1)
-    again = QPushButton(tr("Retry from this moment ({moment})").format(moment=text))
-    again.clicked.connect(lambda _=False: retry(at_s))
     look = QPushButton(tr("Look back at it"))
-    look.setToolTip(tr("Show the desk at {moment}").format(moment=text))
+    look.setToolTip(tr("Show the desk at {moment}").format(moment=moment(mistake.retry_tick)))
     look.clicked.connect(lambda _=False: watch(at_s))
-    row = QHBoxLayout()
-    row.setContentsMargins(0, 4, 0, 0)
-    row.setSpacing(8)
-    for button in (again, look):
-        button.setProperty("small", "true")
-        row.addWidget(button)
-    row.addStretch()
-    return row
+    return buttons(again, look)

@@ -30,10 +30,13 @@ from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
+from engine.drill.judging import retry
 from engine.drill.judging.review import Review
 from engine.drill.judging.shapes import ItemJson, Report
 from engine.drill.judging.watch import DOWN, EXPOSED, Lanes
 from engine.drill.par.regret import Account
+from engine.inputs import Input
+from engine.verbs.lines import parse_script
 
 ENDED: Final = {
     "goals": mark("all goals are reached"),
@@ -54,6 +57,8 @@ EXPORTS: Final = (
 """Kind of file -> its entry in the menu."""
 
 PAGE_WIDTH_UNITS: Final = 76
+NEAR_S: Final = 0.005
+"""Half a tick: this near a moment is that of what happened there."""
 FAILOVERS_SHOWN: Final = 6
 MOMENTS_SHOWN: Final = 6
 """Moments listed for one item of the score; more would only be a wall of numbers."""
@@ -62,8 +67,8 @@ MOMENTS_SHOWN: Final = 6
 class Debrief(QScrollArea):
     """One page about a finished run: from its report alone, or with all that looking back on it tells."""
 
-    retry_wanted = Signal(float)
-    """From this moment, in seconds; 0: from the start."""
+    retry_wanted = Signal(float, str)
+    """From this moment, in seconds, and what to say there; 0: from the start."""
     fresh_wanted = Signal()
     """The same drill with other numbers."""
     solution_wanted = Signal()
@@ -72,7 +77,7 @@ class Debrief(QScrollArea):
     account_wanted = Signal()
     """What each act and wait cost, beside the best possible."""
     best_wanted = Signal(object)
-    """The best from a `Move` on, to watch."""
+    """A `Best` to watch."""
     branches_wanted = Signal()
     export_wanted = Signal(str)
     """Kind of file, of `EXPORTS`."""
@@ -96,6 +101,9 @@ class Debrief(QScrollArea):
         self._asks = self._asks_first = False
         self._form: ReflectionForm | None = None
         self._moment_s: float | None = None
+        self._journal: list[Input] = []
+        self._marked_s: list[float] = []
+        """Moments at which something happened or was done."""
         self._retry_here = QPushButton()
         self._build()
 
@@ -118,6 +126,7 @@ class Debrief(QScrollArea):
         self._reflection, self._asks, self._asks_first = reflection, asks, asks_first
         self._report, self._can_retry, self._has_solution = report, can_retry, has_solution
         self._review, self._account = review, account
+        self._journal, _ = parse_script("\n".join(report["inputs"]))
         self._moment_s = None
         self._build()
         self.verticalScrollBar().setValue(0)
@@ -215,10 +224,9 @@ class Debrief(QScrollArea):
             return par.offer(self.account_wanted.emit)
         total = float(report["score"]["total"] or 0.0)
         reached = all(goal["met"] for goal in report.get("goals", ()))
-        asked = {row["name"]: row["choices"] for row in report.get("questions", ())}
         return par.beside_the_best(
             self._account, total, reached, self._has_solution, self._can_retry,
-            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, asked,
+            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _asked(report),
         )  # fmt: skip
 
     def _failovers(self, report: Report) -> list[QWidget]:
@@ -251,7 +259,7 @@ class Debrief(QScrollArea):
         box = QWidget()
         box.setLayout(row)
         row.setContentsMargins(0, 0, 0, 0)
-        return [box, *reference(review.reference)]
+        return [box, *reference(review.reference, _asked(self._report) if self._report is not None else {})]
 
     def _head(self, report: Report) -> QWidget:
         head = QWidget()
@@ -273,8 +281,8 @@ class Debrief(QScrollArea):
     def _buttons(self) -> QVBoxLayout:
         """What can be done now, and where to go from here."""
         self._retry_here = QPushButton()
-        self._retry_here.clicked.connect(lambda: self.retry_wanted.emit(self._moment_s or 0.0))
-        again = self._button(tr("Retry from the start"), lambda: self.retry_wanted.emit(0.0))
+        self._retry_here.clicked.connect(lambda: self.retry_wanted.emit(self._begin_s(), ""))
+        again = self._button(tr("Retry from the start"), lambda: self.retry_wanted.emit(0.0, ""))
         again.setProperty("primary", "true")
         again.setToolTip(tr("Same random values (same seed)"))
         fresh = self._button(tr("New random values"), self.fresh_wanted.emit)
@@ -323,14 +331,22 @@ class Debrief(QScrollArea):
     def _course(self, report: Report) -> QWidget:
         databases = list(report["availability"]["databases"])
         course = course_of(report["events"], databases, databases)
-        if self._account is not None and self._account.no_return is not None:
-            lost = tr("after it not every goal could be reached")
-            course.add_marker(Marker(self._account.no_return / TICKS_PER_S, NO_RETURN, lost))
+        if self._account is not None and (chance := self._account.last_chance) is not None:
+            until = tr("the last chance to reach all goals, {act}").format(
+                act=par.began_with(chance, _asked(report))
+            )
+            course.add_marker(Marker(chance.tick / TICKS_PER_S, NO_RETURN, until))
+        self._marked_s = [marker.t_s for marker in course.markers]
+        self._marked_s += [t_s for item in report["score"]["items"] for t_s in item.get("at_s") or ()]
+        if self._account is not None:
+            self._marked_s += [move.tick / TICKS_PER_S for move in self._account.moves]
         strip = Strip()
         strip.show_course(course, float(report["ended_at_s"]), live=False)
         strip.moment_chosen.connect(self._choose_moment)
         if self._review is not None and self._review.lanes:
-            strip.show_states(_states(self._review.lanes))
+            states = _states(self._review.lanes)
+            if any(span.what != "NONE" for _, spans in states for span in spans):
+                strip.show_states(states)
         words = tr("Availability, protection, and the state of the copies as the serving server saw it.")
         try_there = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
         cross = tr("The cross is the point of no return.")
@@ -356,8 +372,17 @@ class Debrief(QScrollArea):
     def _show_moment(self) -> None:
         known = self._moment_s is not None and self._can_retry
         self._retry_here.setVisible(known)
-        said = tr("Retry from {moment}")
-        self._retry_here.setText(said.format(moment=formatting.run_time(self._moment_s or 0.0, 1)))
+        at_s, begin_s = self._moment_s or 0.0, self._begin_s()
+        text = tr("Retry {left} before {at} ({moment})") if begin_s < at_s else tr("Retry from {moment}")
+        left, at = formatting.seconds(at_s - begin_s, 0), formatting.run_time(at_s, 1)
+        self._retry_here.setText(text.format(left=left, at=at, moment=formatting.run_time(begin_s, 1)))
+
+    def _begin_s(self) -> float:
+        """Where the moment that was chosen is tried again: time for a look before what happened or was done there."""
+        at_s = self._moment_s or 0.0
+        if not any(abs(at_s - event_s) < NEAR_S for event_s in self._marked_s):
+            return at_s
+        return retry.begin(round(at_s * TICKS_PER_S), None, self._journal) / TICKS_PER_S
 
     # --- score ----------------------------------------------------------------------------------------------
 
@@ -423,6 +448,11 @@ def ended(report: Report) -> str:
         mode=formatting.mode(report["mode"]).capitalize(),
         seed=report["seed"],
     )
+
+
+def _asked(report: Report) -> dict[str, list[str]]:
+    """Question -> its choices."""
+    return {row["name"]: row["choices"] for row in report.get("questions", ())}
 
 
 def _states(lanes: Mapping[str, Lanes]) -> list[tuple[str, list[Span]]]:

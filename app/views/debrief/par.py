@@ -5,17 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.views.debrief.parts import code, label, losses, muted
+from app.views.debrief.again import Retry, buttons, retry_button
+from app.views.debrief.parts import code, label, lost, marked, muted
 from app.views.debrief.story import moment
 from app.views.debrief.worth import NOTED, TONES, Legend, Worth, together, told
 from app.words import formatting
 from app.words.input_lines import short, worded
 from app.words.language import tr
-from engine.constants import TICKS_PER_S
-from engine.drill.par.regret import Account, Move
+from engine.drill.par.regret import WAITING, Account, Best, LastChance, Move, tried_again
 from engine.inputs import Input
+
+CROSS: Final = "✕"
+"""As on the time line."""
 
 SHOWN: Final = 6
 """Acts and waits with words of their own, the costliest."""
@@ -30,9 +33,9 @@ def beside_the_best(
     reached: bool,
     has_solution: bool,
     can_retry: bool,
-    retry: Callable[[float], None],
+    retry: Retry,
     choose: Callable[[float], None],
-    watch: Callable[[Move], None],
+    watch: Callable[[Best], None],
     asked: Mapping[str, Sequence[str]],
 ) -> list[QWidget]:
     """What was lost in a sentence, the curve, and the costliest acts and waits with what would have been better.
@@ -57,18 +60,27 @@ def beside_the_best(
     click = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
     accuracy = tr("Accuracy is 100 % where nothing is lost; it is reckoned as of a game of chess.")
     parts.append(muted(" ".join((said, *([click] if can_retry else []), accuracy))))
-    missed = next((move for move in worst if move.tick == account.no_return), None)
-    parts += losses(
-        [
+    again, chance = (retry if can_retry else None), account.last_chance
+    missed = next((move for move in worst if chance is not None and _same(move, chance)), None)
+    rows = [
+        (
+            (move.tick, move.until),
             (
-                move.lost,
+                lost(move.lost),
                 tr(TONES[move.label][0]),
-                _words(move, move is missed, can_retry, retry, watch, asked),
-            )
-            for move in sorted(worst, key=lambda move: (move.tick, move.until))
-        ]
-    )
-    return parts
+                _words(move, chance if move is missed else None, again, watch, asked),
+            ),
+        )
+        for move in worst
+    ]
+    if chance is not None and missed is None:
+        rows.append(((chance.tick, 0), (CROSS, tr("last chance"), _last_chance(chance, again, watch, asked))))
+    return [*parts, *marked([row for _, row in sorted(rows, key=lambda row: row[0])])]
+
+
+def _same(move: Move, chance: LastChance) -> bool:
+    """What would have been best from *move* on was the last chance."""
+    return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.acts)
 
 
 def offer(work_out: Callable[[], None]) -> list[QWidget]:
@@ -110,20 +122,16 @@ def _summary(
     ]
     if worst:
         most = tr("The costliest: {what} ({points} points).")
-        lost = formatting.plain(round(worst[0].lost, 1))
-        said.append(most.format(what=" ".join(told(worst[0], asked).split()), points=lost))
+        points = formatting.plain(round(worst[0].lost, 1))
+        said.append(most.format(what=" ".join(told(worst[0], asked).split()), points=points))
     elif has_solution:
         said.append(tr("Nothing was lost: no known way is better."))
     else:
         said.append(
             tr("No better way is known, but this drill has no reference solution, and the search was short.")
         )
-    if account.no_return is not None:
-        said.append(
-            tr("All goals could still be reached until {moment}, the point of no return.").format(
-                moment=moment(account.no_return)
-            )
-        )
+    if account.last_chance is not None:
+        said.append(_until(account.last_chance, asked))
     elif not reached:
         said.append(tr("No known way reaches all goals."))
     if worst or has_solution:
@@ -131,31 +139,92 @@ def _summary(
     return " ".join(said)
 
 
+def _until(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:
+    if chance.line == WAITING:
+        said = tr(
+            "All goals could still be reached until {moment}, the point of no return; last chance: {act}."
+        )
+        act = began_with(chance, asked)
+    else:
+        said = tr("All goals could still be reached until {moment}, the point of no return: {act}.")
+        act = _shown(chance.line, asked)
+    return said.format(moment=moment(chance.tick), act=act)
+
+
 def _words(
     move: Move,
-    too_late: bool,
-    can_retry: bool,
-    retry: Callable[[float], None],
-    watch: Callable[[Move], None],
+    chance: LastChance | None,
+    retry: Retry | None,
+    watch: Callable[[Best], None],
     asked: Mapping[str, Sequence[str]],
 ) -> QVBoxLayout:
-    """What was done, and what would have been best. *too_late*: no goal was out of reach before."""
+    """What was done, and what would have been best. *chance*: that was the last one to reach all goals."""
+    words = _column(label(told(move, asked), 1.0, bold=True))
+    if chance is not None:
+        words.addWidget(label(f"{CROSS}  " + tr("Point of no return: the last chance to reach all goals.")))
+    if move.best:
+        _add_steps(words, tr("The best from here:"), move.best, asked)
+    else:
+        words.addWidget(label(tr("The best from here: do nothing more.")))
+    if chance is not None:
+        words.addWidget(label(_taken_by(chance, asked)))
+    if retry is not None:
+        look = _watch_button(tr("Watch the best from here"), move, watch)
+        words.addLayout(buttons(look, _retry_button(move, chance, retry, asked)))
+    return words
+
+
+def _last_chance(
+    chance: LastChance,
+    retry: Retry | None,
+    watch: Callable[[Best], None],
+    asked: Mapping[str, Sequence[str]],
+) -> QVBoxLayout:
+    """Until when all goals were in reach, how, and what took that away."""
+    head = tr("{moment}  point of no return").format(moment=moment(chance.tick))
+    words = _column(label(head, 1.0, bold=True))
+    _add_steps(words, tr("Until then all goals could still be reached, in this way:"), chance.acts, asked)
+    words.addWidget(label(_taken_by(chance, asked)))
+    if retry is not None:
+        look = _watch_button(tr("Watch the last chance"), chance, watch)
+        words.addLayout(buttons(look, _retry_button(chance, chance, retry, asked)))
+    return words
+
+
+def _taken_by(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:
+    """Why there was none after it."""
+    goals = ", ".join(
+        tr("“{goal}” by {moment}").format(goal=goal, moment=moment(until))
+        if until is not None
+        else f"“{goal}”"
+        for goal, until in chance.missed
+    )
+    if chance.line == WAITING:
+        return tr("Begun a second later, this no longer reaches {goals}.").format(goals=goals)
+    said = tr("After {act} this no longer reaches {goals}.")
+    return said.format(act=_shown(chance.line, asked), goals=goals)
+
+
+def began_with(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:
+    """What had to be done first."""
+    return _act(chance.acts[0], asked) if chance.acts else tr("do nothing more")
+
+
+def _column(head: QLabel) -> QVBoxLayout:
     words = QVBoxLayout()
     words.setContentsMargins(0, 0, 0, 0)
     words.setSpacing(2)
-    words.addWidget(label(told(move, asked), 1.0, bold=True))
-    if too_late:
-        words.addWidget(label(tr("Here the last chance to reach all goals was missed.")))
-    if move.best:
-        words.addWidget(label(tr("The best from here:")))
-        words.addWidget(code("\n".join(_step(item, asked) for item in move.best[:STEPS_SHOWN])))
-        if len(move.best) > STEPS_SHOWN:
-            words.addWidget(muted(tr("… and {count} more.").format(count=len(move.best) - STEPS_SHOWN)))
-    else:
-        words.addWidget(label(tr("The best from here: do nothing more.")))
-    if can_retry:
-        words.addLayout(_buttons(move, retry, watch))
+    words.addWidget(head)
     return words
+
+
+def _add_steps(
+    words: QVBoxLayout, lead: str, acts: Sequence[Input], asked: Mapping[str, Sequence[str]]
+) -> None:
+    words.addWidget(label(lead))
+    words.addWidget(code("\n".join(_step(item, asked) for item in acts[:STEPS_SHOWN])))
+    if len(acts) > STEPS_SHOWN:
+        words.addWidget(muted(tr("… and {count} more.").format(count=len(acts) - STEPS_SHOWN)))
 
 
 LINE_LENGTH_MAX: Final = 110
@@ -163,21 +232,36 @@ LINE_LENGTH_MAX: Final = 110
 
 
 def _step(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
-    return f"{moment(item.tick):>8}  {short(worded(item.words, asked), LINE_LENGTH_MAX)}"
+    return f"{moment(item.tick):>8}  {_act(item, asked)}"
 
 
-def _buttons(move: Move, retry: Callable[[float], None], watch: Callable[[Move], None]) -> QHBoxLayout:
-    at_s = move.tick / TICKS_PER_S
-    look = QPushButton(tr("Watch the best from here"))
-    look.setToolTip(tr("Step by step; from each step you can take over"))
-    look.clicked.connect(lambda _=False: watch(move))
-    again = QPushButton(tr("Retry from this moment ({moment})").format(moment=formatting.run_time(at_s, 1)))
-    again.clicked.connect(lambda _=False: retry(at_s))
-    row = QHBoxLayout()
-    row.setContentsMargins(0, 4, 0, 0)
-    row.setSpacing(8)
-    for button in (look, again):
-        button.setProperty("small", "true")
-        row.addWidget(button)
-    row.addStretch()
-    return row
+def _act(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
+    return _shown(item.words, asked)
+
+
+def _shown(line: str, asked: Mapping[str, Sequence[str]]) -> str:
+    return short(worded(line, asked), LINE_LENGTH_MAX)
+
+
+def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPushButton:
+    button = QPushButton(text)
+    button.setToolTip(tr("Step by step; from each step you can take over"))
+    button.clicked.connect(lambda _=False: watch(best))
+    return button
+
+
+def _retry_button(
+    best: Best, chance: LastChance | None, retry: Retry, asked: Mapping[str, Sequence[str]]
+) -> QPushButton:
+    """In time for what would have been best, and before what was done."""
+    begin, due = tried_again(best)
+    first = next(iter(best.plan[best.done :]), None)
+    if chance is not None:
+        what = tr("the last chance to reach all goals, {act}.").format(act=began_with(chance, asked))
+    elif best.line != WAITING:
+        what = tr("in your run came {act}.").format(act=_shown(best.line, asked))
+    else:
+        what = tr("the best from there is {act}.").format(
+            act=tr("do nothing more") if first is None else _act(first, asked)
+        )
+    return retry_button(begin, due, what, retry)

@@ -74,20 +74,25 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch:
     return box
 
 
-def losses(rows: Sequence[tuple[float, str, QVBoxLayout]]) -> list[QWidget]:
-    """Each with the points that were lost and what that is called in a column of its own, and words beside it."""
-    sides = [_lost(points, called) for points, called, _ in rows]
+def lost(points: float) -> str:
+    return f"−{formatting.plain(round(points, 1))}"
+
+
+def marked(rows: Sequence[tuple[str, str, QVBoxLayout]]) -> list[QWidget]:
+    """Each with a mark, such as the points that were lost, and what that is called in a column of its own, and words
+    beside it."""
+    sides = [_mark(mark, called) for mark, called, _ in rows]
     for side in sides:
         side.setFixedWidth(max(each.sizeHint().width() for each in sides))
     return [_beside(side, words) for side, (_, _, words) in zip(sides, rows, strict=True)]
 
 
-def _lost(points: float, called: str) -> QWidget:
+def _mark(mark: str, called: str) -> QWidget:
     box = QWidget()
     column = QVBoxLayout(box)
     column.setContentsMargins(0, 0, 0, 0)
     column.setSpacing(2)
-    for part in (label(f"−{formatting.plain(round(points, 1))}", 1.35, bold=True), muted(called)):
+    for part in (label(mark, 1.35, bold=True), muted(called)):
         part.setWordWrap(False)
         column.addWidget(part)
     column.addStretch()

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.views.debrief.parts import code, label, muted, table
 from app.views.debrief.story import moment
-from app.words.input_lines import short
+from app.words.input_lines import short, worded
 from app.words.language import tr
 from engine.drill.judging.review import Reference
 
@@ -16,8 +17,8 @@ LINE_LENGTH_MAX: Final = 220
 """Characters of a step that are shown; the export has all of it."""
 
 
-def reference(found: Reference) -> list[QWidget]:
-    """Each step with its reason and when it was done here."""
+def reference(found: Reference, asked: Mapping[str, Sequence[str]]) -> list[QWidget]:
+    """Each step with its reason and when it was done here. *asked*: question -> its choices."""
     rows: list[tuple[str | QWidget, ...]] = []
     for step in found.steps:
         done = (
@@ -25,12 +26,13 @@ def reference(found: Reference) -> list[QWidget]:
             if step.done_tick is not None
             else tr("never")
         )
-        rows.append((muted(moment(step.tick)), _step(step.line, step.why), done))
+        rows.append((muted(moment(step.tick)), _step(worded(step.line, asked), step.why), done))
     parts: list[QWidget] = [table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0))]
     if found.besides:
         parts.append(label(tr("Your other actions"), 1.0, bold=True))
         more = [
-            (muted(moment(item.tick)), code(short(item.words, LINE_LENGTH_MAX))) for item in found.besides
+            (muted(moment(item.tick)), code(short(worded(item.words, asked), LINE_LENGTH_MAX)))
+            for item in found.besides
         ]
         parts.append(table((tr("at"), tr("action")), more, (0, 1)))
     return parts

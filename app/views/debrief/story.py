@@ -129,6 +129,8 @@ def _against(outage: Outage, review: Review) -> str:
     if outage.by in ("automatic", "manual"):
         return ""
     lanes = review.lanes.get(outage.database)
+    if not outage.against and outage.by == "forced":
+        return ""
     if not outage.against and lanes is not None and lanes.preconditions:
         return tr("Nothing stood against one: service was back where it had been before a failover began.")
     if not outage.against:

@@ -231,6 +231,8 @@ class Worth(QWidget):
             )
         elif move.line != WAITING:
             said.append(tr(TONES[move.label][0]))
+        if move.tick == tick == self._account.no_return:
+            said.append(tr("point of no return {moment}").format(moment=moment(tick)))
         return "\n".join(said)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:

@@ -23,7 +23,7 @@ from engine.model import Tick, ticks
 from engine.protocol import availability
 from engine.stepwise import at_once
 from engine.verbs import REMARKS
-from engine.words import say
+from engine.verbs.told import told
 
 DEEDS_MAX: Final = 12
 """Deeds of one run that are tried: those that the reference does not do come first, the earliest first. Assumed."""
@@ -70,14 +70,6 @@ def looks(item: Input) -> bool:
     if item.verb == "ps":
         return item.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(item.args[1])
     return item.verb == "sql" and batches.plain(item.args[1], keep_literals=False).startswith("SELECT")
-
-
-def told(item: Input) -> str:
-    """An input in words, as causes name it."""
-    if item.verb != "sql":
-        return item.words
-    batch, server = " ".join(item.args[1].split()), item.args[0].partition("#")[0]
-    return say("{batch} on {server}", batch=batch, server=server)
 
 
 def weigh(drill: Drill, asked: Sequence[int] | None = None) -> tuple[Deed, ...]:

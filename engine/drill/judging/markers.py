@@ -10,6 +10,7 @@ from engine.drill.authoring import batches
 from engine.events import Event
 from engine.model import Tick
 from engine.verbs import VERBS
+from engine.verbs.told import told_line
 from engine.words import say
 
 MarkerKind = Literal[
@@ -52,7 +53,7 @@ def _fault(event: Event) -> _Found:
     if event.get("no_effect"):
         return None
     verb = VERBS.get(str(event.get("verb")))
-    return ("fault" if verb is None or verb.group == "fault" else "repair"), event.text
+    return ("fault" if verb is None or verb.group == "fault" else "repair"), told_line(event.text)
 
 
 def _availability(event: Event) -> _Found:

@@ -9,7 +9,8 @@ from typing import Final
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring import batches
 from engine.drill.authoring.schema import AnyRule, DowntimeRule, ExposedRule, LostRule
-from engine.drill.judging.counterfactual import Deed, looks, told
+from engine.drill.judging import retry
+from engine.drill.judging.counterfactual import Deed, looks
 from engine.drill.judging.labels import SIZES
 from engine.drill.judging.score import DISARMED, Item, Loss
 from engine.drill.judging.watch import DOWN, EXPOSED, Lanes, Span
@@ -17,13 +18,12 @@ from engine.drill.running.drill import Drill
 from engine.inputs import Input
 from engine.model import Tick, ticks
 from engine.verbs import REMARKS
+from engine.verbs.lines import parse_line
+from engine.verbs.told import told, told_line
 from engine.words import say
 
 LOOK_BACK: Final = ticks(2.0)
 """Conditions are looked at once a second, so an act comes up to a second, and its batch a little, before its price."""
-
-BEFORE: Final = ticks(2.0)
-"""So long before the deed it is tried again: time to see what is so, and to do something else."""
 
 DIFFERENCE: Final = say("This made the difference.")
 """What is said of a deed without which the run scores more, although no rule speaks of it."""
@@ -46,6 +46,8 @@ class Mistake:
     better: str
     retry_tick: Tick
     """Where to take the drill up again: before anything that was done at this tick (`seek(…, before=True)`)."""
+    cause_tick: Tick | None = None
+    """When that was done or happened, or the reference does it."""
     without: Deed | None = None
     """The deed that it came from, with what the run would have come to without; None: it came from none, or that was
     not tried."""
@@ -63,6 +65,7 @@ class Mistake:
             "rule": self.rule,
             "what": self.what,
             "cause": self.cause,
+            "cause_s": None if self.cause_tick is None else self.cause_tick / TICKS_PER_S,
             "points": self.points,
             "size": self.size,
             "better": self.better,
@@ -91,7 +94,7 @@ def mistakes(
     explained = {mistake.without.place for mistake in found if mistake.without is not None}
     found += [
         Mistake(
-            deed.tick, "", DIFFERENCE, _cause(drill, deed.place), deed.points, "", _retry(deed.tick), deed
+            deed.tick, "", DIFFERENCE, deed.what, deed.points, "", _retry(drill, deed.place), deed.tick, deed
         )
         for deed in deeds
         if deed.points >= DIFFERENCE_MIN and deed.place not in explained
@@ -117,25 +120,28 @@ def _mistake(
         place = _longest_outage(deeds)
     if isinstance(rule, LostRule):
         place = _deed(drill, at)
-    mistake = Mistake(at, item.name, loss.why, loss.cause, loss.points, loss.better, at)
+    again = retry.begin(at, None, drill.journal)
+    mistake = Mistake(at, item.name, loss.why, loss.cause, loss.points, loss.better, again)
     if place is not None:
-        cause = loss.cause or _cause(drill, place)
-        retry = _retry(drill.journal[place].tick)
-        return replace(mistake, cause=cause, retry_tick=retry, without=deeds.get(place))
+        deed = drill.journal[place]
+        said = replace(mistake, cause=loss.cause or told(deed), cause_tick=deed.tick)
+        return replace(said, retry_tick=_retry(drill, place), without=deeds.get(place))
     if rule is not None and rule.kind in ("goals", "condition") and plan:
         tick, line = plan[0]
-        cause = say("Never done: {line}", line=line.splitlines()[0])
-        return replace(mistake, cause=cause, omission=True, retry_tick=min(tick, at))
-    return replace(mistake, cause=loss.cause or _before(drill, at))
+        step = parse_line(line, min(tick, at))
+        asked = {inquiry.name: inquiry.texts for inquiry in drill.scenario.inquiries}
+        cause = say("Never done: {line}", line=told(step, asked))
+        again = retry.begin(step.tick, step, drill.journal)
+        return replace(mistake, cause=cause, cause_tick=step.tick, omission=True, retry_tick=again)
+    if loss.cause:
+        return mistake
+    before, since = _before(drill, at)
+    return replace(mistake, cause=before, cause_tick=since)
 
 
-def _retry(tick: Tick) -> Tick:
-    return max(0, tick - BEFORE)
-
-
-def _cause(drill: Drill, place: int) -> str:
-    item = drill.journal[place]
-    return say("{what}, at {t_s:g} s", what=told(item), t_s=item.tick / TICKS_PER_S)
+def _retry(drill: Drill, place: int) -> Tick:
+    deed = drill.journal[place]
+    return retry.begin(deed.tick, deed, drill.journal[:place])
 
 
 def _dearest(item: str, deeds: Mapping[int, Deed]) -> int | None:
@@ -219,13 +225,13 @@ def _longest(rule: AnyRule | None, lanes: Mapping[str, Lanes]) -> Span | None:
 _TELLING: Final = ("fault", "chore", "sql")
 
 
-def _before(drill: Drill, tick: Tick) -> str:
-    """The last deed or fault up to *tick*, in words."""
+def _before(drill: Drill, tick: Tick) -> tuple[str, Tick | None]:
+    """The last deed or fault up to *tick*, in words, and when it was."""
     before = [event for event in drill.events if event.kind in _TELLING and event.tick <= tick]
     if not before:
-        return ""
+        return "", None
     last = before[-1]
-    what = last.text
+    what = told_line(last.text) if last.kind == "fault" else last.text
     if last.kind == "sql" and last.server:
         what = say("{batch} on {server}", batch=" ".join(last.text.split()), server=last.server)
-    return say("{what}, at {t_s:g} s", what=what, t_s=last.t_s)
+    return what, last.tick

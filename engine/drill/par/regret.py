@@ -19,6 +19,7 @@ from operator import mul
 from typing import Final
 
 from engine.arithmetic import exp, total
+from engine.drill.judging import retry
 from engine.drill.judging.counterfactual import looks
 from engine.drill.judging.labels import SIZES
 from engine.drill.judging.score import TOTAL_MAX
@@ -109,17 +110,48 @@ class Moment:
 
 
 @dataclass(frozen=True, slots=True)
+class LastChance:
+    """How every goal could still be reached from the point of no return on."""
+
+    tick: Tick
+    """The point of no return."""
+    plan: tuple[Input, ...]
+    """The run up to it, and the way to every goal."""
+    done: int
+    """Acts of the plan that are the run's own."""
+    line: str
+    """What took it: an act of the run; WAITING."""
+    missed: tuple[tuple[str, Tick | None], ...]
+    """Text of each goal that the same way misses after that act, or a little later, and until when it had to be
+    reached."""
+
+    @property
+    def acts(self) -> tuple[Input, ...]:
+        """Those that are left of the plan."""
+        return self.plan[self.done :]
+
+
+Best = Move | LastChance
+"""What can be watched from its moment on."""
+
+
+@dataclass(frozen=True, slots=True)
 class Account:
     """What a run was worth from moment to moment."""
 
     moves: tuple[Move, ...]
     accuracy: float
     """0 to 100, over acts and the waits between them, as Lichess has it of a game."""
-    no_return: Tick | None
-    """The last tick from which every goal could still be reached; None: they were, or from none."""
+    last_chance: LastChance | None
+    """None: every goal was reached, or none of the known ways reaches them all."""
     risen: float = 0.0
     """The most points by which V rose at an act or a wait, by what was known before it; V itself is told with what the
     rest of the run has shown, and never rises."""
+
+    @property
+    def no_return(self) -> Tick | None:
+        """The last tick from which every goal could still be reached."""
+        return None if self.last_chance is None else self.last_chance.tick
 
     @property
     def curve(self) -> tuple[tuple[Tick, float], ...]:
@@ -169,11 +201,19 @@ def account(
         plan = known[place].acts if points >= LABELS[-1][0] else ()
         ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
         moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
-    lost = yield from _no_return([moment.run for moment in moments], reached, plans)
-    if lost is None:
+    if reached[-1] or not reached[0]:
         return Account(tuple(moves), _accuracy(moves), None, risen)
-    parts = [part for move in moves for part in _split(move, lost)]
-    return Account(tuple(parts), _accuracy(moves), lost[0][0], risen)
+    last = max(place for place, still in enumerate(reached) if still)
+    chance, around = yield from _no_return(moments[last], moments[last + 1].run, known[last], plans)
+    parts = [part for move in moves for part in _split(move, around)]
+    return Account(tuple(parts), _accuracy(moves), chance, risen)
+
+
+def tried_again(best: Best) -> tuple[Tick, Tick]:
+    """From when on a person can still do it, and when its first act is due, or what the run did instead."""
+    own, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)
+    due = best.tick if first is None or best.line != WAITING else first.tick
+    return min(best.tick + 1, retry.begin(due, first, own)), due  # an act at its beginning is kept
 
 
 def reachable(run: Lean, plans: Sequence[Sequence[Input]] = ()) -> float:
@@ -321,13 +361,11 @@ Worth = tuple[Tick, Way]
 
 
 def _no_return(
-    moments: Sequence[Lean], reached: Sequence[bool], plans: Sequence[Sequence[Input]]
-) -> Slices[tuple[Worth, Worth] | None]:
-    """The last moment from which all can be reached, and one soon after it."""
-    if reached[-1] or not reached[0]:
-        return None
-    last = max(place for place, still in enumerate(reached) if still)
-    run, after = moments[last], moments[last + 1]
+    moment: Moment, after: Lean, way: Way, plans: Sequence[Sequence[Input]]
+) -> Slices[tuple[LastChance, tuple[Worth, Worth]]]:
+    """The last chance, sought between *moment*, from which *way* reaches every goal, and *after*, from which none does;
+    and the best from there and from soon after it."""
+    run = moment.run
 
     def at(tick: Tick) -> Slices[Lean]:
         there = run.fork()
@@ -338,15 +376,27 @@ def _no_return(
     low = run.tick
     for step in ways.last_chances(at, low, after.tick, ways.plays(run, plans)):
         if isinstance(step, tuple):
-            low, _ = step
+            low, way = step
         else:
             yield step
     if low + ticks(ways.NEAR_S) < after.tick:
         after = yield from at(low + ticks(ways.NEAR_S))
+    missed = yield from _missed(after.fork(), way.acts[way.done :])
     run = yield from at(low)
-    return (
-        (low, (yield from _best(run, plans, 0.95))),
-        (after.tick, (yield from _best(after, plans, 0.95))),
+    chance = LastChance(low, way.acts, way.done, moment.line, missed)
+    best = yield from _best(run, plans, 0.95)
+    return chance, ((low, best), (after.tick, (yield from _best(after, plans, 0.95))))
+
+
+def _missed(run: Lean, plan: Sequence[Input]) -> Slices[tuple[tuple[str, Tick | None], ...]]:
+    """Goals that *run* misses although it follows *plan*, and until when each had to be reached."""
+    for _ in ways.played(run, partial(ways.planned, plan=plan)):
+        yield 0.95
+    yield from ways.ended(run, 0.95)
+    return tuple(
+        (goal.text, run.end_tick if goal.within is None else ticks(goal.within))
+        for goal in run.scenario.goals
+        if not run.goals[goal.name].met
     )
 
 

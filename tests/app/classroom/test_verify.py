@@ -307,7 +307,7 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
     assert len(log) >= portions[-1][1]
     acts, run = log[: portions[-1][1]], Rerun(scenario, scenario.seed, "practice")
     run.play(acts)
-    known = certificates.plans(run.drill)
+    known = certificates.plans(run.drill)[:1]
     assert asyncio.run(judged()) == (
         verdict(scenario, scenario.seed, "practice", acts),
         reachable(cast("Lean", run.drill), known),

@@ -198,7 +198,7 @@ def test_a_runbook_runs_what_was_taken_and_comments_the_rest(source: Source) -> 
     assert "--   ALTER DATABASE Sales SET PARTNER FAILOVER" in text
     assert "Refused on" in text
     assert ": Msg 1470" in text
-    assert "--    Manual step: power-on SERVER_A" in text
+    assert "--    Manual step: SERVER_A ▸ Switch on" in text
     assert "hint" not in text
 
 

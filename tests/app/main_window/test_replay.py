@@ -9,14 +9,25 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QApplication, QFileDialog, QLabel, QMessageBox, QPushButton, QWidget
+from PySide6.QtCore import QPoint, Qt, QTimer
+from PySide6.QtWidgets import (
+    QApplication,
+    QFileDialog,
+    QLabel,
+    QMessageBox,
+    QPushButton,
+    QToolButton,
+    QWidget,
+)
 from pytestqt.qtbot import QtBot
 
 from app.main_window import debrief_page
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
+from app.words import formatting
+from app.words.input_lines import worded
 from engine.drill.authoring.scenario import load_scenario
+from engine.drill.judging.retry import LOOK_S
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
 from tests import painted
@@ -315,10 +326,9 @@ def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profil
     finished_badly(hands)
     window = hands.window
     refused = next(m for m in window.debriefing._source.review.mistakes if "refused" in m.what)
-    moments = {
-        b.text(): b for b in window.debrief.findChildren(QPushButton) if b.text().startswith("Retry from")
-    }
-    label = f"Retry from this moment (1:{refused.retry_tick / 100 - 60:04.1f})"
+    moments = {b.text(): b for b in window.debrief.findChildren(QPushButton) if b.text().startswith("Retry ")}
+    before_s = (refused.cause_tick - refused.retry_tick) / 100
+    label = f"Retry {before_s:.0f} s before it ({formatting.run_time(refused.retry_tick / 100, 1)})"
     look = moments[label].parentWidget().findChildren(QPushButton)[1]
     look.click()
     assert window.pages.currentWidget() is window.desk_page
@@ -331,6 +341,34 @@ def test_each_mistake_can_be_retried_and_looked_at(hands: Hands, profile: Profil
     assert [item.verb for item in hands.drill.journal] == ["rewind"]
     assert window.play.branches is not None
     assert window.play.branches.names() == ["main", "branch 1"]
+
+
+def test_at_the_point_of_no_return_there_is_time_to_act(hands: Hands) -> None:
+    """Who clicks *Retry* there stands before it, the clock stands still, and is told how long is left for what."""
+    finished_badly(hands)
+    window = hands.window
+    hands.click(button(there(window.debrief), "Compare with the best possible"))
+    hands.search()
+    account = window.debrief._account
+    assert account is not None
+    chance = account.last_chance
+    assert chance is not None
+    assert chance.line == "finish"
+    missed = [w for w in window.debrief.findChildren(QLabel) if "the last chance" in w.text()]
+    row = there(missed[0].parentWidget())
+    hands.click(next(b for b in row.findChildren(QPushButton) if b.text().startswith("Retry")))
+    assert window.pages.currentWidget() is window.desk_page
+    assert not window.session.running
+    left_s = (chance.tick - hands.drill.tick) / 100
+    assert left_s >= LOOK_S
+    said = f"{left_s:.0f} s are left until {formatting.run_time(chance.tick / 100, 1)}: the last chance"
+    assert said in window.notice.text
+    asked = {inquiry.name: inquiry.texts for inquiry in hands.drill.scenario.inquiries}
+    assert worded(chance.acts[0].words, asked) in window.notice.text
+    assert not there(window.notice.findChild(QTimer)).isActive(), "it stays as long as the clock stands still"
+    hands.click(next(b for b in window.transport.findChildren(QToolButton) if b.isVisible()))
+    hands.wait(1.0)
+    assert said not in window.notice.text
 
 
 def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: Profile) -> None:

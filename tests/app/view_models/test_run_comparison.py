@@ -58,8 +58,8 @@ def test_what_only_one_run_has_is_compared_with_nothing() -> None:
 def test_acts_of_both_stand_in_order_of_time() -> None:
     other = report(inputs=["10 sql SERVER_B SELECT\n  1", "10 note seen", "12.5 finish"])
     assert [(act.t_s, act.left, act.right) for act in acts(report(), other)] == [
-        (10.0, "note seen", "sql SERVER_B SELECT 1"),
-        (10.0, "", "note seen"),
-        (12.5, "", "finish"),
-        (93.0, "power-on SERVER_A", ""),
+        (10.0, "Note: seen", "SELECT 1 on SERVER_B"),
+        (10.0, "", "Note: seen"),
+        (12.5, "", "End drill"),
+        (93.0, "SERVER_A ▸ Switch on", ""),
     ]

@@ -179,7 +179,7 @@ def test_a_click_on_a_mark_chooses_its_time(qtbot: Any, charts: Charts, run: Any
     place = QPoint(round(charts._pixel_of(41.25)) + 2, charts.lane.height() - 8)
     qtbot.mouseClick(charts.lane, Qt.MouseButton.LeftButton, pos=place)
     assert chosen == [41.25]
-    assert [mark.text for mark in charts.lane.marks_near(place.x())] == ["power-off SERVER_A"]
+    assert [mark.text for mark in charts.lane.marks_near(place.x())] == ["SERVER_A ▸ Cut the power"]
 
 
 def test_downtime_is_shaded_and_spoken(charts: Charts, run: Any) -> None:

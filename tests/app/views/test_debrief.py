@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
-from PySide6.QtWidgets import QLabel, QPushButton, QToolTip
+from PySide6.QtWidgets import QLabel, QPushButton, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
 from app.views.debrief import Debrief, mistakes, phases_of
@@ -17,7 +18,7 @@ from app.words import formatting
 from engine.drill.judging.counterfactual import Deed
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import WAITING, Account, Move
+from engine.drill.par.regret import WAITING, Account, Best, LastChance, Move
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input
@@ -92,7 +93,7 @@ def test_a_moment_can_be_chosen_on_the_strip_and_in_the_score(qtbot: QtBot, page
     )
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
         qtbot.mouseClick(again, Qt.MouseButton.LeftButton)
-    assert wanted.args == [page.moment()]
+    assert wanted.args == [page.moment(), ""], "where nothing happened it is that very moment"
 
 
 def test_what_cannot_be_done_is_not_offered(qtbot: QtBot, page: Debrief, report: Report) -> None:
@@ -118,7 +119,9 @@ def test_the_strip_walks_from_marker_to_marker_by_keys(qtbot: QtBot, page: Debri
     assert isinstance(again, QPushButton)
     with qtbot.waitSignal(page.retry_wanted, timeout=100) as wanted:
         qtbot.keyClick(again, Qt.Key.Key_Space)
-    assert wanted.args == chosen.args, "one more key tries again from there"
+    at_s, begin_s = times[-2], there(wanted.args)[0]
+    assert begin_s < at_s - 5.0, "one more key tries again, with time for a look before what happened there"
+    assert again.text().startswith(f"Retry {at_s - begin_s:.0f} s before {formatting.run_time(at_s, 1)} (")
     assert not again.visibleRegion().isEmpty(), "it has come into sight"
 
 
@@ -132,31 +135,40 @@ def test_what_a_run_comes_to_without_a_deed_is_told_where_that_is_better(points:
     assert mistakes.without(deed) == said
 
 
-def test_the_run_beside_the_best_possible(qtbot: QtBot, page: Debrief, report: Report) -> None:
+ACT = Input(1000, "power-off", ("SERVER_B",))
+LATE = Input(5000, "power-on", ("SERVER_A",))
+CHANCE = LastChance(1000, (LATE,), 0, ACT.words, (("SERVER_B serves", 6000), ("All is well", None)))
+"""Taken by ACT."""
+
+
+def said_in(parts: Sequence[QWidget]) -> str:
+    labels = [label for part in parts for label in [part, *part.findChildren(QLabel)]]
+    return "\n".join(label.text() for label in labels if isinstance(label, QLabel))
+
+
+def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     """What the curve says, the costliest acts and waits first in time, and the ways to the best."""
-    act = Input(1000, "power-off", ("SERVER_B",))
-    late = Input(5000, "power-on", ("SERVER_A",))
     said_so = Input(4000, "answer", ("whose-word", "2"))
     batch = Input(4500, "sql", ("SERVER_B", "SELECT\n  1"))
     moves = (
         Move(0, 1000, WAITING, 100.0, 100.0, "best"),
-        Move(1000, 1000, act.words, 100.0, 80.0, "blunder", (said_so, batch, late)),
-        Move(1000, 2000, WAITING, 80.0, 78.0, "good", (act, late), 1),
-        Move(2000, 3000, WAITING, 78.0, 75.5, "good", (act, late), 1),
+        Move(1000, 1000, ACT.words, 100.0, 80.0, "blunder", (said_so, batch, LATE)),
+        Move(1000, 2000, WAITING, 80.0, 78.0, "good", (ACT, LATE), 1),
+        Move(2000, 3000, WAITING, 78.0, 75.5, "good", (ACT, LATE), 1),
         Move(3000, 9000, WAITING, 75.5, 75.5, "best"),
     )
     assert [(move.until, move.lost) for move in together(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
-    watched: list[Move] = []
-    chosen: list[float] = []
+    watched: list[Best] = []
+    tried: list[tuple[float, str]] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}
     parts = beside_the_best(
-        Account(moves, 60.0, 1000),
+        Account(moves, 60.0, CHANCE),
         75.5,
         False,
         True,
         True,
-        chosen.append,
-        chosen.append,
+        lambda begin_s, said: tried.append((begin_s, said)),
+        print,
         watched.append,
         asked,
     )
@@ -164,21 +176,57 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot, page: Debrief, report: R
         qtbot.addWidget(part)
     (worth,) = [part for part in parts if isinstance(part, Worth)]
     assert worth.accessibleDescription().count("points") == 4
-    said = "\n".join(
-        label.text()
-        for part in parts
-        for label in [part, *part.findChildren(QLabel)]
-        if isinstance(label, QLabel)
-    )
+    said = said_in(parts)
     assert "100 points could be reached at the start, 75.5 were." in said
-    assert "The costliest: 0:10.0 power-off SERVER_B (20 points)." in said
-    assert "until 0:10.0, the point of no return. Accuracy 60 %." in said
-    assert said.count("the last chance to reach all goals") == 1
-    assert "0:40.0  answer “The witness's.”\n  0:45.0  SELECT 1 on SERVER_B" in said
-    assert said.index("power-off SERVER_B") < said.index("0:10.0 to 0:30.0  waiting")
-    look = [b for part in parts for b in part.findChildren(QPushButton) if b.text().startswith("Watch")]
-    qtbot.mouseClick(look[1], Qt.MouseButton.LeftButton)
-    assert [item.words for item in watched[0].best] == ["power-on SERVER_A"]
+    assert "The costliest: 0:10.0 SERVER_B ▸ Cut the power (20 points)." in said
+    assert "until 0:10.0, the point of no return: SERVER_B ▸ Cut the power. Accuracy 60 %." in said
+    assert "0:40.0  answer “The witness's”\n  0:45.0  SELECT 1 on SERVER_B" in said
+    assert said.index("0:10.0  SERVER_B ▸ Cut") < said.index("0:10.0 to 0:30.0  waiting")
+    pressed = [b for part in parts for b in part.findChildren(QPushButton)]
+    look = [b for b in pressed if b.text().startswith("Watch")]
+    qtbot.mouseClick(look[2], Qt.MouseButton.LeftButton)
+    assert [item.words for item in watched[0].plan[1:]] == ["power-on SERVER_A"]
+    qtbot.mouseClick(pressed[pressed.index(look[2]) + 1], Qt.MouseButton.LeftButton)
+    assert tried == [(10.01, "40 s are left until 0:50.0: the best from there is SERVER_A ▸ Switch on.")]
+
+
+@pytest.mark.parametrize("same", [True, False])
+def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same: bool) -> None:
+    """In the words of the act that took it, where those would say the same, else in words of its own."""
+    moves = (Move(1000, 1000, ACT.words, 100.0, 80.0, "blunder", (LATE,) if same else (ACT, LATE)),)
+    watched: list[Best] = []
+    tried: list[tuple[float, str]] = []
+    again = lambda begin_s, said: tried.append((begin_s, said))  # noqa: E731
+    parts = beside_the_best(
+        Account(moves, 60.0, CHANCE), 75.5, False, True, True, again, print, watched.append, {}
+    )
+    for part in parts:
+        qtbot.addWidget(part)
+    said = said_in(parts)
+    assert ("Point of no return: the last chance to reach all goals." in said) is same
+    assert ("0:10.0  point of no return\nUntil then all goals could still be reached" in said) is not same
+    assert "0:50.0  SERVER_A ▸ Switch on" in said
+    goals = "“SERVER_B serves” by 1:00.0, “All is well”"
+    assert f"After SERVER_B ▸ Cut the power this no longer reaches {goals}." in said
+    pressed = [b for part in parts for b in part.findChildren(QPushButton)]
+    look = next(b for b in pressed if b.text() == f"Watch the {'best from here' if same else 'last chance'}")
+    qtbot.mouseClick(look, Qt.MouseButton.LeftButton)
+    assert watched == [moves[0] if same else CHANCE]
+    qtbot.mouseClick(pressed[pressed.index(look) + 1], Qt.MouseButton.LeftButton)
+    begin_s, told = tried[0]
+    assert begin_s == 0.0, "a start later than that would be too late to type"
+    assert told == "10 s are left until 0:10.0: the last chance to reach all goals, SERVER_A ▸ Switch on."
+
+
+def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) -> None:
+    chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
+    parts = beside_the_best(Account((), 60.0, chance), 75.5, False, True, False, print, print, print, {})
+    for part in parts:
+        qtbot.addWidget(part)
+    said = said_in(parts)
+    assert "until 0:50.0, the point of no return; last chance: SERVER_A ▸ Switch on." in said
+    assert "Begun a second later, this no longer reaches “SERVER_B serves” by 1:00.0." in said
+    assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
 
 
 def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -189,7 +237,7 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
         Move(1000, 1000, act.words, 100.0, 80.0, "blunder", (act,)),
         Move(1000, 3000, WAITING, 80.0, 60.0, "blunder", (act,), 1),
     )
-    worth = Worth(Account(moves, 60.0, 1000), {})
+    worth = Worth(Account(moves, 60.0, CHANCE), {})
     qtbot.addWidget(worth)
     worth.resize(worth.sizeHint())
     worth.show()
@@ -212,7 +260,8 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
     with qtbot.waitSignal(worth.moment_chosen) as chosen:
         qtbot.keyClick(worth, Qt.Key.Key_Return)
     assert chosen.args == [10.0]
-    assert [text.splitlines()[1] for text in shown] == ["0:10.0  power-off SERVER_B"]
+    assert [text.splitlines()[1] for text in shown] == ["0:10.0  SERVER_B ▸ Cut the power"]
+    assert worth.tip(1000, moves[1]).splitlines()[-1] == "point of no return 0:10.0"
 
 
 @pytest.mark.parametrize(
@@ -236,8 +285,10 @@ def test_the_point_of_no_return_stands_on_the_time_line(page: Debrief, report: R
 
     assert "no-return" not in kinds()
     assert "The cross is" not in texts(page)
-    page.show_report(report, True, True, account=Account((), 60.0, 3000))
+    page.show_report(report, True, True, account=Account((), 60.0, CHANCE))
     assert kinds().count("no-return") == 1
+    (mark,) = [marker for marker in there(page.findChild(Strip)).markers if marker.kind == "no-return"]
+    assert (mark.t_s, mark.text) == (10.0, "the last chance to reach all goals, SERVER_A ▸ Switch on")
     assert "The cross is the point of no return." in texts(page)
 
 

@@ -254,7 +254,8 @@ def _quoted(drill: Drill) -> set[str]:
             else set()
         )
         said |= {message["text"] for message in event.get("messages", ())}
-    return said | {" ".join(item.args[1].split()) for item in drill.journal if item.verb == "sql"}
+    planned, _ = parse_script("\n".join(step.do for step in drill.scenario.solution))
+    return said | {" ".join(arg.split()) for item in (*drill.journal, *planned) for arg in item.args}
 
 
 MESSAGE = re.compile(

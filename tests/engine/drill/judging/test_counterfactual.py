@@ -6,6 +6,7 @@ from functools import cache
 
 import pytest
 
+from engine.drill.judging import retry
 from engine.drill.judging.counterfactual import DEEDS_MAX, Deed, weigh, weighing
 from engine.drill.judging.review import Review, review
 from engine.drill.running.drill import Drill
@@ -66,12 +67,13 @@ def test_the_run_itself_is_not_touched() -> None:
     assert (taken.state_hash(), len(taken.journal), taken.score()) == before
 
 
-def test_a_retry_starts_two_seconds_before_the_deed_that_caused_it() -> None:
+def test_a_retry_starts_before_the_deed_that_caused_it() -> None:
     taken, found = sabotaged()
     by_what = {m.without.what: m for m in found.mistakes if m.without is not None and m.rule == "Conduct"}
     forced = by_what["ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS on SERVER_B"]
     assert forced.tick > 8070 + 300, "it was seen when the role was taken, seconds later"
-    assert forced.retry_tick == 8070 - 200
+    place = next(n for n, item in enumerate(taken.journal) if "FORCE" in item.line)
+    assert forced.retry_tick == retry.begin(8070, taken.journal[place], taken.journal[:place]) < 8070 - 2000
     back = History(taken).fork(forced.retry_tick, before=True).drill
     assert not any("FORCE" in item.line for item in back.journal)
     assert not back.holds("Sales on SERVER_B is PRINCIPAL")
@@ -90,7 +92,8 @@ def test_lost_transactions_lead_to_the_statement_that_lost_them() -> None:
     run(taken, 50).do(FORCE)
     run(taken, 300)
     (loss,) = [m for m in review(taken).mistakes if m.rule == "Lost"]
-    assert (loss.retry_tick, "FORCE_SERVICE" in loss.cause) == (4800, True)
+    assert (loss.cause_tick, "FORCE_SERVICE" in loss.cause) == (5000, True)
+    assert loss.retry_tick == retry.begin(5000, taken.journal[-1], ()) < 3000
     assert loss.without is not None
     assert figures(loss.without)["lost_transactions"][1] == 0
 
@@ -105,8 +108,8 @@ def test_a_deed_that_no_rule_speaks_of_is_among_what_cost_points() -> None:
     run(taken, 300)
     (first, *_) = review(taken).mistakes
     assert first.without is not None
-    assert first.without.what == "stop-service SERVER_B"
-    assert first.retry_tick == 300
+    assert first.without.what == "SERVER_B ▸ Stop SQL Server"
+    assert (first.cause_tick, first.retry_tick) == (500, 0)
 
 
 def test_what_only_followed_is_left_out_with_it() -> None:

@@ -7,12 +7,14 @@ import random
 import pytest
 
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.judging import retry
 from engine.drill.judging.agents import at_random
 from engine.drill.par.lean import Lean
-from engine.drill.par.regret import RISE_MAX, WAITING, Account, account, accuracy
+from engine.drill.par.regret import RISE_MAX, WAITING, Account, Move, account, accuracy, tried_again
 from engine.drill.par.ways import Patient
-from engine.drill.running.drill import Drill
+from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import left_alone, played
+from engine.inputs import Input
 from engine.model import ticks
 from engine.stepwise import at_once
 from tests.engine.drill import texts
@@ -56,6 +58,37 @@ def test_who_does_nothing_loses_it_by_waiting(small: Scenario) -> None:
         run.advance_to(drill.tick)
     assert late.score().finished
     assert not later.score().finished
+    chance = found.last_chance
+    assert chance is not None
+    assert (chance.tick, chance.line, chance.done) == (found.no_return, WAITING, 0)
+    assert chance.acts[0].tick == chance.tick
+    again = Drill(small)
+    play_inputs(again, chance.plan)
+    again.advance_to(drill.tick)
+    assert again.score().finished, "it is the proof"
+    assert chance.missed == (("SERVER_A is the mirror again", drill.tick),)
+
+
+def test_an_act_that_takes_the_last_chance_is_named(small: Scenario) -> None:
+    drill = Drill(small)
+    drill.advance_to(ticks(5.0))
+    drill.do("sql SERVER_A SELECT 1")
+    drill.advance_to(ticks(40.0))
+    drill.do("finish")
+    chance = of(drill).last_chance
+    assert chance is not None
+    assert (chance.tick, chance.line, chance.done) == (ticks(40.0), "finish", 1)
+    assert all(item.tick >= chance.tick for item in chance.acts)
+
+
+def test_what_is_tried_again_begins_in_time_for_its_first_act(small: Scenario) -> None:
+    own, first = Input(500, "power-off", ("SERVER_B",)), Input(9_000, "power-on", ("SERVER_A",))
+    waited = Move(8_000, 12_000, WAITING, 100.0, 80.0, "blunder", (own, first), 1)
+    assert tried_again(waited) == (min(8_001, retry.begin(9_000, first, ())), 9_000)
+    done = Move(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own, first), 1)
+    assert tried_again(done) == (retry.begin(8_000, first, ()), 8_000), "before what was done"
+    nothing = Move(8_000, 8_000, "finish", 100.0, 80.0, "blunder", (own,), 1)
+    assert tried_again(nothing) == (retry.begin(8_000, None, ()), 8_000)
 
 
 def test_an_act_that_harms_is_named_with_what_was_better(small: Scenario) -> None:

@@ -1,0 +1,20 @@
+"""Mistakes in words. No Qt."""
+
+from __future__ import annotations
+
+from app.words import formatting
+from app.words.language import tr
+from app.words.sentences import said
+from engine.constants import TICKS_PER_S
+from engine.drill.judging.mistakes import Mistake
+
+
+def cause(mistake: Mistake) -> str:
+    """What was done or happened before it, and when, or what was never done; empty if it came from nothing."""
+    words = said(mistake.cause)
+    if mistake.omission or not words:
+        return words
+    if mistake.cause_tick is None:
+        return tr("After: {cause}").format(cause=words)
+    at = formatting.run_time(mistake.cause_tick / TICKS_PER_S, 1)
+    return tr("After: {cause}, at {moment}").format(cause=words, moment=at)

@@ -1,0 +1,32 @@
+"""Where a run is taken up again: so early that a person can look, think and type before the moment that counts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from engine.drill.judging.counterfactual import looks
+from engine.inputs import Input
+from engine.model import Tick, ticks
+from engine.verbs import REMARKS
+
+LOOK_S: Final = 5.0
+"""For a look at what is so: a query, and its answer. Assumed."""
+
+THINK_S: Final = 1.35
+KEY_S: Final = 0.28
+"""To prepare an act, and for each key of one who types as most people do [Card, Moran and Newell 1980, keystroke-level
+model]."""
+
+LEAD_S_MAX: Final = 60.0
+"""Longer texts are pasted, or typed while the clock stands still. Assumed."""
+
+
+def begin(tick: Tick, act: Input | None, journal: Iterable[Input]) -> Tick:
+    """So long before *tick* that *act* can still be typed (None: whatever it may be); acts of the *journal* before that
+    moment are kept where there is time for a look after them."""
+    typed = 0 if act is None else len(act.args[-1] if act.verb in ("sql", "ps") else act.deed)
+    early = tick - ticks(min(LEAD_S_MAX, LOOK_S + THINK_S + KEY_S * typed))
+    done = [item.tick for item in journal if item.verb not in REMARKS and not looks(item)]
+    kept = [at + 1 for at in done if early <= at <= tick - ticks(LOOK_S)]
+    return max(0, early, *kept)

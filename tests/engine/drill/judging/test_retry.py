@@ -1,0 +1,46 @@
+"""A retry begins early enough to look, think and type, and keeps what was done before where there is time."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.judging.retry import LEAD_S_MAX, LOOK_S, begin
+from engine.inputs import Input
+from engine.model import ticks
+
+AT = ticks(200.0)
+SHORT = Input(AT, "sql", ("SERVER_A", "SELECT 1"))
+
+
+def before(at_s: float, verb: str = "power-on", *args: str) -> Input:
+    return Input(AT - ticks(at_s), verb, args or ("SERVER_A",))
+
+
+def test_longer_texts_begin_earlier_up_to_a_limit() -> None:
+    longer = Input(AT, "sql", ("SERVER_A", "ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS"))
+    endless = Input(AT, "sql", ("SERVER_A", "SELECT 1 " * 1000))
+    found = [begin(AT, act, ()) for act in (None, SHORT, longer, endless)]
+    assert found == sorted(found, reverse=True)
+    assert AT - found[0] > ticks(LOOK_S)
+    assert AT - found[1] == ticks(5.0 + 1.35 + 8 * 0.28)
+    assert AT - found[2] > ticks(20.0)
+    assert AT - found[3] == ticks(LEAD_S_MAX)
+
+
+def test_the_start_is_the_earliest() -> None:
+    assert begin(300, None, ()) == 0
+
+
+@pytest.mark.parametrize(
+    ("done", "kept"),
+    [
+        (before(7.0), True),
+        (before(LOOK_S - 1.0), False),
+        (before(7.0, "note", "x"), False),
+        (before(7.0, "sql", "SERVER_A", "SELECT 1"), False),
+        (before(60.0), False),
+    ],
+)
+def test_an_act_before_it_is_kept_where_there_is_time_for_a_look(done: Input, kept: bool) -> None:
+    alone = begin(AT, SHORT, ())
+    assert begin(AT, SHORT, [done]) == (done.tick + 1 if kept else alone)
