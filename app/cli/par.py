@@ -92,12 +92,16 @@ def _par(options: argparse.Namespace) -> int:
 
 def _earlier(file: Path, seed: int, text_hash: str) -> dict[str, Any]:
     """What `par --json` wrote for just this drill."""
+    from engine.drill.par.certificate import bound, plans
+
     try:
         found: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         of_this = (found["hashes"]["scenario"], found["seed"]) == (text_hash, seed)
+        if of_this:
+            plans(found), bound(found)  # can be read
     except OSError as error:
         raise Unusable(f"{file} cannot be read: {error.strerror}") from error
-    except (ValueError, TypeError, LookupError) as error:
+    except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise Unusable(f"{file} was not written by par --json") from error
     if not of_this:
         raise Unusable(f"{file} is of another text or seed of the scenario")

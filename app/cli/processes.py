@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import argparse
 from contextlib import AbstractContextManager, ExitStack
+from typing import Any, Final
 
 from app.cli.terms import Unusable
+
+WAIT_S: Final = 10
+"""Seconds for which a scheduler and its first worker are waited for. Assumed."""
 
 
 def add_on(command: argparse.ArgumentParser) -> None:
@@ -24,7 +28,7 @@ def cluster(on: str) -> AbstractContextManager[object]:
         stack.callback(lambda: get_reusable_executor().shutdown(kill_workers=True))
         return stack
     scheme, _, place = on.partition("://")
-    if scheme != "dask" or not place:
+    if scheme != "dask" or not place.rpartition(":")[2].isdecimal():
         raise Unusable(f"--on {on} is neither local nor dask://HOST:PORT")
     try:
         from distributed import Client
@@ -35,8 +39,24 @@ def cluster(on: str) -> AbstractContextManager[object]:
     from joblib import parallel_config
 
     try:
-        client = stack.enter_context(Client(f"tcp://{place}", timeout=10))
+        client = stack.enter_context(Client(f"tcp://{place}", timeout=WAIT_S))
     except OSError as error:
         raise Unusable(f"no Dask scheduler answers at {place}: {error}") from error
+    _check(client, place)
     stack.enter_context(parallel_config(backend="dask", client=client))
     return stack
+
+
+def _check(client: Any, place: str) -> None:
+    """That the cluster can work: what its scheduler or a worker cannot read would be waited for in vain."""
+    try:
+        client.wait_for_workers(1, timeout=WAIT_S)
+    except TimeoutError as error:
+        raise Unusable(f"the Dask scheduler at {place} has no worker") from error
+    try:
+        client.run_on_scheduler(exec, "import app.cli.sweep")
+        client.run(exec, "import app.cli.sweep")
+    except ImportError as error:
+        raise Unusable(
+            f"Mirrordrill has to be installed where the scheduler at {place} and its workers run: {error}"
+        ) from error

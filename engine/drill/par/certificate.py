@@ -55,6 +55,11 @@ def plans(found: Mapping[str, Any]) -> list[list[Input]]:
     return [_inputs(each) for each in lines if each]
 
 
+def bound(found: Mapping[str, Any]) -> list[Input]:
+    """The clairvoyant plan of a certificate."""
+    return _inputs(found["clairvoyant"]["plan"])
+
+
 def _inputs(lines: Sequence[str]) -> list[Input]:
     return parse_script("\n".join(lines))[0]
 
@@ -92,7 +97,7 @@ class Certifying:
                 break
         self.now = self.clairvoyant
         self._enough = self._has_all()  # there is no better bound
-        known = [] if self._before is None else [_inputs(self._before["clairvoyant"]["plan"])]
+        known = [] if self._before is None else [bound(self._before)]
         for _ in self.clairvoyant.steps(known, after=self.fair):
             if self._enough and self.clairvoyant.begun_with_all:
                 break

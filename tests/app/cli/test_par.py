@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import signal
 from collections.abc import Sequence
@@ -46,6 +47,7 @@ def test_two_processes_find_what_one_finds() -> None:
         (("--from", "absent.json"), "absent.json cannot be read"),
         (("--from", "small.toml"), "was not written by par --json"),
         (("--from", "other.json"), "of another text or seed"),
+        (("--from", "cut.json"), "was not written by par --json"),
     ],
 )
 def test_unusable_arguments(
@@ -58,6 +60,8 @@ def test_unusable_arguments(
     monkeypatch.chdir(tmp_path)
     file = tmp_path / "small.toml"
     file.write_text(texts.SMALL)
+    of_this = hashlib.sha256(texts.SMALL.encode()).hexdigest()
+    (tmp_path / "cut.json").write_text(f'{{"seed": 3, "hashes": {{"scenario": "{of_this}"}}}}')
     (tmp_path / "other.json").write_text('{"seed": 3, "hashes": {"scenario": ""}}')
     assert cli.main(["par", str(file), *arguments], lambda scenario: 9) == UNUSABLE
     assert why in capsys.readouterr().err

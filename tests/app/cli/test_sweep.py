@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
 
 from app import cli
-from app.cli import sweep
+from app.cli import processes, sweep
 from app.cli.terms import Unusable
 from app.exit_codes import AS_ASKED, UNUSABLE
 from tests.engine.drill import texts
@@ -69,6 +70,7 @@ def test_seeds_that_are_none(text: str) -> None:
     [
         (("--players", "nobody"), "there is no player 'nobody'"),
         (("--on", "moon"), "neither local nor dask"),
+        (("--on", "dask://moon"), "neither local nor dask"),
         (("--within", "speed=3"), "there is no measure 'speed'"),
         (("--within", "failover_s=soon"), "is not MEASURE=NUMBER"),
         (("--within", "failover_s=inf"), "is not MEASURE=NUMBER"),
@@ -82,6 +84,37 @@ def test_what_cannot_be_used_is_told(
 ) -> None:
     assert _call("lab", "--seeds", "1", *arguments) == UNUSABLE
     assert said in capsys.readouterr().err
+
+
+class Cluster:
+    """A Dask cluster as its client sees it: so many workers, and what they run is answered with an error."""
+
+    def __init__(self, workers: int, error: Exception | None = None) -> None:
+        self.workers, self.error = workers, error
+
+    def wait_for_workers(self, wanted: int, timeout: float) -> None:
+        if wanted > self.workers:
+            raise TimeoutError
+
+    def run(self, function: Callable[[str], None], text: str) -> None:
+        if self.error is not None:
+            raise self.error
+        function(text)
+
+    run_on_scheduler = run
+
+
+@pytest.mark.parametrize(
+    ("cluster", "said"),
+    [
+        (Cluster(0), "has no worker"),
+        (Cluster(1, ModuleNotFoundError("No module named 'app'")), "Mirrordrill has to be installed where"),
+    ],
+)
+def test_a_cluster_that_cannot_work_is_not_waited_for(cluster: Cluster, said: str) -> None:
+    processes._check(Cluster(1), "moon:8786")
+    with pytest.raises(Unusable, match=said):
+        processes._check(cluster, "moon:8786")
 
 
 def test_what_is_named_twice_is_played_once(
