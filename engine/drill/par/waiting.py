@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import pairwise, takewhile
@@ -47,11 +47,14 @@ class Waiting:
     _runs: dict[Tick, Lean] = field(default_factory=dict)
     _chances: list[Sequence[Input]] = field(default_factory=list)
     """Plans that reach every goal and that a search from a late moment has found."""
+    _weighed: set[Tick] = field(default_factory=set)
+    """Moments whose V was worked out with all of them; it never rises between them."""
 
     def __post_init__(self) -> None:
         begun = Lean(self.scenario, self.seed)
         self._runs[0] = begun
         self._worth = {0: self.par, default_end(begun): self.idle}
+        self._weighed.update(self._worth)
 
     @property
     def no_return(self) -> Tick | None:
@@ -63,17 +66,16 @@ class Waiting:
         end = max(self._worth)
         stops = yield from self._stops(end)
         if self.no_return is not None:
-            yield from self._sought(end)
-            for tick in (self.no_return, min(end, self.no_return + ticks(ways.NEAR_S))):
-                yield from self._weighed(tick)
-        spans = [(0, end)]
-        while spans:
-            first, last = spans.pop()
-            between = [tick for tick in stops if first < tick < last]
-            if between and self._worth[first] != self._worth[last]:
-                middle = between[len(between) // 2]
-                yield from self._weighed(middle)
-                spans += [(middle, last), (first, middle)]
+            yield from self._sought(end, ways.rests(self._runs[0], [self.last_chance, *self.plans]))
+        yield from self._drawn(end, stops)
+        while self.no_return is not None and (found := (yield from self._later(end))):
+            self.last_chance = found
+            self._chances.insert(0, found)
+            self._weighed = {0, end}
+            rests = [partial(ways.planned, plan=found[first:]) for first in range(len(found))]
+            yield from self._sought(end, rests)
+        if self._chances:
+            yield from self._drawn(end, stops)
 
     def told(self) -> dict[str, Any]:
         """Parts of a certificate."""
@@ -105,23 +107,29 @@ class Waiting:
         stops = sorted({second_after(event.tick) for event in run.events if seen(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
-    def _sought(self, end: Tick) -> Slices[None]:
-        """Seek the point of no return: by the plans that are known, then by a search from just after it, ever again."""
-        known = list(ways.rests(self._runs[0], [self.last_chance, *self.plans]))
-        while True:
-            low = self.last_chance[0].tick
-            for step in ways.last_chances(self._at, low, end, known):
-                if isinstance(step, tuple):
-                    _, way = step
-                    self.last_chance = way.acts
-                else:
-                    yield step
-            found = yield from self._later(end)
-            if not found:
-                break
-            self.last_chance = found
-            self._chances.insert(0, found)
-            known = [partial(ways.planned, plan=found[first:]) for first in range(len(found))]
+    def _sought(self, end: Tick, known: Iterable[ways.Play]) -> Slices[None]:
+        """Seek the point of no return by shifts of the *known* ways."""
+        for step in ways.last_chances(self._at, self.last_chance[0].tick, end, known):
+            if isinstance(step, tuple):
+                _, way = step
+                self.last_chance = way.acts
+            else:
+                yield step
+        yield from self._weigh(self.last_chance[0].tick)
+
+    def _drawn(self, end: Tick, stops: Sequence[Tick]) -> Slices[None]:
+        """V at the point of no return, soon after it, and at the *stops* between which it falls."""
+        if self.no_return is not None:
+            for tick in (self.no_return, min(end, self.no_return + ticks(ways.NEAR_S))):
+                yield from self._weigh(tick)
+        spans = [(0, end)]
+        while spans:
+            first, last = spans.pop()
+            between = [tick for tick in stops if first < tick < last]
+            if between and self._worth[first] != self._worth[last]:
+                middle = between[len(between) // 2]
+                yield from self._weigh(middle)
+                spans += [(middle, last), (first, middle)]
 
     def _later(self, end: Tick) -> Slices[Sequence[Input]]:
         """A plan that begins later than the last chance and still reaches every goal; empty: none is found."""
@@ -137,14 +145,15 @@ class Waiting:
             yield 0.0
         return ()
 
-    def _weighed(self, tick: Tick) -> Slices[None]:
-        if tick not in self._worth:
+    def _weigh(self, tick: Tick) -> Slices[None]:
+        if tick not in self._weighed:
             run = yield from self._at(tick)
-            before = self._worth[max(each for each in self._worth if each < tick)]
+            before = self._worth[max(each for each in self._weighed if each < tick)]
             begun = [_begun_at(plan, tick) for plan in self._chances]
             known = ways.plays(run, [self.last_chance, *begun, *self.plans])
             way = yield from ways.best(run, known, 0.0, enough=before)
-            self._worth[tick] = way.score
+            self._worth[tick] = max(way.score, self._worth.get(tick, 0.0))
+            self._weighed.add(tick)
 
     def _at(self, tick: Tick) -> Slices[Lean]:
         """The run as it stands then."""
