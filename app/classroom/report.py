@@ -15,9 +15,10 @@ from app.classroom import xapi
 from app.classroom.debrief import ClassReview, SeatReview
 from app.classroom.partings import Choice, Parting
 from app.export.page import document
-from app.export.parts import heading, link, moment, paragraph, table, text
+from app.export.parts import heading, link, paragraph, table, text
 from app.export.sheets import as_csv
 from app.words import formatting
+from app.words.formatting import moment
 from app.words.language import tr, trn
 from app.words.sentences import said as shown
 from engine.constants import TICKS_PER_S

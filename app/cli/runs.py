@@ -6,6 +6,7 @@ import argparse
 import sys
 import tomllib
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Final
@@ -168,8 +169,13 @@ def _export(drill: Drill, options: argparse.Namespace) -> None:
     from app.export.runbook import runbook
     from app.export.sheets import sheets
     from app.export.source import source_of
+    from app.files import certificates
+    from engine.drill.par.regret import account
+    from engine.stepwise import at_once
 
     source = source_of(drill)
+    if drill.scenario.scored:
+        source = replace(source, account=at_once(account(drill, certificates.plans(drill))))
     if options.html:
         write(page(source), Path(options.html))
     if options.runbook:

@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.export.course_svg import MARKS
-from app.export.parts import bullets, heading, moment, paragraph, table, text
+from app.export.curve_svg import numbered
+from app.export.parts import bullets, heading, paragraph, table, text
 from app.export.source import Source, asked_in, signature
+from app.view_models.worth import NOTED, TONES, all_until, taken_by, told
 from app.words import formatting
+from app.words.formatting import moment
 from app.words.input_lines import worded
 from app.words.language import mark, tr, trn
 from app.words.mistakes import cause
@@ -19,6 +22,9 @@ from engine.drill.judging.review import FailoverReview
 from engine.drill.judging.shapes import Row
 from engine.drill.judging.watch import HOLDS, Lanes, Precondition
 from engine.model import ticks
+
+STEPS_SHOWN: Final = 4
+"""Acts of the best that are listed."""
 
 MISTAKES_ON_PAGE: int = 5
 """The costliest ones; the annex has all."""
@@ -203,9 +209,11 @@ def _better(better: str) -> str:
 # --- annex --------------------------------------------------------------------------------------------------
 
 
-def annex(source: Source) -> Iterator[tuple[str, str]]:
-    """(title, content) of each section that has something to say."""
+def annex(source: Source, curve: str) -> Iterator[tuple[str, str]]:
+    """(title, content) of each section that has something to say. *curve* stands for the drawing of what could still be
+    reached."""
     sections = (
+        (tr("Compared with the best possible"), _best(source, curve)),
         (tr("Score by rule"), _score(source)),
         (tr("Mistakes, and where to try again"), _mistakes(source.review.mistakes)),
         (tr("Failovers in their phases"), _phases(source.review.failovers)),
@@ -217,6 +225,36 @@ def annex(source: Source) -> Iterator[tuple[str, str]]:
         (tr("Fidelity"), _fidelity(source)),
     )
     return ((title, content) for title, content in sections if content)
+
+
+def _best(source: Source, curve: str) -> str:
+    account = source.account
+    if account is None:
+        return ""
+    asked = asked_in(source)
+    rows = [
+        [
+            number,
+            told(move, asked),
+            f"{tr(TONES[move.label][0])}, −{formatting.plain(round(move.lost, 1))}"
+            if move.lost >= NOTED
+            else tr(TONES[move.label][0]),
+            "\n".join(f"{moment(item.tick)}  {worded(item.words, asked)}" for item in move.best[:STEPS_SHOWN])
+            if move.lost >= NOTED
+            else "",
+        ]
+        for number, move in enumerate(numbered(account), 1)
+    ]
+    head = [tr("number"), tr("action or wait"), tr("what it cost"), tr("the best from there")]
+    accuracy = tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain(round(account.accuracy)))
+    chance = account.last_chance
+    said = [accuracy] if chance is None else [all_until(chance, asked), taken_by(chance), accuracy]
+    lines = tr(
+        "The line shows how many points could still be reached at each moment by the best known way to go on. Where it "
+        "falls, points were lost for good, by an action (dot) or by waiting (thick line)."
+    )
+    table_of_moves = table(tr("Each numbered action and wait"), head, rows, [3]) if rows else ""
+    return paragraph(" ".join(said)) + curve + paragraph(lines, "muted") + table_of_moves
 
 
 def _score(source: Source) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from app.words import formatting
+from app.words.formatting import moment as at
 from app.words.language import mark, tr
 from app.words.sentences import said
 from engine.constants import TICKS_PER_S
@@ -90,7 +91,7 @@ def draw(lanes: Mapping[str, Lanes], marks: Iterable[Marker], until: Tick) -> st
     parts = [_DEFS]
     for number, (name, spans) in enumerate(rows):
         parts.append(_lane(name, spans, TOP + number * (LANE + GAP), until))
-    parts.append(_axis(TOP + len(rows) * (LANE + GAP), until))
+    parts.append(axis(TOP + len(rows) * (LANE + GAP), until))
     parts += [_mark(moment, until, height) for moment in marks if moment.kind in _SHAPES]
     title = html.escape(tr("Timeline of the run"))
     return (
@@ -128,21 +129,18 @@ def words(lanes: Iterable[Lanes]) -> str:
 
 
 def _from_to(span: Span) -> str:
-    return tr("{start} to {end}").format(start=_time(span.from_tick), end=_time(span.to_tick))
+    return tr("{start} to {end}").format(start=at(span.from_tick), end=at(span.to_tick))
 
 
-def _time(tick: Tick) -> str:
-    return formatting.run_time(tick / TICKS_PER_S, 1)
-
-
-def _x(tick: Tick, until: Tick) -> float:
+def x_of(tick: Tick, until: Tick) -> float:
+    """Where a moment lies across the drawing."""
     return LEFT + tick / max(1, until) * (WIDTH - LEFT - RIGHT)
 
 
 def _lane(name: str, spans: Iterable[Span], top: float, until: Tick) -> str:
     boxes = []
     for span in spans:
-        left, right = _x(span.from_tick, until), _x(span.to_tick, until)
+        left, right = x_of(span.from_tick, until), x_of(span.to_tick, until)
         words = html.escape(f"{said(span.what)}, {_from_to(span)}")
         boxes.append(
             f'<rect x="{left:.1f}" y="{top}" width="{max(1.0, right - left):.1f}" height="{LANE}" '
@@ -152,11 +150,12 @@ def _lane(name: str, spans: Iterable[Span], top: float, until: Tick) -> str:
     return label + "".join(boxes)
 
 
-def _axis(top: float, until: Tick) -> str:
+def axis(top: float, until: Tick) -> str:
+    """Times of the run below what ends just above *top*."""
     step = _step(until)
     parts = []
     for tick in range(0, until + 1, step):
-        x = _x(tick, until)
+        x = x_of(tick, until)
         parts.append(f'<path d="M{x:.1f},{top - GAP} v5" stroke="#525e6d"/>')
         label = formatting.run_time(tick / TICKS_PER_S)
         parts.append(f'<text x="{x:.1f}" y="{top + 12}" text-anchor="middle" fill="#525e6d">{label}</text>')
@@ -172,8 +171,8 @@ def _step(until: Tick) -> Tick:
 
 def _mark(moment: Marker, until: Tick, height: int) -> str:
     colour, shape = _SHAPES[moment.kind]
-    x = _x(moment.tick, until)
-    words = html.escape(f"{_time(moment.tick)} {tr(MARKS[moment.kind])}: {said(moment.text)}")
+    x = x_of(moment.tick, until)
+    words = html.escape(f"{at(moment.tick)} {tr(MARKS[moment.kind])}: {said(moment.text)}")
     return (
         f'<g transform="translate({x:.1f},14)" stroke="{colour}" fill="{colour}"><title>{words}</title>'
         f'<path d="{shape}"/><path d="M0,8 V{height - 38}" stroke-width="0.6" stroke-dasharray="2,3"/></g>'

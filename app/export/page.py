@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Final
 
-from app.export import body, course_svg
+from app.export import body, course_svg, curve_svg
 from app.export.parts import paragraph, text
-from app.export.source import Source
+from app.export.source import Source, asked_in
 from app.words import language
 from app.words.language import tr, trn
 
@@ -40,7 +40,8 @@ def page(source: Source) -> str:
     drawn = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
     shown = f"<figure>{drawn}<figcaption>{_caption(source)}</figcaption></figure>"
     sections = [
-        (f"annex-{number}", title, content) for number, (title, content) in enumerate(body.annex(source), 1)
+        (f"annex-{number}", title, content)
+        for number, (title, content) in enumerate(body.annex(source, _curve(source)), 1)
     ]
     index = "".join(f'<li><a href="#{anchor}">{text(title)}</a></li>' for anchor, title, _ in sections)
     annex = "".join(
@@ -67,6 +68,12 @@ def document(title: str, shown: str) -> str:
         "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
         f"<title>{title}</title><style>{STYLE}</style></head><body>{shown}</body></html>\n"
     )
+
+
+def _curve(source: Source) -> str:
+    if source.account is None:
+        return ""
+    return f"<figure>{curve_svg.draw(source.account, asked_in(source))}</figure>"
 
 
 def _caption(source: Source) -> str:

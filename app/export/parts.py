@@ -5,19 +5,10 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable, Sequence
 
-from app.words import formatting
-from engine.constants import TICKS_PER_S
-from engine.model import Tick
-
 
 def text(words: object) -> str:
     """*words* as they are, with line breaks kept."""
     return html.escape(str(words)).replace("\n", "<br>")
-
-
-def moment(tick: Tick) -> str:
-    """A time of the run: 1:05.2."""
-    return formatting.run_time(tick / TICKS_PER_S, 1)
 
 
 def heading(level: int, words: str) -> str:

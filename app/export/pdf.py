@@ -26,9 +26,9 @@ from PySide6.QtGui import (
 )
 from PySide6.QtSvg import QSvgRenderer
 
-from app.export import body, course_svg
+from app.export import body, course_svg, curve_svg
 from app.export.parts import heading
-from app.export.source import Source, signature
+from app.export.source import Source, asked_in, signature
 from app.files import whole_file
 from app.words.language import tr
 from engine.drill.judging.report import program_version
@@ -37,8 +37,8 @@ DOTS_PER_INCH: Final = 300
 MARGIN_MM: Final = 16.0
 FOOT_MM: Final = 8.0
 FONT_POINTS: Final = 9.0
-COURSE: Final = "course"
-"""Name by which the page calls the drawing."""
+DRAWING: Final = "drawing"
+"""Name by which a document calls its drawing."""
 
 STYLE: Final = """
 h1 { font-size: 17pt; margin-top: 0; margin-bottom: 8px; }
@@ -73,7 +73,7 @@ def debrief(source: Source) -> tuple[bytes, int]:
     return _printed(
         tr("Debrief: {title}").format(title=source.review.title),
         "   ·   ".join(filter(None, (foot, signature(source)))),
-        lambda writer: [_first_page(source, writer), _document(_annex(source), writer)],
+        lambda writer: [_first_page(source, writer), _annex(source, writer)],
     )
 
 
@@ -81,8 +81,7 @@ def document(title: str, html: str, svg: str) -> bytes:
     """The title, the drawing *svg*, and *html*. Raises NoPdf."""
 
     def made(writer: QPdfWriter) -> list[QTextDocument]:
-        shown = f'<p><img src="{COURSE}" width="{_screen_width(writer)}"></p>'
-        return [_document(heading(1, title) + shown + html, writer, _drawing(svg, _width(writer)))]
+        return [_document(heading(1, title) + _figure(writer) + html, writer, _drawing(svg, _width(writer)))]
 
     return _printed(title, title, made)[0]
 
@@ -131,8 +130,7 @@ def _application() -> QGuiApplication:
 def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
     """Page one with as many mistakes as it holds."""
     svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
-    drawing, width = _drawing(svg, _width(writer)), _screen_width(writer)
-    shown = f'<p><img src="{COURSE}" width="{width}"></p>'
+    drawing, shown = _drawing(svg, _width(writer)), _figure(writer)
     for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
         document = _document(body.first_page(source, shown, mistakes), writer, drawing)
         if document.pageCount() == 1:
@@ -140,9 +138,18 @@ def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
     return document
 
 
-def _annex(source: Source) -> str:
-    sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source))
-    return heading(1, tr("Annex")) + sections
+def _annex(source: Source, writer: QPdfWriter) -> QTextDocument:
+    drawing, shown = None, ""
+    if source.account is not None:
+        svg = curve_svg.draw(source.account, asked_in(source))
+        drawing, shown = _drawing(svg, _width(writer)), _figure(writer)
+    sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source, shown))
+    return _document(heading(1, tr("Annex")) + sections, writer, drawing)
+
+
+def _figure(writer: QPdfWriter) -> str:
+    """The place of the drawing of a document."""
+    return f'<p><img src="{DRAWING}" width="{_screen_width(writer)}"></p>'
 
 
 def _screen_width(writer: QPdfWriter) -> int:
@@ -178,7 +185,7 @@ def _document(html: str, writer: QPdfWriter, drawing: QImage | None = None) -> Q
     document.setDefaultStyleSheet(STYLE)
     document.setDocumentMargin(0)
     if drawing is not None:
-        document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(COURSE), drawing)
+        document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(DRAWING), drawing)
     document.setHtml(_CAPTION.sub(r'<p class="muted">\2</p>\1', html))
     document.setPageSize(QSizeF(_width(writer), writer.height() - _foot(writer)))
     _keep_together(document)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from app.export.parts import moment
 from app.export.source import Source, asked_in
+from app.words.formatting import moment
 from app.words.input_lines import worded
 from app.words.language import tr
 from app.words.sentences import said

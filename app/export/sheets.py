@@ -13,7 +13,9 @@ from typing import Final
 
 from app.export.source import Source
 from app.words.sentences import said
+from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Row
+from engine.drill.par.regret import Move
 
 EVENT_COLUMNS: Final = ("t_s", "kind", "server", "database", "text")
 SCORE_COLUMNS: Final = ("name", "points", "max", "why", "better", "at_s")
@@ -28,6 +30,8 @@ RUN_COLUMNS: Final = (
     "points",
     "state_hash",
 )
+WORTH_COLUMNS: Final = ("from_s", "to_s", "act", "reachable_before", "reachable_after", "label")
+"""What could still be reached before and after each act and wait."""
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 """A text that begins with one of them is a formula to a spreadsheet."""
 
@@ -35,7 +39,7 @@ FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
 def sheets(source: Source) -> dict[str, str]:
     """File name -> content."""
     report = source.report
-    return {
+    found = {
         "run.csv": as_csv(RUN_COLUMNS, [_of_run(source)]),
         "events.csv": as_csv(
             EVENT_COLUMNS, ([_of_event(event, c) for c in EVENT_COLUMNS] for event in report["events"])
@@ -46,6 +50,9 @@ def sheets(source: Source) -> dict[str, str]:
             ([_plain(_of_item(item, c)) for c in SCORE_COLUMNS] for item in report["score"]["items"]),
         ),
     }
+    if source.account is not None:
+        found["worth.csv"] = as_csv(WORTH_COLUMNS, map(_of_move, source.account.moves))
+    return found
 
 
 def _of_run(source: Source) -> list[object]:
@@ -55,6 +62,11 @@ def _of_run(source: Source) -> list[object]:
     known = [report.get(name, "") for name in names]
     points = report["score"]["total"] if report["score"]["scored"] else ""
     return [source.player, source.played_at, *known, points, report["state_hash"]]
+
+
+def _of_move(move: Move) -> list[object]:
+    times = (move.tick / TICKS_PER_S, move.until / TICKS_PER_S)
+    return [*times, move.line or "waiting", round(move.before, 1), round(move.after, 1), move.label]
 
 
 def _of_event(event: Row, column: str) -> object:

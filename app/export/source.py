@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from engine.drill.judging.review import Review, review
 from engine.drill.judging.shapes import Report
+from engine.drill.par.regret import Account
 from engine.drill.running.drill import Drill
 
 
@@ -21,6 +22,8 @@ class Source:
     """Who played it, as they want to be called."""
     played_at: str = ""
     """Date and time of its end, where it was played."""
+    account: Account | None = None
+    """What each act and wait cost, where that was worked out."""
 
 
 def source_of(drill: Drill) -> Source:

@@ -273,6 +273,10 @@ class Debriefing(QObject):
 
     def _work_out(self) -> None:
         """What each act and wait cost, between two frames."""
+        self._account_for(lambda: None, partial(self._page.show_account, None))
+
+    def _account_for(self, then: Callable[[], None], stopped: Callable[[], None]) -> None:
+        """Work the account out and show it, *then* go on."""
         drill, report = self._drill, self._report
         if drill is None or report is None:
             return
@@ -280,8 +284,8 @@ class Debriefing(QObject):
         def show(found: Account) -> None:
             self._account, self._account_of = found, _run_of(report)
             self._page.show_account(found)
+            then()
 
-        stopped = partial(self._page.show_account, None)
         self._session.work(account(drill, certificates.plans(drill)), show, stopped)
 
     def _watch_best(self, best: Best) -> None:
@@ -292,18 +296,27 @@ class Debriefing(QObject):
         self._play.look_back(round(t_s * 100))
 
     def export(self, kind: str) -> None:
-        """Ask for a file and write the run in one of the forms of `EXPORTS`."""
+        """Ask for a file and write the run in one of the forms of `EXPORTS`, what shows the curve with it."""
         source = self._source
         if source is None:
             self._notice.warn(tr("This run cannot be replayed here, so it cannot be exported."))
             return
-        source = replace(source, player=signature.player(self._store), played_at=self._played_at())
-        ending, write = EXPORTS[kind]
+        ending, _ = EXPORTS[kind]
         name = f"{source.report['scenario']}-{source.report['seed']}{ending}"
         chosen, _ = QFileDialog.getSaveFileName(self._parent, tr("Save the debrief"), name, f"*{ending}")
         if not chosen:
             return
         file = Path(chosen) if Path(chosen).suffix else Path(chosen + ending)
+        write = partial(self._write, kind, source, file)
+        if kind in WITH_CURVE and self._account is None and source.report["score"]["scored"]:
+            self._account_for(write, write)
+        else:
+            write()
+
+    def _write(self, kind: str, source: Source, file: Path) -> None:
+        player, played_at = signature.player(self._store), self._played_at()
+        source = replace(source, player=player, played_at=played_at, account=self._account)
+        _, write = EXPORTS[kind]
         try:
             write(source, file)
         except OSError as error:
@@ -362,3 +375,6 @@ EXPORTS: Final[dict[str, tuple[str, Callable[[Source, Path], None]]]] = {
     "reference": (".sql", lambda source, file: whole_file.write(file, runbook.reference_runbook(source))),
 }
 """Kind -> ending of the file, and what writes it."""
+
+WITH_CURVE: Final = frozenset({"html", "pdf", "csv"})
+"""Kinds that tell what could still be reached."""

@@ -143,6 +143,11 @@ def run_time(t_s: float, decimals: int = 0) -> str:
     return f"{sign}{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}{rest}"
 
 
+def moment(tick: int) -> str:
+    """A moment of a run, to a tenth of a second: 1:05.2."""
+    return run_time(tick / TICKS_PER_S, 1)
+
+
 def server_time(start_time: str, tick: int, decimals: int = 2) -> str:
     """The clock of the simulated servers at *tick*, as an ERRORLOG line begins: 2005-10-22 12:00:41.25.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from app.words import formatting
+from app.words.formatting import moment
 from app.words.language import tr
 from app.words.sentences import said
-from engine.constants import TICKS_PER_S
 from engine.drill.judging.mistakes import Mistake
 
 
@@ -16,5 +15,4 @@ def cause(mistake: Mistake) -> str:
         return words
     if mistake.cause_tick is None:
         return tr("After: {cause}").format(cause=words)
-    at = formatting.run_time(mistake.cause_tick / TICKS_PER_S, 1)
-    return tr("After: {cause}, at {moment}").format(cause=words, moment=at)
+    return tr("After: {cause}, at {moment}").format(cause=words, moment=moment(mistake.cause_tick))

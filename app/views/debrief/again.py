@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from PySide6.QtWidgets import QHBoxLayout, QPushButton
 
-from app.views.debrief.story import moment
 from app.words import formatting
+from app.words.formatting import moment
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 from engine.model import Tick

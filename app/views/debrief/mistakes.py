@@ -9,8 +9,8 @@ from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
 
 from app.views.debrief.again import Retry, buttons, retry_button
 from app.views.debrief.parts import label, lost, marked, muted
-from app.views.debrief.story import moment
 from app.words import formatting
+from app.words.formatting import moment
 from app.words.input_lines import short
 from app.words.language import tr
 from app.words.mistakes import cause

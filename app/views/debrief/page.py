@@ -19,6 +19,7 @@ from PySide6.QtWidgets import (
 
 from app.learning.reflection import Reflection
 from app.view_models.course import NO_RETURN, Marker, Span, course_of
+from app.view_models.worth import began_with
 from app.views.debrief import answers, par, story
 from app.views.debrief.failovers import Failover, attempt, missing
 from app.views.debrief.mistakes import mistakes
@@ -333,7 +334,7 @@ class Debrief(QScrollArea):
         course = course_of(report["events"], databases, databases)
         if self._account is not None and (chance := self._account.last_chance) is not None:
             until = tr("the last chance to reach all goals, {act}").format(
-                act=par.began_with(chance, _asked(report))
+                act=began_with(chance, _asked(report))
             )
             course.add_marker(Marker(chance.tick / TICKS_PER_S, NO_RETURN, until))
         self._marked_s = [marker.t_s for marker in course.markers]

@@ -7,12 +7,12 @@ from typing import Final
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.view_models.worth import NOTED, TONES, act_of, all_until, began_with, shown, taken_by, together, told
 from app.views.debrief.again import Retry, buttons, retry_button
 from app.views.debrief.parts import code, label, lost, marked, muted
-from app.views.debrief.story import moment
-from app.views.debrief.worth import NOTED, TONES, Legend, Worth, together, told
+from app.views.debrief.worth import Legend, Worth
 from app.words import formatting
-from app.words.input_lines import short, worded
+from app.words.formatting import moment
 from app.words.language import tr
 from engine.drill.par.regret import WAITING, Account, Best, LastChance, Move, tried_again
 from engine.inputs import Input
@@ -131,24 +131,12 @@ def _summary(
             tr("No better way is known, but this drill has no reference solution, and the search was short.")
         )
     if account.last_chance is not None:
-        said.append(_until(account.last_chance, asked))
+        said.append(all_until(account.last_chance, asked))
     elif not reached:
         said.append(tr("No known way reaches all goals."))
     if worst or has_solution:
         said.append(tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain(round(account.accuracy))))
     return " ".join(said)
-
-
-def _until(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:
-    if chance.line == WAITING:
-        said = tr(
-            "All goals could still be reached until {moment}, the point of no return; last chance: {act}."
-        )
-        act = began_with(chance, asked)
-    else:
-        said = tr("All goals could still be reached until {moment}, the point of no return: {act}.")
-        act = _shown(chance.line, asked)
-    return said.format(moment=moment(chance.tick), act=act)
 
 
 def _words(
@@ -167,7 +155,7 @@ def _words(
     else:
         words.addWidget(label(tr("The best from here: do nothing more.")))
     if chance is not None:
-        words.addWidget(label(_taken_by(chance, asked)))
+        words.addWidget(label(taken_by(chance)))
     if retry is not None:
         look = _watch_button(tr("Watch the best from here"), move, watch)
         words.addLayout(buttons(look, _retry_button(move, chance, retry, asked)))
@@ -182,32 +170,15 @@ def _last_chance(
 ) -> QVBoxLayout:
     """Until when all goals were in reach, how, and what took that away."""
     head = tr("{moment}  point of no return").format(moment=moment(chance.tick))
+    if chance.line != WAITING:
+        head += f": {shown(chance.line, asked)}"
     words = _column(label(head, 1.0, bold=True))
     _add_steps(words, tr("Until then all goals could still be reached, in this way:"), chance.acts, asked)
-    words.addWidget(label(_taken_by(chance, asked)))
+    words.addWidget(label(taken_by(chance)))
     if retry is not None:
         look = _watch_button(tr("Watch the last chance"), chance, watch)
         words.addLayout(buttons(look, _retry_button(chance, chance, retry, asked)))
     return words
-
-
-def _taken_by(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:
-    """Why there was none after it."""
-    goals = ", ".join(
-        tr("“{goal}” by {moment}").format(goal=goal, moment=moment(until))
-        if until is not None
-        else f"“{goal}”"
-        for goal, until in chance.missed
-    )
-    if chance.line == WAITING:
-        return tr("Begun a second later, this no longer reaches {goals}.").format(goals=goals)
-    said = tr("After {act} this no longer reaches {goals}.")
-    return said.format(act=_shown(chance.line, asked), goals=goals)
-
-
-def began_with(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:
-    """What had to be done first."""
-    return _act(chance.acts[0], asked) if chance.acts else tr("do nothing more")
 
 
 def _column(head: QLabel) -> QVBoxLayout:
@@ -227,20 +198,8 @@ def _add_steps(
         words.addWidget(muted(tr("… and {count} more.").format(count=len(acts) - STEPS_SHOWN)))
 
 
-LINE_LENGTH_MAX: Final = 110
-"""Letters of an act that are shown in a list."""
-
-
 def _step(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
-    return f"{moment(item.tick):>8}  {_act(item, asked)}"
-
-
-def _act(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
-    return _shown(item.words, asked)
-
-
-def _shown(line: str, asked: Mapping[str, Sequence[str]]) -> str:
-    return short(worded(line, asked), LINE_LENGTH_MAX)
+    return f"{moment(item.tick):>8}  {act_of(item, asked)}"
 
 
 def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPushButton:
@@ -259,9 +218,9 @@ def _retry_button(
     if chance is not None:
         what = tr("the last chance to reach all goals, {act}.").format(act=began_with(chance, asked))
     elif best.line != WAITING:
-        what = tr("in your run came {act}.").format(act=_shown(best.line, asked))
+        what = tr("in your run came {act}.").format(act=shown(best.line, asked))
     else:
         what = tr("the best from there is {act}.").format(
-            act=tr("do nothing more") if first is None else _act(first, asked)
+            act=tr("do nothing more") if first is None else act_of(first, asked)
         )
     return retry_button(begin, due, what, retry)

@@ -8,7 +8,7 @@ from typing import Final
 from PySide6.QtWidgets import QVBoxLayout, QWidget
 
 from app.views.debrief.parts import code, label, muted, table
-from app.views.debrief.story import moment
+from app.words.formatting import moment
 from app.words.input_lines import short, worded
 from app.words.language import tr
 from engine.drill.judging.review import Reference

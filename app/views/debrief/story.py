@@ -9,13 +9,13 @@ from PySide6.QtWidgets import QGridLayout, QWidget
 
 from app.views.debrief.parts import figure, label, muted, table
 from app.words import formatting
+from app.words.formatting import moment
 from app.words.language import mark, tr, trn
 from app.words.sentences import said as said_of
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.review import Outage, Review
 from engine.drill.judging.shapes import Report
 from engine.drill.judging.watch import HOLDS, Lanes
-from engine.model import Tick
 
 DATABASES_MAX: Final = 6
 """Databases with lines of their own; of more, those that stood still or were exposed for longest."""
@@ -26,10 +26,6 @@ FIGURES: Final = (
     ("lost_transactions", mark("committed transactions lost")),
     ("lost_kb", mark("log lost")),
 )
-
-
-def moment(tick: Tick) -> str:
-    return formatting.run_time(tick / TICKS_PER_S, 1)
 
 
 def _amount(name: str, value: float) -> str:

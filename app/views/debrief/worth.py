@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
 from PySide6.QtCore import QEvent, QPoint, QPointF, QRectF, QSize, Qt, Signal
@@ -19,63 +18,24 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.views.debrief.story import moment
+from app.view_models.worth import NOTED, TONES, legend, together, told
 from app.widgets import theme
 from app.widgets.level_lines import draw_levels
 from app.widgets.reader import say
 from app.widgets.strip import KEYS, NEAR_PX, draw_times, lane_sides
 from app.widgets.tables import plain_tip
 from app.words import formatting
-from app.words.input_lines import short, worded
-from app.words.language import mark, tr
+from app.words.formatting import moment
+from app.words.language import tr
 from engine.constants import TICKS_PER_S
-from engine.drill.par.regret import LABELS, WAITING, Account, Move
+from engine.drill.par.regret import WAITING, Account, Move
 from engine.model import Tick
 
-LOSSES: Final = {name: points for points, name in LABELS}
-NOTED: Final = LOSSES["good"]
-"""Points from which on a loss is shown."""
-
-TONES: Final = {
-    "brilliant": (mark("brilliant"), "info"),
-    "best": (mark("best"), "ok"),
-    "good": (mark("good"), "ok"),
-    "inaccuracy": (mark("inaccuracy"), "warn"),
-    "mistake": (mark("mistake"), "warn"),
-    "blunder": (mark("blunder"), "bad"),
-}
-"""What an act or a wait is called, and its tone."""
-
-LINE_LENGTH_MAX: Final = 110
-"""Letters of an act that are shown."""
 DOT_PX: Final = 4.5
 TIMES_PX: Final = 5.0
 """Between the curve and the times below it."""
 SAMPLE_PX: Final = 26.0
 """Of line and dot in the legend."""
-
-
-def together(moves: Sequence[Move]) -> list[Move]:
-    """One wait for several in a row that lose little each, but something."""
-    found: list[Move] = []
-    for move in moves:
-        before = found[-1] if found else None
-        waits = before is not None and before.line == move.line == WAITING
-        if before is not None and waits and before.lost > 0.0 and 0.0 < move.lost < LOSSES["inaccuracy"]:
-            lost = before.before - move.after
-            label = next((name for points, name in LABELS if lost >= points), "best")
-            first = before if before.plan else move
-            found[-1] = replace(first, until=move.until, before=before.before, after=move.after, label=label)
-        else:
-            found.append(move)
-    return found
-
-
-def told(move: Move, asked: Mapping[str, Sequence[str]]) -> str:
-    """When, and what was done. *asked*: question -> its choices."""
-    if move.line != WAITING:
-        return f"{moment(move.tick)}  {short(worded(move.line, asked), LINE_LENGTH_MAX)}"
-    return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))
 
 
 class Worth(QWidget):
@@ -270,13 +230,7 @@ class Legend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        least = {name: formatting.plain(points) for points, name in LABELS}
-        self._entries = (
-            ("", tr("nothing lost")),
-            ("ok", tr("best, good: fewer than {inaccuracy} points lost").format(**least)),
-            ("warn", tr("inaccuracy: {inaccuracy} or more, mistake: {mistake} or more").format(**least)),
-            ("bad", tr("blunder: {blunder} or more").format(**least)),
-        )
+        self._entries = legend()
 
     def _places(self, width: float) -> list[tuple[QPointF, str, str]]:
         """Upper left corner, tone and words of each entry."""

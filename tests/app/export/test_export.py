@@ -6,23 +6,29 @@ import csv
 import io
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
 from pytestqt.qtbot import QtBot
 
-from app.export import body, course_svg, parts
+from app.export import body, course_svg, curve_svg, parts
 from app.export.page import page
 from app.export.runbook import reference_runbook, runbook
 from app.export.sheets import sheets
 from app.export.source import Source, as_json, source_of
 from app.files import scenario_files
+from app.view_models.worth import TONES, told
+from engine.drill.par.regret import Account, LastChance, Move, account
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
+from engine.inputs import Input
+from engine.stepwise import at_once
 from tests.engine.drill.running.test_questions import asking
 from tests.engine.drill.texts import FREE, drill, run
 from tests.shipped import shipped
+from tests.there import there
 
 EVIL = '</code><script>alert("x")</script> & */ GO\n    -- =1+1'
 
@@ -41,7 +47,7 @@ def source() -> Source:
         run(taken, at_s)
         taken.do(line)
     taken.advance_to(taken.end_tick or 0)
-    return source_of(taken)
+    return replace(source_of(taken), account=at_once(account(taken)))
 
 
 class Checker(HTMLParser):
@@ -102,6 +108,40 @@ def test_the_page_can_be_read_by_ear(source: Source) -> None:
     assert anchors <= {f"#{attrs['id']}" for _, attrs in found.tags if "id" in attrs}
 
 
+def test_the_page_shows_what_could_still_be_reached(source: Source) -> None:
+    """With an axis, a legend, and each act and wait by its number, which a table explains."""
+    drawn = curve_svg.draw(there(source.account), {})
+    assert re.search(r"<text [^>]*>75</text>", drawn), "points to the left"
+    assert re.search(r"<text [^>]*>5:00</text>", drawn), "times below"
+    assert ">blunder: 15 or more</text>" in drawn
+    assert "point of no return" not in drawn, "all goals were reached"
+    moves = curve_svg.numbered(there(source.account))
+    numbers = re.findall(r'font-weight="bold">(\d+)</text>', drawn)
+    verbs = ["sql", "sql", "hint", "note", "power-on"]
+    assert [move.line.partition(" ")[0] for move in moves if move.line] == verbs
+    assert {str(n) for n, move in enumerate(moves, 1) if move.lost >= 0.5} <= set(numbers)
+    assert drawn.count("<circle") == len(verbs)
+    shown = page(source)
+    assert drawn in shown
+    assert shown.index("Compared with the best possible") < shown.index("Score by rule")
+    for number, move in enumerate(moves, 1):
+        row = f"<tr><td>{number}</td><td>{parts.text(told(move, {}))}</td><td>"
+        assert row + TONES[move.label][0] in shown
+    assert "Compared with the best possible" not in page(replace(source, account=None))
+
+
+def test_a_last_chance_is_drawn_and_told(source: Source) -> None:
+    chance = LastChance(1000, (Input(5000, "power-on", ("SERVER_A",)),), 0, "", (("It serves", 6000),))
+    moves = (Move(0, 1000, "", 100.0, 100.0, "best"), Move(1000, 9000, "", 100.0, 60.0, "blunder"))
+    found = Account(moves, 50.0, chance)
+    assert "point of no return 0:10.0</text>" in curve_svg.draw(found, {})
+    told = dict(body.annex(replace(source, account=found), "THE CURVE"))
+    said = told["Compared with the best possible"]
+    assert "last chance: SERVER_A ▸ Switch on." in said
+    assert "this no longer reaches “It serves” by 1:00." in said
+    assert "THE CURVE" in said
+
+
 def test_texts_of_others_are_shown_and_not_obeyed(source: Source) -> None:
     text = page(source)
     assert "<script>" not in text
@@ -122,8 +162,9 @@ def test_the_page_has_what_the_review_found(source: Source) -> None:
         "never",
     ):
         assert words in text or words == "never"
-    titles = [title for title, _ in body.annex(source)]
+    titles = [title for title, _ in body.annex(source, "")]
     assert [title for title in titles if title != "Questions"] == [
+        "Compared with the best possible",
         "Score by rule",
         "Mistakes, and where to try again",
         "Failovers in their phases",
@@ -170,6 +211,9 @@ def test_tables_read_back(source: Source) -> None:
     assert [row["name"] for row in tables["score.csv"]] == [
         i["name"] for i in source.report["score"]["items"]
     ]
+    worth = tables["worth.csv"]
+    assert [row["act"] for row in worth if row["act"] != "waiting"][-1] == "power-on SERVER_A"
+    assert float(worth[-1]["reachable_after"]) == source.report["score"]["total"]
     readings = tables["readings.csv"]
     assert len(readings) == len(source.report["readings"]["t_s"])
     assert float(readings[10]["send_queue_kb"]) == source.report["readings"]["send_queue_kb"][10]

@@ -399,6 +399,11 @@ def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> N
         written = list(tmp_path.glob(f"{kind}*{ending}"))
         assert written, kind
         assert all(found.stat().st_size > 100 for found in written), kind
+    assert "point of no return" in (tmp_path / "html.html").read_text(encoding="utf-8"), (
+        "worked out by itself"
+    )
+    assert (tmp_path / "csv-worth.csv").exists()
+    assert "Compared with the best possible" in texts(hands.window.debrief)
 
 
 def test_a_run_file_is_opened_and_compared(hands: Hands, tmp_path: Path, monkeypatch) -> None:
