@@ -10,144 +10,239 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from concurrent.futures import Future, wait
 from contextlib import contextmanager
-from functools import lru_cache
-from itertools import islice
+from dataclasses import dataclass, field
 from typing import Any, Final
 
-from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
+from engine.drill.par.jobs import ready, trials_at
 from engine.drill.par.search import Spread
 from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials
 
-Done = tuple[list[Trial], float]
-"""Trials, and the seconds that they took."""
+JOB_S: Final = 0.2
+"""About how long a job takes: what is not finished when the time is over is lost. Assumed."""
 
-JOB_S: Final = 0.3
-"""About how long a process is given work at once: what it has not finished when the time is over is lost. Assumed."""
+TRIAL_S: Final = 0.01
+"""About how long a trial takes, until some were measured. Assumed."""
 
-PARTS: Final = 4
-PARTS_MAX: Final = 16
-"""Into how many parts, to begin with and at most, what can be tried at a decision is split: with many databases it
-takes half a minute. Assumed."""
+PARTS_MAX: Final = 64
+"""Into how many jobs what can be tried at a decision is split at most: with many databases it takes half a minute."""
+
+WEIGHT: Final = 0.2
+"""Of the job that this process did last in what a whole decision takes. Assumed."""
 
 AHEAD: Final = 2
-"""Jobs for each process that run or wait: no more than loky hands out at once, so that none is left when it is shut
-down."""
+"""Jobs that another process has to do or to begin, so that it never waits for one."""
 
 LOOK_S: Final = 0.05
 """Seconds for which nothing may come before the clock is looked at. Assumed."""
 
+MOMENT_S: Final = 0.001
+"""Between two looks whether a job has been handed on: loky fails if it is shut down before."""
+
 ROUNDS_TOLD: Final = 3
-"""Rounds of which a process is told what states they have reached. Assumed: each process gets work in one of three;
-what it has missed it tries once more, and the search drops it."""
+"""Rounds of which a cluster is told what states they have reached: whichever of its processes does a job knows nothing
+else. Assumed: each gets work in one of three; what it has missed it tries once more, and the search drops it."""
 
 
 @contextmanager
 def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
-    """A spread over *workers* processes, None: over the Dask cluster that is open. They remember the states that they
-    were told of, so that each state is played to its end by one of them. While they start this process tries."""
-    search = uuid.uuid4().hex
-    here: list[Trials] = []
-    starting: list[Future[None]] = []
-    told: dict[Rules, tuple[set[bytes], deque[frozenset[bytes]]]] = {}
-    parts = PARTS
-    executor = _executor(workers)
+    """A spread over this process and further ones, *workers* in all, None: and the Dask cluster that is open.
 
-    def spread(
-        decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
-    ) -> Iterator[Iterable[Trial | None]]:
-        nonlocal parts
-        left = deque(decisions)
-        if not here:  # the first round
-            here.append(Trials(scenario, seed))
-            job = (scenario.name, scenario.text, seed)
-            starting.extend(executor.submit(_ready, *job) for _ in range(workers or 0))
-        while left and not all(each.done() for each in starting):
-            yield here[0].at(left.popleft(), rules, known)
-        before, rounds = told.setdefault(rules, (set(), deque(maxlen=ROUNDS_TOLD)))
-        rounds.append(frozenset(known - before))
-        before |= known
-        news = frozenset().union(*rounds)
-        of = (search, scenario.name, scenario.text, seed, rules, news)
-        calls = ((*of, decision, (part, parts)) for decision in left for part in range(parts))
-        jobs, took_s = _in_order(executor, calls, len(starting)), list[float]()
-        for _ in left:
-            yield _as_they_come(islice(jobs, parts), took_s)
-        if took_s:
-            whole_s = sum(took_s) / len(left)
-            parts = max(1, min(PARTS_MAX, round(whole_s / JOB_S)))
-
-    try:
-        yield spread
-    finally:
-        if workers is not None:
-            executor.shutdown(kill_workers=True)
-
-
-def _executor(workers: int | None) -> Any:
+    Further ones start at once, and get work as soon as they are ready.
+    """
     if workers is None:
         from distributed import default_client
 
-        return default_client().get_executor(pure=False)
+        yield Crew(scenario, seed, [Helper(default_client().get_executor(pure=False), cluster=True)]).spread
+        return
     from joblib.externals.loky import ProcessPoolExecutor
 
-    return ProcessPoolExecutor(workers, initializer=_go_on_at_ctrl_c)
+    ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
+    """Ctrl-C reaches every process of a terminal; the one that searches decides."""
+    helpers = [Helper(ProcessPoolExecutor(1, **ignore)) for _ in range(workers - 1)]
+    crew = Crew(scenario, seed, helpers)
+    try:
+        yield crew.spread
+    finally:
+        crew.stop()
 
 
-def _in_order(executor: Any, calls: Iterable[tuple[Any, ...]], workers: int) -> Iterator[Future[Done]]:
-    """Jobs in the order of their *calls*, so many ahead that nobody waits; all of them for a cluster."""
-    ahead = AHEAD * workers or sys.maxsize
-    asked: deque[Future[Done]] = deque()
-    for call in calls:
-        asked.append(executor.submit(trials_at, *call))
-        if len(asked) > ahead:
-            yield asked.popleft()
-    yield from asked
+@dataclass(slots=True, eq=False)
+class Job:
+    """A part of a decision, for whoever is free first."""
+
+    decision: Decision
+    part: Part
+    trials: list[Trial] = field(default_factory=list)
+    done: bool = False
 
 
-def _as_they_come(jobs: Iterable[Future[Done]], took_s: list[float]) -> Iterator[Trial | None]:
-    """The trials of *jobs*, in their order, and None whenever nothing came for a moment."""
-    for job in jobs:
-        while not wait([job], timeout=LOOK_S).done:
+@dataclass(slots=True)
+class Round:
+    """Decisions, in their order, and the jobs that are made of them as somebody is free."""
+
+    rules: Rules
+    known: Set[bytes]
+    decisions: deque[Decision]
+    jobs: list[Sequence[Job]] = field(default_factory=list)
+    """Of each decision that has been split."""
+    left: deque[Job] = field(default_factory=deque)
+    """Those of them that nobody has begun."""
+
+    def next_job(self, parts: int) -> Job | None:
+        """None: all are done, or somebody is at work on them. A further decision is split into so many *parts*."""
+        if not self.left and self.decisions:
+            decision = self.decisions.popleft()
+            self.jobs.append([Job(decision, (part, parts)) for part in range(parts)])
+            self.left.extend(self.jobs[-1])
+        return self.left.popleft() if self.left else None
+
+
+@dataclass(slots=True)
+class Helper:
+    """Another process, or a cluster of them."""
+
+    executor: Any
+    cluster: bool = False
+    """It is many: no one of them does all that it is asked."""
+    starting: Future[None] | None = None
+    asked: list[tuple[Job, Future[list[Trial]]]] = field(default_factory=list)
+    told: dict[Rules, int] = field(default_factory=dict)
+    """How many of the states that the search has found it was told of."""
+
+    @property
+    def is_free(self) -> bool:
+        is_ready = self.starting is None or self.starting.done()
+        return is_ready and len(self.asked) < (sys.maxsize if self.cluster else AHEAD)
+
+    @property
+    def is_asking(self) -> bool:
+        """Something that it is to do has not been handed on to it."""
+        asked: list[Future[Any]] = [future for _, future in self.asked]
+        if self.starting is not None:
+            asked.append(self.starting)
+        return not all(future.running() or future.done() for future in asked)
+
+
+class Crew:
+    """This process and its helpers. Whoever is free does the next job; what is found is told in the order of the jobs,
+    so that it is the same however many they are."""
+
+    def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[Helper]) -> None:
+        self._scenario, self._seed = scenario, seed
+        self._drill = (scenario.name, scenario.text, seed)
+        self._search = uuid.uuid4().hex
+        self._helpers = helpers
+        self._trials: Trials | None = None
+        """Of this process, once it has something to try."""
+        self._decision_s = 0.0
+        """About how long the trials of a decision take."""
+        self._found: dict[Rules, list[bytes]] = {}
+        """States that the search has been told of, in their order."""
+        self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_TOLD)
+        """How many they were as the last rounds began."""
+        for helper in helpers:
+            if not helper.cluster:
+                helper.starting = helper.executor.submit(ready, self._drill)
+
+    def spread(
+        self, decisions: Sequence[Decision], rules: Rules, known: Set[bytes]
+    ) -> Iterator[Iterable[Trial | None]]:
+        """As `Spread`, for one round."""
+        found = self._found.setdefault(rules, [])
+        self._rounds.append((rules, len(found)))
+        now = Round(rules, known, deque(decisions))
+        at_work = self._at_work(now)
+        for place in range(len(decisions)):
+            yield self._in_order(now, place, at_work, found)
+
+    def stop(self) -> None:
+        """End the helpers, whatever they do."""
+        for helper in self._helpers:
+            while helper.is_asking:
+                time.sleep(MOMENT_S)
+            helper.executor.shutdown(kill_workers=True)
+
+    # --- inside -------------------------------------------------------------------------------------------------
+
+    def _in_order(
+        self, now: Round, place: int, at_work: Iterator[None], found: list[bytes]
+    ) -> Iterator[Trial | None]:
+        """The trials of a decision; None whenever there is only time to look at the clock."""
+        while len(now.jobs) <= place:
+            next(at_work)
             yield None
-        trials, seconds = job.result()
-        took_s.append(seconds)
-        yield from trials
+        for job in now.jobs[place]:
+            number = 0
+            while number < len(job.trials) or not job.done:
+                if number < len(job.trials):
+                    trial = job.trials[number]
+                    if trial.state not in now.known:
+                        found.append(trial.state)
+                    yield trial
+                    number += 1
+                else:
+                    next(at_work)
+                    yield None
+
+    def _at_work(self, now: Round) -> Iterator[None]:
+        """Do all jobs, by whom it may be, with a pause after each trial of this process."""
+        trials = self._trials = self._trials or Trials(self._scenario, self._seed)
+        if not self._decision_s:
+            self._decision_s = TRIAL_S * trials.width(now.decisions[0], now.rules)
+        ahead: set[bytes] = set()
+        known = _Either(now.known, ahead)
+        while True:
+            self._hand_out(now)
+            job = now.next_job(self._parts)
+            if job is not None:
+                begun = time.perf_counter()
+                for trial in trials.at(job.decision, now.rules, known, job.part):
+                    if trial is not None:
+                        job.trials.append(trial)
+                        ahead.add(trial.state)
+                    self._hand_out(now)
+                    yield
+                seconds, job.done = time.perf_counter() - begun, True
+                self._decision_s += WEIGHT * (seconds * job.part[-1] - self._decision_s)
+            else:
+                futures = [future for helper in self._helpers for _, future in helper.asked]
+                wait(futures, timeout=LOOK_S, return_when="FIRST_COMPLETED")
+                yield
+
+    @property
+    def _parts(self) -> int:
+        return max(1, min(PARTS_MAX, round(self._decision_s / JOB_S)))
+
+    def _hand_out(self, now: Round) -> None:
+        """Take what helpers have done, and give them more."""
+        for helper in self._helpers:
+            for job, future in [each for each in helper.asked if each[1].done()]:
+                job.trials, job.done = future.result(), True
+                helper.asked.remove((job, future))
+            while helper.is_free and (next_job := now.next_job(self._parts)) is not None:
+                call = (self._search, self._drill, now.rules, self._news(helper, now.rules))
+                asked = helper.executor.submit(
+                    trials_at, *call, next_job.decision, next_job.part, not helper.cluster
+                )
+                helper.asked.append((next_job, asked))
+
+    def _news(self, helper: Helper, rules: Rules) -> list[bytes]:
+        """States of which *helper* may not know."""
+        found = self._found[rules]
+        if helper.cluster:
+            return found[min(first for of, first in self._rounds if of == rules) :]
+        told = helper.told.get(rules, 0)
+        helper.told[rules] = len(found)
+        return found[told:]
 
 
-def _ready(name: str, text: str, seed: int) -> None:
-    """In a process of its own."""
-    _trials(name, text, seed)
+@dataclass(frozen=True, slots=True)
+class _Either:
+    """What is in one of two sets."""
 
+    one: Set[bytes]
+    other: Set[bytes]
 
-def _go_on_at_ctrl_c() -> None:
-    """It reaches every process of a terminal; the one that searches decides."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-
-
-def trials_at(
-    search: str,
-    name: str,
-    text: str,
-    seed: int,
-    rules: Rules,
-    news: frozenset[bytes],
-    decision: Decision,
-    part: Part,
-) -> Done:
-    """In a process of its own, here or on another computer."""
-    known = _known(search, rules)
-    known |= news
-    begun = time.perf_counter()
-    found = _trials(name, text, seed).at(decision, rules, known, part)
-    return [trial for trial in found if trial is not None], time.perf_counter() - begun
-
-
-@lru_cache(maxsize=1)
-def _trials(name: str, text: str, seed: int) -> Trials:
-    return Trials(load_scenario(text, f"{name}.toml"), seed)
-
-
-@lru_cache(maxsize=2)  # the fair search and the clairvoyant one
-def _known(search: str, rules: Rules) -> set[bytes]:
-    return set()
+    def __contains__(self, state: object) -> bool:
+        return state in self.one or state in self.other

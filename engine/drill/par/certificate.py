@@ -288,12 +288,12 @@ def _length(plan: Plan) -> tuple[object, ...]:
 
 def _with(before: Mapping[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     """*found*, with what an earlier search has proved of the same bounds and this one had no time for."""
-    if any(before[bound]["score"] != found[bound]["score"] for bound in ("par", "clairvoyant")):
+    if any(before[name].get("score") != found[name]["score"] for name in ("par", "clairvoyant")):
         return found
-    found["nodes"] = max(before["nodes"], found["nodes"])
+    found["nodes"] = max(before.get("nodes", 0), found["nodes"])
     for proved in ("complete", "optimal"):
-        found[proved] = before[proved] or found[proved]
-    if before["acts_tried"] > found["acts_tried"]:
+        found[proved] = before.get(proved, False) or found[proved]
+    if before.get("acts_tried", 0) > found["acts_tried"]:
         found |= {name: before[name] for name in ("acts_tried", "blunder_share")}
     sprung = {trap["name"]: trap["best"] for trap in before.get("traps") or () if trap["best"] is not None}
     for trap in found["traps"]:

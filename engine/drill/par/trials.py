@@ -105,6 +105,18 @@ Part = tuple[int, int]
 WHOLE: Final = (0, 1)
 
 
+@dataclass(frozen=True, slots=True)
+class Crossing:
+    """A run at a decision, and every way to go on."""
+
+    asked: tuple[Decision, Rules]
+    run: Lean
+    left: int
+    """Acts of the plan that are still to come."""
+    ways: tuple[tuple[Input | None, Sequence[Input]], ...]
+    """What is done now, and what is still to come then."""
+
+
 @dataclass(slots=True)
 class Trials:
     """Plays plans of one scenario and seed."""
@@ -123,6 +135,8 @@ class Trials:
     _idle: Lean | None = None
     _last: tuple[Decision, Lean, list[Input]] | None = None
     """The run of the decision before: that of the next one of the same plan goes on from there."""
+    _crossing: Crossing | None = None
+    """The one asked for last: a decision may be tried in parts."""
 
     def __post_init__(self) -> None:
         self.begun = Lean(self.scenario, self.seed) if self.start is None else self.start.fork()
@@ -136,13 +150,11 @@ class Trials:
     ) -> Iterator[Trial | None]:
         """Every neighbour of a plan at one of its decision points, but those whose state is *known*; None for each of
         these, so that who has to can look at the clock. *part*: of the neighbours that one."""
-        run, left = self.taken_to(decision)
-        if run.finished:
-            return
+        crossing = self._at(decision, rules)
+        run, ways = crossing.run, crossing.ways
         number, of = part
-        neighbours = list(self.neighbours(run, left, rules))
-        first, end = (len(neighbours) * each // of for each in (number, number + 1))
-        for inserted, rest in neighbours[first:end]:
+        first, end = (len(ways) * each // of for each in (number, number + 1))
+        for inserted, rest in ways[first:end]:
             drill = run.fork()
             if inserted is not None and not tried(drill, inserted):
                 yield None
@@ -152,13 +164,24 @@ class Trials:
             if state.digest() in known:
                 yield None
                 continue
-            one_more = inserted is not None and len(rest) == len(left)
+            one_more = inserted is not None and len(rest) == crossing.left
             vain = one_more and self._causes is None and in_vain(run, drill)
             plan = None if vain else self.play(drill, rest, rules)
             more = plan is not None and plan.score < TOTAL_MAX
             yield Trial(
                 state.digest(), one_more, plan, facts(self._left_alone(), drill) if more else frozenset()
             )
+
+    def width(self, decision: Decision, rules: Rules) -> int:
+        """How many neighbours there are."""
+        return len(self._at(decision, rules).ways)
+
+    def _at(self, decision: Decision, rules: Rules) -> Crossing:
+        if self._crossing is None or self._crossing.asked != (decision, rules):
+            run, left = self.taken_to(decision)
+            ways = () if run.finished else tuple(self.neighbours(run, left, rules))
+            self._crossing = Crossing((decision, rules), run, len(left), ways)
+        return self._crossing
 
     def _left_alone(self) -> Lean:
         """The end of the drill where nothing is done."""
@@ -188,11 +211,11 @@ class Trials:
         tick = run.tick
         is_blind = rules.fair and blind(run.scenario, run.story_ticks, run.events, tick)
         if left:
-            here = _at(left[0], tick)
+            here = _moved(left[0], tick)
             if not is_blind or free(here):
                 earlier = left[0].tick - tick
                 yield here, left[1:]
-                yield here, [_at(item, item.tick - earlier) for item in left[1:]]
+                yield here, [_moved(item, item.tick - earlier) for item in left[1:]]
             yield None, left[1:]
         if len(run.journal) - self._done + len(left) >= rules.deeds_max:
             return
@@ -245,7 +268,7 @@ def tried(drill: Lean, item: Input) -> bool:
     return True
 
 
-def _at(item: Input, tick: Tick) -> Input:
+def _moved(item: Input, tick: Tick) -> Input:
     return replace(item, tick=tick)
 
 

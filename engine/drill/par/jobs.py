@@ -1,0 +1,48 @@
+"""Trials as jobs of a process that knows the drill by its text alone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.par.trials import Decision, Part, Rules, Trial, Trials
+
+Drill = tuple[str, str, int]
+"""Name and text of its scenario, and the seed."""
+
+
+def ready(drill: Drill) -> None:
+    """Load all that a job of the drill needs."""
+    trials = _trials(drill)
+    trials.play(trials.begun.fork(), (), Rules())
+
+
+def trials_at(
+    search: str, drill: Drill, rules: Rules, news: Sequence[bytes], decision: Decision, part: Part, keep: bool
+) -> list[Trial]:
+    """The trials at a part of a decision, but those of states that were told as *news*, now or before in this *search*.
+
+    *keep*: nor those of states that it has found itself, where it does all that it is asked in its turn, and nobody
+    else does any of it again: who has asked knows them from an earlier one.
+    """
+    known = _known(search, rules)
+    known.update(news)
+    found = []
+    for trial in _trials(drill).at(decision, rules, known, part):
+        if trial is not None:
+            found.append(trial)
+            if keep:
+                known.add(trial.state)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _trials(drill: Drill) -> Trials:
+    name, text, seed = drill
+    return Trials(load_scenario(text, f"{name}.toml"), seed)
+
+
+@lru_cache(maxsize=2)  # the fair search and the clairvoyant one
+def _known(search: str, rules: Rules) -> set[bytes]:
+    return set()

@@ -1,0 +1,105 @@
+"""A crew of processes finds what one process finds, whoever does which part and whenever it is done."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+
+from app.cli.trials import Crew, Helper
+from engine.drill.authoring.schema import Scenario
+from engine.drill.par.jobs import trials_at
+from engine.drill.par.search import Search
+from engine.drill.par.trials import WHOLE, Decision, Rules, Trials
+from tests.engine.drill import texts
+
+RULES: dict[str, Any] = {"deeds_max": 2, "points_max": 3}
+
+
+class Late(Future[Any]):
+    """Done in this process once it has been asked for so often."""
+
+    def __init__(self, late: int, work: Callable[[], object]) -> None:
+        super().__init__()
+        self._late, self._work = late, work
+
+    def done(self) -> bool:
+        self._late -= 1
+        if self._late <= 0 and not super().done():
+            self.set_result(self._work())
+        return super().done()
+
+
+class LateExecutor:
+    """Each job is done later than the one before, and now and then at once."""
+
+    def __init__(self) -> None:
+        self.news: list[int] = []
+
+    def submit(self, work: Callable[..., object], *args: Any) -> Future[Any]:
+        if len(args) > 3:
+            self.news.append(len(args[3]))
+            args = (f"{args[0]} {id(self)}", *args[1:])  # else all of them know what one does
+        return Late(len(self.news) % 7 * 3, lambda: work(*args))
+
+
+@pytest.fixture(scope="module")
+def small() -> Scenario:
+    return texts.small(('length = "5min"', 'length = "2min"'))
+
+
+@pytest.fixture(scope="module")
+def alone(small: Scenario) -> Search:
+    return searched(Search(small, small.seed, **RULES))
+
+
+def searched(search: Search) -> Search:
+    for _ in search.steps():
+        pass
+    assert search.complete
+    return search
+
+
+@pytest.mark.parametrize(("helpers", "cluster"), [(1, False), (2, False), (1, True)], ids=str)
+def test_what_is_found_does_not_depend_on_who_does_what(
+    helpers: int, cluster: bool, small: Scenario, alone: Search, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("app.cli.trials.TRIAL_S", 0.1)
+    monkeypatch.setattr("app.cli.trials.LOOK_S", 0.0)
+    executors = [LateExecutor() for _ in range(helpers)]
+    crew = Crew(small, small.seed, [Helper(executor, cluster=cluster) for executor in executors])
+    found = searched(Search(small, small.seed, spread=crew.spread, **RULES))
+    assert found.plans == alone.plans
+    assert (found.best, found.nodes, found.tried, found.blunders) == (
+        alone.best, alone.nodes, alone.tried, alone.blunders,
+    )  # fmt: skip
+    assert all(len(executor.news) > 5 for executor in executors), "each had its share"
+    if not cluster:
+        told = [sum(executor.news) for executor in executors]
+        assert all(0 < states <= len(found._known) for states in told), "of each state once at most"
+
+
+def test_parts_of_a_decision_are_all_of_it(small: Scenario) -> None:
+    trials, rules = Trials(small, small.seed), Rules(deeds_max=2)
+    decision = Decision((), 3000)
+    whole = list(trials.at(decision, rules))
+    assert len([trial for trial in whole if trial is not None]) > 7
+    assert len(whole) == trials.width(decision, rules)
+    for parts in (2, 7, 64):
+        assert [
+            trial for part in range(parts) for trial in trials.at(decision, rules, (), (part, parts))
+        ] == whole
+
+
+def test_only_who_does_everything_in_its_turn_leaves_out_what_it_has_found(small: Scenario) -> None:
+    drill, rules, decision = (small.name, small.text, small.seed), Rules(deeds_max=2), Decision((), 3000)
+    first, second, third, fourth = (
+        trials_at(search, drill, rules, [], decision, WHOLE, search == "alone")
+        for search in ("one of many", "one of many", "alone", "alone")
+    )
+    assert len(first) == len(second) == len(third) > 7
+    assert not fourth
+    known = [trial.state for trial in first]
+    assert not trials_at("told", drill, rules, known, decision, WHOLE, False)
