@@ -154,10 +154,13 @@ class Certifying:
     def _waited(self, idle: Plan, shortest: Plan | None) -> Waiting:
         par = self.fair.best
         assert par is not None
-        whole = [plan for plan in self.fair.plans if plan.reached and plan.acts]
-        last = max(whole, key=lambda plan: plan.acts[0].tick, default=idle)
+        chances = [plan.acts for plan in self.fair.plans if plan.reached and plan.acts]
         known = [plan.acts for plan in (par, shortest) if plan is not None]
-        last_chance = () if idle.reached else last.acts
+        # Of a later search from a moment, so that it need not be fair as a plan from the beginning.
+        earlier = _inputs((self._before or {}).get("last_chance") or ())
+        if earlier and all(state.met for state in self._come_to(earlier).goals.values()):
+            chances.append(tuple(earlier))
+        last_chance = () if idle.reached else max(chances, key=_begin, default=())
         return Waiting(self.fair.scenario, self.fair.seed, known, par.score, idle.score, last_chance)
 
     def _luck(self, plan: Plan, over: Over) -> dict[str, Any]:
@@ -243,13 +246,17 @@ class Certifying:
         return [self._worth[plan, other] for other in self._seeds if (plan, other) in self._worth]
 
     def _late(self, plan: Plan, late: Tick) -> float:
+        return self._come_to(plan.acts, late).total()
+
+    def _come_to(self, acts: Sequence[Input], late: Tick = 0) -> Lean:
+        """The end of the run with all of them, each so *late*."""
         run = Lean(self.fair.scenario, self.fair.seed)
-        for item in plan.acts:
+        for item in acts:
             run.advance_to(item.tick + late)
             with suppress(InputProblem):
                 run.do(item.words)
         run.advance_to(default_end(run, run.tick))
-        return run.total()
+        return run
 
     def _traps(self) -> list[dict[str, Any]]:
         """Each trap with the best total of a plan that ran into it; None: no plan did."""
@@ -274,6 +281,10 @@ class Certifying:
 
 def _mean(scores: Sequence[float]) -> float:
     return round(total(scores) / len(scores), 1)
+
+
+def _begin(acts: Sequence[Input]) -> Tick:
+    return acts[0].tick
 
 
 def _key(plan: Plan) -> tuple[object, ...]:

@@ -218,7 +218,10 @@ def at_once_from(scenario: Scenario, before: dict[str, Any] | None) -> tuple[Cer
     return work, work.certificate(lambda _: True)
 
 
-def test_a_search_that_goes_on_from_a_certificate_proves_as_much(small: Scenario) -> None:
+def test_a_search_that_goes_on_from_a_certificate_proves_as_much() -> None:
+    """Also where the last chance goes by just after something hidden, so that it is no fair plan."""
+    hidden = '[[timeline]]\nat = "204.5s"\ndo = "slow-cpu SERVER_W factor=2"\n\n[[goal]]\nname = "served"'
+    small = texts.small(('[[goal]]\nname = "served"', hidden))
     late = Input(ticks(205.0), "power-on", ("SERVER_A",))
     _, new = at_once_from(small, None)
     known = {
