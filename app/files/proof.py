@@ -21,7 +21,7 @@ BLUNDER: Final = 15
 TRIED_MIN: Final = 20
 """Acts on offer that were tried, from which on their share of blunders says something. Assumed."""
 
-CHANCES: Final = (0.30, 0.40, 0.58)
+CHANCES: Final = (0.29, 0.39, 0.54)
 """Chances of a blunder that part the levels: a quarter of the shipped drills lies in each, of the 122 that have been
 tried enough."""
 
