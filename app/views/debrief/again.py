@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton
+from PySide6.QtWidgets import QPushButton
 
+from app.widgets.flow import Flow
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.language import tr
@@ -29,13 +30,11 @@ def retry_button(begin: Tick, at: Tick, what: str, retry: Retry) -> QPushButton:
     return button
 
 
-def buttons(*row: QPushButton) -> QHBoxLayout:
+def buttons(*row: QPushButton) -> Flow:
     """Small ones, side by side."""
-    layout = QHBoxLayout()
+    layout = Flow(8)
     layout.setContentsMargins(0, 4, 0, 0)
-    layout.setSpacing(8)
     for button in row:
         button.setProperty("small", "true")
         layout.addWidget(button)
-    layout.addStretch()
     return layout

@@ -38,25 +38,28 @@ def _yours(row: Row) -> str:
     return "  " + tr("(your answer, {percent} % sure)").format(percent=f"{row['sure_percent']:g}")
 
 
-def sureness(rows: Iterable[Row]) -> list[QWidget]:
+def sureness(rows: Iterable[Row], narrow: bool = False) -> list[QWidget]:
     """How sure the trainee was beside how often that was right; nothing where it was not said."""
     found = calibration(rows)
-    return [] if found is None else told(found)
+    return [] if found is None else told(found, narrow)
 
 
-def told(found: Calibration) -> list[QWidget]:
+def told(found: Calibration, narrow: bool = False) -> list[QWidget]:
     """The score and the curve in numbers."""
     curve = [
         (f"{point['sure_percent']:g} %", f"{point['right_percent']:.0f} %", str(point["answers"]))
         for point in found["curve"]
     ]
-    return [label(formatting.brier(found)), table((tr("sure"), tr("right"), tr("answers")), curve, (0, 0, 0))]
+    return [
+        label(formatting.brier(found)),
+        table((tr("sure"), tr("right"), tr("answers")), curve, (0, 0, 0), narrow),
+    ]
 
 
-def commands(report: Report) -> QWidget | None:
+def commands(report: Report, narrow: bool = False) -> QWidget | None:
     """Every batch with what the server said to it; None if nothing was typed."""
     rows = list(_batches(report))
-    return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0)) if rows else None
+    return table((tr("at"), tr("server"), tr("batch"), ""), rows, (0, 0, 1, 0), narrow) if rows else None
 
 
 def _batches(report: Report) -> Iterator[tuple[str | QWidget, ...]]:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from PySide6.QtWidgets import QHBoxLayout, QPushButton, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QPushButton, QVBoxLayout, QWidget
 
 from app.views.debrief.again import Retry, buttons, retry_button
 from app.views.debrief.parts import label, lost, marked, muted
+from app.widgets.flow import Flow
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.input_lines import short
@@ -85,7 +86,7 @@ def _words(mistake: Mistake, can_retry: bool, retry: Retry, watch: Callable[[flo
     return words
 
 
-def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> QHBoxLayout:
+def _buttons(mistake: Mistake, retry: Retry, watch: Callable[[float], None]) -> Flow:
     since = mistake.cause_tick
     at = mistake.tick if since is None or since < mistake.retry_tick else since
     what = cause(mistake) if mistake.omission else said_of(mistake.what)

@@ -6,13 +6,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
+from PySide6.QtGui import QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
     QMenu,
     QPushButton,
     QScrollArea,
-    QSizePolicy,
     QVBoxLayout,
     QWidget,
 )
@@ -26,6 +26,7 @@ from app.views.debrief.mistakes import mistakes
 from app.views.debrief.parts import Points, ScoreRing, card, label, muted
 from app.views.debrief.reference import reference
 from app.views.debrief.reflection import ReflectionForm, choice, told
+from app.widgets.flow import Flow
 from app.widgets.strip import Strip
 from app.words import formatting
 from app.words.language import mark, tr
@@ -58,6 +59,8 @@ EXPORTS: Final = (
 """Kind of file -> its entry in the menu."""
 
 PAGE_WIDTH_UNITS: Final = 76
+NARROW_UNITS: Final = 46
+"""Width of the page in line heights below which what would stand in columns is put below one another."""
 NEAR_S: Final = 0.005
 """Half a tick: this near a moment is that of what happened there."""
 FAILOVERS_SHOWN: Final = 6
@@ -103,6 +106,7 @@ class Debrief(QScrollArea):
         self._form: ReflectionForm | None = None
         self._moment_s: float | None = None
         self._journal: list[Input] = []
+        self._built_narrow = False
         self._marked_s: list[float] = []
         """Moments at which something happened or was done."""
         self._retry_here = QPushButton()
@@ -154,6 +158,7 @@ class Debrief(QScrollArea):
     # --- building -------------------------------------------------------------------------------------------
 
     def _build(self) -> None:
+        self._built_narrow = self._narrow()
         inside = QWidget()
         column = QVBoxLayout(inside)
         column.setContentsMargins(28, 20, 28, 24)
@@ -175,7 +180,7 @@ class Debrief(QScrollArea):
         self.setWidget(page)
 
     def _parts(self, report: Report) -> Iterator[QWidget]:
-        review = self._review
+        review, narrow = self._review, self._narrow()
         self._form = None
         if self._asks:
             yield label(str(report.get("title") or report["scenario"]), 1.8, bold=True)
@@ -191,7 +196,7 @@ class Debrief(QScrollArea):
         planned = story.goals(report)
         if planned:
             yield card(tr("Goals"), *planned)
-        yield card(tr("Outcome"), story.figures(report, review))
+        yield card(tr("Outcome"), *story.figures(report, review, narrow))
         yield card(tr("Timeline"), self._course(report))
         if review is not None and report["score"]["scored"]:
             yield card(tr("Compared with the best possible"), *self._beside_the_best(report))
@@ -200,7 +205,7 @@ class Debrief(QScrollArea):
             found = mistakes(review.mistakes, self._can_retry, self.retry_wanted.emit, self.watch_wanted.emit)
             if found:
                 yield card(tr("What cost points"), *found)
-            guards = story.preconditions(review)
+            guards = story.preconditions(review, narrow)
             if guards:
                 yield card(tr("Preconditions of automatic failover"), *guards)
         if report["failovers"]:
@@ -213,10 +218,12 @@ class Debrief(QScrollArea):
             yield card(tr("Score by rule"), self._score(report), ask)
         asked = [row for row in report.get("questions", ()) if row.get("asked_t_s") is not None]
         if asked:
-            yield card(tr("Questions"), *[answers.question(row) for row in asked], *answers.sureness(asked))
+            yield card(
+                tr("Questions"), *[answers.question(row) for row in asked], *answers.sureness(asked, narrow)
+            )
         if review is not None and review.reference is not None:
-            yield card(tr("The reference solution"), *self._reference(review))
-        commands = answers.commands(report)
+            yield card(tr("The reference solution"), *self._reference(report, review))
+        commands = answers.commands(report, narrow)
         if commands is not None:
             yield card(tr("Commands"), commands)
 
@@ -250,7 +257,7 @@ class Debrief(QScrollArea):
             found.append(muted(said.format(count=len(rows), least=least, most=most)))
         return found
 
-    def _reference(self, review: Review) -> list[QWidget]:
+    def _reference(self, report: Report, review: Review) -> list[QWidget]:
         assert review.reference is not None
         watch = QPushButton(tr("Watch it step by step"))
         watch.clicked.connect(self.solution_wanted)
@@ -260,7 +267,12 @@ class Debrief(QScrollArea):
         box = QWidget()
         box.setLayout(row)
         row.setContentsMargins(0, 0, 0, 0)
-        return [box, *reference(review.reference, _asked(self._report) if self._report is not None else {})]
+        return [
+            box,
+            *reference(
+                review.reference, _asked(self._report) if self._report is not None else {}, self._narrow()
+            ),
+        ]
 
     def _head(self, report: Report) -> QWidget:
         head = QWidget()
@@ -315,11 +327,9 @@ class Debrief(QScrollArea):
             (solution, watch, export, branches),
             (drills, history),
         ):
-            row = QHBoxLayout()
-            row.setSpacing(8)
+            row = Flow(8)
             for button in line:
                 row.addWidget(button)
-            row.addStretch()
             both.addLayout(row)
         self._show_moment()
         return both
@@ -412,11 +422,9 @@ class Debrief(QScrollArea):
             layout.addLayout(self._moments(moments))
         return layout
 
-    def _moments(self, moments: Sequence[float]) -> QHBoxLayout:
-        row = QHBoxLayout()
-        row.setSpacing(6)
+    def _moments(self, moments: Sequence[float]) -> Flow:
+        row = Flow(6)
         lead = muted(tr("At"))
-        lead.setSizePolicy(QSizePolicy.Policy.Fixed, QSizePolicy.Policy.Preferred)
         row.addWidget(lead)
         for t_s in moments:
             button = QPushButton(formatting.run_time(t_s, 1))
@@ -425,8 +433,16 @@ class Debrief(QScrollArea):
             button.setEnabled(self._can_retry)
             button.clicked.connect(lambda _=False, t_s=t_s: self._choose_moment(t_s))
             row.addWidget(button)
-        row.addStretch()
         return row
+
+    def _narrow(self) -> bool:
+        """There is no room for tables side by side."""
+        return self.width() < NARROW_UNITS * self.fontMetrics().height()
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        if self._narrow() != self._built_narrow:
+            self.show_account(self._account)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import QRectF, QSize, Qt
 from PySide6.QtGui import QFontMetricsF, QPainter, QPaintEvent, QPen
@@ -11,6 +12,9 @@ from PySide6.QtWidgets import QFrame, QGridLayout, QHBoxLayout, QLabel, QSizePol
 from app.widgets import theme
 from app.words import formatting
 from app.words.language import tr
+
+LIST_GAP_PX: Final = 6
+"""Between the entries of a list."""
 
 
 def label(text: str, scale: float = 1.0, bold: bool = False) -> QLabel:
@@ -34,14 +38,13 @@ def card(title: str, *parts: QWidget) -> QFrame:
     return card
 
 
-def figure(value: str, what: str) -> QWidget:
+def figure(value: str, what: str, beside: str = "") -> QWidget:
+    """*beside*: what it is to be compared with."""
     box = QWidget()
     layout = QVBoxLayout(box)
     layout.setContentsMargins(0, 0, 0, 0)
     layout.setSpacing(0)
-    number, words = label(value, 1.5, bold=True), label(what)
-    words.setProperty("muted", "true")
-    for part in (number, words):
+    for part in (label(value, 1.5, bold=True), muted(what), *([muted(beside)] if beside else [])):
         part.setWordWrap(False)
         layout.addWidget(part)
     return box
@@ -53,8 +56,13 @@ def muted(text: str) -> QLabel:
     return found
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch: Sequence[int]) -> QWidget:
-    """Rows under headings; *stretch* shares the width out, 0 for columns that are as wide as their text."""
+def table(
+    head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch: Sequence[int], narrow: bool = False
+) -> QWidget:
+    """Rows under headings; *stretch* shares the width out, 0 for columns that are as wide as their text. *narrow*: what
+    stands in a row is put below one another, behind its first column."""
+    if narrow:
+        return _list(head, rows)
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)
@@ -71,6 +79,30 @@ def table(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]], stretch:
             if not stretch[column] and isinstance(shown, QLabel):
                 shown.setWordWrap(False)
             grid.addWidget(shown, number, column, Qt.AlignmentFlag.AlignTop)
+    return box
+
+
+def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidget:
+    box = QWidget()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(0, 0, 0, 0)
+    grid.setHorizontalSpacing(12)
+    grid.setVerticalSpacing(2)
+    grid.setColumnStretch(1, 1)
+    line = 0
+    for first, *others in rows:
+        mark = label(first) if isinstance(first, str) else first
+        if isinstance(mark, QLabel):
+            mark.setWordWrap(False)
+        grid.addWidget(mark, line, 0, Qt.AlignmentFlag.AlignTop)
+        for place, (title, cell) in enumerate(zip(head[1:], others, strict=True)):
+            if isinstance(cell, str):
+                named = f"{title.rstrip('?')}: {cell}" if title else cell
+                cell = muted(named) if place else label(cell)
+            grid.addWidget(cell, line, 1)
+            line += 1
+        grid.setRowMinimumHeight(line, LIST_GAP_PX)
+        line += 1
     return box
 
 

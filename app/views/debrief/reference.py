@@ -17,7 +17,7 @@ LINE_LENGTH_MAX: Final = 220
 """Characters of a step that are shown; the export has all of it."""
 
 
-def reference(found: Reference, asked: Mapping[str, Sequence[str]]) -> list[QWidget]:
+def reference(found: Reference, asked: Mapping[str, Sequence[str]], narrow: bool = False) -> list[QWidget]:
     """Each step with its reason and when it was done here. *asked*: question -> its choices."""
     rows: list[tuple[str | QWidget, ...]] = []
     for step in found.steps:
@@ -27,14 +27,14 @@ def reference(found: Reference, asked: Mapping[str, Sequence[str]]) -> list[QWid
             else tr("never")
         )
         rows.append((muted(moment(step.tick)), _step(worded(step.line, asked), step.why), done))
-    parts: list[QWidget] = [table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0))]
+    parts: list[QWidget] = [table((tr("at"), tr("action and reason"), tr("you")), rows, (0, 1, 0), narrow)]
     if found.besides:
         parts.append(label(tr("Your other actions"), 1.0, bold=True))
         more = [
             (muted(moment(item.tick)), code(short(worded(item.words, asked), LINE_LENGTH_MAX)))
             for item in found.besides
         ]
-        parts.append(table((tr("at"), tr("action")), more, (0, 1)))
+        parts.append(table((tr("at"), tr("action")), more, (0, 1), narrow))
     return parts
 
 

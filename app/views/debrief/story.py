@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from PySide6.QtWidgets import QGridLayout, QWidget
+from PySide6.QtWidgets import QWidget
 
 from app.views.debrief.parts import figure, label, muted, table
+from app.widgets.flow import Flow
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.language import mark, tr, trn
@@ -34,33 +35,32 @@ def _amount(name: str, value: float) -> str:
     return formatting.kb(value) if name.endswith("_kb") else formatting.number(value)
 
 
-def figures(report: Report, review: Review | None) -> QWidget:
+def figures(report: Report, review: Review | None, narrow: bool = False) -> list[QWidget]:
     """Downtime, exposure and losses, with the reference's below; of each database where there are several."""
-    box = QWidget()
-    grid = QGridLayout(box)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(24)
-    grid.setVerticalSpacing(8)
     totals = report["availability"]
     reference = review.reference if review is not None else None
     theirs = {row.name: row.right for row in reference.outcomes} if reference is not None else {}
-    for column, (name, what) in enumerate(FIGURES, start=1):
-        grid.addWidget(figure(_amount(name, totals[name]), tr(what)), 0, column)
+    box = QWidget()
+    row = Flow(24, box)
+    for name, what in FIGURES:
+        beside = ""
         if name in theirs:
-            beside = muted(tr("reference: {value}").format(value=_amount(name, theirs[name])))
-            beside.setWordWrap(False)
-            grid.addWidget(beside, 1, column)
+            beside = tr("reference: {value}").format(value=_amount(name, theirs[name]))
+        row.addWidget(figure(_amount(name, totals[name]), tr(what), beside))
     several = totals["databases"] if len(totals["databases"]) > 1 else {}
     worst = sorted(several.items(), key=lambda row: (-row[1]["downtime_s"], -row[1]["exposed_s"]))
-    for line, (name, account) in enumerate(worst[:DATABASES_MAX], start=2):
-        grid.addWidget(label(name, 1.0, bold=True), line, 0)
-        for column, (counter, _) in enumerate(FIGURES, start=1):
-            grid.addWidget(label(_amount(counter, account[counter])), line, column)
+    found = [box]
+    if worst:
+        rows: list[list[str | QWidget]] = [
+            [label(name, 1.0, bold=True), *(_amount(counter, account[counter]) for counter, _ in FIGURES), ""]
+            for name, account in worst[:DATABASES_MAX]
+        ]
+        heads = ("", *(tr(what) for _, what in FIGURES), "")
+        found.append(table(heads, rows, (0, 0, 0, 0, 0, 1), narrow))
     if len(worst) > DATABASES_MAX:
         rest = tr("{count} more databases, none worse than these").format(count=len(worst) - DATABASES_MAX)
-        grid.addWidget(muted(rest), DATABASES_MAX + 2, 0, 1, 5)
-    grid.setColumnStretch(5, 1)
-    return box
+        found.append(muted(rest))
+    return found
 
 
 def goals(report: Report) -> list[QWidget]:
@@ -163,7 +163,7 @@ def _loss(review: Review, number: int) -> QWidget:
     )
 
 
-def preconditions(review: Review) -> list[QWidget]:
+def preconditions(review: Review, narrow: bool = False) -> list[QWidget]:
     """For each outage, everything that an automatic failover needs, whether it held then, and since when."""
     found: list[QWidget] = []
     for group in _together(review.outages)[:DATABASES_MAX]:
@@ -178,7 +178,7 @@ def preconditions(review: Review) -> list[QWidget]:
         )
         found.append(label(title, 1.0, bold=True))
         heads = ("", tr("an automatic failover needs"), tr("held?"), tr("seen in"))
-        found.append(table(heads, rows, (0, 4, 3, 3)))
+        found.append(table(heads, rows, (0, 4, 3, 3), narrow))
     return found
 
 

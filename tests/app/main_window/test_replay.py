@@ -386,6 +386,28 @@ def test_an_old_run_is_looked_back_on_with_its_branches(hands: Hands, profile: P
     assert hands.window.play.branches.names() == ["main", "branch 1"]
 
 
+@pytest.mark.usefixtures("styled")
+def test_with_large_text_on_a_small_screen_the_debrief_does_not_scroll_sideways(hands: Hands) -> None:
+    """Nor is anything cut off that stood in columns: it stands below one another."""
+    finished_badly(hands)
+    window, page = hands.window, hands.window.debrief
+    hands.click(button(there(page), "Compare with the best possible"))
+    hands.search()
+    wide = texts(page)
+    window.appearance.set_font_scale(2.0)
+    window.resize(1024, 768)
+    for _ in range(4):
+        QApplication.processEvents()
+    assert page.verticalScrollBar().maximum() > 0
+    assert page.horizontalScrollBar().maximum() == 0
+    assert "held?" in wide
+    assert "held: yes" in texts(page)
+    window.appearance.set_font_scale(1.0)
+    for _ in range(4):
+        QApplication.processEvents()
+    assert texts(page) == wide
+
+
 def test_every_export_is_written(hands: Hands, tmp_path: Path, monkeypatch) -> None:
     finished_badly(hands)
     for kind, (ending, *_) in debrief_page.EXPORTS.items():

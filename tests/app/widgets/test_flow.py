@@ -1,0 +1,34 @@
+"""Widgets in rows, as many in each as there is room for."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from PySide6.QtWidgets import QLabel, QWidget
+from pytestqt.qtbot import QtBot
+
+from app.widgets.flow import Flow
+
+
+@pytest.mark.parametrize(("width", "rows"), [(1000, 1), (250, 2), (110, 4), (40, 4)])
+def test_what_has_no_room_goes_into_the_next_row(qtbot: QtBot, width: int, rows: int) -> None:
+    box = QWidget()
+    qtbot.addWidget(box)
+    flow = Flow(10, box)
+    parts = [QLabel(f"part {number}") for number in range(4)]
+    for part in parts:
+        part.setFixedSize(100, 20)
+        flow.addWidget(part)
+    hidden = QLabel("hidden")
+    flow.addWidget(hidden)
+    hidden.hide()
+    box.resize(width, 400)
+    box.show()
+    tops = sorted({part.y() for part in parts})
+    assert len(tops) == rows
+    assert all(after - before == 30 for before, after in pairwise(tops))
+    assert flow.heightForWidth(width) == 30 * rows - 10
+    assert flow.minimumSize().width() == 100
+    assert flow.sizeHint().width() == 430
+    assert (flow.itemAt(9), flow.takeAt(9)) == (None, None)
