@@ -23,7 +23,7 @@ from app.widgets.docks import (
     View,
 )
 from app.widgets.keyboard import has_keys
-from app.widgets.room import Room
+from app.widgets.room import Room, keep_readable
 from app.words.language import tr
 
 if TYPE_CHECKING:
@@ -57,6 +57,8 @@ columns of large text would leave a hand's breadth for each. Ours: 1366 pixels a
 NARROW_SHARE: Final = 0.46
 """Of its width for the tabs."""
 
+FLOATING_UNITS: Final = (20, 10)
+"""Least width and height of a dock of its own, in line heights."""
 LEFT_UNITS: Final = 13.0
 """Least width of the left area in line heights: a goal has to be read with large text, too."""
 LEFT_SHARE_MAX: Final = 0.3
@@ -163,6 +165,7 @@ class Desk(QMainWindow):
         room.hold(widget(view))
         # Methods, no lambdas: Qt takes those off a desk that goes, and its docks say that they are hidden after it
         dock.topLevelChanged.connect(self._show_title_bars)
+        dock.topLevelChanged.connect(self._keep_floating_readable)
         dock.dockLocationChanged.connect(self._show_title_bars)
         dock.visibilityChanged.connect(self._catch_up)
         self.docks[place.name] = dock
@@ -388,6 +391,14 @@ class Desk(QMainWindow):
         """Qt draws the title of a dock that has the program's own font in the size in which the program began."""
         for dock in self.docks.values():
             dock.setFont(_title_font(self))
+
+    def _keep_floating_readable(self) -> None:
+        """A dock that is a window of its own cannot be made a mere frame."""
+        for dock in self.docks.values():
+            if dock.isFloating():
+                keep_readable(dock, *FLOATING_UNITS)
+            else:
+                dock.setMinimumSize(0, 0)
 
     def _keep_left_readable(self) -> None:
         """With larger text the left area becomes wider, also in a layout that was stored."""

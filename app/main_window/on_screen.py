@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from PySide6.QtCore import QEvent, QObject, QRect, QTimer
-from PySide6.QtWidgets import QMainWindow, QStyle
+from PySide6.QtWidgets import QMainWindow
 
 LOOKS_MS: Final = (300, 1_000, 3_000)
 """When is looked after the window has come: a window manager puts its frame around it by one of them. Assumed."""
@@ -57,8 +57,3 @@ def within(frame: QRect, room: QRect) -> QRect:
     left = max(room.left(), min(frame.left(), room.right() - size.width() + 1))
     top = max(room.top(), min(frame.top(), room.bottom() - size.height() + 1))
     return QRect(left, top, size.width(), size.height())
-
-
-def title_bar_px(window: QMainWindow) -> int:
-    """Height that a title bar will take, before there is one."""
-    return window.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, window)

@@ -13,17 +13,20 @@ from PySide6.QtWidgets import QMainWindow, QVBoxLayout, QWidget
 from app import settings
 from app.files import folders, summary
 from app.main_window.menus import MENUS
-from app.main_window.on_screen import OnScreen, title_bar_px
+from app.main_window.on_screen import OnScreen
 from app.settings import WindowSettings
 from app.view_models.drill_cards import Card
 from app.views.scenario_picker import ScenarioPicker
 from app.widgets.notice import Notice
-from app.widgets.room import Pages, scrolling
+from app.widgets.room import Pages, fit_on_screen, keep_readable, scrolling
 from app.words.language import tr
 
 TITLE: Final = "Mirrordrill"
 SIZE_MAX: Final = (1600, 960)
 """Width and height in pixels of a window that nobody has sized yet, where the screen has room for it."""
+
+LEAST_UNITS: Final = (48, 28)
+"""Least width and height in line heights: below, pages are little more than scroll bars."""
 
 
 class MainWindow(QMainWindow):
@@ -78,9 +81,8 @@ class MainWindow(QMainWindow):
     def _size(self) -> None:
         geometry = self.store.get(settings.GEOMETRY)
         if geometry.isEmpty() or not self.restoreGeometry(geometry):
-            screen = self.screen().availableGeometry()
-            height = screen.height() - title_bar_px(self)
-            self.resize(min(SIZE_MAX[0], screen.width()), min(SIZE_MAX[1], height))
+            fit_on_screen(self, *SIZE_MAX)
+        keep_readable(self, *LEAST_UNITS)
         OnScreen(self)
 
     def _once_more(self, wanted: SignalInstance, *said: str) -> None:
@@ -112,6 +114,8 @@ class MainWindow(QMainWindow):
         super().changeEvent(event)
         if event.type() == QEvent.Type.ThemeChange:
             self.theme_changed.emit()
+        elif event.type() == QEvent.Type.FontChange:
+            keep_readable(self, *LEAST_UNITS)
 
     def closeEvent(self, event: QCloseEvent) -> None:
         self.close_wanted.emit(event)

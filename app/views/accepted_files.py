@@ -9,6 +9,7 @@ from typing import Final
 from PySide6.QtCore import Signal
 from PySide6.QtWidgets import QDialog, QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
+from app.widgets.room import fit_on_screen
 from app.widgets.tables import Column, TableModel, TableView
 from app.words.language import mark, tr
 from engine.drill.authoring.contents import visible
@@ -87,7 +88,7 @@ class AcceptedFiles(QDialog):
         layout.addWidget(self.list, 1)
         layout.addLayout(row)
         em = self.fontMetrics().height()
-        self.resize(44 * em, 24 * em)
+        fit_on_screen(self, 44 * em, 24 * em)
 
     def show_files(self, files: Sequence[AcceptedFile]) -> None:
         """The first of them is chosen."""

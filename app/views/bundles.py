@@ -23,6 +23,7 @@ from PySide6.QtWidgets import (
     QWidget,
 )
 
+from app.widgets.room import fit_on_screen
 from app.words.language import tr, trn
 from engine.drill.authoring.contents import visible
 
@@ -83,7 +84,7 @@ class KeptBundles(QDialog):
         layout.addWidget(self.tree, 1)
         layout.addLayout(row)
         em = self.fontMetrics().height()
-        self.resize(34 * em, 24 * em)
+        fit_on_screen(self, 34 * em, 24 * em)
 
     def show_bundles(self, bundles: Sequence[KeptBundle]) -> None:
         self.tree.clear()
@@ -173,7 +174,7 @@ class BundleMaker(QDialog):
         layout.addWidget(self.drills, 1)
         layout.addWidget(self.buttons)
         em = self.fontMetrics().height()
-        self.resize(32 * em, 26 * em)
+        fit_on_screen(self, 32 * em, 26 * em)
         self._show_button()
 
     def names(self) -> list[str]:

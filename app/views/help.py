@@ -12,7 +12,7 @@ from PySide6.QtWidgets import QDialog, QHBoxLayout, QListWidget, QListWidgetItem
 from app.widgets.docks import DOCKS
 from app.widgets.prose import Prose
 from app.widgets.reader import follow_selection
-from app.widgets.room import fit_on_screen
+from app.widgets.room import fit_on_screen, keep_readable
 from app.words import language
 from app.words.language import tr
 
@@ -56,6 +56,10 @@ def title_of(page: str) -> str:
     return text_of(page).partition("\n")[0].removeprefix("# ")
 
 
+LEAST_UNITS: Final = (32, 16)
+"""Least width and height in line heights."""
+
+
 class Help(QDialog):
     """Contents on the left, a page on the right; stays open beside the drill."""
 
@@ -79,6 +83,7 @@ class Help(QDialog):
         row = QHBoxLayout(self)
         row.addWidget(self._contents, 1)
         row.addWidget(self._page, 3)
+        keep_readable(self, *LEAST_UNITS)
         fit_on_screen(self, 120 * self.fontMetrics().averageCharWidth(), 36 * self.fontMetrics().height())
         self._contents.setCurrentRow(0)
 

@@ -69,7 +69,7 @@ class ShortcutSheet(QDialog):
         layout.addWidget(self.field)
         layout.addWidget(self.sheet, 1)
         layout.addLayout(self._buttons())
-        fit_on_screen(self, 1000, 640)
+        fit_on_screen(self, 62 * self.fontMetrics().height(), 40 * self.fontMetrics().height())
 
     def _buttons(self) -> QHBoxLayout:
         row = QHBoxLayout()

@@ -6,6 +6,8 @@ from typing import Final
 
 from PySide6.QtWidgets import QInputDialog, QWidget
 
+from app.widgets.room import fit_on_screen
+
 WIDTH_UNITS: Final = 30
 """In line heights: a sentence can be read while it is written."""
 
@@ -16,7 +18,7 @@ def ask_text(parent: QWidget, title: str, label: str, text: str = "") -> str | N
     asking.setWindowTitle(title)
     asking.setLabelText(label)
     asking.setTextValue(text)
-    asking.resize(WIDTH_UNITS * asking.fontMetrics().height(), asking.sizeHint().height())
+    fit_on_screen(asking, WIDTH_UNITS * asking.fontMetrics().height(), asking.sizeHint().height())
     said = asking.exec()
     asking.deleteLater()
     return asking.textValue() if said else None

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 from typing import Final
 
-from PySide6.QtCore import QPoint, QRect, Qt, QTimer, Signal, Slot
-from PySide6.QtWidgets import QApplication, QFrame, QMenu, QScrollArea, QSizePolicy, QStackedWidget, QWidget
+from PySide6.QtCore import QPoint, QRect, QSize, Qt, QTimer, Signal, Slot
+from PySide6.QtWidgets import (
+    QApplication,
+    QFrame,
+    QMenu,
+    QScrollArea,
+    QSizePolicy,
+    QStackedWidget,
+    QStyle,
+    QWidget,
+)
+
+LAPTOP: Final = QSize(1000, 540)
+"""What is left for a window on a screen of 1024 x 600 with a title bar and a task bar. Assumed."""
 
 
 def scrolling(widget: QWidget) -> Room:
@@ -109,5 +121,18 @@ class Pages(QStackedWidget):
 
 def fit_on_screen(window: QWidget, width: int, height: int) -> None:
     """Make *window* that large, or as large as its screen has room for."""
-    room = window.screen().availableGeometry()
-    window.resize(min(width, room.width()), min(height, room.height()))
+    window.resize(QSize(width, height).boundedTo(room_for(window)))
+
+
+def room_for(window: QWidget) -> QSize:
+    """What the screen of *window* has room for below a title bar."""
+    room = window.screen().availableGeometry().size()
+    bar = window.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, window)
+    return QSize(room.width(), room.height() - bar)
+
+
+def keep_readable(window: QWidget, width_units: int, height_units: int) -> None:
+    """Let nobody make *window* smaller than that many line heights, where its screen has room for them."""
+    line = window.fontMetrics().height()
+    room = room_for(window).boundedTo(LAPTOP)
+    window.setMinimumSize(QSize(width_units * line, height_units * line).boundedTo(room))

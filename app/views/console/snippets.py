@@ -9,6 +9,7 @@ from typing import Final
 
 from PySide6.QtWidgets import QDialog, QDialogButtonBox, QFormLayout, QLineEdit, QMenu, QVBoxLayout, QWidget
 
+from app.widgets.room import fit_on_screen
 from app.words.language import mark, tr
 
 PLACE: Final = re.compile(r"<([^,<>\n]++),([^,<>\n]*+),([^<>\n]*+)>")
@@ -138,7 +139,7 @@ class PlacesDialog(QDialog):
         layout = QVBoxLayout(self)
         layout.addLayout(form)
         layout.addWidget(buttons)
-        self.resize(420, self.sizeHint().height())
+        fit_on_screen(self, 26 * self.fontMetrics().height(), self.sizeHint().height())
 
     @property
     def values(self) -> dict[str, str]:

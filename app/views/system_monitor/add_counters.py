@@ -20,6 +20,7 @@ from PySide6.QtWidgets import (
 from app.views.system_monitor.catalogue import BY_NAME as PERFS
 from app.views.system_monitor.catalogue import MIRRORING, NOT_SIMULATED, OBJECTS, PROCESSOR, Choice, names_of
 from app.widgets.reader import follow_selection
+from app.widgets.room import fit_on_screen
 from app.words.language import tr
 from engine.model import World
 
@@ -57,7 +58,8 @@ class AddCounters(QDialog):
         for listed in (self.counters, self.instances):
             listed.itemSelectionChanged.connect(self._refresh)
         self._lay_out(close)
-        self.resize(560, 420)
+        em = self.fontMetrics().height()
+        fit_on_screen(self, 35 * em, 26 * em)
 
     def _lay_out(self, close: QPushButton) -> None:
         grid = QGridLayout(self)

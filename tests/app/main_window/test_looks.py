@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 import shiboken6
-from PySide6.QtCore import QEvent, QPoint, QRect, Qt
+from PySide6.QtCore import QEvent, QPoint, QRect, QSize, Qt
 from PySide6.QtGui import QAction
 from PySide6.QtWidgets import (
     QAbstractButton,
@@ -21,6 +21,7 @@ from PySide6.QtWidgets import (
     QLineEdit,
     QMenu,
     QScrollArea,
+    QStyle,
     QTabBar,
     QToolButton,
     QWidget,
@@ -29,7 +30,7 @@ from PySide6.QtWidgets import (
 from app import settings
 from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
-from app.widgets import theme
+from app.widgets import room, theme
 from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
@@ -241,6 +242,32 @@ def test_what_a_panel_has_no_room_for_can_be_scrolled_to(qapp: QApplication, lab
     assert isinstance(area, QScrollArea)
     assert area.width() < lab.charts.minimumSizeHint().width()
     assert area.horizontalScrollBar().maximum() > 0
+
+
+@pytest.mark.qt_log_ignore("This plugin does not support")
+@pytest.mark.usefixtures("styled")
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+def test_no_window_can_be_made_a_mere_frame(
+    qapp: QApplication, lab: OpenWindow, monkeypatch: pytest.MonkeyPatch, scale: float
+) -> None:
+    """Nor has one to be larger than a screen of 1024 x 600 has room for."""
+    small, bar = QSize(1024, 600), lab.style().pixelMetric(QStyle.PixelMetric.PM_TitleBarHeight, None, lab)
+    monkeypatch.setattr(room, "room_for", lambda _: QSize(small.width(), small.height() - bar))
+    lab.appearance.set_font_scale(scale)
+    lab.resize(10, 10)
+    line = lab.fontMetrics().height()
+    least = QSize(48 * line, 28 * line).boundedTo(QSize(1000, 540))
+    assert lab.size() == least
+    assert least.width() >= 700, "menus and pages have room"
+    for action in lab.menuBar().actions():
+        assert lab.menuBar().rect().contains(lab.menuBar().actionGeometry(action))
+    dock = lab.desk.docks["error_log"]
+    dock.setFloating(True)
+    dock.resize(10, 10)
+    assert dock.width() >= min(1000, 20 * line)
+    assert dock.height() >= min(540, 10 * line)
+    dock.setFloating(False)
+    assert dock.minimumWidth() < 10 * line, "beside others it is as small as the person likes"
 
 
 def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:
