@@ -62,6 +62,8 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         self.scenario = scenario if isinstance(scenario, Scenario) else scenario_files.find(scenario).load()
         if not self.scenario.scored:
             raise ValueError(f"{self.scenario.name} is not scored: nothing can be gained in it")
+        if not 1.0 / TICKS_PER_S <= step_s <= DURATION_MAX_S:
+            raise ValueError(f"step_s {step_s:g} is not from {1.0 / TICKS_PER_S:g} to {DURATION_MAX_S:g}")
         self.render_mode = render_mode
         self._step = ticks(step_s)
         self._told: list[str] = []
@@ -91,6 +93,8 @@ class DrillEnv(gymnasium.Env[Observation, str]):
 
     def step(self, action: str) -> tuple[Observation, float, bool, bool, dict[str, Any]]:
         """Do the line *action* and let a step of time pass. A line that cannot be done is told, and costs the time."""
+        if not isinstance(action, str):
+            raise gymnasium.error.InvalidAction(f"an action is an input line, not {action!r}")
         first, refused = len(self.drill.events), ""
         if action != WAIT and not self.drill.finished:
             try:

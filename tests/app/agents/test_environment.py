@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import pytest
+from gymnasium.error import InvalidAction
 from gymnasium.utils.env_checker import check_env
 
 from app.agents.baseline import at_random, game, greedy
@@ -69,6 +71,18 @@ def test_rewards_add_up_to_the_total_and_a_wrong_line_is_told(env: DrillEnv) -> 
     drill = replay(env.scenario, 3, "practice", info["journal"])
     drill.advance_to(env.drill.tick)
     assert drill.state_hash() == env.drill.state_hash()
+
+
+@pytest.mark.parametrize("step_s", [0.0, -1.0, 0.001, float("nan"), float("inf")])
+def test_time_has_to_pass_in_a_step(step_s: float) -> None:
+    with pytest.raises(ValueError, match="is not from 0.01 to"):
+        DrillEnv(texts.small(), step_s)
+
+
+@pytest.mark.parametrize("action", [None, 3, b"power-on SERVER_A"])
+def test_an_action_is_a_line(env: DrillEnv, action: Any) -> None:
+    with pytest.raises(InvalidAction, match="an action is an input line"):
+        env.step(action)
 
 
 def test_who_looks_ahead_plays_better_than_chance(env: DrillEnv) -> None:
