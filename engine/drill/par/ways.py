@@ -12,6 +12,7 @@ from functools import partial
 from typing import Final
 
 from engine.drill.authoring.schema import Step
+from engine.drill.authoring.schema.world import Session
 from engine.drill.judging.counterfactual import REFUSED_S, refused
 from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
@@ -22,7 +23,8 @@ from engine.drill.running.solution import default_end, solving
 from engine.drill.time.slices import Run, Slices, passing
 from engine.events import Event
 from engine.inputs import Input, InputProblem
-from engine.model import Tick, ticks
+from engine.model import MirrorState, Role, Tick, World, ticks
+from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
 
 NEAR_S: Final = 1.0
@@ -30,6 +32,9 @@ NEAR_S: Final = 1.0
 
 SET_UP_S: Final = 2.0
 """Between two statements that set up a session. Assumed."""
+
+MENDED_S: Final = 120.0
+"""For how long it is tried to mend sessions. Assumed: two boots."""
 
 TRIES_MAX: Final = 8
 """How often an act that is refused is tried again, each time that something else is seen. Assumed."""
@@ -106,11 +111,36 @@ def rank(way: Way) -> tuple[float, bool, int]:
 
 
 def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
-    """Every rest, and nothing more; where a session was removed also after it was set up again."""
+    """Every rest, and nothing more; where the run itself has broken something also once that was taken back, and where
+    it has removed or suspended a session also with what mends it, before it or after."""
     known = [*(rests(moment, plans) if not moment.finished else ()), _nothing]
     yield from known
-    if not moment.finished and any(setting_up(moment.world, session) for session in moment.scenario.sessions):
+    if moment.finished:
+        return
+    if broken := own_faults(moment):
+        known += [partial(_taken_back, lines=broken, then=play) for play in known]
+        yield from known[len(known) // 2 :]
+    if any(map(_of_partners, moment.journal)) and _torn(moment):
         yield from (partial(_set_up, then=play) for play in known)
+        lines = [_planned(step).words for step in _left(moment)]
+        yield from (partial(_mended, lines=[*broken, *lines[first:]]) for first in range(len(lines) + 1))
+
+
+def own_faults(moment: Lean) -> list[str]:
+    """What takes back what the run itself has broken and is still broken, the last first."""
+    own = {(item.verb, item.args) for item in moment.journal}
+    found: dict[str, None] = {}
+    for fault in reversed(moment.world.faults):
+        verb = VERBS.get(fault.verb)
+        if (
+            fault.reverted_tick is None
+            and verb is not None
+            and verb.reverse
+            and (fault.verb, fault.args) in own
+        ):
+            name, *options = verb.reverse.split(" ")
+            found[" ".join((name, *fault.args, *options))] = None
+    return list(found)
 
 
 def rests(moment: Lean, plans: Iterable[Sequence[Input]], early: bool = True) -> Iterator[Play]:
@@ -185,14 +215,72 @@ def _reached(moment: Lean, play: Play) -> Slices[Way | None]:
     return way if way.reached else None
 
 
+def _taken_back(run: Run, lines: Sequence[str], then: Play) -> Iterator[None]:
+    """First what is broken, then the rest."""
+    for line in lines:
+        with suppress(InputProblem):
+            run.do(line)
+    yield from then(run)
+
+
 def _set_up(run: Run, then: Play) -> Iterator[None]:
-    """First the sessions that were removed, then the rest."""
+    """First what sessions lack, then the rest."""
     drill = run.drill
     for session in drill.scenario.sessions:
-        for line in setting_up(drill.world, session):
+        for line in _mending(drill.world, session):
             run.do(line)
             yield from passing(run, drill.tick + ticks(SET_UP_S))
     yield from then(run)
+
+
+def _mended(run: Run, lines: Sequence[str]) -> Iterator[None]:
+    """First the *lines*, then what sessions lack, each as soon as it may be done."""
+    assert isinstance(run, Lean)
+    drill, patient = run, Patient(run)
+    for line in lines:
+        with suppress(InputProblem):
+            patient.do(line)
+        yield
+    until = drill.tick + ticks(MENDED_S)
+    while drill.tick < until and not drill.finished and _torn(drill):
+        lines = [line for session in drill.scenario.sessions for line in _mending(drill.world, session)]
+        accepted = next((line for line in lines if is_accepted(drill, line)), None)
+        if accepted is not None:
+            run.do(accepted)
+            yield from passing(run, drill.tick + ticks(SET_UP_S))
+        else:
+            patient.wait()
+            yield
+
+
+def _of_partners(item: Input) -> bool:
+    return item.verb == "sql" and "SET PARTNER" in item.words.upper()
+
+
+def _torn(drill: Lean) -> bool:
+    """Whether a session of the scenario is removed or suspended."""
+    copies = (
+        drill.world.copies.get((server, session.database))
+        for session in drill.scenario.sessions
+        for server in (session.principal, session.mirror)
+    )
+    return any(
+        copy is None or not copy.group_kind or copy.mirroring.state is MirrorState.SUSPENDED
+        for copy in copies
+    )
+
+
+def _mending(world: World, session: Session) -> list[str]:
+    """What is left to do until the session is whole again."""
+    leads = [
+        copy.server
+        for server in (session.principal, session.mirror)
+        if (copy := world.copies.get((server, session.database))) is not None
+        and copy.mirroring.state is MirrorState.SUSPENDED
+        and copy.mirroring.role is Role.PRINCIPAL
+    ]
+    resumed = [f"sql {server} ALTER DATABASE [{session.database}] SET PARTNER RESUME" for server in leads]
+    return resumed + setting_up(world, session)
 
 
 def _missed(run: Lean) -> bool:
@@ -227,7 +315,12 @@ class Patient:
         opened = opens(drill, parse_line(line, drill.tick))
         if drill.tick < opened:
             drill.advance_to(opened)
-            return
+        else:
+            self.wait()
+
+    def wait(self) -> None:
+        """Until something is seen."""
+        drill = self.drill
         first, end = len(drill.events), default_end(drill, drill.tick)
         while drill.tick < end and not drill.finished and not any(map(seen, drill.events[first:])):
             drill.advance_to(end, to_event=True)
@@ -238,13 +331,18 @@ def _left(moment: Lean) -> list[Step]:
     """Steps of the solution that have not been done, in their order."""
     done, left = list(moment.journal), []
     for step in moment.scenario.solution:
-        (planned,), _ = parse_script(step.do.strip())
+        planned = _planned(step)
         match = next((item for item in done if same_act(item, planned)), None)
         if match is None:
             left.append(step)
         else:
             done.remove(match)
     return left
+
+
+def _planned(step: Step) -> Input:
+    (planned,), _ = parse_script(step.do.strip())
+    return planned
 
 
 def _at_once(step: Step) -> Step:

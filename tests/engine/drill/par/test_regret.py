@@ -12,8 +12,8 @@ from engine.drill.judging.agents import at_random
 from engine.drill.par.lean import Lean
 from engine.drill.par.regret import RISE_MAX, WAITING, Account, Move, account, accuracy, tried_again
 from engine.drill.par.ways import Patient
-from engine.drill.running.drill import Drill, play_inputs
-from engine.drill.running.solution import left_alone, played
+from engine.drill.running.drill import Drill, play_inputs, replay
+from engine.drill.running.solution import default_end, left_alone, played
 from engine.inputs import Input
 from engine.model import ticks
 from engine.stepwise import at_once
@@ -116,6 +116,18 @@ def test_a_session_that_was_removed_can_be_set_up_again(small: Scenario) -> None
     told = [item.words.partition(" SET ")[2].split(" = ")[0] for item in waited.best[:3]]
     assert told == ["PARTNER", "PARTNER", "WITNESS"]
     assert waited.until < ticks(20.0), "before the failure"
+
+
+def test_who_takes_back_what_he_broke_has_done_nothing_brilliant(small: Scenario) -> None:
+    """V knows before that it can be taken back, without a search."""
+    suspend, cable = "sql SERVER_A ALTER DATABASE Sales SET PARTNER", "cable SERVER_B"
+    lines = [f"5 {suspend} SUSPEND", f"12 {suspend} RESUME", f"30 pull-{cable}", f"60 plug-{cable}"]
+    lines.append("70 power-on SERVER_A")
+    drill = replay(small, small.seed, "practice", lines)
+    drill.advance_to(default_end(drill))
+    found = at_once(account(drill, doubting=False))
+    assert found.risen <= RISE_MAX
+    assert [move.line for move in found.moves if move.label == "brilliant"] == []
 
 
 def test_giving_up_loses_what_could_still_be_reached(small: Scenario) -> None:
