@@ -181,7 +181,7 @@ def account(
     doubting = doubting and len(drill.world.availability) <= DATABASES_MAX
     if doubting and not (plans or drill.scenario.solution):
         plans = [(yield from _searched(moments[0].run, Way(0.0, False, (), 0), plans)).acts]
-    known = yield from _ways_between(moments, plans)
+    known = _waited(moments, (yield from _ways_between(moments, plans)))
     if doubting:
         known = yield from _looked_harder(moments, known, plans)
     own = yield from ways.ended(moments[-1].run.fork(), 0.9)
@@ -291,6 +291,7 @@ def _looked_harder(
     moment after; what is found there is tried from the moments before it, too, which are worth less."""
     found, looked, doubted = list(known), set[int](), False
     for _ in range(HARDER_MAX):
+        found = _waited(moments, found)
         losses = [(before.score - after.score, at) for at, (before, after) in enumerate(pairwise(found))]
         poor = {at: -lost for lost, at in losses if -lost > RISE_MAX}
         if not poor and not doubted:
@@ -306,6 +307,15 @@ def _looked_harder(
                 break
             again = partial(ways.planned, plan=better.acts[better.done :])
             found[earlier] = yield from ways.patiently(moments[earlier].run, found[earlier], [again])
+    return _waited(moments, found)
+
+
+def _waited(moments: Sequence[Moment], known: Sequence[Way]) -> list[Way]:
+    """*known*, where to wait as the run did is a way, too."""
+    found = list(known)
+    for place in range(len(found) - 2, -1, -1):
+        if moments[place].line == WAITING and found[place].score < found[place + 1].score:
+            found[place] = replace(found[place + 1], done=len(moments[place].run.journal))
     return found
 
 

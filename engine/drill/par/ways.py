@@ -120,8 +120,9 @@ def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
     if broken := own_faults(moment):
         known += [partial(_taken_back, lines=broken, then=play) for play in known]
         yield from known[len(known) // 2 :]
-    if any(map(_of_partners, moment.journal)) and _torn(moment):
-        yield from (partial(_set_up, then=play) for play in known)
+    if any(map(_of_partners, moment.journal)):
+        if _torn(moment):
+            yield from (partial(_set_up, then=play) for play in known)
         lines = [_planned(step).words for step in _left(moment)]
         yield from (partial(_mended, lines=[*broken, *lines[first:]]) for first in range(len(lines) + 1))
 
@@ -242,7 +243,7 @@ def _mended(run: Run, lines: Sequence[str]) -> Iterator[None]:
             patient.do(line)
         yield
     until = drill.tick + ticks(MENDED_S)
-    while drill.tick < until and not drill.finished and _torn(drill):
+    while drill.tick < until and not drill.finished:  # what was told a session may take effect now
         lines = [line for session in drill.scenario.sessions for line in _mending(drill.world, session)]
         accepted = next((line for line in lines if is_accepted(drill, line)), None)
         if accepted is not None:
