@@ -120,9 +120,10 @@ def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
     if broken := own_faults(moment):
         known += [partial(_taken_back, lines=broken, then=play) for play in known]
         yield from known[len(known) // 2 :]
-    if any(map(_of_partners, moment.journal)):
-        if _torn(moment):
-            yield from (partial(_set_up, then=play) for play in known)
+    of_partners = any(map(_of_partners, moment.journal))
+    if of_partners and _torn(moment):
+        yield from (partial(_set_up, then=play) for play in known)
+    if of_partners or broken:
         lines = [_planned(step).words for step in _left(moment)]
         yield from (partial(_mended, lines=[*broken, *lines[first:]]) for first in range(len(lines) + 1))
 
