@@ -23,7 +23,8 @@ from engine.drill.running.solution import default_end, solving
 from engine.drill.time.slices import Run, Slices, passing
 from engine.events import Event
 from engine.inputs import Input, InputProblem
-from engine.model import MirrorState, Role, Tick, World, ticks
+from engine.model import Tick, World, ticks
+from engine.protocol import groups
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
 
@@ -267,7 +268,7 @@ def _torn(drill: Lean) -> bool:
         for server in (session.principal, session.mirror)
     )
     return any(
-        copy is None or not copy.group_kind or copy.mirroring.state is MirrorState.SUSPENDED
+        copy is None or not copy.group_kind or groups.policy(copy).state(copy) == "SUSPENDED"
         for copy in copies
     )
 
@@ -278,8 +279,8 @@ def _mending(world: World, session: Session) -> list[str]:
         copy.server
         for server in (session.principal, session.mirror)
         if (copy := world.copies.get((server, session.database))) is not None
-        and copy.mirroring.state is MirrorState.SUSPENDED
-        and copy.mirroring.role is Role.PRINCIPAL
+        and groups.policy(copy).state(copy) == "SUSPENDED"
+        and groups.policy(copy).leads(copy)
     ]
     resumed = [f"sql {server} ALTER DATABASE [{session.database}] SET PARTNER RESUME" for server in leads]
     return resumed + setting_up(world, session)

@@ -75,7 +75,7 @@ def test_rewards_add_up_to_the_total_and_a_wrong_line_is_told(env: DrillEnv) -> 
 
 @pytest.mark.parametrize("step_s", [0.0, -1.0, 0.001, float("nan"), float("inf")])
 def test_time_has_to_pass_in_a_step(step_s: float) -> None:
-    with pytest.raises(ValueError, match="is not from 0.01 to"):
+    with pytest.raises(ValueError, match=r"is not from 0\.01 to"):
         DrillEnv(texts.small(), step_s)
 
 
