@@ -89,7 +89,7 @@ def taken_by(chance: LastChance) -> str:
     )
     if chance.line == WAITING:
         return tr("Begun a second later, this no longer reaches {goals}.").format(goals=goals)
-    return tr("After it this no longer reaches {goals}.").format(goals=goals)
+    return tr("After it, this no longer reaches {goals}.").format(goals=goals)
 
 
 def began_with(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:

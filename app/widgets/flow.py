@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from PySide6.QtCore import QPoint, QRect, QSize, Qt
+from collections.abc import Sequence
+
+from PySide6.QtCore import QRect, QSize, Qt
 from PySide6.QtWidgets import QLayout, QLayoutItem, QWidget
 
 
@@ -44,25 +46,31 @@ class Flow(QLayout):
         """All in one row."""
         hints = [item.sizeHint() for item in self._items if not item.isEmpty()]
         width = sum(hint.width() for hint in hints) + self._gap_px * max(0, len(hints) - 1)
-        return QSize(width, max((hint.height() for hint in hints), default=0))
+        return QSize(width, max((hint.height() for hint in hints), default=0)).grownBy(self.contentsMargins())
 
     def minimumSize(self) -> QSize:
         least = QSize()
         for item in self._items:
             least = least.expandedTo(item.minimumSize())
-        return least
+        return least.grownBy(self.contentsMargins())
 
-    def _arranged(self, rect: QRect, place: bool) -> int:
-        """The height that is needed in the width of *rect*."""
-        x, y, height = rect.x(), rect.y(), 0
-        for item in self._items:
-            if item.isEmpty():
-                continue
+    def _arranged(self, whole: QRect, place: bool) -> int:
+        """The height that is needed in the width of *whole*."""
+        rect, bottom = whole.marginsRemoved(self.contentsMargins()), self.contentsMargins().bottom()
+        y, row = rect.y(), list[tuple[QLayoutItem, QRect]]()
+        for item in (each for each in self._items if not each.isEmpty()):
             width = min(item.sizeHint().width(), rect.width())
-            if x > rect.x() and x + width > rect.right() + 1:
-                x, y, height = rect.x(), y + height + self._gap_px, 0
-            tall = item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
-            if place:
-                item.setGeometry(QRect(QPoint(x, y), QSize(width, tall)))
-            x, height = x + width + self._gap_px, max(height, tall)
-        return y + height - rect.y()
+            height = item.heightForWidth(width) if item.hasHeightForWidth() else item.sizeHint().height()
+            x = row[-1][1].right() + 1 + self._gap_px if row else rect.x()
+            if row and x + width > rect.right() + 1:
+                x, y, row = rect.x(), y + _placed(row, place) + self._gap_px, []
+            row.append((item, QRect(x, y, width, height)))
+        return y + _placed(row, place) + bottom - whole.y()
+
+
+def _placed(row: Sequence[tuple[QLayoutItem, QRect]], place: bool) -> int:
+    """The height of a row; its items are put at half of it."""
+    height = max((where.height() for _, where in row), default=0)
+    for item, where in row if place else ():
+        item.setGeometry(where.translated(0, (height - where.height()) // 2))
+    return height

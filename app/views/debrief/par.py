@@ -215,10 +215,10 @@ def _retry_button(
     """In time for what would have been best, and before what was done."""
     begin, due = tried_again(best)
     first = next(iter(best.plan[best.done :]), None)
-    if chance is not None:
-        what = tr("the last chance to reach all goals, {act}.").format(act=began_with(chance, asked))
-    elif best.line != WAITING:
+    if best.line != WAITING:
         what = tr("in your run came {act}.").format(act=shown(best.line, asked))
+    elif chance is not None:
+        what = tr("the last chance to reach all goals, {act}.").format(act=began_with(chance, asked))
     else:
         what = tr("the best from there is {act}.").format(
             act=tr("do nothing more") if first is None else act_of(first, asked)

@@ -18,6 +18,7 @@ from app.widgets.strip import Strip
 from app.words import formatting
 from engine.drill.judging.counterfactual import Deed
 from engine.drill.judging.difference import OutcomeRow
+from engine.drill.judging.retry import LOOK_S
 from engine.drill.judging.shapes import Report
 from engine.drill.par.regret import WAITING, Account, Best, LastChance, Move
 from engine.drill.running.drill import Drill
@@ -208,7 +209,7 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     own = "0:10.0  point of no return: SERVER_B ▸ Cut the power\nUntil then all goals could still be reached"
     assert (own in said) is not same
     assert "0:50.0  SERVER_A ▸ Switch on" in said
-    assert "After it this no longer reaches “SERVER_B serves” by 1:00, “All is well”." in said
+    assert "After it, this no longer reaches “SERVER_B serves” by 1:00, “All is well”." in said
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = next(b for b in pressed if b.text() == f"Watch the {'best from here' if same else 'last chance'}")
     qtbot.mouseClick(look, Qt.MouseButton.LeftButton)
@@ -216,14 +217,25 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     qtbot.mouseClick(pressed[pressed.index(look) + 1], Qt.MouseButton.LeftButton)
     begin_s, told = tried[0]
     assert begin_s == 0.0, "a start later than that would be too late to type"
-    assert told == "10 s are left until 0:10.0: the last chance to reach all goals, SERVER_A ▸ Switch on."
+    assert told == "10 s are left until 0:10.0: in your run came SERVER_B ▸ Cut the power."
 
 
 def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) -> None:
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
-    parts = beside_the_best(Account((), 60.0, chance), 75.5, False, True, False, print, print, print, {})
-    for part in parts:
-        qtbot.addWidget(part)
+    tried: list[tuple[float, str]] = []
+    again = lambda begin_s, said: tried.append((begin_s, said))  # noqa: E731
+    for can_retry in (True, False):
+        parts = beside_the_best(
+            Account((), 60.0, chance), 75.5, False, True, can_retry, again, print, print, {}
+        )
+        for part in parts:
+            qtbot.addWidget(part)
+        if can_retry:
+            _, retry = [b for part in parts for b in part.findChildren(QPushButton)]
+            qtbot.mouseClick(retry, Qt.MouseButton.LeftButton)
+    ((begin_s, told),) = tried
+    assert begin_s < 50.0 - LOOK_S
+    assert told.endswith(" until 0:50.0: the last chance to reach all goals, SERVER_A ▸ Switch on.")
     said = said_in(parts)
     assert "until 0:50.0, the point of no return; last chance: SERVER_A ▸ Switch on." in said
     assert "Begun a second later, this no longer reaches “SERVER_B serves” by 1:00." in said

@@ -16,6 +16,7 @@ def test_what_has_no_room_goes_into_the_next_row(qtbot: QtBot, width: int, rows:
     box = QWidget()
     qtbot.addWidget(box)
     flow = Flow(10, box)
+    flow.setContentsMargins(0, 4, 0, 0)
     parts = [QLabel(f"part {number}") for number in range(4)]
     for part in parts:
         part.setFixedSize(100, 20)
@@ -28,7 +29,8 @@ def test_what_has_no_room_goes_into_the_next_row(qtbot: QtBot, width: int, rows:
     tops = sorted({part.y() for part in parts})
     assert len(tops) == rows
     assert all(after - before == 30 for before, after in pairwise(tops))
-    assert flow.heightForWidth(width) == 30 * rows - 10
+    assert tops[0] == 4
+    assert flow.heightForWidth(width) == 4 + 30 * rows - 10
     assert flow.minimumSize().width() == 100
     assert flow.sizeHint().width() == 430
     assert (flow.itemAt(9), flow.takeAt(9)) == (None, None)
