@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 
@@ -34,8 +35,7 @@ KINDS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Event:
+class Event(Struct, frozen=True):
     """One thing that happened at *tick*; *data* holds the fields of its kind."""
 
     tick: int

@@ -7,8 +7,9 @@ verbs, and reads them.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
 from engine.words import Sentence, say
@@ -32,8 +33,7 @@ def but_there_are(problem: Sentence, names: Iterable[str]) -> Sentence:
     return say("{problem}; there are {names}", problem=problem, names=known)
 
 
-@dataclass(frozen=True, slots=True)
-class Input:
+class Input(Struct, frozen=True):
     """One line, ready to be done at *tick*."""
 
     tick: int

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from importlib import resources
 from typing import Final
 
+from msgspec import Struct
+from msgspec.structs import replace
 
-@dataclass(frozen=True, slots=True)
-class Message:
+
+class Message(Struct, frozen=True):
     """One line of the Messages tab. Severity 0 with number 0 is plain text (PRINT, rows affected)."""
 
     number: int
@@ -62,8 +63,7 @@ class SqlError(Exception):
         """All that is wrong, this one first, where the product says more than one thing at once."""
 
 
-@dataclass(frozen=True, slots=True)
-class Wording:
+class Wording(Struct, frozen=True):
     """What sys.messages has of a message, from product version *since* on."""
 
     number: int

@@ -7,6 +7,8 @@ import heapq
 from collections.abc import Callable, Container, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine import tsql
 from engine.availability import failover as group_failover
 from engine.availability import movement, seeding, threads
@@ -31,7 +33,6 @@ from engine.protocol import (
     startup,
     streams,
 )
-from engine.replace import replaced
 from engine.tsql.language.read_only import only_reads
 from engine.verbs import VERBS, ledger
 from engine.words import mark, say
@@ -104,7 +105,7 @@ def resolve(world: World, item: Input) -> Input:
         raise InputProblem(
             say("{verb} needs two different ends, not {name} twice", verb=item.verb, name=args[0])
         )
-    return replaced(item, args=tuple(args))
+    return replace(item, args=tuple(args))
 
 
 NAMES: Final[dict[str, Callable[[World], list[str]]]] = {

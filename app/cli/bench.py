@@ -9,9 +9,11 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine import simulator
 from engine.constants import TICKS_PER_S

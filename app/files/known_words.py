@@ -10,10 +10,11 @@ import ast
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import cache
 from importlib import resources
 from typing import Final
+
+from msgspec.structs import replace
 
 from app.words.language import tr
 from engine.inputs import InputProblem

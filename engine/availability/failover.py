@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.availability import movement, removal, replicas
 from engine.cluster import config, roles
@@ -24,7 +25,6 @@ from engine.model import (
     World,
 )
 from engine.protocol import causes, errorlog, lineage, losses, names, network, streams
-from engine.replace import replaced
 from engine.words import Sentence, mark, say
 
 ONLINE_S: Final = 2.5
@@ -106,7 +106,7 @@ def _step(world: World, failover: Failover, step: str) -> None:
 
 
 def _update(world: World, failover: Failover, **changes: object) -> Failover:
-    new = replaced(failover, **changes)
+    new = replace(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new
     return new
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from engine.cluster import config, membership, quorum, roles, setup
 from engine.inputs import InputProblem, but_there_are

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from engine.cluster import quorum
 from engine.model import AvailabilityGroup, ClusterConfig, ClusterRole, Node, World
 from engine.protocol import network, security
-from engine.replace import replaced
 
 
 def members(world: World, partition: int) -> list[str]:
@@ -68,7 +68,7 @@ def update(world: World, node: str, **changes: object) -> bool:
     reached = [name for name in there if name == node or hears(world, node, name)]
     if reached != there and not quorum.majority(old, reached, quorum.reaches_witness(world, old, reached)):
         return False
-    new = replaced(old, epoch=old.epoch + 1, **changes)
+    new = replace(old, epoch=old.epoch + 1, **changes)
     for name in reached:
         world.nodes[name] = replace(world.nodes[name], config=new)
     world.all_dirty()
@@ -79,7 +79,7 @@ def update_role(world: World, node: str, name: str, **changes: object) -> bool:
     """Change one role in the cluster database, as `update` does."""
 
     def changed(role: ClusterRole) -> ClusterRole:
-        return replaced(role, **changes) if role.name == name else role
+        return replace(role, **changes) if role.name == name else role
 
     return update(world, node, roles=tuple(map(changed, world.nodes[node].config.roles)))
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import combinations
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config, quorum, roles
 from engine.model import Cluster, ClusterConfig, Node, World, ticks

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from typing import Final, NamedTuple
+
+from msgspec.structs import replace
 
 from engine.cluster import clusterlog, config
 from engine.events import Event
 from engine.model import ClusterRole, Node, ResourceState, World, ticks
-from engine.replace import replaced
 from engine.words import Sentence, say
 
 RESTART_PERIOD_S: Final = 900.0
@@ -91,7 +91,7 @@ def find(world: World, name: str) -> tuple[Node, ClusterRole] | None:
 
 
 def _change(world: World, node: str, role: ClusterRole, **changes: object) -> ClusterRole:
-    new = replaced(role, step=role.step + 1, **changes)
+    new = replace(role, step=role.step + 1, **changes)
     roles = tuple(new if one.name == role.name else one for one in world.nodes[node].config.roles)
     config.update(world, node, roles=roles)
     return new

@@ -4,8 +4,9 @@ instances]"""
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.cluster import config, instances, roles
 from engine.inputs import InputProblem

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from operator import is_, itemgetter
 from typing import Any, Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.flow import derive, kernel, rings, rows

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.flow.flow import Flow
 from engine.flow.setup import Site, SourceSetup, StreamSetup, Workload
@@ -31,7 +33,7 @@ class Pair:
 
     def changed(self, **changes: Any) -> Pair:
         """With other values of fields of either part; *site* is that of both servers. TypeError: no such field."""
-        known = SourceSetup.__dataclass_fields__
+        known = SourceSetup.__struct_fields__
         ours = {name: value for name, value in changes.items() if name in known}
         rest = {name: value for name, value in changes.items() if name not in known or name == "site"}
         stream = replace(self.stream or StreamSetup(site=self.source.site), **rest)

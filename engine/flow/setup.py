@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import IntFlag
 from typing import Final
+
+from msgspec import Struct
 
 COMPRESSION_SAVING_MIN: Final = 0.125
 """A message is sent raw when compressing it saves less than this share. Documented (SQL Server 2008)."""
@@ -22,8 +23,7 @@ class Crossing(IntFlag):
     OPERATION_DONE = 8  # source: the long operation has written its last log
 
 
-@dataclass(frozen=True)
-class Workload:
+class Workload(Struct, frozen=True):
     """A closed population of clients. Figures and their classes stand with each workload in `sites`."""
 
     name: str
@@ -38,8 +38,7 @@ class Workload:
     transactions_per_business_transaction: float = 1.0  # what the client reports the response of
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(Struct, frozen=True):
     """A long operation as its log: index build, rebuild or bulk load."""
 
     name: str
@@ -48,8 +47,7 @@ class Operation:
     batch_kb: float = 0.0  # log of one committed batch; 0 = one transaction that commits at the end
 
 
-@dataclass(frozen=True)
-class Site:
+class Site(Struct, frozen=True):
     """Hardware of a server and what its build of the product costs on it.
 
     Every site in `sites` gives source and class of each figure. Open choices of the model are fields here:
@@ -88,12 +86,11 @@ class Site:
     lan_rtt_ms: float = 0.2
 
 
-@dataclass(frozen=True)
-class SourceSetup:
+class SourceSetup(Struct, frozen=True):
     """Circumstances of one writable log: the open copy of a database, its clients and its instance."""
 
-    site: Site = field(hash=False)  # told apart by the rest nearly always, and slow to hash
-    workload: Workload = field(hash=False)
+    site: Site
+    workload: Workload
     scale: float = 1.0  # multiplies connections; 0 = idle
     host: int = 0  # index of the server instance
     alive: bool = True  # the process runs; else log, pages and clients stand still
@@ -108,11 +105,10 @@ class SourceSetup:
     operation: Operation | None = None
 
 
-@dataclass(frozen=True)
-class StreamSetup:
+class StreamSetup(Struct, frozen=True):
     """Circumstances of one stream of a source's log to one other copy of the database."""
 
-    site: Site = field(hash=False)
+    site: Site
     """Hardware of the instance that receives."""
     target_host: int = -1
     """Index of the instance that receives; -1: none does, what waits to be sent is the send queue."""

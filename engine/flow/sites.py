@@ -8,8 +8,9 @@ mirroring; [MANY] mirroring many databases; [BW] Mirroring and Bandwidth; [DD] D
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.flow.setup import Site, Workload
 

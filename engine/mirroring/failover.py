@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.flow.recovery import undo_s
 from engine.mirroring import quorum, redo, roles, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Failover, Key, Role, World
 from engine.protocol import causes, errorlog, lineage, losses, network, streams
-from engine.replace import replaced
 from engine.words import mark, say
 
 
 def _update(world: World, failover: Failover, **changes: object) -> Failover:
-    new = replaced(failover, **changes)
+    new = replace(failover, **changes)
     world.failovers[world.latest_failover[failover.guid]] = new
     world.touch(failover.guid)
     return new
@@ -189,7 +190,7 @@ def decide(world: World, guid: int, detected_tick: int) -> None:
         return
     record = quorum.record_of(world, mirror)
     assert record is not None
-    world.witnesses[record.server, record.guid] = replaced(
+    world.witnesses[record.server, record.guid] = replace(
         record,
         principal=mirror.server,
         mirror=failover.from_server,
@@ -312,7 +313,7 @@ def _promote(world: World, failover: Failover, new: Key, old: Key) -> None:
     trace.note(world, new, {"automatic": 12, "manual": 13, "forced": 9}[failover.kind])
     record = quorum.record_of(world, world.copies[new])
     if record is not None and failover.kind != "manual":
-        world.witnesses[record.server, record.guid] = replaced(
+        world.witnesses[record.server, record.guid] = replace(
             record, principal=new[0], mirror=old[0], role_sequence=sequence, exposed=True
         )
 

@@ -7,8 +7,9 @@ mirror what it has not restored.
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.messages import Message, SqlError, text_of

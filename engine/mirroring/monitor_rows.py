@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator, Sequence
-from dataclasses import astuple, dataclass, fields
 from typing import Any, Final, overload
 
 import numpy as np
+from msgspec import Struct
+from msgspec.structs import astuple
 
 from engine.flow import Array
 from engine.model import MirrorState, Role, Tick, WitnessState
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MonitorRow:
+class MonitorRow(Struct, frozen=True, kw_only=True):
     """One row of msdb.dbo.dbm_monitor_data, with what sp_dbmmonitorresults derives from it."""
 
     tick: Tick
@@ -35,9 +35,9 @@ class MonitorRow:
     """The principal's time up to which the mirror has all log; equal to *tick* if nothing is unsent."""
 
 
-NAMES: Final = tuple(field.name for field in fields(MonitorRow))
+NAMES: Final = MonitorRow.__struct_fields__
 KINDS: Final = {"Tick": "i8", "Role": "i1", "MirrorState": "i1", "WitnessState": "i1", "float": "f8"}
-COLUMNS: Final = np.dtype([(field.name, KINDS[str(field.type)]) for field in fields(MonitorRow)])
+COLUMNS: Final = np.dtype([(name, KINDS[str(MonitorRow.__annotations__[name])]) for name in NAMES])
 """A row: 107 bytes, with nothing rounded."""
 
 ROOM: Final = 16

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.mirroring import failover, prerequisites, quorum, roles, sync, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Role, WitnessState, World
 from engine.protocol import errorlog, network, streams
-from engine.replace import replaced
 from engine.words import say
 
 # --- names ----------------------------------------------------------------------
@@ -105,7 +106,7 @@ def ask_witnesses(world: World) -> None:
             continue
         record = quorum.record_of(world, copy)
         if record is not None and record.role_sequence <= copy.mirroring.role_sequence:
-            world.witnesses[record.server, record.guid] = replaced(record, exposed=True)
+            world.witnesses[record.server, record.guid] = replace(record, exposed=True)
             world.update_copy(key)
             trace.note(world, key, 12)
             failover.consider(world, record.guid)
@@ -137,7 +138,7 @@ def on_made(world: World, guid: int, me: str, peer: str, epoch: int) -> None:
     if contact is None or contact.epoch != epoch or contact.connected:
         return
     if not network.can_connect(world, guid, me, peer):
-        world.contacts[guid, me, peer] = replaced(contact, pending="", epoch=epoch + 1)
+        world.contacts[guid, me, peer] = replace(contact, pending="", epoch=epoch + 1)
         network.reassess(world, guid)
         return
     other = world.contacts.get((guid, peer, me))
@@ -240,7 +241,7 @@ def _meets_witness(world: World, copy: DatabaseCopy) -> None:
         if not quorum.sees_partner(world, copy):
             record = quorum.record_of(world, world.copies[key])
             assert record is not None
-            world.witnesses[record.server, record.guid] = replaced(record, exposed=True)
+            world.witnesses[record.server, record.guid] = replace(record, exposed=True)
             failover.consider(world, record.guid)
             if not world.copies[key].recovering:
                 if copy.db_state is not DbState.ONLINE:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engine.mirroring import quorum, roles, trace
 from engine.mirroring.roles import Cause
 from engine.model import DatabaseCopy, DbState, Key, MirrorState, Safety, WitnessRecord, World
 from engine.protocol import errorlog, lineage, losses, streams
-from engine.replace import replaced
 
 
 def stop_serving(world: World, key: Key) -> None:
@@ -89,7 +90,7 @@ def caught_up(world: World, stream: int) -> None:
             roles.trace_steady(world, key)
     record = quorum.record_of(world, lead)
     if record is not None and quorum.sees_witness(world, lead):
-        world.witnesses[record.server, record.guid] = replaced(record, exposed=False)
+        world.witnesses[record.server, record.guid] = replace(record, exposed=False)
     tell_witness(world, principal)
 
 
@@ -99,7 +100,7 @@ def tell_witness(world: World, key: Key) -> None:
     record = quorum.record_of(world, copy)
     if record is None or not quorum.sees_witness(world, copy):
         return
-    world.witnesses[record.server, record.guid] = replaced(
+    world.witnesses[record.server, record.guid] = replace(
         record,
         principal=copy.server,
         mirror=copy.mirroring.partner or record.mirror,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum, StrEnum
 from typing import Final
+
+from msgspec import Struct
 
 from engine.model.times import Tick
 
@@ -70,8 +71,7 @@ class SuspendReason(IntEnum):
     XRF_UPDATE = 8
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Replica:
+class Replica(Struct, frozen=True, kw_only=True):
     """A replica as CREATE or ALTER AVAILABILITY GROUP has configured it."""
 
     server: str
@@ -102,8 +102,7 @@ class Replica:
         return list(zip(places, self.read_only_routing_list, strict=True))
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AvailabilityListener:
+class AvailabilityListener(Struct, frozen=True, kw_only=True):
     """Network name and addresses through which clients find the primary replica."""
 
     name: str
@@ -120,8 +119,7 @@ Place = tuple[str, str]
 """(database, server)."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AvailabilityGroup:
+class AvailabilityGroup(Struct, frozen=True, kw_only=True):
     """An availability group as the cluster has it: on every node with quorum the same."""
 
     name: str
@@ -153,8 +151,7 @@ class AvailabilityGroup:
         return next((replica for replica in self.replicas if replica.server == server), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Seeding:
+class Seeding(Struct, frozen=True, kw_only=True):
     """An attempt to make a database of a secondary out of the primary's."""
 
     id: int
@@ -177,8 +174,7 @@ class Seeding:
         return self.end_tick is None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReplicaState:
+class ReplicaState(Struct, frozen=True, kw_only=True):
     """What one instance knows of its own replica."""
 
     server: str
@@ -199,8 +195,7 @@ class ReplicaState:
         return self.word.role
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AvailabilityMembership:
+class AvailabilityMembership(Struct, frozen=True, kw_only=True):
     """What one server knows of one database of an availability group; guid None: it is in none."""
 
     guid: int | None = None

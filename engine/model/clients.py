@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from engine.model.times import Tick
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Query:
+class Query(Struct, frozen=True, kw_only=True):
     """A query of an application that runs long and keeps Sch-S locks on what it reads."""
 
     server: str
@@ -18,8 +18,7 @@ class Query:
     end_tick: Tick
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Client:
+class Client(Struct, frozen=True, kw_only=True):
     """A client application: where it connects and how it is doing."""
 
     name: str
@@ -63,8 +62,7 @@ class Client:
     """The long query that runs in its connection now."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NameRecord:
+class NameRecord(Struct, frozen=True, kw_only=True):
     """What the name server has of a listener."""
 
     addresses: tuple[str, ...]
@@ -74,8 +72,7 @@ class NameRecord:
     """HostRecordTTL: so long clients keep the answer."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(Struct, frozen=True, kw_only=True):
     """What a program outside of the simulation, of which a scenario asks, has met by its connections."""
 
     logins: int = 0
@@ -98,8 +95,7 @@ class Program:
     """How often that was another one than before."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Fault:
+class Fault(Struct, frozen=True, kw_only=True):
     """One row of the fault ledger: four times and the effect that proves the fault took hold."""
 
     id: int
@@ -115,8 +111,7 @@ class Fault:
     """What reverting restores."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Availability:
+class Availability(Struct, frozen=True, kw_only=True):
     """Account of one database, kept in ticks by the protocol whenever something changes."""
 
     database: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from enum import StrEnum
+
+from msgspec import Struct, field
 
 from engine.model.availability import AvailabilityGroup
 from engine.model.times import Tick
@@ -19,8 +20,7 @@ class ResourceState(StrEnum):
     FAILED = "Failed"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Witness:
+class Witness(Struct, frozen=True, kw_only=True):
     """A vote that belongs to no node."""
 
     kind: str
@@ -30,8 +30,7 @@ class Witness:
     failed: bool = False
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Resource:
+class Resource(Struct, frozen=True, kw_only=True):
     """A resource of a role."""
 
     name: str
@@ -48,8 +47,7 @@ class Resource:
     """It was brought online by itself while its role is offline."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterRole:
+class ClusterRole(Struct, frozen=True, kw_only=True):
     """A role (group of resources that move together): an availability group or a failover cluster instance."""
 
     name: str
@@ -80,8 +78,7 @@ class ClusterRole:
         return next((one for one in self.resources if one.name.lower() == name.lower()), None)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ClusterConfig:
+class ClusterConfig(Struct, frozen=True, kw_only=True):
     """The cluster database, of which each node has a copy; the nodes of one partition have the same."""
 
     epoch: int = 1
@@ -110,8 +107,7 @@ class ClusterConfig:
         return dict(self.weights).get(node, 0)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Cluster:
+class Cluster(Struct, frozen=True, kw_only=True):
     """What does not depend on who is up."""
 
     name: str
@@ -133,8 +129,7 @@ class Cluster:
     """Nodes that wait for a cluster are about to join or to form it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Node:
+class Node(Struct, frozen=True, kw_only=True):
     """The cluster service of one computer."""
 
     name: str

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Volume:
+class Volume(Struct, frozen=True, kw_only=True):
     """A drive of a server."""
 
     letter: str
     size_kb: float
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Computer:
+class Computer(Struct, frozen=True, kw_only=True):
     """A machine with its network, firewall and local volumes; it knows nothing of SQL Server."""
 
     name: str
@@ -41,8 +39,7 @@ class Computer:
     """Slow-down factors of injected faults; 1 is healthy."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Link:
+class Link(Struct, frozen=True, kw_only=True):
     """The network from one server (or client) to another, one direction."""
 
     up: bool = True

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec import Struct, field
 
 from engine.constants import PARTNER_TIMEOUT_S
 from engine.flow import Operation
@@ -12,8 +13,7 @@ from engine.model.states import DbState, MirrorState, RecoveryModel, Role, Safet
 from engine.model.times import Key, Tick
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DbFile:
+class DbFile(Struct, frozen=True, kw_only=True):
     """A file of a database beside its first data file and its first log file."""
 
     name: str
@@ -24,8 +24,7 @@ class DbFile:
     """Log position of the record that creates it; a mirror meets it there."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRepair:
+class PageRepair(Struct, frozen=True, kw_only=True):
     """A row of sys.dm_db_mirroring_auto_page_repair."""
 
     page: int
@@ -37,8 +36,7 @@ class PageRepair:
     tick: Tick = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Membership:
+class Membership(Struct, frozen=True, kw_only=True):
     """What one server knows of the mirroring session of one database; guid None: it knows of none."""
 
     guid: int | None = None
@@ -68,8 +66,7 @@ class Membership:
 NO_MEMBERSHIP: Final = Membership()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DatabaseCopy:
+class DatabaseCopy(Struct, frozen=True, kw_only=True):
     """The files and the log of one database on one server, and what that server knows of its group."""
 
     server: str

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from engine.model.states import Safety
 from engine.model.times import Tick
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Group:
+class Group(Struct, frozen=True, kw_only=True):
     """Copies that belong together: the partners of a mirroring session, the replicas of an availability group."""
 
     kind: str
@@ -17,8 +16,7 @@ class Group:
     databases: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WitnessRecord:
+class WitnessRecord(Struct, frozen=True, kw_only=True):
     """What a witness knows of one session (sys.database_mirroring_witnesses)."""
 
     server: str
@@ -34,8 +32,7 @@ class WitnessRecord:
     """The principal has told the witness that it runs on without the mirror: no failover may follow."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Contact:
+class Contact(Struct, frozen=True, kw_only=True):
     """What one instance believes of its connection to another for one session."""
 
     connected: bool = True
@@ -50,8 +47,7 @@ class Contact:
     lost_tick: Tick = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Failover:
+class Failover(Struct, frozen=True, kw_only=True):
     """A failover under way or done, with the tick of each of its steps."""
 
     guid: int

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from msgspec import Struct, field
 
 from engine.model.states import EndpointState, Service
 from engine.model.times import Tick
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True, kw_only=True):
     """The one database mirroring endpoint of an instance."""
 
     name: str = "Mirroring"
@@ -29,8 +28,7 @@ class Endpoint:
     """Logins with CONNECT permission."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Login:
+class Login(Struct, frozen=True, kw_only=True):
     name: str
     sid: int
     """Same number on two servers: the same login; users are matched by it."""
@@ -41,8 +39,7 @@ class Login:
     default_database: str = "master"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class User:
+class User(Struct, frozen=True, kw_only=True):
     """A database user: one of master (certificate owners) stands with its server, any other in the log (commits)."""
 
     name: str
@@ -50,8 +47,7 @@ class User:
     sid: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Certificate:
+class Certificate(Struct, frozen=True, kw_only=True):
     name: str
     thumbprint: int
     subject: str
@@ -61,8 +57,7 @@ class Certificate:
     has_private_key: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Job:
+class Job(Struct, frozen=True, kw_only=True):
     """A job of SQL Server Agent."""
 
     name: str
@@ -74,8 +69,7 @@ class Job:
     """Interval of a "monitor" job; log backups go by the copy's own interval."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Alert:
+class Alert(Struct, frozen=True, kw_only=True):
     """A warning threshold of the Database Mirroring Monitor, kept on one server for one database."""
 
     database: str
@@ -86,8 +80,7 @@ class Alert:
     enabled: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class Snapshot(Struct, frozen=True, kw_only=True):
     """A database snapshot on a server."""
 
     name: str
@@ -106,8 +99,7 @@ class Snapshot:
     """(logical name, path) of each of its sparse files."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Restored:
+class Restored(Struct, frozen=True, kw_only=True):
     """A row of msdb.dbo.restorehistory."""
 
     database: str
@@ -119,8 +111,7 @@ class Restored:
     recovery: bool = True
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Instance:
+class Instance(Struct, frozen=True, kw_only=True):
     """An instance of SQL Server, which runs on a computer: what a DBA calls a server."""
 
     name: str

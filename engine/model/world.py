@@ -12,6 +12,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from msgspec import Struct
+from msgspec.structs import replace
+
 from engine.chance import Chance
 from engine.commits import Commit
 from engine.constants import TICKS_PER_S
@@ -25,12 +28,10 @@ from engine.model.databases import DatabaseCopy
 from engine.model.groups import Contact, Failover, Group, WitnessRecord
 from engine.model.instances import Instance
 from engine.model.times import Key, Tick, ticks
-from engine.replace import maker, replaced
 from engine.written import Written
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(Struct, frozen=True, kw_only=True):
     """Derived choices that the documents leave open; a scenario may set them."""
 
     auto_failover_after_witness_cut: bool = True
@@ -52,8 +53,6 @@ LogLine = tuple[Tick, int, int, int, str]
 
 ClusterLine = tuple[Tick, str, str, str]
 """A line of a cluster log: (tick, level, component, text)."""
-
-_event: Final = maker(Event)
 
 
 @dataclass(slots=True)
@@ -152,7 +151,7 @@ class World:
 
     def update_copy(self, key: Key, **changes: object) -> DatabaseCopy:
         old = self.copies[key]
-        new = self.copies[key] = replaced(old, **changes)
+        new = self.copies[key] = replace(old, **changes)
         self.changed.add(new.database)
         self.touch_log(new)
         if old.source != new.source or old.stream != new.stream:
@@ -161,11 +160,11 @@ class World:
 
     def update_mirroring(self, key: Key, **changes: object) -> DatabaseCopy:
         """Change what the server of the copy knows of its mirroring session."""
-        return self.update_copy(key, mirroring=replaced(self.copies[key].mirroring, **changes))
+        return self.update_copy(key, mirroring=replace(self.copies[key].mirroring, **changes))
 
     def update_availability(self, key: Key, **changes: object) -> DatabaseCopy:
         """Change what the server of the copy knows of its availability group."""
-        return self.update_copy(key, availability=replaced(self.copies[key].availability, **changes))
+        return self.update_copy(key, availability=replace(self.copies[key].availability, **changes))
 
     def put_contact(self, key: tuple[int, str, str], contact: Contact) -> None:
         if key not in self.contacts:
@@ -194,12 +193,12 @@ class World:
         return copy.source
 
     def update_instance(self, name: str, **changes: object) -> Instance:
-        new = self.instances[name] = replaced(self.instances[name], **changes)
+        new = self.instances[name] = replace(self.instances[name], **changes)
         self.all_dirty()
         return new
 
     def update_computer(self, name: str, **changes: object) -> Computer:
-        new = self.computers[name] = replaced(self.computers[name], **changes)
+        new = self.computers[name] = replace(self.computers[name], **changes)
         self.all_dirty()
         return new
 
@@ -216,7 +215,7 @@ class World:
     def emit(
         self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: object
     ) -> None:
-        self.outbox.append(_event(self.tick, kind, server, database, text, tuple(data.items())))
+        self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
 
     # --- look -------------------------------------------------------------------------------------------
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
 from functools import lru_cache
 from typing import Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.flow import Flow, Mode, Pair, add_pair

@@ -6,9 +6,11 @@ The figures are pictures without numbers; what the tables or the text give of th
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S

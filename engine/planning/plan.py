@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.flow import Mode, Pair, Site, Workload, pair
 from engine.flow.sites import NEC, WORKLOAD1
@@ -15,8 +17,7 @@ ENDLESS_KB: Final = 1e15
 """A log volume that never fills: the planner looks at rates; the time until a volume is full it derives."""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """One mirrored database as it is planned. All figures can be changed one by one."""
 
     workload: Workload = WORKLOAD1
@@ -33,7 +34,7 @@ class Plan:
 
     def at(self, **changes: float) -> Plan:
         """The same plan with other figures."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        return replace(self, **changes)
 
 
 def network_of(rtt_ms: float) -> str:

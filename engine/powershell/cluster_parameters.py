@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.cluster import config
 from engine.model import World
 from engine.powershell import lookup
 from engine.powershell.lookup import NOTHING
 from engine.powershell.pipeline import Call, ShellError, Table
-from engine.replace import replaced
 
 PARAMETERS: Final = {
     "LeaseTimeout": "lease_timeout_ms",
@@ -109,15 +110,15 @@ def set_parameter(world: World, node: str, call: Call, piped: Table | None) -> T
         return NOTHING
     group = next(one for one in lookup.known(world, node).config.groups if one.name == role)
     if field in PARAMETERS.values():
-        config.update_group(world, node, group.guid, lambda old: replaced(old, **{field: int(value)}))
+        config.update_group(world, node, group.guid, lambda old: replace(old, **{field: int(value)}))
         return NOTHING
     setting = bool(int(value)) if field == "register_all" else int(value)
     config.update_group(
         world,
         node,
         group.guid,
-        lambda old: replaced(
-            old, listener=replaced(old.listener, **{field: setting}) if old.listener else None
+        lambda old: replace(
+            old, listener=replace(old.listener, **{field: setting}) if old.listener else None
         ),
     )
     return Table("text", text=NOT_YET.format(name))

@@ -6,8 +6,10 @@ Each function takes the server on which the statement runs and raises SqlError w
 from __future__ import annotations
 
 import zlib
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.commits import USER
 from engine.constants import CERTIFICATE_LIFE_S
@@ -24,14 +26,12 @@ from engine.protocol import (
     statements,
     volumes,
 )
-from engine.replace import replaced
 
 WINDOWS_SID: Final = 1 << 40
 """SIDs of Windows accounts begin here: the same account has the same SID on every server."""
 
 
-@dataclass(frozen=True, slots=True)
-class CertificateFile:
+class CertificateFile(Struct, frozen=True):
     """What BACKUP CERTIFICATE writes."""
 
     certificate: Certificate
@@ -109,7 +109,7 @@ def alter_login(
     said = {key: value for key, value in changes.items() if value is not None}
     if state is not None:
         said["disabled"] = state.upper() == "DISABLE"
-    _put_login(world, server, login, replaced(login, **said))
+    _put_login(world, server, login, replace(login, **said))
     network.reassess(world)
     return []
 

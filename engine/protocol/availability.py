@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engine.model import Availability, DatabaseCopy, World
 from engine.protocol import groups, network, preconditions, serving
-from engine.replace import replaced
 from engine.words import say
 
 
@@ -85,7 +86,7 @@ def _guarded(world: World, copy: DatabaseCopy) -> bool:
 def settled(old: Availability, tick: int, **changes: object) -> Availability:
     """The account as it stands at *tick*, with what *changes* from then on."""
     passed = tick - old.since_tick
-    return replaced(
+    return replace(
         old,
         since_tick=tick,
         down_ticks=old.down_ticks + (0 if old.serving else passed),

@@ -5,8 +5,10 @@ Each function takes the server on which the statement runs and raises SqlError w
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import BACKUP_LEAST_S, COMPATIBILITY, ENTERPRISE, PAGE_KB
@@ -47,8 +49,7 @@ TRACE_FLAG_NO_BACKUP_LINES: Final = 3226
 """Successful backups leave no line in the ERRORLOG. Documented [DOC: trace flags]."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BackupSet:
+class BackupSet(Struct, frozen=True, kw_only=True):
     """One backup in a file."""
 
     id: int
@@ -80,8 +81,7 @@ class BackupSet:
     extra_files: tuple[DbFile, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class BackupFile:
+class BackupFile(Struct, frozen=True):
     """A backup device on disk with the backups in it, oldest first."""
 
     sets: tuple[BackupSet, ...]

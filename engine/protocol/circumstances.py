@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache, lru_cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import ENTERPRISE

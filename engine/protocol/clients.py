@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from msgspec.structs import replace
+
 from engine.constants import (
     CLIENT_BACKOFF_S,
     CLIENT_PAUSE_S,
@@ -12,7 +14,6 @@ from engine.constants import (
 from engine.messages import SqlError, text_of
 from engine.model import Client, Query, Service, World, ticks
 from engine.protocol import accounts, drivers, errorlog, groups, names, network, serving
-from engine.replace import replaced
 from engine.words import say
 
 REFUSED_LOGIN: Final = {
@@ -86,7 +87,7 @@ def reassess(world: World) -> None:
         delay = drivers.notices_s(world, client, hung) if silent else 0.0
         if delay is None:
             continue
-        world.clients[client.name] = replaced(client, lost_since=world.tick, epoch=client.epoch + 1)
+        world.clients[client.name] = replace(client, lost_since=world.tick, epoch=client.epoch + 1)
         world.after(delay, "client.cut", client.name, client.epoch + 1)
         world.all_dirty()
 
@@ -97,10 +98,10 @@ def cut(world: World, name: str, epoch: int) -> None:
     if client.epoch != epoch or client.connected_to is None:
         return
     if answer(world, client, client.connected_to, connected=True) == "serves":
-        world.clients[name] = replaced(client, lost_since=None)  # it came back before the loss was noticed
+        world.clients[name] = replace(client, lost_since=None)  # it came back before the loss was noticed
         return
     server = client.connected_to
-    world.clients[name] = replaced(
+    world.clients[name] = replace(
         client,
         connected_to=None,
         query=None,
@@ -164,7 +165,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
         world.after(max(0.01, left_s), "client.timeout", name, epoch + 1)
     else:
         world.after(wait_s, "client.try", name, epoch + 1)
-    world.clients[name] = replaced(client, attempt=client.attempt + 1, epoch=epoch + 1)
+    world.clients[name] = replace(client, attempt=client.attempt + 1, epoch=epoch + 1)
 
 
 def _calls_nobody(world: World, client: Client) -> bool:
@@ -175,7 +176,7 @@ def _calls_nobody(world: World, client: Client) -> bool:
     if not detour_s:
         return False
     left_s = client.login_timeout_s - (world.tick - client.login_since) / TICKS_PER_S
-    world.clients[client.name] = replaced(client, attempt=1, epoch=client.epoch + 1)
+    world.clients[client.name] = replace(client, attempt=1, epoch=client.epoch + 1)
     what = "client.timeout" if detour_s >= left_s else "client.try"
     world.after(max(0.01, min(detour_s, left_s)), what, client.name, client.epoch + 1)
     return True
@@ -200,7 +201,7 @@ def _refuse_partner(world: World, client: Client, server: str) -> None:
             database=client.databases[0],
         )
         world.emit("client", text, server=server, client=client.name, what="partner refused")
-    _begin_again(world, replaced(client, no_partner_at=server))
+    _begin_again(world, replace(client, no_partner_at=server))
 
 
 def _note_refused_login(world: World, client: Client, server: str, refusal: SqlError) -> None:
@@ -224,13 +225,13 @@ def timed_out(world: World, name: str, epoch: int) -> None:
 
 def _begin_again(world: World, client: Client) -> None:
     if not client.reconnects:
-        world.clients[client.name] = replaced(
+        world.clients[client.name] = replace(
             client, attempt=0, failed_logins=client.failed_logins + 1, epoch=client.epoch + 1
         )
         _give_up(world, client)
         return
     start = world.tick + ticks(CLIENT_PAUSE_S)
-    world.clients[client.name] = replaced(
+    world.clients[client.name] = replace(
         client,
         attempt=0,
         login_since=start,
@@ -243,7 +244,7 @@ def _begin_again(world: World, client: Client) -> None:
 def _connected(world: World, client: Client, server: str) -> None:
     copy = world.copies[server, client.databases[0]]
     lost_s = (world.tick - client.lost_since) / TICKS_PER_S if client.lost_since is not None else 0.0
-    world.clients[client.name] = replaced(
+    world.clients[client.name] = replace(
         client,
         connected_to=server,
         connected_tick=world.tick,
@@ -262,7 +263,7 @@ def _connected(world: World, client: Client, server: str) -> None:
 def look_for_server(world: World, name: str) -> None:
     """Start (or restart) an application: it logs in anew."""
     client = world.clients[name]
-    world.clients[name] = replaced(
+    world.clients[name] = replace(
         client, connected_to=None, query=None, attempt=0, login_since=world.tick, epoch=client.epoch + 1
     )
     world.after(0.0, "client.try", name, client.epoch + 1)
@@ -271,7 +272,7 @@ def look_for_server(world: World, name: str) -> None:
 def stop(world: World, name: str) -> None:
     """Stop an application: it closes its connections and looks for none."""
     client = world.clients[name]
-    world.clients[name] = replaced(
+    world.clients[name] = replace(
         client, connected_to=None, query=None, attempt=0, epoch=client.epoch + 1, lost_since=None
     )
     world.emit("client", say("{client} was stopped", client=name), client=name, what="stopped")
@@ -289,7 +290,7 @@ def begin_query(world: World, name: str, minutes: float) -> bool:
         return False
     end = world.tick + ticks(60.0 * minutes)
     query = Query(server=server, database=client.databases[0], since_tick=world.tick, end_tick=end)
-    world.clients[name] = replaced(client, query=query)
+    world.clients[name] = replace(client, query=query)
     world.at(end, "client.query_end", name, world.tick)
     text = say("{client} runs a long query on {server}", client=name, server=server)
     world.emit("client", text, server=server, client=name, what="query begins")
@@ -301,6 +302,6 @@ def end_query(world: World, name: str, since_tick: int) -> None:
     client = world.clients[name]
     if client.query is None or client.query.since_tick != since_tick:
         return
-    world.clients[name] = replaced(client, query=None)
+    world.clients[name] = replace(client, query=None)
     text = say("{client} has the result of its long query", client=name)
     world.emit("client", text, server=client.query.server, client=name, what="query ends")

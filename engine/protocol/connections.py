@@ -7,8 +7,10 @@ KILL has ended are kept, and for each of them the application has opened one mor
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.model import Client, DatabaseCopy, Tick, World
 from engine.words import say

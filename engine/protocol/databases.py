@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.constants import ENTERPRISE
 from engine.messages import Message, SqlError
@@ -176,8 +178,7 @@ def _need_files(world: World, copy: DatabaseCopy, files: tuple[tuple[str, str], 
 # --- detach and attach -----------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class DetachedFile:
+class DetachedFile(Struct, frozen=True):
     """The first data file of a database that was detached; the others stand for themselves in *image*."""
 
     image: DatabaseCopy

@@ -5,14 +5,14 @@ Each function takes the server on which the statement runs and raises SqlError w
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from engine.constants import ENDPOINT_REDIAL_S, WITNESS_ONLY
 from engine.messages import Message, SqlError
 from engine.model import Endpoint, EndpointState, Instance, World
 from engine.protocol import errorlog, groups, network, security
-from engine.replace import replaced
 
 ADDRESS_NOT_AVAILABLE: Final = 0x2741
 """Error 10049 of Windows Sockets: the address is none of this computer. Documented."""
@@ -83,7 +83,7 @@ def alter(world: World, server: str, name: str, *, state: str | None = None, **c
         said["algorithms"] = tuple(word.upper() for word in said["algorithms"])
     if "authentication" in said and "CERTIFICATE" not in said["authentication"].split():
         said["certificate"] = None
-    after = replaced(before, **said, state=before.state if state is None else EndpointState[state.upper()])
+    after = replace(before, **said, state=before.state if state is None else EndpointState[state.upper()])
     _check(world, world.instances[server], after)
     _put(world, server, after)
     if after.state is not before.state:

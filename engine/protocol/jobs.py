@@ -7,8 +7,9 @@ enable them after a failover.
 from __future__ import annotations
 
 import heapq
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.messages import Message, SqlError
 from engine.model import DbState, Job, Key, RecoveryModel, Service, World

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine import arithmetic
 from engine.model import DatabaseCopy, World
 from engine.protocol import commits, lineage, streams
-from engine.replace import replaced
 from engine.words import Sentence, say
 
 THIS_COPY: Final = say("this copy")
@@ -18,7 +19,7 @@ def note(world: World, database: str, server: str, count: int, lost_kb: float, w
     account = world.availability.get(database)
     if account is None:
         return
-    world.availability[database] = replaced(
+    world.availability[database] = replace(
         account, lost_transactions=account.lost_transactions + count, lost_kb=account.lost_kb + lost_kb
     )
     text = say(

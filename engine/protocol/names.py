@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.model import Client, NameRecord, Tick, World, ticks
-from engine.replace import replaced
 
 TCP_TIMEOUT_S: Final = 21.0
 """A call to an address at which nobody is gives up after three tries: 3 + 6 + 12 s. Known of Windows; Microsoft words
@@ -31,7 +32,7 @@ def resolve(world: World, client: Client, name: str) -> Client:
     record = world.records.get(name)
     if record is None or (client.kept_addresses[0] and world.tick < client.kept_addresses[1]):
         return client
-    return replaced(client, kept_addresses=(record.addresses, world.tick + ticks(record.ttl_s)))
+    return replace(client, kept_addresses=(record.addresses, world.tick + ticks(record.ttl_s)))
 
 
 def detour_s(world: World, client: Client, name: str) -> float:
@@ -59,4 +60,4 @@ def leads(world: World, client: Client, name: str) -> bool:
 
 def flush(world: World, client: str) -> None:
     """ipconfig /flushdns on the computer of an application."""
-    world.clients[client] = replaced(world.clients[client], kept_addresses=NONE_KEPT)
+    world.clients[client] = replace(world.clients[client], kept_addresses=NONE_KEPT)

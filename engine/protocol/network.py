@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from msgspec.structs import replace
+
 from engine.constants import (
     HARD_ERROR_S,
     PING_CPU_S,
@@ -18,7 +20,6 @@ from engine.constants import (
 )
 from engine.model import Contact, Link, Service, World, ticks
 from engine.protocol import addresses, groups, security
-from engine.replace import replaced
 
 Hearing = Literal["ok", "hard", "closed", "silent"]
 """ok; hard: the network stack reports an error; closed: the other end said goodbye; silent: nothing comes."""
@@ -158,7 +159,7 @@ def open_contact(world: World, guid: int, a: str, b: str, connected: bool = True
     for me, peer in ((a, b), (b, a)):
         old = world.contacts.get((guid, me, peer))
         epoch = old.epoch + 1 if old else 0
-        contact = replaced(
+        contact = replace(
             old or Contact(), connected=connected, pending="", epoch=epoch, since_tick=world.tick
         )
         world.put_contact((guid, me, peer), contact)
@@ -173,7 +174,7 @@ def close_end(world: World, guid: int, me: str, peer: str, epoch: int) -> bool:
         return False
     if not world.instances[me].answering:
         return False
-    world.contacts[guid, me, peer] = replaced(
+    world.contacts[guid, me, peer] = replace(
         contact, connected=False, pending="", epoch=epoch + 1, since_tick=world.tick
     )
     return True
@@ -196,7 +197,7 @@ def drop_contacts(world: World, guid: int, server: str) -> None:
     """*server* holds no connection for session *guid* any more, and knows it."""
     for key, contact in world.contacts_of(guid):
         if key[1] == server and (contact.connected or contact.pending):
-            gone = replaced(
+            gone = replace(
                 contact, connected=False, pending="", epoch=contact.epoch + 1, since_tick=world.tick
             )
             world.contacts[key] = gone
@@ -246,7 +247,7 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
         wanted = "" if wanted == "ok" else wanted
         if wanted == contact.pending:
             continue
-        contact = world.contacts[key] = replaced(contact, pending=wanted, epoch=contact.epoch + 1)
+        contact = world.contacts[key] = replace(contact, pending=wanted, epoch=contact.epoch + 1)
         if wanted in delays and me == awake:
             world.after(0.0, "contact.lost", *key, contact.epoch, wanted)
         elif wanted in delays:

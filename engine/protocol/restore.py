@@ -6,8 +6,10 @@ Each function takes the server on which the statement runs and raises SqlError w
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.commits import Commit
@@ -45,8 +47,7 @@ from engine.protocol.backup import DATABASE, DIFFERENTIAL, LOG, BackupFile, Back
 TITLES = {DATABASE: "RESTORE DATABASE", DIFFERENTIAL: "RESTORE DATABASE", LOG: "RESTORE LOG"}
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(Struct, frozen=True):
     """How a RESTORE leaves the database: WITH RECOVERY, NORECOVERY or STANDBY, and STOPAT."""
 
     recovery: bool = True

@@ -6,8 +6,10 @@ call, so one way that works is enough to keep a session going; setting one up ne
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.model import Certificate, Endpoint, EndpointState, Instance, Login, User, World
 from engine.protocol import errorlog
@@ -57,8 +59,7 @@ BAD_OWN_CERTIFICATE: Final = (
 """Reasons as the ERRORLOG quotes them. States 22 and 84 have been seen in logs; 21, 67, 85, 89 are from memory."""
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(Struct, frozen=True):
     """Why a connection does not come about. *user* is whom the refusing side has recognized, if any."""
 
     reason: str

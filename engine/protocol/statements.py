@@ -7,8 +7,10 @@ SqlError with SQL Server's number, or returns the messages of success (mostly no
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.constants import RECOVERY_LOG_KB
 from engine.messages import Message, SqlError
@@ -17,8 +19,7 @@ from engine.protocol import causes, errorlog, groups, lineage, losses, service, 
 from engine.words import say
 
 
-@dataclass(frozen=True, slots=True)
-class Pending:
+class Pending(Struct, frozen=True):
     """The statement takes until *tick*; then COMPLETIONS[handler](world, server, *args) says how it ended."""
 
     tick: int

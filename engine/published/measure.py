@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.flow import (

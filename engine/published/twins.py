@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import FunctionType
 from typing import Any
 
+from msgspec import Struct
+
 from engine import arithmetic
 from engine.chance import Chance
 from engine.flow import Site, Workload, kernel
@@ -30,8 +32,7 @@ Process = Generator[Any, Any, None]
 """Of SimPy, which has no types: what it waits for next."""
 
 
-@dataclass(frozen=True)
-class Link:
+class Link(Struct, frozen=True):
     """Where a stream of log goes over."""
 
     rtt_ms: float = 0.2

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.inputs import Input
 from engine.model import Fault, Tick, World
-from engine.replace import replaced
 from engine.verbs import VERBS
 from engine.verbs.verb import Args, Doing, Verb, loss
 from engine.words import say
@@ -62,7 +63,7 @@ def _close(world: World, item: Input, verb: Verb, own: int | None) -> None:
             continue
         what = arguments(fault)
         if what == item.args or (verb.of_link and set(what) == set(item.args)):
-            world.faults[index] = replaced(fault, reverted_tick=world.tick)
+            world.faults[index] = replace(fault, reverted_tick=world.tick)
 
 
 def arguments(fault: Fault) -> Args:
@@ -98,9 +99,9 @@ def note_effects(world: World) -> None:
         if fault.effective_tick is None:
             effect = effect_of(world, fault)
             if effect:
-                world.faults[index] = replaced(fault, effective_tick=world.tick, effect=effect)
+                world.faults[index] = replace(fault, effective_tick=world.tick, effect=effect)
         elif fault.verb in VERBS and VERBS[fault.verb].ends_with_effect and not effect_of(world, fault):
-            world.faults[index] = replaced(fault, reverted_tick=world.tick)
+            world.faults[index] = replace(fault, reverted_tick=world.tick)
 
 
 def effect_of(world: World, fault: Fault) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.flow.recovery import Cause
 from engine.inputs import Input, InputProblem
 from engine.model import Link, World
 from engine.protocol import network
-from engine.replace import replaced
 from engine.verbs.verb import LINK, Args, Before, Verb, at_once
 from engine.words import mark, say
 
@@ -20,7 +20,7 @@ def _change(world: World, item: Input, both: bool = True, **changes: object) -> 
     directions = ((a, b), (b, a)) if both else ((a, b),)
     before = tuple((f"{x}>{y}", network.link(world, x, y)) for x, y in directions)
     for x, y in directions:
-        world.links[x, y] = replaced(network.link(world, x, y), **changes)
+        world.links[x, y] = replace(network.link(world, x, y), **changes)
     network.reassess(world)
     return before
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from msgspec import Struct
+
 from engine.flow.recovery import Cause
 from engine.inputs import Input
 from engine.model import Client, Computer, Fault, Instance, World
@@ -23,8 +25,7 @@ Variants = Callable[[World, Args], Iterable[tuple[str, str]]]
 Group = Literal["fault", "repair", "load", "sql", "chore", "remark"]
 
 
-@dataclass(frozen=True, slots=True)
-class Parameter:
+class Parameter(Struct, frozen=True):
     """One argument of a verb. *kind* says what may stand there."""
 
     name: str

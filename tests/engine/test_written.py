@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from engine.model import Job
 from engine.model.world import LASTING

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.availability import movement, removal, replicas, seeding
 from engine.availability.commands import checks

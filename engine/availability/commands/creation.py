@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.availability import failover, removal, replicas
 from engine.availability.commands import checks, configuration, databases, listener

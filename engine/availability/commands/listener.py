@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.availability import failover, replicas
 from engine.availability.commands import checks

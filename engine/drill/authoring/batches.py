@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.events import Event
-from engine.replace import replaced
 from engine.tsql.batches.work import Recall
 
 _COMMENT: Final = re.compile(r"--[^\n]*+|/\*.*?(?:\*/|\Z)", re.DOTALL)
@@ -56,10 +57,10 @@ def in_story(window: str) -> bool:
 def conduct(batch: Event) -> Event:
     """What conditions ask of a batch: its text and its errors. What it printed and found stays in the record alone."""
     failed = [m for m in batch.get("messages", ()) if m["severity"] >= ERROR_SEVERITY_MIN]
-    return replaced(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))
+    return replace(batch, data=(("batch", batch.get("batch", "")), ("messages", failed)))
 
 
 def at_prompt(line: Event) -> Event:
     """A line at the PowerShell prompt of a node, as `conduct` keeps a batch."""
     messages = [{"number": 0, "severity": ERROR_SEVERITY_MIN}] if line.get("refused") else []
-    return replaced(line, data=(("batch", line.get("command", "")), ("messages", messages)))
+    return replace(line, data=(("batch", line.get("command", "")), ("messages", messages)))

@@ -9,6 +9,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any, Final, cast
 
 import numpy as np
+from msgspec import Struct, structs
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
@@ -227,6 +228,8 @@ def plain(value: object) -> Any:
     """*value* in types that JSON knows."""
     if is_dataclass(value) and not isinstance(value, type):
         return plain(asdict(value))
+    if isinstance(value, Struct):
+        return plain(structs.asdict(value))
     if isinstance(value, dict):
         return {str(key): plain(part) for key, part in value.items()}
     if isinstance(value, (list, tuple, set, frozenset, Packed)):

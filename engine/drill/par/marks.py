@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import marshal
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
-from enum import Enum
+from dataclasses import dataclass
 from itertools import compress, count
-from operator import attrgetter, is_not
-from types import UnionType
-from typing import Any, Final, Union, cast, get_args, get_origin, get_type_hints
+from operator import is_not
+from typing import Any, Final, cast
+
+from msgspec.msgpack import Encoder
 
 from engine.model.world import Timer
 
@@ -42,6 +41,10 @@ class Seen:
     before: list[Part]
     """What stood there before the last change: states that go out from the same one bring it back again and again."""
     mark: int
+
+
+written: Final[Callable[[object], bytes]] = Encoder(order="deterministic", enc_hook=repr).encode
+"""Other bytes for every other part of the same class."""
 
 
 class Marks:
@@ -109,60 +112,3 @@ class Marks:
 
 def _digest(written: bytes) -> bytes:
     return hashlib.blake2b(written, digest_size=BYTES).digest()
-
-
-# --- what is marked of a part -------------------------------------------------------------------------------
-
-Leaves = Callable[[Any], Any]
-"""Takes fields of a part, and of the parts in it, all at once."""
-
-WAYS: Final[dict[type[Any], tuple[Leaves | None, Leaves | None]]] = {}
-"""Class -> its leaves that are plain numbers and texts, and the others."""
-
-PLAIN: Final = (int, float, str, bool, type(None))
-
-
-def written(part: object) -> bytes:
-    """Other bytes for every other part of the same class, in half the time of its `repr`."""
-    kind = type(part)
-    plain, others = WAYS.get(kind) or _learnt(kind)
-    try:
-        numbers = b"" if plain is None else marshal.dumps(plain(part), WITHOUT_REFERENCES)
-    except ValueError:  # a number of numpy
-        return repr(part).encode()
-    return numbers if others is None else numbers + repr(others(part)).encode()
-
-
-WITHOUT_REFERENCES: Final = 2
-"""The version of the format in which equal parts are written alike, whichever of their parts are the same object."""
-
-
-def _learnt(kind: type[Any]) -> tuple[Leaves | None, Leaves | None]:
-    plain, others = _paths(kind) if is_dataclass(kind) else ([], [])
-    WAYS[kind] = (
-        attrgetter(*plain) if plain else None,
-        (attrgetter(*others) if others else None) if plain else lambda part: part,
-    )
-    return WAYS[kind]
-
-
-def _paths(kind: type[Any]) -> tuple[list[str], list[str]]:
-    plain: list[str] = []
-    others: list[str] = []
-    hints = get_type_hints(kind)
-    for field in fields(kind):
-        hint = hints[field.name]
-        if is_dataclass(hint):
-            for found, of_it in zip((plain, others), _paths(cast(type[Any], hint)), strict=True):
-                found += [f"{field.name}.{path}" for path in of_it]
-        elif isinstance(hint, type) and issubclass(hint, Enum):
-            plain.append(f"{field.name}._value_")
-        else:
-            (plain if _is_plain(hint) else others).append(field.name)
-    return plain, others
-
-
-def _is_plain(hint: object) -> bool:
-    if hint in PLAIN or hint is Ellipsis:
-        return True
-    return get_origin(hint) in (tuple, Union, UnionType) and all(map(_is_plain, get_args(hint)))

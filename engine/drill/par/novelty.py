@@ -8,9 +8,10 @@ has been in no state before.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from typing import Final
+
+from msgspec import Struct
 
 from engine.drill.authoring import batches
 from engine.drill.authoring.facts import Facts
@@ -41,11 +42,11 @@ def _otherwise(before: object, now: object) -> Iterator[str]:
         yield str(now)
     elif isinstance(now, tuple):
         yield from (what for each in now for what in _otherwise(None, each))
-    elif is_dataclass(now):
-        for field in fields(now):
-            value, old = getattr(now, field.name), getattr(before, field.name, None)
+    elif isinstance(now, Struct):
+        for name in now.__struct_fields__:
+            value, old = getattr(now, name), getattr(before, name, None)
             if value != old:
-                yield from (f"{field.name} {what}" for what in _otherwise(old, value))
+                yield from (f"{name} {what}" for what in _otherwise(old, value))
 
 
 def held(drill: Lean) -> int:

@@ -9,8 +9,10 @@ from __future__ import annotations
 import hashlib
 from bisect import bisect
 from collections.abc import Container, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Final, Literal
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.drill.authoring.schema import Prediction, Question
 from engine.model import Tick, ticks
@@ -17,8 +20,7 @@ LATER: Final = say("The right answer is shown when the drill is over.")
 News = Literal["asked", "missed", "judged"]
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(Struct, frozen=True):
     """One inquiry of a run: when it was asked, what was answered, and what is right."""
 
     since_tick: Tick | None = None

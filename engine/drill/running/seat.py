@@ -7,8 +7,9 @@ look at the truth asks here first.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.drill.running.state import DrillState
 from engine.events import Event

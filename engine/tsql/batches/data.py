@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+from msgspec import Struct
 
 from engine.messages import Message
 from engine.tsql.language.columns import ColumnDefinition, Constraint
@@ -26,8 +27,7 @@ class ConnectionLost(Exception):
         self.numbers = numbers
 
 
-@dataclass(frozen=True, slots=True)
-class Table:
+class Table(Struct, frozen=True):
     """A temp table or table variable with its rows."""
 
     columns: tuple[ColumnDefinition, ...]
@@ -49,8 +49,7 @@ Place = tuple[str, str, str]
 """(server, database, name in small letters) of an object that a script has made."""
 
 
-@dataclass(frozen=True, slots=True)
-class RowChanges:
+class RowChanges(Struct, frozen=True):
     """What a transaction did to the rows of a table: (number of the row, the row as it is now, None if gone)."""
 
     rows: tuple[tuple[int, Row | None], ...]
@@ -58,8 +57,7 @@ class RowChanges:
     next_id: int
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
+class Result(Struct, frozen=True):
     """One grid of results, as it is shown."""
 
     columns: tuple[str, ...]
@@ -80,8 +78,7 @@ def in_order(messages: Sequence[Message], results: Iterable[Result]) -> Iterator
     yield from messages[told:]
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(Struct, frozen=True):
     """A declared cursor; *rows* is None until it is opened."""
 
     query: str
@@ -102,8 +99,7 @@ class Cursor:
         return len(self.columns) * len(self.rows or ())
 
 
-@dataclass(frozen=True, slots=True)
-class Caught:
+class Caught(Struct, frozen=True):
     """The error that a CATCH block is about."""
 
     number: int
@@ -114,16 +110,14 @@ class Caught:
     procedure: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(Struct, frozen=True):
     """A variable with its type and value."""
 
     type: str
     value: Scalar = None
 
 
-@dataclass(frozen=True, slots=True)
-class Outside:
+class Outside(Struct, frozen=True):
     """What a procedure or dynamic SQL leaves as it was: database context, options, the temp tables there are."""
 
     database: str
@@ -133,8 +127,7 @@ class Outside:
     """@@TRANCOUNT when it was entered."""
 
 
-@dataclass(frozen=True, slots=True)
-class Frame:
+class Frame(Struct, frozen=True):
     """One level of a running batch: the batch itself, or text that EXEC or sp_executesql runs."""
 
     text: str
@@ -169,16 +162,14 @@ class Frame:
     """Its name, if the text is that of a procedure."""
 
 
-@dataclass(frozen=True, slots=True)
-class Undo:
+class Undo(Struct, frozen=True):
     """What ROLLBACK returns to: the temp tables, and what had been written to other objects."""
 
     tables: tuple[tuple[str, Table], ...]
     writes: tuple[tuple[Place, Any], ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Program:
+class Program(Struct, frozen=True, kw_only=True):
     """A program that has logged in over the network, as its login names it."""
 
     host: str = ""
@@ -199,8 +190,7 @@ CONSOLE: Final = Program(host="CONSOLE", name="Mirrordrill", interface=".Net Sql
 """What the windows of the simulation are to a server."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Target:
+class Target(Struct, frozen=True, kw_only=True):
     """Where a window connects, as its connection string says."""
 
     source: str = ""
@@ -210,8 +200,7 @@ class Target:
     """ApplicationIntent=ReadOnly."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class Session(Struct, frozen=True, kw_only=True):
     """The SQL connection of a window."""
 
     server: str
@@ -256,13 +245,12 @@ class Session:
     """(copy, position) of commits whose log is not yet hardened where it has to be; until then it keeps its locks."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Run:
+class Run(Struct, frozen=True, kw_only=True):
     """A submission that is under way in a window, with what it has printed so far."""
 
     id: int
     text: str
-    steps: tuple[Step, ...] | None = field(default=None, repr=False)
+    steps: tuple[Step, ...] | None = None
     """None while the text is still being taken apart; the text decides what they are."""
     read: int = 0
     """Work that has gone into that."""
@@ -271,7 +259,7 @@ class Run:
     """How often the batch of this step has been sent."""
     frames: tuple[Frame, ...] = ()
     messages: tuple[Message, ...] = ()
-    results: tuple[Result, ...] = field(default=(), repr=False)
+    results: tuple[Result, ...] = ()
     """What is shown decides nothing."""
     started_tick: int = 0
     waiting: str = ""
@@ -301,9 +289,16 @@ class Run:
     cells: int = 0
     """Characters and values in the results so far."""
 
+    def __repr__(self) -> str:
+        """Without what decides nothing that is to come: the state's hash reads it."""
+        said = [f"{name}={getattr(self, name)!r}" for name in self.__struct_fields__ if name not in UNSAID]
+        return f"Run({', '.join(said)})"
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Window:
+
+UNSAID: Final = ("steps", "results")
+
+
+class Window(Struct, frozen=True, kw_only=True):
     """A T-SQL window: its connection, what it has been told, and what waits behind the running batch."""
 
     session: Session | None = None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 from typing import TYPE_CHECKING
+
+from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, objects, sources, tables

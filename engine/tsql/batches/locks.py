@@ -8,8 +8,10 @@ indexes are not simulated.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S

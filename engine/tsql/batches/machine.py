@@ -8,11 +8,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine import arithmetic
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import errorlog, statements
-from engine.replace import replaced
 from engine.tsql.batches.data import Caught, Cursor, Declared, Outside, Row, Run, Session, Table
 from engine.tsql.batches.output import Output
 from engine.tsql.batches.scope import Scope
@@ -116,7 +117,7 @@ class Machine(Output):
     def wait(self, why: str, due_tick: int, pending: tuple[str, tuple[object, ...]] | None = None) -> None:
         """Go on at *due_tick*."""
         number = self.world.next_id()
-        self.run = replaced(self.run, waiting=why, due_tick=due_tick, wait_id=number, pending=pending)
+        self.run = replace(self.run, waiting=why, due_tick=due_tick, wait_id=number, pending=pending)
 
     def enter(
         self,
@@ -225,7 +226,7 @@ class Machine(Output):
         """One more statement does something to the world. Unsimulated if the submission has done enough."""
         if not self.may_act:
             raise Unsimulated(f"more than {ACTS_MAX} commands of one submission")
-        self.run = replaced(self.run, acts=self.run.acts + 1)
+        self.run = replace(self.run, acts=self.run.acts + 1)
 
     def outcome(self, outcome: statements.Outcome) -> None:
         """What a command of the protocol answers: messages, or a wait."""

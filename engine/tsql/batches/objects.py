@@ -9,8 +9,10 @@ from __future__ import annotations
 import zlib
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import Final, TypeVar
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.commits import USER, Commit
@@ -25,8 +27,7 @@ from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.types import SqlType
 
 
-@dataclass(frozen=True, slots=True)
-class Procedure:
+class Procedure(Struct, frozen=True):
     """A procedure that a script has made; *body* begins on the line where it stood in its batch."""
 
     parameters: tuple[Parameter, ...]
@@ -35,8 +36,7 @@ class Procedure:
     """The batch that made it, as sys.sql_modules shows it."""
 
 
-@dataclass(frozen=True, slots=True)
-class View:
+class View(Struct, frozen=True):
     """A view that a script has made, with the columns that its query had then (as sys.columns keeps them)."""
 
     query: str
@@ -46,8 +46,7 @@ class View:
     """The batch that made it, as sys.sql_modules shows it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Function:
+class Function(Struct, frozen=True):
     """A function that a script has made and that only returns something (functions.py)."""
 
     parameters: tuple[Parameter, ...]
@@ -76,16 +75,14 @@ def type_code(item: UserObject) -> str:
     return TABLE_FUNCTION if of_table else KINDS[type(item)][0]
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(Struct, frozen=True):
     """A schema that a script has made."""
 
     number: int
     owner: str
 
 
-@dataclass(frozen=True, slots=True)
-class Kept:
+class Kept(Struct, frozen=True):
     """An object with its name and that of its schema as they were first written."""
 
     name: str

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
-from engine.replace import replaced
 from engine.tsql.batches.context import Context
 from engine.tsql.batches.data import Caught, Result, Row, Run, Session
 from engine.tsql.batches.scope import Scope
@@ -55,7 +56,7 @@ class Output:
 
     def note(self, **changes: object) -> None:
         """Change the connection."""
-        self.session = replaced(self.session, **changes)
+        self.session = replace(self.session, **changes)
         self.context.session = self.session
 
     def tell(
@@ -67,7 +68,7 @@ class Output:
         line: int = 0,
         rows: int | None = None,
     ) -> None:
-        self.run = replaced(self.run, said=self.run.said + len(text))
+        self.run = replace(self.run, said=self.run.said + len(text))
         room = self.run.said <= SAID_MAX
         if room and len(self.messages) + len(self.results) < OUTPUT_MAX:
             called = next((scope.procedure for scope in reversed(self.scopes) if scope.procedure), "")
@@ -131,7 +132,7 @@ class Output:
             if not self.messages or self.messages[-1].text != _TOO_MUCH:
                 self.tell(_TOO_MUCH)
         elif len(self.results) < OUTPUT_MAX:
-            self.run = replaced(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
+            self.run = replace(self.run, characters=self.run.characters + size, cells=self.run.cells + cells)
             named = tuple(columns)
             types = tuple("" if kind is None else str(kind) for kind in kinds or (None,) * len(named))
             self.results.append(Result(named, shown_rows, types, len(self.messages)))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import groupby
 from operator import itemgetter
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from engine.messages import SqlError
 from engine.tsql.batches import constraints, sources, tables

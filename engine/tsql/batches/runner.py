@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.messages import SqlError
 from engine.model import World
 from engine.protocol import statements
-from engine.replace import replaced
 from engine.tsql.batches import (
     cursors,
     definitions,
@@ -106,7 +107,7 @@ class Runner(Machine):
         try:
             while self.scopes:
                 if self.meter.exhausted:
-                    self.run = replaced(self.run, waiting="busy")
+                    self.run = replace(self.run, waiting="busy")
                     return False
                 scope = self.scopes[-1]
                 if scope.read is not None:
@@ -145,7 +146,7 @@ class Runner(Machine):
         self.meter.add(INSTRUCTION_WORK)
         self._attempt(instruction.action)
         if not self.run.waiting and self.run.since_tick is not None:
-            self.run = replaced(self.run, since_tick=None)
+            self.run = replace(self.run, since_tick=None)
 
     def _compile(self, scope: Scope) -> None:
         """Go on with compiling the text of a frame."""
@@ -167,7 +168,7 @@ class Runner(Machine):
         self.meter.add(COMPILE_ERROR_WORK)
         self.scopes.pop()
         self._restore(scope.outside)
-        worst = replaced(errors[-1], procedure=scope.procedure)
+        worst = replace(errors[-1], procedure=scope.procedure)
         if self.scopes and self._catch(worst, len(self.scopes) - 1):
             return
         for error in errors:
@@ -181,7 +182,7 @@ class Runner(Machine):
     def frozen(self) -> Run:
         """The submission as plain data."""
         self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
-        return replaced(
+        return replace(
             self.run,
             frames=tuple(scope.frozen() for scope in self.scopes),
             messages=tuple(self.messages),
@@ -191,13 +192,13 @@ class Runner(Machine):
     def poll(self, why: str) -> None:
         """Look again soon, and less often the longer it takes."""
         since = self.world.tick if self.run.since_tick is None else self.run.since_tick
-        self.run = replaced(self.run, since_tick=since)
+        self.run = replace(self.run, since_tick=since)
         self.wait(why, waitfor.next_look(self.world.tick, since))
 
     def resume(self) -> None:
         """The wait is over; a pending statement says how it ended. Then call advance."""
         why, pending = self.run.waiting, self.run.pending
-        self.run = replaced(self.run, waiting="", pending=None)
+        self.run = replace(self.run, waiting="", pending=None)
         if why == "commit":
             transactions.await_log(self)
         elif pending is not None:
@@ -349,7 +350,7 @@ class Runner(Machine):
                 self._restore(self.scopes[depth + 1].outside)
             del self.scopes[depth + 1 :]
             scope.position = handler
-            scope.caught.append(replaced(error, procedure=raised_in))
+            scope.caught.append(replace(error, procedure=raised_in))
             lost = error.number in CONVERSIONS or dict(self.session.options).get("XACT_ABORT") == "ON"
             if self.session.transactions and lost:
                 self.note(doomed=True)

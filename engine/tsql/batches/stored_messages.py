@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.messages import MESSAGES, SqlError, Wording, listed, wording
 from engine.model import World

@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Final
 
+from msgspec.structs import replace
+
 from engine.messages import SqlError
 from engine.model import Key, World
 from engine.protocol import commits, logspace
-from engine.replace import replaced
 from engine.tsql.batches import objects
 from engine.tsql.batches.data import Place, RowChanges, Session, Table, Undo
 from engine.tsql.language import statements as s
@@ -204,13 +205,13 @@ def answered(world: World, session: Session) -> bool:
 
 def _finished(machine: Machine) -> None:
     machine.context.writes, machine.context.logs = {}, {}
-    machine.run = replaced(machine.run, since_tick=None)
+    machine.run = replace(machine.run, since_tick=None)
     machine.note(writes=(), logs=(), held=(), committing=())
 
 
 def without_transaction(session: Session) -> Session:
     """The connection when its batch is stopped while it waits for a commit: that is in the log whatever follows."""
-    return replaced(session, writes=(), logs=(), held=(), committing=()) if session.committing else session
+    return replace(session, writes=(), logs=(), held=(), committing=()) if session.committing else session
 
 
 _VERBS: Final[dict[str, Callable[[Machine, s.Transaction], None]]] = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from msgspec.structs import replace
+
 from engine.constants import CLIENT_LOGIN_TIMEOUT_S, TICKS_PER_S
 from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import clients, statements
-from engine.replace import replaced
 from engine.tsql.batches import execute, transactions, waitfor, work
 from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Target, Window
 from engine.tsql.batches.output import OUTPUT_MAX
@@ -55,7 +56,7 @@ def submit(world: World, window: str, text: str) -> None:
             full = Message(0, 10, 0, 0, said)
             _emit_done(world, name, Run(id=0, text=text, steps=(), messages=(full,), started_tick=world.tick))
             return
-        world.sessions[name] = replaced(kept, queue=(*kept.queue, text))
+        world.sessions[name] = replace(kept, queue=(*kept.queue, text))
         return
     _start(world, name, text)
 
@@ -76,7 +77,7 @@ def _start(world: World, name: str, text: str) -> None:
         said = f"Not simulated: more than {TEXTS_MAX} characters of T-SQL under way in all windows together."
         full = Message(0, 10, 0, 0, said, server_of(name))
         world.batches[name] = Run(id=number, text=text, steps=(), started_tick=world.tick)
-        _finish(world, name, replaced(world.batches[name], messages=(full,)))
+        _finish(world, name, replace(world.batches[name], messages=(full,)))
         return
     kept: Window = world.sessions[name]
     whole = (script.Batch(text),) if kept.remote else None  # what GO and $(name) mean, a program has settled
@@ -90,10 +91,10 @@ def cancel(world: World, window: str) -> None:
     run: Run | None = world.batches.get(name)
     if run is None:
         return
-    world.sessions[name] = replaced(world.sessions[name], queue=())
+    world.sessions[name] = replace(world.sessions[name], queue=())
     _abandon(world, name, run)
     note = Message(0, 11, 0, 0, "Query was cancelled by user.", server_of(name))
-    _finish(world, name, replaced(run, messages=(*run.messages, note)))
+    _finish(world, name, replace(run, messages=(*run.messages, note)))
 
 
 def continue_batch(world: World, name: str, wait_id: int) -> None:
@@ -109,7 +110,7 @@ def continue_batch(world: World, name: str, wait_id: int) -> None:
         return  # check_connections wakes it when the server answers again
     if run.waiting == "commit" and session is not None and not transactions.answered(world, session):
         number, since = world.next_id(), run.since_tick or 0
-        world.batches[name] = replaced(run, wait_id=number, due_tick=waitfor.next_look(world.tick, since))
+        world.batches[name] = replace(run, wait_id=number, due_tick=waitfor.next_look(world.tick, since))
         world.at(world.batches[name].due_tick, "tsql.continue", name, number)
         return
     _go_on(world, name)
@@ -140,7 +141,7 @@ def _go_on(world: World, name: str) -> None:
         return
     booked = run.booked
     if booked or run.waiting == "busy":
-        run = replaced(run, booked=False, waiting="" if run.waiting == "busy" else run.waiting)
+        run = replace(run, booked=False, waiting="" if run.waiting == "busy" else run.waiting)
     try:
         _further(world, name, run, meter)
     finally:
@@ -148,7 +149,7 @@ def _go_on(world: World, name: str) -> None:
             work.note(world, meter.spent, booked)
     left: Run | None = world.batches.get(name)
     if left is not None and left.id == run.id:
-        world.batches[name] = left = replaced(left, spent=left.spent + meter.spent)
+        world.batches[name] = left = replace(left, spent=left.spent + meter.spent)
         if left.waiting == "busy":
             _book(world, name, _maybe_told(world, name, left))
 
@@ -166,7 +167,7 @@ def _maybe_told(world: World, name: str, run: Run) -> Run:
     text = say("the batch in {window} has been executing for {t_s} s", window=name, t_s=LONG_S)
     world.emit("note", text, server=server_of(name))
     said = Message(0, 0, 0, 0, _GOES_ON, server_of(name))
-    return replaced(run, told=True, messages=(*run.messages, said))
+    return replace(run, told=True, messages=(*run.messages, said))
 
 
 _GOES_ON: Final = (
@@ -179,7 +180,7 @@ def _book(world: World, name: str, run: Run) -> None:
     """Its next turn comes when all that were booked before it have been."""
     due, number = work.book(world), world.next_id()
     waiting = run.waiting or "busy"
-    world.batches[name] = replaced(run, waiting=waiting, booked=True, due_tick=due, wait_id=number)
+    world.batches[name] = replace(run, waiting=waiting, booked=True, due_tick=due, wait_id=number)
     world.at(due, "tsql.continue", name, number)
 
 
@@ -187,7 +188,7 @@ def _further(world: World, name: str, run: Run, meter: Meter) -> None:
     """One step after the other, as long as *meter* allows."""
     while True:
         if meter.exhausted:
-            world.batches[name] = replaced(run, waiting=run.waiting or "busy")
+            world.batches[name] = replace(run, waiting=run.waiting or "busy")
             return
         if run.steps is None:
             run = _taken_apart(world, name, run, meter)
@@ -219,12 +220,12 @@ def _taken_apart(world: World, name: str, run: Run, meter: Meter) -> Run:
     left = meter.allowance - meter.spent
     if not splitting.reached(run.read + left):
         meter.add(left)
-        return replaced(run, read=run.read + left)
+        return replace(run, read=run.read + left)
     meter.add(splitting.spent - run.read)
     steps, variables = splitting.result()
     if (now := tuple(sorted(variables.items()))) != kept.variables:
-        world.sessions[name] = replaced(kept, variables=now)
-    return replaced(run, steps=steps, read=0)
+        world.sessions[name] = replace(kept, variables=now)
+    return replace(run, steps=steps, read=0)
 
 
 def _maybe_left(run: Run, server: str, meter: Meter) -> Run:
@@ -234,9 +235,9 @@ def _maybe_left(run: Run, server: str, meter: Meter) -> Run:
     since = run.messages[run.errors_from :]
     meter.add(len(since) // 10)
     if not any(message.is_error for message in since):
-        return replaced(run, errors_from=len(run.messages))
+        return replace(run, errors_from=len(run.messages))
     note = Message(0, 10, 0, 0, _EXITING, server)
-    return replaced(run, step=len(run.steps or ()), errors_from=None, messages=(*run.messages, note))
+    return replace(run, step=len(run.steps or ()), errors_from=None, messages=(*run.messages, note))
 
 
 _EXITING: Final = "** An error was encountered during execution of batch. Exiting."
@@ -245,20 +246,20 @@ _EXITING: Final = "** An error was encountered during execution of batch. Exitin
 def _client_step(
     world: World, name: str, run: Run, step: script.Connect | script.Note | script.OnError
 ) -> Run:
-    run = replaced(run, step=run.step + 1)
+    run = replace(run, step=run.step + 1)
     if isinstance(step, script.OnError):
-        return replaced(run, errors_from=len(run.messages) if step.leave else None)
+        return replace(run, errors_from=len(run.messages) if step.leave else None)
     if isinstance(step, script.Note):
         note = Message(0, 16 if step.fatal else 10, 0, 0, step.text, server_of(name))
         if len(run.messages) < OUTPUT_MAX or step.fatal:
-            run = replaced(run, messages=(*run.messages, note))
-        return replaced(run, step=len(run.steps or ())) if step.fatal else run
+            run = replace(run, messages=(*run.messages, note))
+        return replace(run, step=len(run.steps or ())) if step.fatal else run
     kept = world.sessions[name]
     wanted = step.server.split("\\")[0].split(",")[0].split(".")[0].lower()
     server = next((known for known in (*world.instances, *world.listeners) if known.lower() == wanted), None)
     if server is None:
-        return replaced(_said(world, name, run, 53, step.server), step=len(run.steps or ()))
-    world.sessions[name] = replaced(kept, server=server, session=None)
+        return replace(_said(world, name, run, 53, step.server), step=len(run.steps or ()))
+    world.sessions[name] = replace(kept, server=server, session=None)
     return run
 
 
@@ -273,7 +274,7 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         _hang(world, name, run, connected=kept.session is not None)
         return run, False
     if kept.lost:
-        world.sessions[name] = replaced(kept, lost=0)
+        world.sessions[name] = replace(kept, lost=0)
         _finish(world, name, _said(world, name, run, kept.lost))
         return run, False
     try:
@@ -288,7 +289,7 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         _finish(world, name, _said(world, name, run, connections.refusal_number(world, server), server))
         return run, False
     if session is not kept.session:
-        world.sessions[name] = replaced(kept, session=session)  # so that it finds itself in the views
+        world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
     machine = Runner(world, run, session, execute.perform, meter)
     try:
         if run.waiting:
@@ -303,14 +304,14 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
     except ConnectionLost as lost:
         ended = _said(world, name, machine.frozen(), *lost.numbers)
         if kept.remote:
-            world.sessions[name] = replaced(world.sessions[name], session=machine.session, queue=())
+            world.sessions[name] = replace(world.sessions[name], session=machine.session, queue=())
             _finish(world, name, ended)
             part(world, name, "ended by the server")
             return ended, False
-        world.sessions[name] = replaced(world.sessions[name], session=None)
+        world.sessions[name] = replace(world.sessions[name], session=None)
         _finish(world, name, ended)
         return ended, False
-    world.sessions[name] = replaced(world.sessions[name], session=machine.session)
+    world.sessions[name] = replace(world.sessions[name], session=machine.session)
     run = machine.frozen()
     if not done:
         world.batches[name] = run
@@ -326,11 +327,11 @@ def _next_batch(run: Run, server: str) -> Run:
     assert isinstance(step, script.Batch)
     repeats = run.repeats + 1
     if repeats < step.count:
-        return replaced(run, frames=(), repeats=repeats)
+        return replace(run, frames=(), repeats=repeats)
     if step.count > 1:
         said = Message(0, 0, 0, 0, _TIMES.format(step.count), server)
-        run = replaced(run, messages=(*run.messages, said))
-    return replaced(run, frames=(), repeats=0, step=run.step + 1)
+        run = replace(run, messages=(*run.messages, said))
+    return replace(run, frames=(), repeats=0, step=run.step + 1)
 
 
 _LOOP: Final = "Beginning execution loop"
@@ -343,7 +344,7 @@ def _hang(world: World, name: str, run: Run, connected: bool) -> None:
     number = world.next_id()
     why = "server" if connected else "login"
     due = world.tick + round(CLIENT_LOGIN_TIMEOUT_S * TICKS_PER_S)
-    world.batches[name] = replaced(run, waiting=why, wait_id=number, due_tick=due)
+    world.batches[name] = replace(run, waiting=why, wait_id=number, due_tick=due)
     if not connected:
         world.at(due, "tsql.continue", name, number)
 
@@ -352,16 +353,16 @@ def _finish(world: World, name: str, run: Run) -> None:
     world.batches.pop(name, None)
     if not run.messages and not world.sessions[name].remote:
         done = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
-        run = replaced(run, messages=(done,))
+        run = replace(run, messages=(done,))
     _emit_done(world, name, run)
     if AGENT_MARK in name:
         error = next((message.text for message in run.messages if message.is_error), "")
         world.at(world.tick, "tsql.step_done", name, error, run.started_tick)
     kept: Window = world.sessions[name]
     if kept.server:
-        world.sessions[name] = kept = replaced(kept, server="", session=None)
+        world.sessions[name] = kept = replace(kept, server="", session=None)
     if kept.queue:
-        world.sessions[name] = replaced(kept, queue=kept.queue[1:])
+        world.sessions[name] = replace(kept, queue=kept.queue[1:])
         _start(world, name, kept.queue[0])
 
 
@@ -429,7 +430,7 @@ def _refused(world: World, name: str, run: Run, server: str, problem: SqlError) 
     for one in errors:
         severity, text = text_of(one.number, *one.parameters, version=version)
         said.append(Message(one.number, severity, one.state, 0, text, server))
-    return replaced(run, messages=(*run.messages, *said))
+    return replace(run, messages=(*run.messages, *said))
 
 
 def _login(world: World, name: str, server: str) -> str:
@@ -507,7 +508,7 @@ def check_connections(world: World) -> None:
         there = world.instances[_place(world, name)[0]]
         if run.waiting in ("server", "login"):
             if not there.hung:
-                world.batches[name] = replaced(run, waiting="")
+                world.batches[name] = replace(run, waiting="")
                 _go_on(world, name)
         elif run.due_tick <= world.tick and not there.hung:
             _go_on(world, name)
@@ -524,14 +525,14 @@ def _lose(world: World, name: str, number: int, *arguments: str) -> None:
     if run is not None:
         _abandon(world, name, run)
     if kept.remote:
-        world.sessions[name] = replaced(world.sessions[name], queue=())
+        world.sessions[name] = replace(world.sessions[name], queue=())
         if run is not None:
             _finish(world, name, _said(world, name, run, number, *arguments))
         part(world, name, "lost")
         return
     open_work = kept.session is not None and kept.session.transactions > 0
     lost = number if run is None and open_work else 0
-    world.sessions[name] = replaced(kept, session=None, lost=lost)
+    world.sessions[name] = replace(kept, session=None, lost=lost)
     if run is not None:
         _finish(world, name, _said(world, name, run, number, *arguments))
 
@@ -553,7 +554,7 @@ def _abandon(world: World, name: str, run: Run) -> None:
     """What a pending statement had begun is taken back; a commit that waits for its log is not."""
     kept: Window = world.sessions[name]
     if kept.session is not None:
-        world.sessions[name] = replaced(kept, session=transactions.without_transaction(kept.session))
+        world.sessions[name] = replace(kept, session=transactions.without_transaction(kept.session))
     if run.pending is not None:
         server = _place(world, name)[0]
         statements.abandon(world, server, *run.pending)
@@ -566,4 +567,4 @@ def _said(world: World, name: str, run: Run, *what: Any) -> Run:
     number, *arguments = what
     server = server_of(name)
     severity, text = text_of(number, *(arguments or [server]))
-    return replaced(run, messages=(*run.messages, Message(number, severity, 0, 0, text, server)))
+    return replace(run, messages=(*run.messages, Message(number, severity, 0, 0, text, server)))

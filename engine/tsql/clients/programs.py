@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from msgspec.structs import replace
+
 from engine.model import World
-from engine.replace import replaced
 
 
 def name_of(world: World, said: str) -> str:
@@ -16,7 +17,7 @@ def count(world: World, program: str, what: str) -> None:
     name = name_of(world, program)
     if name:
         known = world.programs[name]
-        world.programs[name] = replaced(known, **{what: getattr(known, what) + 1})
+        world.programs[name] = replace(known, **{what: getattr(known, what) + 1})
 
 
 def answered(world: World, program: str, server: str, failed: bool) -> None:
@@ -27,7 +28,7 @@ def answered(world: World, program: str, server: str, failed: bool) -> None:
         return
     known = world.programs[name]
     since = world.tick if known.answered_tick is None else known.answered_tick
-    world.programs[name] = replaced(
+    world.programs[name] = replace(
         known,
         answers=known.answers + 1,
         answered_tick=world.tick,

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Final
+
+from msgspec import Struct
+from msgspec.structs import replace
 
 from engine.tsql.language.lexer import SyntaxProblem, Token, name_of, near, tokens_of
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ColumnDefinition:
+class ColumnDefinition(Struct, frozen=True, kw_only=True):
     """A column of a temp table or table variable."""
 
     name: str
@@ -34,8 +35,7 @@ _CONSTANTS: Final = frozenset(
 """Words that are values by themselves."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Key:
+class Key(Struct, frozen=True, kw_only=True):
     """A key or index; *kind*: PRIMARY KEY, UNIQUE, UNIQUE INDEX or INDEX."""
 
     name: str = ""
@@ -50,8 +50,7 @@ class Key:
         return self.kind != "INDEX"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Check:
+class Check(Struct, frozen=True, kw_only=True):
     """A condition that no row may break; *columns*: the one that it stands behind, if any."""
 
     name: str = ""
@@ -61,8 +60,7 @@ class Check:
     """False if it was made WITH NOCHECK: old rows may break it."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ForeignKey:
+class ForeignKey(Struct, frozen=True, kw_only=True):
     """Columns whose values are those of a key of *table*; without *references* its primary key."""
 
     name: str = ""

@@ -3,8 +3,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
+
+from msgspec.structs import replace
 
 from engine.tsql.batches.data import Declared, Run
 from engine.tsql.catalog.schema import type_record

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from msgspec import Struct
+
 from engine.tsql.query.cost import NO_QUERY, Query
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar, shown_as
@@ -53,8 +55,7 @@ class TableRef:
         return f"{self.dotted.lower()} {self.query}".rstrip()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
+class Plan(Struct, frozen=True, kw_only=True):
     """What to ask SQLite and what to do with the answer."""
 
     kind: str

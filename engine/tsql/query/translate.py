@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from dataclasses import replace
 from typing import Final
 
+from msgspec.structs import replace
 from sqlglot import exp
 from sqlglot.errors import UnsupportedError
 

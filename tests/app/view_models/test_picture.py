@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import pytest
+from msgspec.structs import replace
 
 from app.view_models.faces import CopyFace, LinkFace, Picture, ServerFace
 from app.view_models.picture import COPIES_IN_FULL, picture_of

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec.structs import replace
 
 from engine.drill.running.modes import TERMS, Mode, Terms
 from engine.events import Event
@@ -68,7 +70,7 @@ def mirrored_copy(
         witness_address="TCP://SERVER_W:5022",
         witness_state=WitnessState.CONNECTED,
     )
-    known = {each.name for each in fields(Membership)}
+    known = Membership.__struct_fields__
     session = replace(session, **{name: value for name, value in changes.items() if name in known})
     own: dict[str, Any] = {"db_state": DbState.ONLINE if role is Role.PRINCIPAL else DbState.RESTORING}
     own |= {name: value for name, value in changes.items() if name not in known}

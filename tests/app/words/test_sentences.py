@@ -8,11 +8,11 @@ import json
 import pickle
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from app.files import scenario_files
 from app.words import language

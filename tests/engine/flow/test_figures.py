@@ -8,12 +8,12 @@ the diff of figures.txt.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
+from msgspec.structs import replace
 
 from engine.chance import Chance
 from engine.flow import Flow, Mode, Operation, run, sites

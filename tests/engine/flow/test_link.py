@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from engine.flow import Mode, run
 from engine.flow.setup import tries_compression, wire_ratio

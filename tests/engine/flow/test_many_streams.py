@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from engine.flow import Crossing, Flow, Mode, StreamSetup, Workload, run
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from engine.flow import Crossing, Flow, Mode, Operation, run
 from engine.flow.operations import bulk_load, index_build

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engine.flow import Flow, Mode, Workload, add_pair, redo_threads, run, worker_threads
 from engine.flow import kernel as k

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engine.flow import Flow, Mode, Workload, add_pair, run
 from tests.engine.flow.pairs import W1, W2, change, means, positions, reading, setup

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.flow import Crossing, Flow, Mode, add_pair, run

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
+from msgspec.structs import replace
 
 from engine.constants import RECOVER_RESTORED_S, TICKS_PER_S
 from engine.messages import Message, SqlError

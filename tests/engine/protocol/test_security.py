@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from engine.model import Certificate, Endpoint, Login, MirrorState, User, World
 from engine.protocol import accounts, endpoints, security

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from engine.mirroring import commands, failover, monitor, preconditions, quorum, roles, session
 from engine.model import DbState, Failover, MirrorState, WitnessState, World

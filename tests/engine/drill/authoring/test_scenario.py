@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import time
 
 import pytest
+from msgspec import structs
 
 from engine import model
 from engine.drill.authoring import schema
@@ -138,7 +138,7 @@ def test_scenarios_without_a_score_need_no_end() -> None:
 
 def test_settings_are_those_of_the_model() -> None:
     ours = {name: field.default for name, field in schema.Settings.model_fields.items()}
-    assert ours == {field.name: field.default for field in dataclasses.fields(model.Settings)}
+    assert ours == structs.asdict(model.Settings())
 
 
 def test_the_schema_for_editors_knows_every_table() -> None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
+from msgspec.structs import replace
 
 from engine.drill.judging.failover_times import CAUSES, failover_times, scenario_of
 from engine.flow import Mode
