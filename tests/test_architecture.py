@@ -27,7 +27,6 @@ ENGINE_LAYERS = (
         "engine.messages",
         "engine.stepwise",
         "engine.written",
-        "engine.replace",
     ),
     ("engine.events", "engine.inputs", "engine.flow"),
     ("engine.model",),  # the world holds the flow's arrays and the events to come
@@ -190,10 +189,6 @@ def view_breaches(name: str, tree: ast.Module) -> list[str]:
     ]
 
 
-WRITES_CODE = ("engine.replace",)
-"""May call exec(): it writes out assignments, one for each field of a class, as `dataclasses` do."""
-
-
 def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
     """What would tie a run of the engine to this moment or this machine."""
     breaches = [
@@ -204,8 +199,6 @@ def reproducibility_breaches(name: str, tree: ast.Module) -> list[str]:
     ]
     for node in ast.walk(tree):
         match node:
-            case ast.Call(func=ast.Name(id="exec")) if name in WRITES_CODE:
-                pass
             case ast.Call(func=ast.Name(id="open" | "input" | "eval" | "exec" | "hash" as function)):
                 breaches.append(f"{name}:{node.lineno} calls {function}()")
             case ast.Call(
