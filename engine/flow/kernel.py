@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
@@ -303,6 +303,24 @@ SLACK = 1e-6
 NO_BOUND_KB = 1e300  # above every log position
 LOG_GROWTH = 1.1  # a full log file grows by a tenth
 HEADROOM = 1.01  # on the most log that steps can write, for rounding
+
+
+class Arrays(NamedTuple):
+    """All that a step reads and changes, a row each of sources, streams, instances and links; see the columns above."""
+
+    sources: Array
+    source_params: Array
+    streams: Array
+    stream_params: Array
+    host_of: Array
+    place: Array
+    hosts: Array
+    links: Array
+    history: Array
+    source_work: Array
+    stream_work: Array
+    source_places: Array
+    stream_places: Array
 
 
 @inside
@@ -630,21 +648,13 @@ def log_to_send(sources: Array, i: int, stream_params: Array, j: int) -> float:
 
 
 @inside
-def add_demands(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    host_of: Array,
-    place: Array,
-    hosts: Array,
-    source_work: Array,
-    stream_work: Array,
-    source_places: Array,
-    stream_places: Array,
-    dt: float,
-) -> None:
+def add_demands(flow: Arrays, dt: float) -> None:
     """What the sources and streams of each instance ask of it together, added up one by one in their order."""
+    sources, source_params = flow.sources, flow.source_params
+    streams, stream_params = flow.streams, flow.stream_params
+    host_of, place, hosts = flow.host_of, flow.place, flow.hosts
+    source_work, stream_work = flow.source_work, flow.stream_work
+    source_places, stream_places = flow.source_places, flow.stream_places
     for h in range(hosts.shape[0]):
         for column in range(DEMANDS):
             hosts[h, column] = 0.0
@@ -763,14 +773,15 @@ def share_hosts(hosts: Array, dt: float, hz: float) -> None:
 
 
 @inside
-def share_links(
-    place: Array, links: Array, work: Array, stream_places: Array, streams: int, dt: float
-) -> None:
+def share_links(flow: Arrays, dt: float) -> None:
     """Divides each congested link fairly: small senders get what they ask, the others an equal part."""
+    place, links = flow.place, flow.links
+    work = flow.stream_work
+    stream_places = flow.stream_places
     for k in range(links.shape[0]):
         links[k, LINK_WANTED] = 0.0
         links[k, LINK_STREAMS] = 0.0
-    runs = stream_places[FIRST, streams]
+    runs = stream_places[FIRST, place.shape[0]]
     for run in range(runs):
         first, past = stream_places[FIRST, run], stream_places[PAST, run]
         j = stream_places[LIKE, first]
@@ -796,7 +807,7 @@ def share_links(
                         big += past - first
             if big > 0.0:
                 level = (carried - small) / big
-        for group in range(stream_places[GROUPS, streams]):
+        for group in range(stream_places[GROUPS, place.shape[0]]):
             j = stream_places[GROUPS, group]
             if place[j, LINK] == k:
                 work[WISH, j] = min(work[WISH, j], level)
@@ -812,29 +823,14 @@ def added(total: float, value: float, times: int) -> float:
 
 
 @inside
-def step(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    host_of: Array,
-    place: Array,
-    hosts: Array,
-    links: Array,
-    history: Array,
-    source_work: Array,
-    stream_work: Array,
-    source_places: Array,
-    stream_places: Array,
-    now: int,
-    dt: float,
-    hz: float,
-) -> None:
+def step(flow: Arrays, now: int, dt: float, hz: float) -> None:
     """All sources and streams advance by *dt* seconds. Order matters: see the functions from top to bottom."""
-    add_demands(
-        sources, source_params, streams, stream_params, host_of, place, hosts,
-        source_work, stream_work, source_places, stream_places, dt,
-    )  # fmt: skip
+    sources, source_params = flow.sources, flow.source_params
+    streams, stream_params = flow.streams, flow.stream_params
+    host_of, place, hosts, history = flow.host_of, flow.place, flow.hosts, flow.history
+    source_work, stream_work = flow.source_work, flow.stream_work
+    source_places, stream_places = flow.source_places, flow.stream_places
+    add_demands(flow, dt)
     share_hosts(hosts, dt, hz)
     source_groups = source_places[GROUPS, sources.shape[0]]
     stream_groups = stream_places[GROUPS, streams.shape[0]]
@@ -878,7 +874,7 @@ def step(
                 kb = min(kb, stream_params[j, WINDOW_KB] - (streams[j, SENT] - streams[j, RECEIVED]))
             kb = max(0.0, kb) * stream_params[j, WIRE_RATIO]
         stream_work[WISH, j] = kb
-    share_links(place, links, stream_work, stream_places, streams.shape[0], dt)
+    share_links(flow, dt)
     for group in range(stream_groups):
         j = stream_places[GROUPS, group]
         if stream_params[j, STREAM_ACTIVE] == 0.0:
@@ -950,18 +946,13 @@ def smooth(state: Array, i: int, total: int, totals: int, value: float) -> None:
 
 
 @inside
-def look(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    hosts: Array,
-    source_work: Array,
-    stream_work: Array,
-    source_places: Array,
-    stream_places: Array,
-) -> None:
+def look(flow: Arrays) -> None:
     """Rates since the last look; and log files grow to hold their log."""
+    sources, source_params = flow.sources, flow.source_params
+    streams, stream_params = flow.streams, flow.stream_params
+    hosts = flow.hosts
+    source_work, stream_work = flow.source_work, flow.stream_work
+    source_places, stream_places = flow.source_places, flow.stream_places
     for i in range(sources.shape[0]):
         if source_params[i, ACTIVE] == 0.0:
             continue
@@ -1089,17 +1080,13 @@ def stream_held(
 
 
 @inside
-def holds(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    place: Array,
-    source_work: Array,
-    source_places: Array,
-    stream_places: Array,
-) -> bool:
+def holds(flow: Arrays) -> bool:
     """Whether any armed crossing holds."""
+    sources, source_params = flow.sources, flow.source_params
+    streams, stream_params = flow.streams, flow.stream_params
+    place = flow.place
+    source_work = flow.source_work
+    source_places, stream_places = flow.source_places, flow.stream_places
     for group in range(source_places[GROUPS, sources.shape[0]]):
         i = source_places[GROUPS, group]
         if source_held(sources, source_params, i, source_work[LEAST_REUSE, i]) != 0:
@@ -1178,18 +1165,13 @@ def read_stream(
 
 
 @inside
-def unsound(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    place: Array,
-    source_work: Array,
-    stream_work: Array,
-    source_places: Array,
-    stream_places: Array,
-) -> int:
+def unsound(flow: Arrays) -> int:
     """Number of the first source or, counted on behind them, stream whose books do not balance; -1: all do."""
+    sources, source_params = flow.sources, flow.source_params
+    streams, stream_params = flow.streams, flow.stream_params
+    place = flow.place
+    source_work, stream_work = flow.source_work, flow.stream_work
+    source_places, stream_places = flow.source_places, flow.stream_places
     for i in range(sources.shape[0]):
         if source_params[i, ACTIVE] == 0.0:
             continue
@@ -1266,22 +1248,13 @@ def streams_alike(streams: Array, params: Array, place: Array, history: Array, a
 
 
 @inside
-def sources_alike(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    host_of: Array,
-    place: Array,
-    history: Array,
-    source_places: Array,
-    stream_places: Array,
-    a: int,
-    b: int,
-    exactly: bool,
-) -> bool:
+def sources_alike(flow: Arrays, a: int, b: int, exactly: bool) -> bool:
     """Two sources and their streams differ in nothing but their pages and, unless *exactly*, what of their log may be
     overwritten."""
+    sources, source_params = flow.sources, flow.source_params
+    streams, stream_params = flow.streams, flow.stream_params
+    host_of, place, history = flow.host_of, flow.place, flow.history
+    source_places, stream_places = flow.source_places, flow.stream_places
     if sources[a, GENERATED] != sources[b, GENERATED] or host_of[a] != host_of[b]:
         return False
     if exactly and sources[a, REUSE] != sources[b, REUSE]:
@@ -1301,19 +1274,12 @@ def sources_alike(
 
 
 @inside
-def find_alike(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    host_of: Array,
-    place: Array,
-    history: Array,
-    source_places: Array,
-    stream_places: Array,
-    exactly: bool,
-) -> None:
+def find_alike(flow: Arrays, exactly: bool) -> None:
     """Sources that are alike, with their streams; see `sources_alike`."""
+    sources = flow.sources
+    streams, stream_params = flow.streams, flow.stream_params
+    place = flow.place
+    source_places, stream_places = flow.source_places, flow.stream_places
     for i in range(sources.shape[0]):
         source_places[LIKE, i] = i
         source_places[STREAMS, i] = streams.shape[0]
@@ -1326,10 +1292,7 @@ def find_alike(
     for i in range(sources.shape[0]):
         for group in range(groups):
             first = source_places[GROUPS, group]
-            if sources_alike(
-                sources, source_params, streams, stream_params, host_of, place, history,
-                source_places, stream_places, first, i, exactly,
-            ):  # fmt: skip
+            if sources_alike(flow, first, i, exactly):
                 source_places[LIKE, i] = first
                 j, other = source_places[STREAMS, first], source_places[STREAMS, i]
                 while other < streams.shape[0]:
@@ -1361,10 +1324,12 @@ def note_runs(places: Array, count: int) -> None:
 
 
 @inside
-def take_own(
-    sources: Array, streams: Array, source_work: Array, stream_work: Array, source_places: Array
-) -> None:
+def take_own(flow: Arrays) -> None:
     """What each source and stream has of its own, side by side with those of the others."""
+    sources = flow.sources
+    streams = flow.streams
+    source_work, stream_work = flow.source_work, flow.stream_work
+    source_places = flow.source_places
     for i in range(sources.shape[0]):
         source_work[AWAITED_KB, i] = NO_BOUND_KB
         source_work[OWN_DIRTY, i] = sources[i, DIRTY]
@@ -1386,17 +1351,13 @@ def take_own(
 
 
 @inside
-def give_all(
-    sources: Array,
-    streams: Array,
-    stream_params: Array,
-    history: Array,
-    source_work: Array,
-    stream_work: Array,
-    source_places: Array,
-    stream_places: Array,
-) -> None:
+def give_all(flow: Arrays) -> None:
     """Every source and stream gets what has been worked out for those that are like it, and what is its own."""
+    sources = flow.sources
+    streams, stream_params = flow.streams, flow.stream_params
+    history = flow.history
+    source_work, stream_work = flow.source_work, flow.stream_work
+    source_places, stream_places = flow.source_places, flow.stream_places
     for i in range(sources.shape[0]):
         first = source_places[LIKE, i]
         if first != i:
@@ -1470,6 +1431,10 @@ def advance(
     this program. The samples take all counters each *every* ticks of the clock (0 = never), one entry after another.
     *source_work* and the three after it are scratch.
     """
+    flow = Arrays(
+        sources, source_params, streams, stream_params, host_of, place, hosts, links, history,
+        source_work, stream_work, source_places, stream_places,
+    )  # fmt: skip
     taken = 0
     hz = 1.0 / dt
     watching = False
@@ -1480,57 +1445,27 @@ def advance(
     exactly, stale, wrong = False, True, -1
     for tick in range(1, ticks + 1):
         while stale:
-            find_alike(
-                sources, source_params, streams, stream_params, host_of, place, history,
-                source_places, stream_places, exactly,
-            )  # fmt: skip
-            take_own(sources, streams, source_work, stream_work, source_places)
+            find_alike(flow, exactly)
+            take_own(flow)
             steps = LOOK_TICKS * clock[STEPS_PER_TICK]
             stale = not exactly and not is_roomy(sources, source_params, source_work, source_places, steps)
             exactly = exactly or stale
         for _ in range(clock[STEPS_PER_TICK]):
             clock[NOW] += 1
-            step(
-                sources, source_params, streams, stream_params, host_of, place, hosts, links, history,
-                source_work, stream_work, source_places, stream_places, clock[NOW], dt, hz,
-            )  # fmt: skip
+            step(flow, clock[NOW], dt, hz)
         clock[TICKS] += 1
         if clock[TICKS] % LOOK_TICKS == 0:
-            look(
-                sources, source_params, streams, stream_params, hosts,
-                source_work, stream_work, source_places, stream_places,
-            )  # fmt: skip
-            wrong = unsound(
-                sources, source_params, streams, stream_params, place,
-                source_work, stream_work, source_places, stream_places,
-            )  # fmt: skip
+            look(flow)
+            wrong = unsound(flow)
             steps = LOOK_TICKS * clock[STEPS_PER_TICK]
             stale = not exactly and not is_roomy(sources, source_params, source_work, source_places, steps)
             exactly = exactly or stale
         sampled = every > 0 and clock[TICKS] % every == 0
         ended = wrong >= 0 or tick == ticks
         if watching and not ended:
-            ended = holds(
-                sources,
-                source_params,
-                streams,
-                stream_params,
-                place,
-                source_work,
-                source_places,
-                stream_places,
-            )
+            ended = holds(flow)
         if stale or sampled or ended:
-            give_all(
-                sources,
-                streams,
-                stream_params,
-                history,
-                source_work,
-                stream_work,
-                source_places,
-                stream_places,
-            )
+            give_all(flow)
         if wrong >= 0:
             return -1 - wrong
         if sampled:
