@@ -174,7 +174,8 @@ def advance(
     to_change: bool = False,
 ) -> list[Event]:
     """Run *world* to tick *until*, with *to_event* no further than the first tick with an event, with *to_change* no
-    further than the first at which anything happens besides time passing; returns the events.
+    further than the first at which anything happens besides time passing or a level of the flow is passed; returns the
+    events.
 
     *inputs* are in order of time and due from now on. Within a tick, timers come before inputs, so that a run cut
     into any slices is the same run.
@@ -191,7 +192,7 @@ def advance(
                 text = say("{input}: {why}", input=item.deed, why=str(problem))
                 world.emit("note", text, refused=True)
             _run_due(world)
-        changed = to_change and world.settlings != before
+        changed = to_change and (world.settlings != before or world.flow.passed)
         if changed or world.tick >= until or (to_event and world.outbox):
             break
         due = min(

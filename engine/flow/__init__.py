@@ -18,6 +18,7 @@ from engine.flow.readings import (
 from engine.flow.samples import COUNTERS, NOWHERE, Place, Samples
 from engine.flow.setup import (
     Crossing,
+    Level,
     Operation,
     Site,
     SourceSetup,
@@ -33,6 +34,7 @@ __all__ = [
     "Array",
     "Crossing",
     "Flow",
+    "Level",
     "Mode",
     "Operation",
     "Pair",

@@ -29,7 +29,7 @@ from engine.flow.readings import (
     StreamTotals,
 )
 from engine.flow.samples import Samples
-from engine.flow.setup import Crossing, SourceSetup, StreamSetup
+from engine.flow.setup import Crossing, Level, SourceSetup, StreamSetup
 from engine.flow.sites import IDLE, NEC
 
 HISTORY_MIN: Final = 32
@@ -65,6 +65,11 @@ class Flow:
         """Parameters, which are never changed, and their mark."""
         self._shared = False
         """Others may have the arrays that a run changes, too: they are copied before they are changed."""
+        self.levels: tuple[Level, ...] = ()
+        """At the whole second at which one of them compares otherwise than it did, a run stops."""
+        self._levels = _level_rows(())
+        self.passed = False
+        """The latest run has ended at such a second."""
         self._lay_out()
 
     @classmethod
@@ -106,8 +111,12 @@ class Flow:
         self.memory, self.root, self.ran = Memory(), 0, 0
 
     def _do(self, *deed: object) -> None:
-        """*deed* sets this flow apart from those to which it is not done."""
+        """*deed* changes this flow."""
         self.part()
+        self._set_apart(*deed)
+
+    def _set_apart(self, *deed: object) -> None:
+        """*deed* sets this flow apart from those to which it is not done."""
         if self.memory is not None:
             self.root, self.ran = self.memory.after(self.root, self.ran, deed), 0
 
@@ -355,6 +364,13 @@ class Flow:
             self._do("watch stream", stream, crossings.value)
             self.streams[stream, k.STREAM_ARMED] = crossings.value
 
+    def watch_levels(self, levels: Sequence[Level]) -> None:
+        """`run` stops at the whole second at which one of *levels* compares otherwise, and at no former one."""
+        self.passed = False
+        if self.levels != (levels := tuple(levels)):
+            self._set_apart("levels", levels)
+            self.levels, self._levels = levels, _level_rows(levels)
+
     # Inside
 
     def _source(self, number: int) -> SourceSetup:
@@ -475,6 +491,10 @@ class Flow:
                 self.history[stream, :, (now - back) % length] = past + moved
 
 
+def _level_rows(levels: Sequence[Level]) -> Array:
+    return np.array([level.row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
+
+
 _DIGESTED: Final = (
     "sources", "streams", "source_params", "stream_params", "host_of", "place", "hosts", "history", "clock", "links",
 )  # fmt: skip
@@ -521,10 +541,11 @@ def _remembered(flow: Flow, memory: Memory, ticks: int) -> tuple[int, Held, Held
     if known is not None:
         flow.ran, found = known
         flow.take(found.arrays)
+        flow.passed = found.passed
         return flow.ran - begin, found.sources, found.streams
     ran, sources, streams = _ran(flow, ticks, None)
     flow.ran += ran
-    memory.keep(flow.root, begin, flow.ran, flow.moving(), sources, streams)
+    memory.keep(flow.root, begin, flow.ran, flow.moving(), sources, streams, flow.passed)
     return ran, sources, streams
 
 
@@ -541,8 +562,12 @@ def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, He
     if samples is not None:
         every = samples.every
         rooms = samples.room_for(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
-    worked_on: list[Any] = [*arrays(flow), *rooms, flow.clock, ticks, every, flow.step_s]
+    counters = np.zeros(max(len(k.SOURCE_COUNTERS), len(k.STREAM_COUNTERS)))
+    levels: list[Any] = [flow._levels, counters]
+    worked_on: list[Any] = [*arrays(flow), *rooms, *levels, flow.clock, ticks, every, flow.step_s]
     ran = kernel.advance(*worked_on)
+    whole = flow.levels and flow.clock[k.TICKS] % k.SECOND_TICKS == 0
+    flow.passed = bool(whole and kernel.levels_passed(*arrays(flow)[:7], *levels))
     assert ran >= 0, _imbalance(flow, -1 - ran)
     if samples is not None:
         samples.took(before, before + ran)

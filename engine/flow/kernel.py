@@ -321,6 +321,17 @@ class Arrays(NamedTuple):
     stream_work: Array
     source_places: Array
     stream_places: Array
+    levels: Array
+    counters: Array
+
+
+# Columns of a level: a comparison whose outcome is watched. The sign is a place in SIGNS.
+LEVEL_NUMBER, LEVEL_COUNTER, LEVEL_WHOLE, LEVEL_SIGN, LEVEL, LEVEL_HELD = range(6)
+LEVEL_COLUMNS = 6
+SIGNS = ("<", "<=", "==", "!=", ">=", ">")
+LESS, NOT_MORE, EQUAL, UNEQUAL, NOT_LESS = range(5)
+SOURCE_COUNTED = len(SOURCE_COUNTERS)
+SECOND_TICKS = 100
 
 
 @inside
@@ -1165,6 +1176,68 @@ def read_stream(
 
 
 @inside
+def compares(value: float, sign: int, level: float) -> bool:
+    """The outcome of a comparison by one of `SIGNS`."""
+    if sign == LESS:
+        return value < level
+    if sign == NOT_MORE:
+        return value <= level
+    if sign == EQUAL:
+        return value == level
+    if sign == UNEQUAL:
+        return value != level
+    return value >= level if sign == NOT_LESS else value > level
+
+
+@inside
+def passed(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    host_of: Array,
+    place: Array,
+    hosts: Array,
+    levels: Array,
+    counters: Array,
+) -> bool:
+    """Some level compares otherwise than it did."""
+    for row in range(levels.shape[0]):
+        number, counter = int(levels[row, LEVEL_NUMBER]), int(levels[row, LEVEL_COUNTER])
+        if counter < SOURCE_COUNTED:
+            read_source(sources, source_params, number, hosts, host_of[number], counters)
+            value = counters[counter]
+        else:
+            i = place[number, SOURCE]
+            generated, flushed = sources[i, GENERATED], sources[i, FLUSHED]
+            target = place[number, TARGET]
+            read_stream(streams, stream_params, number, generated, flushed, hosts, target, counters)
+            value = counters[counter - SOURCE_COUNTED]
+        if levels[row, LEVEL_WHOLE] > 0.0:
+            value = 100.0 * value / levels[row, LEVEL_WHOLE]
+        held = levels[row, LEVEL_HELD] > 0.0
+        if compares(value, int(levels[row, LEVEL_SIGN]), levels[row, LEVEL]) != held:
+            return True
+    return False
+
+
+@entry
+def levels_passed(
+    sources: Array,
+    source_params: Array,
+    streams: Array,
+    stream_params: Array,
+    host_of: Array,
+    place: Array,
+    hosts: Array,
+    levels: Array,
+    counters: Array,
+) -> bool:
+    """`passed`, for Python."""
+    return passed(sources, source_params, streams, stream_params, host_of, place, hosts, levels, counters)
+
+
+@inside
 def unsound(flow: Arrays) -> int:
     """Number of the first source or, counted on behind them, stream whose books do not balance; -1: all do."""
     sources, source_params = flow.sources, flow.source_params
@@ -1420,20 +1493,23 @@ def advance(
     stream_places: Array,
     source_samples: Array,
     stream_samples: Array,
+    levels: Array,
+    counters: Array,
     clock: Array,
     ticks: int,
     every: int,
     dt: float,
 ) -> int:
-    """Up to *ticks* ticks; stops after the tick at which an armed crossing holds. Returns the ticks run.
+    """Up to *ticks* ticks; stops after the tick at which an armed crossing holds, and at the whole second at which a
+    level is passed. Returns the ticks run.
 
     -1 - number instead: the books of that source (or, counted on, stream) do not balance, which is a mistake of
     this program. The samples take all counters each *every* ticks of the clock (0 = never), one entry after another.
-    *source_work* and the three after it are scratch.
+    *source_work* and the three after it are scratch, and so are *counters*.
     """
     flow = Arrays(
         sources, source_params, streams, stream_params, host_of, place, hosts, links, history,
-        source_work, stream_work, source_places, stream_places,
+        source_work, stream_work, source_places, stream_places, levels, counters,
     )  # fmt: skip
     taken = 0
     hz = 1.0 / dt
@@ -1464,8 +1540,13 @@ def advance(
         ended = wrong >= 0 or tick == ticks
         if watching and not ended:
             ended = holds(flow)
-        if stale or sampled or ended:
+        compared = levels.shape[0] > 0 and clock[TICKS] % SECOND_TICKS == 0
+        if stale or sampled or ended or compared:
             give_all(flow)
+        if compared and not ended:
+            ended = passed(
+                sources, source_params, streams, stream_params, host_of, place, hosts, levels, counters
+            )
         if wrong >= 0:
             return -1 - wrong
         if sampled:

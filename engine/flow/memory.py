@@ -28,12 +28,14 @@ BYTES_EACH: Final = 1_200
 
 @dataclass(frozen=True, slots=True)
 class Reached:
-    """A state, and from which tick on (counted from its root) no armed crossing held before it."""
+    """A state, and the tick (counted from its root) from which on nothing made a run stop before it."""
 
     from_tick: int
     arrays: Arrays
     sources: Held
     streams: Held
+    passed: bool
+    """At this tick a level was passed."""
     size: int
     """Bytes."""
 
@@ -45,7 +47,7 @@ class Memory:
         self._roots: dict[tuple[int, int, tuple[object, ...]], int] = {}
         self._reached: OrderedDict[tuple[int, int], Reached] = OrderedDict()
         self._stops: dict[int, list[int]] = {}
-        """Root -> ticks after it at which an armed crossing held."""
+        """Root -> ticks after it at which an armed crossing held, or a level was passed."""
         self._marks: dict[tuple[int, int], bytes] = {}
         self._size = 0
 
@@ -74,16 +76,18 @@ class Memory:
         self._reached.move_to_end((root, until))
         return until, found
 
-    def keep(self, root: int, ran: int, until: int, arrays: Arrays, sources: Held, streams: Held) -> None:
+    def keep(
+        self, root: int, ran: int, until: int, arrays: Arrays, sources: Held, streams: Held, passed: bool
+    ) -> None:
         """A run from *ran* ended at *until*, both counted from *root*."""
         before = self._reached.pop((root, until), None)
         size = BYTES_EACH
         for array in arrays:
             size += array.nbytes
-        self._reached[(root, until)] = Reached(ran, arrays, sources, streams, size)
+        self._reached[(root, until)] = Reached(ran, arrays, sources, streams, passed, size)
         self._size += size - (before.size if before is not None else 0)
         stops = self._stops.setdefault(root, [])
-        if (sources or streams) and until not in stops:
+        if (sources or streams or passed) and until not in stops:
             stops.append(until)
         while self._size > BYTES_MAX:
             self._size -= self._reached.popitem(last=False)[1].size

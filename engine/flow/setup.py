@@ -7,6 +7,9 @@ from typing import Final
 
 from msgspec import Struct
 
+from engine.flow.kernel import SIGNS
+from engine.flow.samples import COUNTERS
+
 COMPRESSION_SAVING_MIN: Final = 0.125
 """A message is sent raw when compressing it saves less than this share. Documented (SQL Server 2008)."""
 
@@ -84,6 +87,25 @@ class Site(Struct, frozen=True):
     background_cores: float = 0.0  # busy on each server whatever clients do
     worker_threads: float = 0.0  # 0 = what the product chooses for these cores
     lan_rtt_ms: float = 0.2
+
+
+class Level(Struct, frozen=True):
+    """A comparison of a counter whose outcome is watched at whole seconds."""
+
+    number: int
+    """Of the source or stream that has the counter."""
+    counter: str
+    whole: float
+    """The counter counts as a percentage of this; 0 = as it is."""
+    sign: str
+    level: float
+    held: bool
+    """The outcome so far."""
+
+    def row(self) -> tuple[float, ...]:
+        """As the compiled step reads it."""
+        counter, sign = COUNTERS.index(self.counter), SIGNS.index(self.sign)
+        return self.number, counter, self.whole, sign, self.level, self.held
 
 
 class SourceSetup(Struct, frozen=True):

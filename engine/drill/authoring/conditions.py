@@ -6,15 +6,20 @@
 from __future__ import annotations
 
 import difflib
+import math
 import operator
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, reduce
 from importlib import resources
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring import facts as f
 from engine.drill.authoring.facts import Facts, Kind, Names
+from engine.flow import Level
+from engine.flow.kernel import SOURCE_COUNTERS
+from engine.model import Tick
 from engine.words import Sentence, joined, mark, say
 
 if TYPE_CHECKING:  # lark comes with the first condition: the start of the program waits for none
@@ -24,7 +29,20 @@ LENGTH_MAX: Final = 600
 """Characters of one condition; with it its depth and the work of one look are bounded."""
 
 Test = Callable[[Facts], bool]
-Number = Callable[[Facts], float]
+NEVER: Final = 2**40
+"""As a tick: that second does not come."""
+
+
+class Stay(NamedTuple):
+    """How long an answer stays although nothing happens."""
+
+    until: Tick = NEVER
+    """The first whole second at which it may be another one."""
+    levels: tuple[Level, ...] = ()
+    """Before, too, where the flow passes one of these."""
+
+
+Stays = Callable[[Facts], Stay]
 
 
 class ConditionProblem(ValueError):
@@ -43,8 +61,14 @@ class Condition:
 
     text: str
     test: Test
+    stays: Stays
     parts: tuple[Test, ...]
     """Of several that are joined by `and` each; else the test itself."""
+
+    @property
+    def moves(self) -> bool:
+        """It may come true, or cease to be so, while nothing happens."""
+        return self.stays is not always
 
     def holds(self, facts: Facts) -> bool:
         return self.test(facts)
@@ -76,8 +100,9 @@ def parse(text: str, names: Names) -> Condition:
         found = say("{word!r} does not fit here", word=text[at])
         raise ConditionProblem(at + 1, found, _words(error.allowed or ())) from None
     reader = _Reader(names)
-    test = reader.test(tree)
-    return Condition(text, test, tuple(map(reader.test, _trees(tree))) if tree.data == "all" else (test,))
+    whole = reader.part(tree)
+    parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [whole]
+    return Condition(text, whole.test, whole.stays, tuple([part.test for part in parts]))
 
 
 FACTS: Final = frozenset({"is_word", "on_is_word", "serves", "of_is_word"})
@@ -136,6 +161,8 @@ OPERATORS: Final[dict[str, Callable[[float, float], bool]]] = {
     ">=": operator.ge,
     ">": operator.gt,
 }
+MIRRORED: Final = {"<": ">", "<=": ">=", "==": "==", "!=": "!=", ">=": "<=", ">": "<"}
+"""The sign with its two sides exchanged."""
 
 
 ABSENT: Final[dict[tuple[Kind, ...], str]] = {
@@ -149,42 +176,70 @@ ABSENT: Final[dict[tuple[Kind, ...], str]] = {
 }
 
 
+def always(facts: Facts) -> Stay:
+    """Only what happens changes the answer."""
+    return Stay()
+
+
+def for_seconds(facts: Facts, seconds: int = 1) -> Stay:
+    return Stay((facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
+
+
+def while_armed(facts: Facts) -> Stay:
+    """A cluster forgets failures and restarts after a time."""
+    return for_seconds(facts) if facts.world.clusters else Stay()
+
+
+@dataclass(frozen=True, slots=True)
+class _Number:
+    """A number in a comparison: a quantity of something, or a literal."""
+
+    quantity: f.Quantity
+    name: str
+
+    def read(self, facts: Facts) -> float:
+        return self.quantity.read(facts, self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Part of a condition."""
+
+    test: Test
+    stays: Stays = always
+
+
 class _Reader:
     """Turns a parse tree into functions, with every name and word checked against what there is."""
 
     def __init__(self, names: Names) -> None:
         self.names = names
 
-    def test(self, tree: Tree[Token]) -> Test:
-        reader: Callable[[Tree[Token]], Test] = getattr(self, f"_{tree.data}")
-        return reader(tree)
+    def part(self, tree: Tree[Token]) -> _Part:
+        made: Test | _Part = getattr(self, f"_{tree.data}")(tree)
+        return made if isinstance(made, _Part) else _Part(made)
 
     # --- joining
 
-    def _any(self, tree: Tree[Token]) -> Test:
-        one, *others = [self.test(child) for child in _trees(tree)]
-        for part in others:
-            one = _either(one, part)
-        return one
+    def _any(self, tree: Tree[Token]) -> _Part:
+        return _joined(_either, [self.part(child) for child in _trees(tree)], decides=True)
 
-    def _all(self, tree: Tree[Token]) -> Test:
-        one, *others = [self.test(child) for child in _trees(tree)]
-        for part in others:
-            one = _both(one, part)
-        return one
+    def _all(self, tree: Tree[Token]) -> _Part:
+        return _joined(_both, [self.part(child) for child in _trees(tree)], decides=False)
 
-    def _no(self, tree: Tree[Token]) -> Test:
-        part = self.test(_trees(tree)[0])
-        return lambda facts: not part(facts)
+    def _no(self, tree: Tree[Token]) -> _Part:
+        part = self.part(_trees(tree)[0])
+        return _Part(lambda facts: not part.test(facts), part.stays)
 
     # --- facts
 
-    def _is_word(self, tree: Tree[Token]) -> Test:
+    def _is_word(self, tree: Tree[Token]) -> Test | _Part:
         subject, negated, word = tree.children
         kind, name = self._any_name(subject)
         if kind == "database":
             state = _one_of(word, f.DATABASE_WORDS)
-            return _maybe_not(negated, lambda facts: f.database_is(facts, name, state))
+            test = _maybe_not(negated, lambda facts: f.database_is(facts, name, state))
+            return _Part(test, while_armed if state == f.ARMED else always)
         if kind == "client":
             _one_of(word, f.CLIENT_WORDS)
             return _maybe_not(negated, lambda facts: f.client_is(facts, name, None))
@@ -238,16 +293,22 @@ class _Reader:
 
     # --- numbers
 
-    def _compare(self, tree: Tree[Token]) -> Test:
+    def _compare(self, tree: Tree[Token]) -> _Part:
         left, sign, right = tree.children
         a, b, compare = self._number(left), self._number(right), OPERATORS[str(sign)]
-        return lambda facts: compare(a(facts), b(facts))
 
-    def _number(self, tree: Tree[Token] | Token) -> Number:
+        def test(facts: Facts) -> bool:
+            return compare(a.read(facts), b.read(facts))
+
+        if b.quantity.moves == "by events":
+            return _Part(test, _stays(a, str(sign), b, test))
+        return _Part(test, _stays(b, MIRRORED[str(sign)], a, test))
+
+    def _number(self, tree: Tree[Token] | Token) -> _Number:
         assert not isinstance(tree, str)
         if tree.data == "literal":
             value = float(str(tree.children[0]))
-            return lambda facts: value
+            return _Number(f.Quantity(None, "", lambda facts, name: value), "")
         word, argument = tree.children
         quantity = f.QUANTITIES[_one_of(word, f.QUANTITIES, fold=str.lower)]
         if quantity.of is None:
@@ -255,13 +316,12 @@ class _Reader:
                 raise ConditionProblem(
                     _column(argument), say("{word} takes no name", word=str(word)), f"{word}()"
                 )
-            return lambda facts: quantity.read(facts, "")
+            return _Number(quantity, "")
         if argument is None:
             raise ConditionProblem(
                 _column(word), say("{word} needs a name", word=str(word)), f"{word}({quantity.of})"
             )
-        name = self._name(argument, quantity.of)
-        return lambda facts: quantity.read(facts, name)
+        return _Number(quantity, self._name(argument, quantity.of))
 
     # --- names
 
@@ -284,6 +344,46 @@ class _Reader:
 
 def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
     return [child for child in tree.children if not isinstance(child, str)]  # a Token is one
+
+
+def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
+    """*parts* joined to one; an answer *decides* of any of them is that of the whole."""
+    test = reduce(join, [part.test for part in parts])
+    if all(part.stays is always for part in parts):
+        return _Part(test)
+
+    def stays(facts: Facts) -> Stay:
+        deciding = [part.stays(facts) for part in parts if part.test(facts) == decides]
+        if deciding:  # as long as one of them
+            return max(deciding, key=lambda stay: (stay.until, -len(stay.levels)))
+        every = [part.stays(facts) for part in parts]
+        return Stay(
+            min(stay.until for stay in every), tuple(level for stay in every for level in stay.levels)
+        )
+
+    return _Part(test, stays)
+
+
+def _stays(number: _Number, sign: str, other: _Number, test: Test) -> Stays:
+    """How long the comparison of *number* with *other* stays."""
+    quantity, name = number.quantity, number.name
+    if other.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):
+        return for_seconds
+    if quantity.moves == "by events":
+        return always
+
+    def until_reached(facts: Facts) -> Stay:
+        left_s = other.read(facts) - number.read(facts)
+        return Stay() if left_s < 0.0 or left_s == math.inf else for_seconds(facts, max(1, int(left_s)))
+
+    def until_passed(facts: Facts) -> Stay:
+        place = facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
+        if place < 0:
+            return Stay()
+        whole, level = quantity.whole(facts, name), other.read(facts)
+        return Stay(levels=(Level(place, quantity.counter, whole, sign, level, test(facts)),))
+
+    return until_reached if quantity.moves == "by the clock" else until_passed
 
 
 def _either(one: Test, other: Test) -> Test:

@@ -279,15 +279,31 @@ class Quantity:
     of: Kind | None
     help: str
     read: Callable[[Facts, str], float]
+    moves: Literal["by events", "by the clock", "by itself"] = "by events"
+    """By the clock: while nothing happens it stays, or grows by a second each second. By itself: at any moment."""
+    counter: str = ""
+    """That of the flow from which it is read, if it is."""
+    whole: Callable[[Facts, str], float] = lambda facts, name: 0.0
+    """As a percentage of this; 0: as it is."""
 
 
-def _counter(name: str) -> Callable[[Facts, str], float]:
-    return lambda facts, database: streams.counter(facts.world, facts.log(database), name)
+def _of_flow(text: str, name: str, whole: Callable[[Facts, str], float] | None = None) -> Quantity:
+    """A counter of the flow, or its percentage of the *whole*."""
+
+    def read(facts: Facts, database: str) -> float:
+        return streams.counter(facts.world, facts.log(database), name)
+
+    def percent(facts: Facts, database: str) -> float:
+        limit = whole(facts, database) if whole is not None else 0.0
+        return 100.0 * read(facts, database) / limit if limit else 0.0
+
+    if whole is None:
+        return Quantity("database", text, read, "by itself", name)
+    return Quantity("database", text, percent, "by itself", name, whole)
 
 
-def _log_used_percent(facts: Facts, database: str) -> float:
-    limit = max((copy.log_max_kb for copy in facts.world.copies_of(database)), default=0.0)
-    return 100.0 * _counter("log_used_kb")(facts, database) / limit if limit else 0.0
+def _log_max_kb(facts: Facts, database: str) -> float:
+    return max((copy.log_max_kb for copy in facts.world.copies_of(database)), default=0.0)
 
 
 def _failovers(kind: str | None) -> Callable[[Facts, str], float]:
@@ -413,30 +429,32 @@ def account(world: World, database: str) -> Availability:
 
 
 QUANTITIES: Final[dict[str, Quantity]] = {
-    "time_s": Quantity(None, "seconds since the start", lambda f, _: f.world.t_s),
+    "time_s": Quantity(None, "seconds since the start", lambda f, _: f.world.t_s, "by the clock"),
     "downtime_s": Quantity(
-        "database", "seconds of downtime", lambda f, d: account(f.world, d).down_ticks / TICKS_PER_S
+        "database",
+        "seconds of downtime",
+        lambda f, d: account(f.world, d).down_ticks / TICKS_PER_S,
+        "by the clock",
     ),
     "exposed_s": Quantity(
         "database",
         "seconds unprotected, without a synchronized mirror",
         lambda f, d: account(f.world, d).exposed_ticks / TICKS_PER_S,
+        "by the clock",
     ),
     "lost_transactions": Quantity(
         "database", "committed transactions lost", lambda f, d: account(f.world, d).lost_transactions
     ),
     "lost_kb": Quantity("database", "committed log lost", lambda f, d: account(f.world, d).lost_kb),
-    "send_queue_kb": Quantity("database", "log not yet sent", _counter("send_queue_kb")),
-    "redo_queue_kb": Quantity("database", "log not yet redone on the mirror", _counter("redo_queue_kb")),
-    "log_used_kb": Quantity("database", "log that cannot be reused", _counter("log_used_kb")),
-    "log_used_percent": Quantity(
-        "database", "share of the maximum log size that cannot be reused", _log_used_percent
+    "send_queue_kb": _of_flow("log not yet sent", "send_queue_kb"),
+    "redo_queue_kb": _of_flow("log not yet redone on the mirror", "redo_queue_kb"),
+    "log_used_kb": _of_flow("log that cannot be reused", "log_used_kb"),
+    "log_used_percent": _of_flow(
+        "share of the maximum log size that cannot be reused", "log_used_kb", _log_max_kb
     ),
-    "transactions_per_s": Quantity("database", "commits per second", _counter("transactions_per_s")),
-    "response_s": Quantity("database", "mean response time of a transaction", _counter("response_s")),
-    "commit_delay_ms": Quantity(
-        "database", "mean wait of a commit for the mirror", _counter("commit_delay_ms")
-    ),
+    "transactions_per_s": _of_flow("commits per second", "transactions_per_s"),
+    "response_s": _of_flow("mean response time of a transaction", "response_s"),
+    "commit_delay_ms": _of_flow("mean wait of a commit for the mirror", "commit_delay_ms"),
     "operations_kb": Quantity("database", "log of completed bulk loads and index rebuilds", _operations_kb),
     "failovers": Quantity("database", "completed failovers", _failovers(None)),
     "automatic_failovers": Quantity("database", "completed automatic failovers", _failovers("automatic")),
@@ -504,7 +522,9 @@ QUANTITIES: Final[dict[str, Quantity]] = {
         "program", "its connections that were broken", _of_program(lambda p: p.lost)
     ),
     "refused_logins": Quantity("program", "its logins that were refused", _of_program(lambda p: p.refused)),
-    "standstill_s": Quantity("program", "the longest time between two of its answers", _standstill_s),
+    "standstill_s": Quantity(
+        "program", "the longest time between two of its answers", _standstill_s, "by the clock"
+    ),
     "command_timeout_s": Quantity(
         "client",
         "time-out of its commands; 0: none",
@@ -564,19 +584,8 @@ QUANTITIES: Final[dict[str, Quantity]] = {
         "server", "linked servers", lambda f, s: float(len(f.world.instances[s].linked_servers))
     ),
     "thresholds": Quantity("server", "enabled warnings of the mirroring monitor", _thresholds),
-    "monitor_age_s": Quantity("server", "age of the newest row in the monitor's history", _monitor_age_s),
+    "monitor_age_s": Quantity(
+        "server", "age of the newest row in the monitor's history", _monitor_age_s, "by the clock"
+    ),
 }
 """Every number, by the name that conditions use."""
-
-FLOWING: Final = frozenset(
-    {
-        "time_s", "downtime_s", "exposed_s", "send_queue_kb", "redo_queue_kb", "log_used_kb", "log_used_percent",
-        "transactions_per_s", "response_s", "commit_delay_ms", "monitor_age_s", "standstill_s",
-    }
-)  # fmt: skip
-"""Numbers that change while nothing happens; every other one stays as it is until something does."""
-
-
-def flows(text: str) -> bool:
-    """Whether a condition may come true, or cease to be so, while nothing happens."""
-    return ARMED in text or any(f"{name}(" in text for name in FLOWING)

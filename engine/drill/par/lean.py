@@ -54,10 +54,19 @@ class Lean(Drill):
             due = self._waiting[0][0] if self._waiting else tick
             until = min(tick, self._next_look if still else whole_second, due)
             self._take(simulator.advance(world, until, (), None, to_event, to_change=still))
-            if world.tick % TICKS_PER_S == 0 and (self._has_changed() or world.tick >= self._next_look):
+            if world.tick % TICKS_PER_S == 0 and self._may_find():
                 self._look()
             self._give_due()
         return self.events[first:]
+
+    def _may_find(self) -> bool:
+        """A look at this second may find something. What happens may lower a counter and change nothing else."""
+        happened = bool(self._levels) and not self._is_still()
+        return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
+
+    def _look(self) -> None:
+        super()._look()
+        self.world.flow.watch_levels(self._levels)
 
     def score(self) -> Score:
         if not self.finished:
@@ -87,7 +96,9 @@ def what_matters(drill: Lean) -> bytes:
     parts |= {"goals": drill.goals, "answers": drill.answers, "faults": dict(enumerate(world.faults))}
     mark = marks.of("conduct", dict(enumerate(drill._batches)), _conduct)
     for name, part in parts.items():
-        mark ^= marks.of(name, part, repr if name == "batches" else None)  # its `repr` leaves out what is shown
+        mark ^= marks.of(
+            name, part, repr if name == "batches" else None
+        )  # its `repr` leaves out what is shown
     rest = (world.tick, world.chance.state, drill.ended_by, drill.first_held, drill.hints, drill.story_ticks)
     digest = hashlib.blake2b(repr((rest, drill.calls, mark)).encode(), digest_size=16)
     digest.update(marks.in_order(world.timers))

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from itertools import pairwise, takewhile
 from typing import Any, Final
+
+from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario

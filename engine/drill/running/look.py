@@ -8,21 +8,19 @@ from operator import attrgetter, methodcaller
 from typing import Any, Final, Self
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring import facts
-from engine.drill.authoring.conditions import Test
+from engine.drill.authoring.conditions import NEVER, Condition, Test
 from engine.drill.authoring.facts import Facts
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.running import questions
 from engine.drill.running.modes import Mode
 from engine.drill.running.state import DrillState
+from engine.flow import Level
 from engine.model import Client, Tick, World, ticks
-
-NEVER: Final = 2**40
-"""The tick of a look that is not needed."""
 
 ASKED: Final = (
     "computers", "instances", "links", "copies", "witnesses", "contacts", "sources", "streams",
     "clusters", "nodes", "replicas", "listeners", "records", "failovers", "objects", "availability", "programs",
+    "monitor",
 )  # fmt: skip
 """Parts of a world of which conditions speak that only what happens changes."""
 
@@ -43,7 +41,7 @@ class Watch:
 
     tests: dict[str, Test]
     """Conditions."""
-    flowing: dict[str, Test]
+    moving: dict[str, Condition]
     """Those of them that may come to hold, or cease to, while nothing happens."""
     held: dict[str, bool]
     """Whether they held then."""
@@ -60,7 +58,6 @@ class Looks(DrillState):
         self._looking = False
         self._held: dict[str, bool] = {}
         """Which conditions hold, as far as the look that is under way has asked."""
-        self._flowing: dict[str, bool] = {}
         self._known: Facts | None = None
         """What conditions are asked of, as long as nothing of which they speak changes."""
         self._parts_asked: tuple[dict[Any, Any] | list[Any], ...] = ()
@@ -72,6 +69,8 @@ class Looks(DrillState):
         """World.settlings when that was last compared."""
         self._watch = Watch({}, {}, {}, [], 0)
         self._next_look: Tick = 0
+        self._levels: tuple[Level, ...] = ()
+        """Until the next look nothing is to be found unless something happens or one of these is passed."""
         super().__init__(scenario, seed, mode)
 
     def apart(self) -> Self:
@@ -125,30 +124,28 @@ class Looks(DrillState):
             self._known = super()._facts()
         return self._known
 
-    def _flows(self, text: str) -> bool:
-        if text not in self._flowing:
-            self._flowing[text] = facts.flows(text)
-        return self._flowing[text]
-
     def _look(self) -> None:
         """Once a second: what has come true, and whether the drill is over; nothing is asked anew where the conditions
         that would be asked are as they were, and it is not the time for anything either."""
         self._has_changed()
         self._looking, watch = True, self._watch
         facts = self._facts()
-        asked = watch.tests if self._changed else watch.flowing
-        held = {text: test(facts) for text, test in asked.items()}
-        if not self._changed:
-            held = watch.held | held
+        if self._changed:
+            held = {text: test(facts) for text, test in watch.tests.items()}
+        else:
+            held = watch.held | {text: condition.test(facts) for text, condition in watch.moving.items()}
         if self.world.tick >= watch.tick or held != watch.held or watch.answers != self._answers():
             self._held = held
             self._look_at_all()
             texts, tick = self._ahead()
-            tests = {text: self._condition(text).test for text in texts}
-            flowing = {text: test for text, test in tests.items() if self._flows(text)}
+            conditions = {text: self._condition(text) for text in texts}
+            tests = {text: condition.test for text, condition in conditions.items()}
+            moving = {text: condition for text, condition in conditions.items() if condition.moves}
             held = {text: self.holds(text) for text in texts}
-            watch = self._watch = Watch(tests, flowing, held, self._answers(), tick)
-        self._next_look = self.world.tick + TICKS_PER_S if watch.flowing else watch.tick
+            watch = self._watch = Watch(tests, moving, held, self._answers(), tick)
+        stays = [condition.stays(facts) for condition in watch.moving.values()]
+        self._next_look = min([watch.tick, *[stay.until for stay in stays]])
+        self._levels = tuple([level for stay in stays for level in stay.levels])
         self._looking = self._changed = False
 
     def _ahead(self) -> tuple[tuple[str, ...], Tick]:

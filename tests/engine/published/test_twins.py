@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
 import pytest
 
 from engine.flow import Flow, Mode, add_pair, run
@@ -21,8 +22,10 @@ def test_plain_python_is_the_same_source_to_the_bit() -> None:
     run(flow, 40)
     advance = plain_advance()
     assert not hasattr(advance, "py_func"), "compiled"
-    room = twin.sources[:0, :, None]
-    assert advance(*arrays(twin), room, room, twin.clock, 40, 0, twin.step_s) == 40
+    room, counters = twin.sources[:0, :, None], np.zeros(0)
+    assert (
+        advance(*arrays(twin), room, room, twin.sources[:0], counters, twin.clock, 40, 0, twin.step_s) == 40
+    )
     assert twin.digest() == flow.digest()
 
 

@@ -8,7 +8,9 @@ from engine.drill.authoring import conditions
 from engine.drill.authoring.conditions import ConditionProblem
 from engine.drill.authoring.facts import Facts, Names
 from engine.events import Event
+from engine.flow import NOWHERE
 from engine.model import Program, World
+from engine.simulator import advance
 from tests.engine.worlds import DB, P, W, do, lab
 
 NAMES = Names(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",), programs=("orders",))
@@ -180,3 +182,63 @@ def test_armed_is_seen_from_the_mirror_too(healthy: World) -> None:
     world = lab()
     do(world, f"cut SERVER_B {W}", then_s=5.0)
     assert holds("Sales is SYNCHRONIZED and witness of Sales is CONNECTED and not Sales is ARMED", world)
+
+
+@pytest.mark.parametrize(
+    ("text", "second"),
+    [
+        ("Sales serves and transactions_per_s(Sales) > -1 and manual_failovers(Sales) == 0", None),
+        ("Sales is ARMED", None),
+        ("time_s() > 15", 15),
+        ("15 < time_s()", 15),
+        ("time_s() > 15.5", 15),
+        ("time_s() == 7", 7),
+        ("time_s() < 3", None),
+        ("time_s() > 3", None),
+        ("not time_s() > 15", 15),
+        ("time_s() > 15 and time_s() > 40", 40),
+        ("time_s() > 15 or time_s() > 40", 15),
+        ("time_s() > 2 and time_s() < 40", 40),
+        ("time_s() > 15 and SERVER_A is OFF", None),
+        ("time_s() > 15 and SERVER_A is RUNNING", 15),
+        ("SERVER_A is RUNNING or time_s() > 15", None),
+        ("downtime_s(Sales) > 30", 35),
+        ("downtime_s(Sales) > time_s()", 6),
+        ("time_s() > downtime_s(Sales)", 6),
+        ("monitor_age_s(SERVER_A) <= 75", None),
+        ("send_queue_kb(Sales) > redo_queue_kb(Sales)", 6),
+    ],
+)
+def test_an_answer_stays_until_a_second_that_is_known(text: str, second: int | None) -> None:
+    world = lab()
+    advance(world, 500)
+    stay = conditions.parse(text, NAMES).stays(Facts(world, ()))
+    assert stay.until == (conditions.NEVER if second is None else 100 * second)
+
+
+@pytest.mark.parametrize(
+    ("text", "levels"),
+    [
+        ("send_queue_kb(Sales) > 100", [("send_queue_kb", 0.0, ">", 100.0, False)]),
+        ("100 <= send_queue_kb(Sales)", [("send_queue_kb", 0.0, ">=", 100.0, False)]),
+        ("not transactions_per_s(Sales) != 0", [("transactions_per_s", 0.0, "!=", 0.0, True)]),
+        ("log_used_percent(Sales) < 40", [("log_used_kb", 41_943_040.0, "<", 40.0, True)]),
+        ("response_s(Sales) < 9 and commit_delay_ms(Sales) > timeout_s(Sales)", [
+            ("response_s", 0.0, "<", 9.0, True), ("commit_delay_ms", 0.0, ">", 10.0, True),
+        ]),
+        ("response_s(Sales) > 9 and log_used_kb(Sales) < 0", [("response_s", 0.0, ">", 9.0, False)]),
+        ("response_s(Sales) > 9 and SERVER_A is OFF", []),
+        ("response_s(Sales) < 9 or SERVER_A is OFF", [("response_s", 0.0, "<", 9.0, True)]),
+    ],
+)  # fmt: skip
+def test_an_answer_stays_until_the_flow_passes_a_level(
+    healthy: World, text: str, levels: list[tuple[object, ...]]
+) -> None:
+    stay = conditions.parse(text, NAMES).stays(Facts(healthy, ()))
+    assert stay.until == conditions.NEVER
+    assert [(each.counter, each.whole, each.sign, each.level, each.held) for each in stay.levels] == levels
+
+
+def test_a_database_without_a_log_has_no_level(healthy: World) -> None:
+    facts = Facts(healthy, (), found={("log", "Sales"): NOWHERE})
+    assert conditions.parse("send_queue_kb(Sales) < 1", NAMES).stays(facts) == conditions.Stay()

@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from engine import simulator
 from engine.chance import Chance
 from engine.drill.authoring import facts
-from engine.drill.authoring.facts import FLOWING, QUANTITIES, flows
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import acts
 from engine.drill.par.lean import Lean
@@ -32,6 +32,8 @@ FEW = (
     "frozen-principal",
     "isolated-principal",
     "app-real-program",
+    "link-between-partners-cut",
+    "monitor-thresholds",
 )
 
 
@@ -100,18 +102,41 @@ def test_seconds_in_which_nothing_happens_are_not_looked_at(monkeypatch: pytest.
     assert ticks(21.0) in looks
 
 
-def test_a_number_that_flows_is_looked_at_every_second() -> None:
-    assert set(QUANTITIES) > FLOWING
-    assert flows("time_s() > 30")
-    assert flows("Sales is ARMED")
-    assert not flows("manual_failovers(Sales) > 0 and Sales serves on SERVER_A")
+@pytest.mark.parametrize("name", ["link-between-partners-cut", "choose-safety-man", "standard-edition"])
+def test_numbers_that_move_by_themselves_are_not_looked_at_each_second(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Queues, rates, and the time: `AskedAnew` above finds the same in each second."""
+    looks: list[int] = []
+    look = Lean._look
+    monkeypatch.setattr(Lean, "_look", lambda self: (looks.append(self.tick), look(self)))
+    scenario = load_scenario(Path(f"scenarios/{name}.toml").read_text(encoding="utf-8"), name)
+    Lean(scenario, scenario.seed).advance_to(ticks(600.0))
+    assert len(looks) < 60
+
+
+def test_what_happens_at_a_whole_second_may_lower_a_number_and_no_more(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def reuse(world: World) -> None:
+        world.flow.set_log_reuse_kb(0, world.flow.positions(0).generated_kb)
+
+    monkeypatch.setitem(simulator.HANDLERS, "reuse", reuse)
+    small = texts.small(('"Sales serves on SERVER_B"', '"log_used_kb(Sales) < 1"'))
+    news = []
+    for kind in (AskedAnew, Lean):
+        drill = kind(small, small.seed)
+        drill.world.at(ticks(5.0), "reuse")
+        drill.advance_to(ticks(8.0))
+        news.append([(event.t_s, event.get("news")) for event in drill.events if event.kind == "goal"])
+    assert news == [[(5.0, "met"), (6.0, "lost")]] * 2
 
 
 def test_what_facts_read_of_a_world_is_compared_before_a_look() -> None:
     read = set(re.findall(r"world\.(\w+)", inspect.getsource(facts))) & {
         field.name for field in fields(World)
     }
-    assert read - {*ASKED} == {"clients", "monitor", "tick"}, "the age of what the monitor has recorded flows"
+    assert read - {*ASKED} == {"clients", "tick"}
 
 
 def test_an_act_that_changes_no_condition_is_looked_at() -> None:

@@ -1,0 +1,94 @@
+"""A run stops at the whole second at which a level is passed, and at no other; nothing else is other than without."""
+
+from __future__ import annotations
+
+import operator
+from typing import Final
+
+import pytest
+from msgspec.structs import replace
+
+from engine.constants import TICKS_PER_S
+from engine.flow import Flow, Level, Mode, run
+from engine.flow import kernel as k
+from tests.engine.flow.pairs import W1, one
+
+COMPARES: Final = {
+    "<": operator.lt,
+    "<=": operator.le,
+    "==": operator.eq,
+    "!=": operator.ne,
+    ">=": operator.ge,
+    ">": operator.gt,
+}
+
+SECONDS: Final = 40
+
+EARLY_TICKS: Final = 30
+"""They end at no whole second."""
+
+
+def cut_off(remembers: bool) -> Flow:
+    """The mirror's link is too thin and its log grows: the queue rises from one second to the next."""
+    flow = one(W1, Mode.OFF, bandwidth_mbps=3.0, log_max_kb=400_000.0)
+    if remembers:
+        flow.remember()
+    run(flow, EARLY_TICKS)
+    return flow
+
+
+def value(flow: Flow, level: Level) -> float:
+    known = flow.stream_reading(0) if hasattr(flow.stream_reading(0), level.counter) else flow.reading(0)
+    number = float(getattr(known, level.counter))
+    return 100.0 * number / level.whole if level.whole else number
+
+
+def holds(flow: Flow, level: Level) -> bool:
+    return bool(COMPARES[level.sign](value(flow, level), level.level))
+
+
+@pytest.mark.parametrize("sign", COMPARES)
+@pytest.mark.parametrize(
+    ("counter", "whole"),
+    [("send_queue_kb", 0.0), ("log_used_kb", 50_000.0), ("transactions_per_s", 0.0), ("response_s", 0.0)],
+)
+def test_it_stops_where_a_look_each_second_would_find_another_answer(
+    counter: str, whole: float, sign: str
+) -> None:
+    looked, level = cut_off(False), Level(0, counter, whole, sign, 0.0, False)
+    seen = []
+    for _ in range(SECONDS):
+        run(looked, TICKS_PER_S - int(looked.clock[k.TICKS]) % TICKS_PER_S)
+        seen.append(value(looked, level))
+    for limit in (seen[5], (seen[20] + seen[21]) / 2.0, seen[-1] + 1.0):
+        flow = cut_off(True)
+        level = replace(level, level=limit)
+        level = replace(level, held=holds(flow, level))
+        answers = [COMPARES[sign](one, limit) for one in seen]
+        flow.watch_levels([level])
+        other = next((second for second, answer in enumerate(answers, 1) if answer != level.held), None)
+        for begun in (flow.fork(), flow.fork()):  # the second one remembers what the first one ran
+            ran, sources, streams = run(begun, SECONDS * TICKS_PER_S - EARLY_TICKS)
+            assert (sources, streams) == ([], [])
+            assert begun.passed == (other is not None)
+            assert (ran + EARLY_TICKS) / TICKS_PER_S == (other or SECONDS)
+
+
+def test_what_is_not_watched_any_more_stops_nothing() -> None:
+    flow = cut_off(True)
+    queue_kb = flow.stream_reading(0).send_queue_kb
+    flow.watch_levels([Level(0, "send_queue_kb", 0.0, ">", queue_kb + 1.0, False)])
+    fork = flow.fork()
+    run(flow, 5 * TICKS_PER_S)
+    assert flow.passed
+    fork.watch_levels([])
+    assert run(fork, 5 * TICKS_PER_S)[0] == 5 * TICKS_PER_S
+    assert not fork.passed
+
+
+def test_a_watched_flow_is_the_same_flow() -> None:
+    watched, plain = cut_off(True), cut_off(False)
+    watched.watch_levels([Level(0, "send_queue_kb", 0.0, ">", 1e9, False)])
+    assert run(watched, 1000)[0] == run(plain, 1000)[0] == 1000
+    assert watched.digest() == plain.digest()
+    assert watched.mark() == plain.mark()
