@@ -48,7 +48,7 @@ else. Assumed: each gets work in one of three; what it has missed it tries once 
 def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterator[Spread]:
     """A spread over this process and further ones, *workers* in all, None: and the Dask cluster that is open.
 
-    Further ones start at once, and get work as soon as they are ready.
+    Further ones start before the search, and get work as soon as they are ready.
     """
     if workers is None:
         from distributed import default_client
@@ -129,12 +129,11 @@ class Crew:
     so that it is the same however many they are."""
 
     def __init__(self, scenario: Scenario, seed: int, helpers: Sequence[Helper]) -> None:
-        self._scenario, self._seed = scenario, seed
         self._drill = (scenario.name, scenario.text, seed)
         self._search = uuid.uuid4().hex
         self._helpers = helpers
-        self._trials: Trials | None = None
-        """Of this process, once it has something to try."""
+        self._trials = Trials(scenario, seed)
+        """Of this process. Helpers start after it, so that what is compiled at the first run ever is ready for them."""
         self._decision_s = 0.0
         """About how long the trials of a decision take."""
         self._found: dict[Rules, list[bytes]] = {}
@@ -187,9 +186,8 @@ class Crew:
 
     def _at_work(self, now: Round) -> Iterator[None]:
         """Do all jobs, by whom it may be, with a pause after each trial of this process."""
-        trials = self._trials = self._trials or Trials(self._scenario, self._seed)
         if not self._decision_s:
-            self._decision_s = TRIAL_S * trials.width(now.decisions[0], now.rules)
+            self._decision_s = TRIAL_S * self._trials.width(now.decisions[0], now.rules)
         ahead: set[bytes] = set()
         known = _Either(now.known, ahead)
         while True:
@@ -197,7 +195,7 @@ class Crew:
             job = now.next_job(self._parts)
             if job is not None:
                 begun = time.perf_counter()
-                for trial in trials.at(job.decision, now.rules, known, job.part):
+                for trial in self._trials.at(job.decision, now.rules, known, job.part):
                     if trial is not None:
                         job.trials.append(trial)
                         ahead.add(trial.state)
