@@ -33,7 +33,8 @@ SEVERAL_S: Final = 20.0
 """Seconds from which on several processes are worth their start, unless it is told how many. Measured: a further one
 needs 1.3 s of a processor to start and about as much until it is as quick as one that has tried some hundred plans."""
 
-WORKERS_MAX: Final = 1_024
+WORKERS_EACH: Final = 4
+"""Processes that may be asked for, for each processor: more only take memory, some 200 MB each. Assumed."""
 
 TOLD_EVERY_S: Final = 5.0
 """Seconds between two lines of progress on a terminal."""
@@ -71,8 +72,9 @@ def _par(options: argparse.Namespace) -> int:
     check_seed(options.seed)
     if not 0.0 <= options.seconds <= SECONDS_MAX:
         raise Unusable(f"--seconds {options.seconds:g} is not from 0 to {SECONDS_MAX:g}")
-    if options.workers is not None and not 1 <= options.workers <= WORKERS_MAX:
-        raise Unusable(f"--workers {options.workers} is not from 1 to {WORKERS_MAX}")
+    most = WORKERS_EACH * (os.cpu_count() or 1)
+    if options.workers is not None and not 1 <= options.workers <= most:
+        raise Unusable(f"--workers {options.workers} is not from 1 to {most}")
     if not scenario.scored:
         raise Unusable(f"{scenario.name} is not scored: there is no best")
     seed = scenario.seed if options.seed is None else options.seed

@@ -57,7 +57,12 @@ def warnings(found: Certificate, file: str) -> list[Problem]:
     for trap in found.get("traps", ()):
         if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
             text = tr("who runs into {trap!r} may still earn {points:g} points, as much as the best plan")
-            said.append((text.format(trap=trap["name"], points=trap["best"]), tr("a trap that costs points")))
+            said.append(
+                (
+                    text.format(trap=trap["text"] or trap["name"], points=trap["best"]),
+                    tr("a trap that costs points"),
+                )
+            )
     luck, robust = found.get("luck"), found.get("robust")
     if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")

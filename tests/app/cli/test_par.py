@@ -42,6 +42,7 @@ def test_two_processes_find_what_one_finds() -> None:
     [
         (("--on", "moon"), "neither local nor dask"),
         (("--workers", "0"), "--workers 0 is not from 1 to"),
+        (("--workers", "9"), "--workers 9 is not from 1 to 8"),
         (("--seconds", "-1"), "--seconds -1 is not from 0 to"),
         (("--json", "nowhere/par.json"), "there is no folder nowhere"),
         (("--from", "absent.json"), "absent.json cannot be read"),
@@ -58,6 +59,7 @@ def test_unusable_arguments(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
     file = tmp_path / "small.toml"
     file.write_text(texts.SMALL)
     of_this = hashlib.sha256(texts.SMALL.encode()).hexdigest()

@@ -67,10 +67,11 @@ def test_a_drill_that_nobody_solved_is_told() -> None:
 
 def test_a_trap_that_costs_nothing_is_told() -> None:
     traps = [
-        {"name": name, "text": "", "best": best} for name, best in (("a", 99.6), ("b", 99.0), ("c", None))
+        {"name": name, "text": f"Trap {name}.", "best": best}
+        for name, best in (("a", 99.6), ("b", 99.0), ("c", None))
     ]
     (problem,) = certificates.warnings(_certificate(100.0, 100.0, 0.0) | {"traps": traps}, "small.toml")
-    assert problem.text == "who runs into 'a' may still earn 99.6 points, as much as the best plan"
+    assert problem.text == "who runs into 'Trap a.' may still earn 99.6 points, as much as the best plan"
 
 
 def test_the_list_of_drills_tells_what_is_proved() -> None:
