@@ -33,16 +33,17 @@ NEVER: Final = 2**40
 """As a tick: that second does not come."""
 
 
-class Stay(NamedTuple):
-    """How long an answer stays although nothing happens."""
+class Answer(NamedTuple):
+    """Whether a condition holds, and how long that stays so although nothing happens."""
 
+    holds: bool
     until: Tick = NEVER
-    """The first whole second at which it may be another one."""
+    """The first whole second at which it may be otherwise."""
     levels: tuple[Level, ...] = ()
     """Before, too, where the flow passes one of these."""
 
 
-Stays = Callable[[Facts], Stay]
+Asked = Callable[[Facts], Answer]
 
 
 class ConditionProblem(ValueError):
@@ -61,14 +62,10 @@ class Condition:
 
     text: str
     test: Test
-    stays: Stays
+    answer: Asked | None
+    """None: only what happens changes whether it holds."""
     parts: tuple[Test, ...]
     """Of several that are joined by `and` each; else the test itself."""
-
-    @property
-    def moves(self) -> bool:
-        """It may come true, or cease to be so, while nothing happens."""
-        return self.stays is not always
 
     def holds(self, facts: Facts) -> bool:
         return self.test(facts)
@@ -102,7 +99,7 @@ def parse(text: str, names: Names) -> Condition:
     reader = _Reader(names)
     whole = reader.part(tree)
     parts = [reader.part(part) for part in _trees(tree)] if tree.data == "all" else [whole]
-    return Condition(text, whole.test, whole.stays, tuple([part.test for part in parts]))
+    return Condition(text, whole.test, whole.answer, tuple([part.test for part in parts]))
 
 
 FACTS: Final = frozenset({"is_word", "on_is_word", "serves", "of_is_word"})
@@ -176,18 +173,17 @@ ABSENT: Final[dict[tuple[Kind, ...], str]] = {
 }
 
 
-def always(facts: Facts) -> Stay:
-    """Only what happens changes the answer."""
-    return Stay()
+def for_seconds(facts: Facts, holds: bool, seconds: int = 1) -> Answer:
+    return Answer(holds, (facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
 
 
-def for_seconds(facts: Facts, seconds: int = 1) -> Stay:
-    return Stay((facts.world.tick // TICKS_PER_S + seconds) * TICKS_PER_S)
+def asked_each_second(test: Test) -> Asked:
+    return lambda facts: for_seconds(facts, test(facts))
 
 
-def while_armed(facts: Facts) -> Stay:
+def asked_of_armed(test: Test) -> Asked:
     """A cluster forgets failures and restarts after a time."""
-    return for_seconds(facts) if facts.world.clusters else Stay()
+    return lambda facts: for_seconds(facts, test(facts)) if facts.world.clusters else Answer(test(facts))
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +202,7 @@ class _Part:
     """Part of a condition."""
 
     test: Test
-    stays: Stays = always
+    answer: Asked | None = None
 
 
 class _Reader:
@@ -228,8 +224,15 @@ class _Reader:
         return _joined(_both, [self.part(child) for child in _trees(tree)], decides=False)
 
     def _no(self, tree: Tree[Token]) -> _Part:
-        part = self.part(_trees(tree)[0])
-        return _Part(lambda facts: not part.test(facts), part.stays)
+        test, asked = (part := self.part(_trees(tree)[0])).test, part.answer
+        if asked is None:
+            return _Part(lambda facts: not test(facts))
+
+        def answer(facts: Facts) -> Answer:
+            found = asked(facts)
+            return found._replace(holds=not found.holds)
+
+        return _Part(lambda facts: not test(facts), answer)
 
     # --- facts
 
@@ -239,7 +242,7 @@ class _Reader:
         if kind == "database":
             state = _one_of(word, f.DATABASE_WORDS)
             test = _maybe_not(negated, lambda facts: f.database_is(facts, name, state))
-            return _Part(test, while_armed if state == f.ARMED else always)
+            return _Part(test, asked_of_armed(test) if state == f.ARMED else None)
         if kind == "client":
             _one_of(word, f.CLIENT_WORDS)
             return _maybe_not(negated, lambda facts: f.client_is(facts, name, None))
@@ -301,8 +304,8 @@ class _Reader:
             return compare(a.read(facts), b.read(facts))
 
         if b.quantity.moves == "by events":
-            return _Part(test, _stays(a, str(sign), b, test))
-        return _Part(test, _stays(b, MIRRORED[str(sign)], a, test))
+            return _Part(test, _comparison(a, str(sign), b, test))
+        return _Part(test, _comparison(b, MIRRORED[str(sign)], a, test))
 
     def _number(self, tree: Tree[Token] | Token) -> _Number:
         assert not isinstance(tree, str)
@@ -349,39 +352,44 @@ def _trees(tree: Tree[Token]) -> list[Tree[Token]]:
 def _joined(join: Callable[[Test, Test], Test], parts: list[_Part], decides: bool) -> _Part:
     """*parts* joined to one; an answer *decides* of any of them is that of the whole."""
     test = reduce(join, [part.test for part in parts])
-    if all(part.stays is always for part in parts):
+    quiet = [part.test for part in parts if part.answer is None]
+    moving = [part.answer for part in parts if part.answer is not None]
+    if not moving:
         return _Part(test)
 
-    def stays(facts: Facts) -> Stay:
-        deciding = [part.stays(facts) for part in parts if part.test(facts) == decides]
+    def answer(facts: Facts) -> Answer:
+        if any(part(facts) == decides for part in quiet):
+            return Answer(decides)
+        answers = [part(facts) for part in moving]
+        deciding = [found for found in answers if found.holds == decides]
         if deciding:  # as long as one of them
-            return max(deciding, key=lambda stay: (stay.until, -len(stay.levels)))
-        every = [part.stays(facts) for part in parts]
-        return Stay(
-            min(stay.until for stay in every), tuple(level for stay in every for level in stay.levels)
-        )
+            return max(deciding, key=lambda found: (found.until, -len(found.levels)))
+        until = min(found.until for found in answers)
+        return Answer(not decides, until, tuple(level for found in answers for level in found.levels))
 
-    return _Part(test, stays)
+    return _Part(test, answer)
 
 
-def _stays(number: _Number, sign: str, other: _Number, test: Test) -> Stays:
-    """How long the comparison of *number* with *other* stays."""
+def _comparison(number: _Number, sign: str, other: _Number, test: Test) -> Asked | None:
+    """How the comparison of *number* with *other* is asked for."""
     quantity, name = number.quantity, number.name
     if other.quantity.moves != "by events" or (quantity.moves == "by itself" and not quantity.counter):
-        return for_seconds
+        return asked_each_second(test)
     if quantity.moves == "by events":
-        return always
+        return None
 
-    def until_reached(facts: Facts) -> Stay:
+    def until_reached(facts: Facts) -> Answer:
         left_s = other.read(facts) - number.read(facts)
-        return Stay() if left_s < 0.0 or left_s == math.inf else for_seconds(facts, max(1, int(left_s)))
+        if left_s < 0.0 or left_s == math.inf:
+            return Answer(test(facts))
+        return for_seconds(facts, test(facts), max(1, int(left_s)))
 
-    def until_passed(facts: Facts) -> Stay:
-        place = facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
+    def until_passed(facts: Facts) -> Answer:
+        holds, place = test(facts), facts.log(name)[quantity.counter not in SOURCE_COUNTERS]
         if place < 0:
-            return Stay()
+            return Answer(holds)
         whole, level = quantity.whole(facts, name), other.read(facts)
-        return Stay(levels=(Level(place, quantity.counter, whole, sign, level, test(facts)),))
+        return Answer(holds, levels=(Level(place, quantity.counter, whole, sign, level, holds),))
 
     return until_reached if quantity.moves == "by the clock" else until_passed
 

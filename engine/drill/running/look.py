@@ -8,7 +8,7 @@ from operator import attrgetter, methodcaller
 from typing import Any, Final, Self
 
 from engine.constants import TICKS_PER_S
-from engine.drill.authoring.conditions import NEVER, Condition, Test
+from engine.drill.authoring.conditions import NEVER, Asked, Test
 from engine.drill.authoring.facts import Facts
 from engine.drill.authoring.schema import Prediction, Scenario
 from engine.drill.running import questions
@@ -39,10 +39,10 @@ COPIED: Final[Callable[[Any], Any]] = methodcaller("copy")
 class Watch:
     """What a look has found to wait for."""
 
-    tests: dict[str, Test]
-    """Conditions."""
-    moving: dict[str, Condition]
-    """Those of them that may come to hold, or cease to, while nothing happens."""
+    quiet: dict[str, Test]
+    """Conditions that only what happens changes."""
+    moving: dict[str, Asked]
+    """Those that may come to hold, or cease to, while nothing happens."""
     held: dict[str, bool]
     """Whether they held then."""
     answers: list[object]
@@ -130,22 +130,22 @@ class Looks(DrillState):
         self._has_changed()
         self._looking, watch = True, self._watch
         facts = self._facts()
+        found = {text: ask(facts) for text, ask in watch.moving.items()}
+        held = watch.held | {text: answer.holds for text, answer in found.items()}
         if self._changed:
-            held = {text: test(facts) for text, test in watch.tests.items()}
-        else:
-            held = watch.held | {text: condition.test(facts) for text, condition in watch.moving.items()}
+            held |= {text: test(facts) for text, test in watch.quiet.items()}
         if self.world.tick >= watch.tick or held != watch.held or watch.answers != self._answers():
             self._held = held
             self._look_at_all()
             texts, tick = self._ahead()
             conditions = {text: self._condition(text) for text in texts}
-            tests = {text: condition.test for text, condition in conditions.items()}
-            moving = {text: condition for text, condition in conditions.items() if condition.moves}
+            quiet = {text: one.test for text, one in conditions.items() if one.answer is None}
+            moving = {text: one.answer for text, one in conditions.items() if one.answer is not None}
             held = {text: self.holds(text) for text in texts}
-            watch = self._watch = Watch(tests, moving, held, self._answers(), tick)
-        stays = [condition.stays(facts) for condition in watch.moving.values()]
-        self._next_look = min([watch.tick, *[stay.until for stay in stays]])
-        self._levels = tuple([level for stay in stays for level in stay.levels])
+            watch = self._watch = Watch(quiet, moving, held, self._answers(), tick)
+            found = {text: found.get(text) or ask(facts) for text, ask in moving.items()}
+        self._next_look = min([watch.tick, *[answer.until for answer in found.values()]])
+        self._levels = tuple([level for answer in found.values() for level in answer.levels])
         self._looking = self._changed = False
 
     def _ahead(self) -> tuple[tuple[str, ...], Tick]:

@@ -12,6 +12,7 @@ from engine.flow import NOWHERE
 from engine.model import Program, World
 from engine.simulator import advance
 from tests.engine.worlds import DB, P, W, do, lab
+from tests.there import there
 
 NAMES = Names(("Sales",), ("SERVER_A", "SERVER_B", "SERVER_W"), ("APP",), programs=("orders",))
 
@@ -212,8 +213,10 @@ def test_armed_is_seen_from_the_mirror_too(healthy: World) -> None:
 def test_an_answer_stays_until_a_second_that_is_known(text: str, second: int | None) -> None:
     world = lab()
     advance(world, 500)
-    stay = conditions.parse(text, NAMES).stays(Facts(world, ()))
-    assert stay.until == (conditions.NEVER if second is None else 100 * second)
+    condition, facts = conditions.parse(text, NAMES), Facts(world, ())
+    answer = conditions.Answer(condition.test(facts)) if condition.answer is None else condition.answer(facts)
+    assert answer.holds == condition.test(facts)
+    assert answer.until == (conditions.NEVER if second is None else 100 * second)
 
 
 @pytest.mark.parametrize(
@@ -234,11 +237,12 @@ def test_an_answer_stays_until_a_second_that_is_known(text: str, second: int | N
 def test_an_answer_stays_until_the_flow_passes_a_level(
     healthy: World, text: str, levels: list[tuple[object, ...]]
 ) -> None:
-    stay = conditions.parse(text, NAMES).stays(Facts(healthy, ()))
-    assert stay.until == conditions.NEVER
-    assert [(each.counter, each.whole, each.sign, each.level, each.held) for each in stay.levels] == levels
+    answer = there(conditions.parse(text, NAMES).answer)(Facts(healthy, ()))
+    assert answer.until == conditions.NEVER
+    assert [(each.counter, each.whole, each.sign, each.level, each.held) for each in answer.levels] == levels
 
 
 def test_a_database_without_a_log_has_no_level(healthy: World) -> None:
     facts = Facts(healthy, (), found={("log", "Sales"): NOWHERE})
-    assert conditions.parse("send_queue_kb(Sales) < 1", NAMES).stays(facts) == conditions.Stay()
+    condition = conditions.parse("send_queue_kb(Sales) < 1", NAMES)
+    assert there(condition.answer)(facts) == conditions.Answer(holds=True)
