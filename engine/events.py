@@ -35,7 +35,7 @@ KINDS: Final = (
 )
 
 
-class Event(Struct, frozen=True):
+class Event(Struct, frozen=True, gc=False):
     """One thing that happened at *tick*; *data* holds the fields of its kind."""
 
     tick: int

@@ -6,7 +6,8 @@
 
 A node is a fork of a run, one act on offer there, NODE_S seconds, its score and its hash. Both states play the same
 scenarios, those of DIR, by the same interpreter, in turn; counted is processor time, and the fastest of the rounds:
-other programs only ever add time. Exits with 1 if a ratio is below --least.
+other programs only ever add time. Exits with 1 if a ratio is below --least. What as many processes play together as
+there are processors, as the search does, is told beside it.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Final
 
@@ -35,6 +37,8 @@ NODE_S: Final = 20.0
 
 LINES_MAX: Final = 12
 """Acts on offer that are tried at one decision point, spread over all of them."""
+
+PROCESSES: Final = os.cpu_count() or 1
 
 LEAST_S: Final = 2.0
 """Processor time of one measurement at least."""
@@ -106,6 +110,12 @@ def rate(tree: Path, file: Path, acts: str) -> float:
     return float(made.stdout)
 
 
+def rate_of_all(tree: Path, file: Path, acts: str) -> float:
+    """Nodes in a second by one process on each processor."""
+    with ThreadPoolExecutor(PROCESSES) as threads:  # each waits for its process
+        return sum(threads.map(lambda _: rate(tree, file, acts), range(PROCESSES)))
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -121,7 +131,12 @@ def main() -> int:
         pairs = [(rate(before, file, acts), rate(here, file, acts)) for _ in range(options.rounds)]
         old, new = (max(each) for each in zip(*pairs, strict=True))
         least = min(least, new / old)
-        print(f"{name}: {old:.1f} nodes/s before, {new:.1f} now: {new / old:.1f} times", flush=True)
+        together = max(rate_of_all(here, file, acts) for _ in range(options.rounds))
+        print(
+            f"{name}: {old:.1f} nodes/s before, {new:.1f} now: {new / old:.1f} times;"
+            f" {PROCESSES} processes together {together:.1f}",
+            flush=True,
+        )
     return int(least < options.least)
 
 

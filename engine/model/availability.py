@@ -71,7 +71,7 @@ class SuspendReason(IntEnum):
     XRF_UPDATE = 8
 
 
-class Replica(Struct, frozen=True, kw_only=True):
+class Replica(Struct, frozen=True, kw_only=True, gc=False):
     """A replica as CREATE or ALTER AVAILABILITY GROUP has configured it."""
 
     server: str
@@ -102,7 +102,7 @@ class Replica(Struct, frozen=True, kw_only=True):
         return list(zip(places, self.read_only_routing_list, strict=True))
 
 
-class AvailabilityListener(Struct, frozen=True, kw_only=True):
+class AvailabilityListener(Struct, frozen=True, kw_only=True, gc=False):
     """Network name and addresses through which clients find the primary replica."""
 
     name: str
@@ -119,7 +119,7 @@ Place = tuple[str, str]
 """(database, server)."""
 
 
-class AvailabilityGroup(Struct, frozen=True, kw_only=True):
+class AvailabilityGroup(Struct, frozen=True, kw_only=True, gc=False):
     """An availability group as the cluster has it: on every node with quorum the same."""
 
     name: str
@@ -151,7 +151,7 @@ class AvailabilityGroup(Struct, frozen=True, kw_only=True):
         return next((replica for replica in self.replicas if replica.server == server), None)
 
 
-class Seeding(Struct, frozen=True, kw_only=True):
+class Seeding(Struct, frozen=True, kw_only=True, gc=False):
     """An attempt to make a database of a secondary out of the primary's."""
 
     id: int
@@ -174,7 +174,7 @@ class Seeding(Struct, frozen=True, kw_only=True):
         return self.end_tick is None
 
 
-class ReplicaState(Struct, frozen=True, kw_only=True):
+class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
     """What one instance knows of its own replica."""
 
     server: str
@@ -195,7 +195,7 @@ class ReplicaState(Struct, frozen=True, kw_only=True):
         return self.word.role
 
 
-class AvailabilityMembership(Struct, frozen=True, kw_only=True):
+class AvailabilityMembership(Struct, frozen=True, kw_only=True, gc=False):
     """What one server knows of one database of an availability group; guid None: it is in none."""
 
     guid: int | None = None

@@ -9,7 +9,7 @@ from msgspec import Struct
 from engine.model.times import Tick
 
 
-class Query(Struct, frozen=True, kw_only=True):
+class Query(Struct, frozen=True, kw_only=True, gc=False):
     """A query of an application that runs long and keeps Sch-S locks on what it reads."""
 
     server: str
@@ -18,7 +18,7 @@ class Query(Struct, frozen=True, kw_only=True):
     end_tick: Tick
 
 
-class Client(Struct, frozen=True, kw_only=True):
+class Client(Struct, frozen=True, kw_only=True, gc=False):
     """A client application: where it connects and how it is doing."""
 
     name: str
@@ -62,7 +62,7 @@ class Client(Struct, frozen=True, kw_only=True):
     """The long query that runs in its connection now."""
 
 
-class NameRecord(Struct, frozen=True, kw_only=True):
+class NameRecord(Struct, frozen=True, kw_only=True, gc=False):
     """What the name server has of a listener."""
 
     addresses: tuple[str, ...]
@@ -72,7 +72,7 @@ class NameRecord(Struct, frozen=True, kw_only=True):
     """HostRecordTTL: so long clients keep the answer."""
 
 
-class Program(Struct, frozen=True, kw_only=True):
+class Program(Struct, frozen=True, kw_only=True, gc=False):
     """What a program outside of the simulation, of which a scenario asks, has met by its connections."""
 
     logins: int = 0
@@ -95,7 +95,7 @@ class Program(Struct, frozen=True, kw_only=True):
     """How often that was another one than before."""
 
 
-class Fault(Struct, frozen=True, kw_only=True):
+class Fault(Struct, frozen=True, kw_only=True, gc=False):
     """One row of the fault ledger: four times and the effect that proves the fault took hold."""
 
     id: int
@@ -111,7 +111,7 @@ class Fault(Struct, frozen=True, kw_only=True):
     """What reverting restores."""
 
 
-class Availability(Struct, frozen=True, kw_only=True):
+class Availability(Struct, frozen=True, kw_only=True, gc=False):
     """Account of one database, kept in ticks by the protocol whenever something changes."""
 
     database: str

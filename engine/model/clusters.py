@@ -20,7 +20,7 @@ class ResourceState(StrEnum):
     FAILED = "Failed"
 
 
-class Witness(Struct, frozen=True, kw_only=True):
+class Witness(Struct, frozen=True, kw_only=True, gc=False):
     """A vote that belongs to no node."""
 
     kind: str
@@ -30,7 +30,7 @@ class Witness(Struct, frozen=True, kw_only=True):
     failed: bool = False
 
 
-class Resource(Struct, frozen=True, kw_only=True):
+class Resource(Struct, frozen=True, kw_only=True, gc=False):
     """A resource of a role."""
 
     name: str
@@ -47,7 +47,7 @@ class Resource(Struct, frozen=True, kw_only=True):
     """It was brought online by itself while its role is offline."""
 
 
-class ClusterRole(Struct, frozen=True, kw_only=True):
+class ClusterRole(Struct, frozen=True, kw_only=True, gc=False):
     """A role (group of resources that move together): an availability group or a failover cluster instance."""
 
     name: str
@@ -78,7 +78,7 @@ class ClusterRole(Struct, frozen=True, kw_only=True):
         return next((one for one in self.resources if one.name.lower() == name.lower()), None)
 
 
-class ClusterConfig(Struct, frozen=True, kw_only=True):
+class ClusterConfig(Struct, frozen=True, kw_only=True, gc=False):
     """The cluster database, of which each node has a copy; the nodes of one partition have the same."""
 
     epoch: int = 1
@@ -107,7 +107,7 @@ class ClusterConfig(Struct, frozen=True, kw_only=True):
         return dict(self.weights).get(node, 0)
 
 
-class Cluster(Struct, frozen=True, kw_only=True):
+class Cluster(Struct, frozen=True, kw_only=True, gc=False):
     """What does not depend on who is up."""
 
     name: str
@@ -129,7 +129,7 @@ class Cluster(Struct, frozen=True, kw_only=True):
     """Nodes that wait for a cluster are about to join or to form it."""
 
 
-class Node(Struct, frozen=True, kw_only=True):
+class Node(Struct, frozen=True, kw_only=True, gc=False):
     """The cluster service of one computer."""
 
     name: str

@@ -5,14 +5,14 @@ from __future__ import annotations
 from msgspec import Struct
 
 
-class Volume(Struct, frozen=True, kw_only=True):
+class Volume(Struct, frozen=True, kw_only=True, gc=False):
     """A drive of a server."""
 
     letter: str
     size_kb: float
 
 
-class Computer(Struct, frozen=True, kw_only=True):
+class Computer(Struct, frozen=True, kw_only=True, gc=False):
     """A machine with its network, firewall and local volumes; it knows nothing of SQL Server."""
 
     name: str
@@ -39,7 +39,7 @@ class Computer(Struct, frozen=True, kw_only=True):
     """Slow-down factors of injected faults; 1 is healthy."""
 
 
-class Link(Struct, frozen=True, kw_only=True):
+class Link(Struct, frozen=True, kw_only=True, gc=False):
     """The network from one server (or client) to another, one direction."""
 
     up: bool = True

@@ -13,7 +13,7 @@ from engine.model.states import DbState, MirrorState, RecoveryModel, Role, Safet
 from engine.model.times import Key, Tick
 
 
-class DbFile(Struct, frozen=True, kw_only=True):
+class DbFile(Struct, frozen=True, kw_only=True, gc=False):
     """A file of a database beside its first data file and its first log file."""
 
     name: str
@@ -24,7 +24,7 @@ class DbFile(Struct, frozen=True, kw_only=True):
     """Log position of the record that creates it; a mirror meets it there."""
 
 
-class PageRepair(Struct, frozen=True, kw_only=True):
+class PageRepair(Struct, frozen=True, kw_only=True, gc=False):
     """A row of sys.dm_db_mirroring_auto_page_repair."""
 
     page: int
@@ -36,7 +36,7 @@ class PageRepair(Struct, frozen=True, kw_only=True):
     tick: Tick = 0
 
 
-class Membership(Struct, frozen=True, kw_only=True):
+class Membership(Struct, frozen=True, kw_only=True, gc=False):
     """What one server knows of the mirroring session of one database; guid None: it knows of none."""
 
     guid: int | None = None
@@ -66,7 +66,7 @@ class Membership(Struct, frozen=True, kw_only=True):
 NO_MEMBERSHIP: Final = Membership()
 
 
-class DatabaseCopy(Struct, frozen=True, kw_only=True):
+class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """The files and the log of one database on one server, and what that server knows of its group."""
 
     server: str

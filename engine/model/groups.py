@@ -8,7 +8,7 @@ from engine.model.states import Safety
 from engine.model.times import Tick
 
 
-class Group(Struct, frozen=True, kw_only=True):
+class Group(Struct, frozen=True, kw_only=True, gc=False):
     """Copies that belong together: the partners of a mirroring session, the replicas of an availability group."""
 
     kind: str
@@ -16,7 +16,7 @@ class Group(Struct, frozen=True, kw_only=True):
     databases: tuple[str, ...]
 
 
-class WitnessRecord(Struct, frozen=True, kw_only=True):
+class WitnessRecord(Struct, frozen=True, kw_only=True, gc=False):
     """What a witness knows of one session (sys.database_mirroring_witnesses)."""
 
     server: str
@@ -32,7 +32,7 @@ class WitnessRecord(Struct, frozen=True, kw_only=True):
     """The principal has told the witness that it runs on without the mirror: no failover may follow."""
 
 
-class Contact(Struct, frozen=True, kw_only=True):
+class Contact(Struct, frozen=True, kw_only=True, gc=False):
     """What one instance believes of its connection to another for one session."""
 
     connected: bool = True
@@ -47,7 +47,7 @@ class Contact(Struct, frozen=True, kw_only=True):
     lost_tick: Tick = 0
 
 
-class Failover(Struct, frozen=True, kw_only=True):
+class Failover(Struct, frozen=True, kw_only=True, gc=False):
     """A failover under way or done, with the tick of each of its steps."""
 
     guid: int

@@ -8,7 +8,7 @@ from engine.model.states import EndpointState, Service
 from engine.model.times import Tick
 
 
-class Endpoint(Struct, frozen=True, kw_only=True):
+class Endpoint(Struct, frozen=True, kw_only=True, gc=False):
     """The one database mirroring endpoint of an instance."""
 
     name: str = "Mirroring"
@@ -28,7 +28,7 @@ class Endpoint(Struct, frozen=True, kw_only=True):
     """Logins with CONNECT permission."""
 
 
-class Login(Struct, frozen=True, kw_only=True):
+class Login(Struct, frozen=True, kw_only=True, gc=False):
     name: str
     sid: int
     """Same number on two servers: the same login; users are matched by it."""
@@ -39,7 +39,7 @@ class Login(Struct, frozen=True, kw_only=True):
     default_database: str = "master"
 
 
-class User(Struct, frozen=True, kw_only=True):
+class User(Struct, frozen=True, kw_only=True, gc=False):
     """A database user: one of master (certificate owners) stands with its server, any other in the log (commits)."""
 
     name: str
@@ -47,7 +47,7 @@ class User(Struct, frozen=True, kw_only=True):
     sid: int
 
 
-class Certificate(Struct, frozen=True, kw_only=True):
+class Certificate(Struct, frozen=True, kw_only=True, gc=False):
     name: str
     thumbprint: int
     subject: str
@@ -57,7 +57,7 @@ class Certificate(Struct, frozen=True, kw_only=True):
     has_private_key: bool = True
 
 
-class Job(Struct, frozen=True, kw_only=True):
+class Job(Struct, frozen=True, kw_only=True, gc=False):
     """A job of SQL Server Agent."""
 
     name: str
@@ -69,7 +69,7 @@ class Job(Struct, frozen=True, kw_only=True):
     """Interval of a "monitor" job; log backups go by the copy's own interval."""
 
 
-class Alert(Struct, frozen=True, kw_only=True):
+class Alert(Struct, frozen=True, kw_only=True, gc=False):
     """A warning threshold of the Database Mirroring Monitor, kept on one server for one database."""
 
     database: str
@@ -80,7 +80,7 @@ class Alert(Struct, frozen=True, kw_only=True):
     enabled: bool = True
 
 
-class Snapshot(Struct, frozen=True, kw_only=True):
+class Snapshot(Struct, frozen=True, kw_only=True, gc=False):
     """A database snapshot on a server."""
 
     name: str
@@ -99,7 +99,7 @@ class Snapshot(Struct, frozen=True, kw_only=True):
     """(logical name, path) of each of its sparse files."""
 
 
-class Restored(Struct, frozen=True, kw_only=True):
+class Restored(Struct, frozen=True, kw_only=True, gc=False):
     """A row of msdb.dbo.restorehistory."""
 
     database: str
@@ -111,7 +111,7 @@ class Restored(Struct, frozen=True, kw_only=True):
     recovery: bool = True
 
 
-class Instance(Struct, frozen=True, kw_only=True):
+class Instance(Struct, frozen=True, kw_only=True, gc=False):
     """An instance of SQL Server, which runs on a computer: what a DBA calls a server."""
 
     name: str

@@ -31,7 +31,7 @@ from engine.model.times import Key, Tick, ticks
 from engine.written import Written
 
 
-class Settings(Struct, frozen=True, kw_only=True):
+class Settings(Struct, frozen=True, kw_only=True, gc=False):
     """Derived choices that the documents leave open; a scenario may set them."""
 
     auto_failover_after_witness_cut: bool = True
