@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping
 from pkgutil import resolve_name
 from typing import Final
 
-from PySide6.QtCore import QObject, Qt
-from PySide6.QtGui import QAction
-from PySide6.QtWidgets import QFrame, QHBoxLayout, QLabel, QToolButton, QVBoxLayout, QWidget
+from PySide6.QtCore import QEvent, QObject, Qt
+from PySide6.QtGui import QAction, QResizeEvent
+from PySide6.QtWidgets import QFrame, QGridLayout, QLabel, QToolButton, QVBoxLayout, QWidget
 
 from app.main_window import actions
 from app.main_window.desk import Desk
@@ -37,6 +37,9 @@ from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
 from engine.events import Event
 
+TIMELINE_UNITS: Final = 14
+"""Least width of the time line in line heights."""
+
 IN_TRANSPORT: Final = ("time.play", "time.step", "time.next_event", "time.next_state")
 
 
@@ -57,22 +60,44 @@ class DeskPage(QWidget):
         self.transport = Transport([actions[name] for name in IN_TRANSPORT])
         self.timeline = Timeline()
         self._play_action = actions["time.play"]
-        finish = QToolButton()
+        self._finish = finish = QToolButton()
         actions["drill.finish"].setIconText(tr("End drill"))
         finish.setDefaultAction(actions["drill.finish"])
         finish.setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
         bar = QFrame()
         bar.setProperty("bar", "true")
-        row = QHBoxLayout(bar)
-        row.setContentsMargins(0, 0, 8, 0)
-        row.addWidget(self.transport)
-        row.addWidget(self.timeline, 1)
-        row.addWidget(finish)
+        self._bar = QGridLayout(bar)
+        self._bar.setContentsMargins(0, 0, 8, 0)
+        self._bar.setColumnStretch(1, 1)
+        self._two_rows: bool | None = None
         self._column = QVBoxLayout(self)
         self._column.setContentsMargins(0, 0, 0, 0)
         self._column.setSpacing(0)
         self._column.addWidget(bar)
         self._column.addWidget(desk)
+        self._fit()
+
+    def _fit(self) -> None:
+        """Where the time line would be a stub beside the clock it has a row below it."""
+        beside = self.transport.minimumSizeHint().width() + self._finish.sizeHint().width()
+        two_rows = self.width() < beside + TIMELINE_UNITS * self.fontMetrics().height()
+        if two_rows == self._two_rows:
+            return
+        self._two_rows, row = two_rows, int(two_rows)
+        self._bar.addWidget(self.transport, 0, 0, 1, 3 if two_rows else 1)
+        self._bar.addWidget(self.timeline, row, 0 if two_rows else 1, 1, 2 if two_rows else 1)
+        self._bar.addWidget(self._finish, row, 2)
+        self._bar.activate()
+        self._column.activate()  # at once: the desk keeps its places by the size that it comes to
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def event(self, event: QEvent) -> bool:
+        if event.type() == QEvent.Type.LayoutRequest:  # clock and buttons have another size
+            self._fit()
+        return super().event(event)
 
     @property
     def topology(self) -> Topology:

@@ -261,6 +261,7 @@ class Transport(QWidget):
         small = theme.sized(font, 0.85)
         self._server_time.setFont(small)
         _make_room(self._server_time, self._server_time.text())
+        small = theme.sized(font, 0.75)
         self._note.setFont(small)  # its room is kept: it comes and goes every few frames where it is needed
         self._note.setFixedWidth(QFontMetrics(small).horizontalAdvance(_lag_text(SPEEDS[-1])))
         line = QFontMetrics(font).height()

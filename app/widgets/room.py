@@ -20,6 +20,10 @@ LAPTOP: Final = QSize(1000, 540)
 """What is left for a window on a screen of 1024 x 600 with a title bar and a task bar. Assumed."""
 
 
+ANY_SIZE: Final = 16_777_215
+"""No greatest size: Qt's QWIDGETSIZE_MAX, which Python does not have."""
+
+
 def scrolling(widget: QWidget) -> Room:
     """*widget* in a room of its own."""
     area = Room()

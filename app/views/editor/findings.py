@@ -20,14 +20,13 @@ from PySide6.QtWidgets import (
 from app.views.editor.checker import Reading, Trial
 from app.views.editor.fixes import Fix, fix_of
 from app.widgets import theme
+from app.widgets.room import ANY_SIZE
 from app.words import formatting
 from app.words.language import tr, trn
 from app.words.sentences import said
 from engine.drill.authoring.problems import Problem
 from engine.drill.judging.score import Score
 
-QWIDGETSIZE_MAX: Final = 16_777_215
-"""Qt's own word for: no limit."""
 _PROBLEM: Final = Qt.ItemDataRole.UserRole
 ROWS_SHOWN: Final = 6
 """More are scrolled to, unless the user makes room for them."""
@@ -170,7 +169,7 @@ class Findings(QWidget):
         self._show_fix()
         empty = not self.rows.count()
         self.rows.setVisible(not empty)
-        self.setMaximumHeight(self.wanted_height if empty else QWIDGETSIZE_MAX)
+        self.setMaximumHeight(self.wanted_height if empty else ANY_SIZE)
         self.height_changed.emit()
 
     def resizeEvent(self, event: QResizeEvent) -> None:

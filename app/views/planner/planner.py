@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from PySide6.QtCore import QBuffer, QEvent, QIODevice, QSize, Qt, QTimer, Signal
-from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QHideEvent, QShowEvent
+from PySide6.QtGui import QAction, QCloseEvent, QGuiApplication, QHideEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QFileDialog,
     QHBoxLayout,
     QLabel,
@@ -28,6 +29,8 @@ from app.views.planner.curves import AXES, Curves, Sweeps, is_measured
 from app.views.planner.failover_times import FailoverTimes
 from app.views.planner.findings import Findings
 from app.widgets.bars import hang
+from app.widgets.flow import Flow
+from app.widgets.room import ANY_SIZE
 from app.words import formatting
 from app.words.language import tr
 from app.words.sentences import said
@@ -52,6 +55,10 @@ FINDINGS_AFTER_MS: Final = 180
 
 LEFT_LETTERS: Final = 44
 """Width of the controls; the longest name of a machine stands in a box there."""
+NARROW_LEFTS: Final = 2.2
+"""So many times the width of the controls the page needs to have the curves beside them."""
+CONTROLS_LINES: Final = 12
+"""Least height of the controls above the curves."""
 SHARES: Final = (400, 230)
 """Height of curves and findings at first."""
 
@@ -79,6 +86,7 @@ class Planner(QWidget):
         self._notes = [QLabel() for _ in AXES]
         self._status = QLabel()
         self._status.setProperty("muted", "true")
+        self._status.hide()
         self._stale = True
         self._curves_due = self._timer(CURVES_AFTER_MS, self.redraw)
         self._findings_due = self._timer(FINDINGS_AFTER_MS, self.rewrite)
@@ -185,7 +193,7 @@ class Planner(QWidget):
     def show_times(self) -> FailoverTimes | None:
         """How long failovers take with this plan, in a window of its own."""
         if self.plan is None or scenario_of(self.plan, CAUSES[0]) is None:
-            self._status.setText(
+            self._say(
                 tr("Only safety FULL fails over by itself, and only a workload of the papers can be played.")
             )
             return None
@@ -201,7 +209,7 @@ class Planner(QWidget):
 
     def copy(self) -> None:
         QGuiApplication.clipboard().setText(formatting.tab_separated(self.table()))
-        self._status.setText(tr("Copied: one row for each point of each curve."))
+        self._say(tr("Copied: one row for each point of each curve."))
 
     def save_csv(self, file: str) -> None:
         self._save(file, lambda path: whole_file.write(path, export.as_csv(self.table())))
@@ -223,12 +231,16 @@ class Planner(QWidget):
         try:
             write(Path(file))
         except OSError as error:
-            self._status.setText(tr("Not saved: {value}").format(value=error.strerror or error))
+            self._say(tr("Not saved: {value}").format(value=error.strerror or error))
         else:
-            self._status.setText(tr("Saved {name}").format(name=Path(file).name))
+            self._say(tr("Saved {name}").format(name=Path(file).name))
 
     def _ask(self, title: str, name: str, kind: str) -> str:
         return QFileDialog.getSaveFileName(self, title, name, kind)[0]
+
+    def _say(self, text: str) -> None:
+        self._status.setText(text)
+        self._status.setVisible(bool(text))
 
     # --- looks ----------------------------------------------------------------------------------------------
 
@@ -242,13 +254,14 @@ class Planner(QWidget):
         sheet.setContentsMargins(8, 8, 12, 8)
         sheet.setSpacing(6)
         sheet.addLayout(self._bar())
+        sheet.addWidget(self._status)
         split = QSplitter(Qt.Orientation.Vertical)
         upper = QWidget()
         plots = QVBoxLayout(upper)
         plots.setContentsMargins(0, 0, 0, 0)
         plots.setSpacing(2)
         plots.addWidget(self.curves, 1)
-        notes = QHBoxLayout()
+        self._beside = notes = QHBoxLayout()
         notes.setSpacing(16)
         for note in self._notes:
             note.setProperty("muted", "true")
@@ -261,18 +274,30 @@ class Planner(QWidget):
         split.setSizes(SHARES)
         split.setChildrenCollapsible(False)
         sheet.addWidget(split, 1)
-        layout = QHBoxLayout(self)
+        self._whole = layout = QHBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(0)
         layout.addWidget(left)
         layout.addWidget(self._sheet, 1)
-        self._show_font()
+        self._fit()
 
-    def _show_font(self) -> None:
-        self._left.setFixedWidth(self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS)
+    def _fit(self) -> None:
+        """With large text on a small screen what stands beside one another comes below one another."""
+        left_px = self.fontMetrics().horizontalAdvance("0") * LEFT_LETTERS
+        narrow = self.width() < NARROW_LEFTS * left_px
+        way = QBoxLayout.Direction.TopToBottom if narrow else QBoxLayout.Direction.LeftToRight
+        for layout in (self._whole, self._beside):
+            layout.setDirection(way)
+        self._left.setMinimumWidth(0 if narrow else left_px)
+        self._left.setMaximumWidth(ANY_SIZE if narrow else left_px)
+        self._left.setMinimumHeight(CONTROLS_LINES * self.fontMetrics().height() if narrow else 0)
 
-    def _bar(self) -> QHBoxLayout:
-        bar = QHBoxLayout()
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        self._fit()
+
+    def _bar(self) -> Flow:
+        bar = Flow(8)
         self._counter_menu = QMenu(self)
         for name, counter in COUNTERS.items():
             action = self._counter_menu.addAction(tr(counter.title))
@@ -286,7 +311,6 @@ class Planner(QWidget):
         choose.setText(tr("Counters ▾"))
         hang(self._counter_menu, choose)
         bar.addWidget(choose)
-        bar.addWidget(self._status, 1)
         self.times = QPushButton(tr("Failover times…"))
         self.times.clicked.connect(self.show_times)
         bar.addWidget(self.times)
@@ -329,7 +353,7 @@ class Planner(QWidget):
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
         if event.type() == QEvent.Type.FontChange and hasattr(self, "_left"):
-            self._show_font()
+            self._fit()
         if event.type() == QEvent.Type.PaletteChange and self.plan is not None and self.isVisible():
             self.findings.show_findings(advice(self.plan, self.goals))
 

@@ -84,8 +84,6 @@ class Quarantine(QWidget):
         buttons.addSpacing(12)
         buttons.addWidget(self.items.controls)
         buttons.addStretch()
-        buttons.addWidget(self.author)
-        buttons.addSpacing(12)
         buttons.addWidget(self.accept)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(28, 18, 28, 20)
@@ -93,6 +91,7 @@ class Quarantine(QWidget):
         layout.addWidget(self._title)
         layout.addWidget(self._said)
         layout.addWidget(self._all, 1)
+        layout.addWidget(self.author)
         layout.addLayout(buttons)
         self._show_font()
 

@@ -32,6 +32,7 @@ from app.settings import WindowSettings
 from app.views.shortcut_sheet import ShortcutSheet
 from app.widgets import room, theme
 from app.widgets.docks import AUTHOR, LEARNER, PRESENTER, PROFILES
+from app.widgets.room import Room
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
@@ -268,6 +269,36 @@ def test_no_window_can_be_made_a_mere_frame(
     assert dock.height() >= min(540, 10 * line)
     dock.setFloating(False)
     assert dock.minimumWidth() < 10 * line, "beside others it is as small as the person likes"
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("styled")
+def test_with_large_text_on_a_small_screen_no_page_scrolls_sideways(
+    qapp: QApplication, lab: OpenWindow
+) -> None:
+    """Time line, curves and buttons stand below what they stand beside elsewhere."""
+
+    def sideways(size: tuple[int, int], scale: float) -> int:
+        lab.appearance.set_font_scale(scale)
+        lab.resize(*size)
+        for _ in range(4):
+            qapp.processEvents()
+        return max(
+            area.horizontalScrollBar().maximum()
+            for area in lab.findChildren(Room)
+            if area.isVisible() and area.width() == lab.width()
+        )
+
+    assert sideways((1024, 768), 2.0) == 0
+    assert lab.timeline.y() > lab.transport.y(), "the time line has a row of its own"
+    assert sideways((1366, 768), 1.0) == 0
+    assert lab.timeline.x() > lab.transport.x(), "it stands beside the clock"
+    lab.tools.show_planner()
+    planner = lab.tools.planner
+    assert sideways((1024, 768), 2.0) == 0
+    assert planner.curves.mapTo(planner, QPoint()).x() < planner.controls.width()
+    assert sideways((1366, 768), 1.0) == 0
+    assert planner.curves.mapTo(planner, QPoint()).x() > planner.controls.width()
 
 
 def test_a_screen_reader_hears_clock_and_speed(lab: OpenWindow) -> None:

@@ -343,6 +343,7 @@ def test_a_figure_is_read_as_it_is_written(qtbot: Any, name: str) -> None:
 
 
 def test_fields_and_controls_grow_with_the_text(planner: Planner) -> None:
+    planner.resize(2000, 900)
     field = planner.controls.bandwidth.field
     before = field.width(), planner._left.width()
     font = planner.font()
