@@ -38,23 +38,21 @@ class Circumstances:
         self._servers: dict[str, _Server] = {}
         self._ways: dict[tuple[str, str], _Way] = {}
 
-    def of_source(self, owner: Key) -> SourceSetup:
-        """Those of the log that the copy *owner* writes."""
-        copy = self.world.copies[owner]
+    def of_source(self, copy: DatabaseCopy) -> SourceSetup:
+        """Those of the log that *copy* writes."""
         clients, operation = self._has_clients(copy), copy.operation
         return _source(
             *self._server(copy.server).source,
             copy.workload,
             copy.scale if clients or operation is None else 0.0,
-            serving.serves(self.world, owner) and (clients or operation is not None),
+            serving.copy_serves(self.world, copy) and (clients or operation is not None),
             volumes.log_room_kb(copy),
             copy.delayed_durability == 2,
             operation,
         )
 
-    def of_stream(self, owner: Key, receiver: Key | None) -> StreamSetup:
-        """Those of the stream from *owner* to the copy *receiver*; None: it waits here for one."""
-        lead = self.world.copies[owner]
+    def of_stream(self, lead: DatabaseCopy, receiver: Key | None) -> StreamSetup:
+        """Those of the stream from *lead* to the copy *receiver*; None: it waits here for one."""
         if receiver is None:
             return _waiting(*self._server(lead.server).site)
         follow = self.world.copies[receiver]

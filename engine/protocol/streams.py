@@ -17,7 +17,7 @@ from engine.protocol.circumstances import Circumstances
 def add_source(world: World, key: Key, at_kb: float) -> int:
     """From now on the copy writes a log of its own, which ends at *at_kb*."""
     _leave_path(world, key, at_kb)
-    source = world.flow.add_source(Circumstances(world).of_source(key))
+    source = world.flow.add_source(Circumstances(world).of_source(world.copies[key]))
     world.sources[source] = key
     world.flow.set_positions(source, **_all_at(OWN, at_kb))
     world.update_copy(key, source=source, log_start_kb=min(at_kb, world.copies[key].log_start_kb))
@@ -78,7 +78,9 @@ def attach(world: World, source: int, receiver: Key) -> int:
 
 def _add_stream(world: World, source: int) -> int:
     """A stream that no copy receives yet: its log waits to be sent from here on."""
-    stream = world.flow.add_stream(source, Circumstances(world).of_stream(world.sources[source], None))
+    stream = world.flow.add_stream(
+        source, Circumstances(world).of_stream(world.copies[world.sources[source]], None)
+    )
     world.streams[stream] = None
     world.flow.set_stream_positions(
         stream, **_all_at((*SENT, "redone_kb"), world.flow.positions(source).flushed_kb)
@@ -224,11 +226,14 @@ def refresh(world: World) -> None:
     around, model = Circumstances(world), world.flow
     sources: dict[int, SourceSetup] = {}
     streams: dict[int, StreamSetup] = {}
+    fitting: dict[int, tuple[int, ...]] = {}
     for source in logs:
         owner = world.sources[source]
-        setup, before = around.of_source(owner), model.source_setup(source)
-        for stream in _fitting_streams(world, source, world.copies[owner]):
-            link, known = around.of_stream(owner, world.streams[stream]), model.stream_setup(stream)
+        copy = world.copies[owner]
+        setup, before = around.of_source(copy), model.source_setup(source)
+        fitting[source] = _fitting_streams(world, source, copy)
+        for stream in fitting[source]:
+            link, known = around.of_stream(copy, world.streams[stream]), model.stream_setup(stream)
             if link is not known and link != known:
                 streams[stream] = link
         if setup is not before and setup != before:
@@ -243,7 +248,7 @@ def refresh(world: World) -> None:
         policy, watched = groups.policy(copy), WATCHED[copy.log_full, copy.operation is None]
         if now.watched[source] != watched:
             model.watch(source, watched)
-        for stream in model.streams_of(source):
+        for stream in fitting[source]:
             crossings = policy.crossings(world, copy, stream)
             if now.streams_watched[stream] != crossings:
                 model.watch_stream(stream, crossings)

@@ -25,11 +25,11 @@ def check(world: World) -> None:
     streams.refresh(world)
     together = Circumstances(world)
     for source, owner in world.sources.items():
-        alone = Circumstances(world).of_source(owner)
-        assert together.of_source(owner) == alone == world.flow.source_setup(source)
+        alone = Circumstances(world).of_source(world.copies[owner])
+        assert together.of_source(world.copies[owner]) == alone == world.flow.source_setup(source)
         for stream in world.flow.streams_of(source):
-            alone_too = Circumstances(world).of_stream(owner, world.streams[stream])
-            assert together.of_stream(owner, world.streams[stream]) == alone_too
+            alone_too = Circumstances(world).of_stream(world.copies[owner], world.streams[stream])
+            assert together.of_stream(world.copies[owner], world.streams[stream]) == alone_too
             assert world.flow.stream_setup(stream) == alone_too
 
 
@@ -54,4 +54,4 @@ def test_equal_circumstances_are_one_object() -> None:
     world.update_instance(M, hung=False)
     streams.refresh(world)
     assert world.flow.source_setup(first) is before is world.flow.source_setup(second)
-    assert Circumstances(world).of_source((P, "Sales000")) is before
+    assert Circumstances(world).of_source(world.copies[P, "Sales000"]) is before
