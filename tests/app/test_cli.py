@@ -394,7 +394,7 @@ def test_run_writes_debriefs(call: Any, inputs: str, tmp_path: Path, qapp: objec
         "run.csv",
         "score.csv",
     }
-    assert "Manual step: power-off SERVER_A" in (tmp_path / "runbook.sql").read_text()
+    assert "Manual step: SERVER_A ▸ Cut the power" in (tmp_path / "runbook.sql").read_text()
 
 
 def test_a_debrief_that_cannot_be_written(call: Any, inputs: str, tmp_path: Path) -> None:
