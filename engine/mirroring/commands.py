@@ -62,7 +62,11 @@ def _need_connection(world: World, copy: DatabaseCopy) -> None:
 
 
 def _not_busy(world: World, copy: DatabaseCopy) -> None:
-    if world.failover_under_way(copy.mirroring.guid) is not None:
+    """1404 during a failover, and until a partner knows that the one it waits for has come to nothing."""
+    waiting = any(
+        world.copies[key].mirroring.state is MirrorState.PENDING_FAILOVER for key in _both(world, copy)
+    )
+    if waiting or world.failover_under_way(copy.mirroring.guid) is not None:
         raise SqlError(1404)
 
 

@@ -121,6 +121,18 @@ def test_the_copy_that_waits_for_resume_cannot_be_forced() -> None:
     assert world.copies[PRINCIPAL].mirroring.role is Role.MIRROR
 
 
+@pytest.mark.parametrize("witness", [True, False])
+def test_a_principal_whose_failover_came_to_nothing_is_busy_until_it_knows(witness: bool) -> None:
+    world = lab(witness=witness)
+    do(world, f"sql {P} {SET} FAILOVER", then_s=0.1)
+    assert world.copies[PRINCIPAL].mirroring.state is MirrorState.PENDING_FAILOVER
+    do(world, f"power-off {M}", then_s=0.01)
+    events = do(world, f"sql {P} {SET} SUSPEND", then_s=20.0)
+    (done,) = [event for event in events if event.kind == "sql_done"]
+    assert [message["number"] for message in done.get("messages")] == [1404]
+    assert stands(world)[0][1] is MirrorState.DISCONNECTED
+
+
 @pytest.mark.parametrize("asked", [P, M])
 def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(asked: str) -> None:
     """The two see each other before the old principal is through; until then it takes itself for the principal."""
