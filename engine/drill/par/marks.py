@@ -43,8 +43,18 @@ class Seen:
     mark: int
 
 
-written: Final[Callable[[object], bytes]] = Encoder(order="deterministic", enc_hook=repr).encode
-"""Other bytes for every other part of the same class."""
+_encoded: Final = Encoder(order="deterministic", enc_hook=repr).encode
+
+
+def written(part: object) -> bytes:
+    """Other bytes for every other part of the same class."""
+    try:
+        return _encoded(part)
+    except (
+        OverflowError,
+        UnicodeEncodeError,
+    ):  # a sid has more than 64 bits; half a pair of UTF-16 in a name
+        return repr(part).encode()
 
 
 class Marks:

@@ -11,7 +11,7 @@ from engine.drill.judging.agents import acts
 from engine.drill.par.lean import MATTERS, Lean, what_matters
 from engine.drill.par.marks import Marks, written
 from engine.inputs import InputProblem
-from engine.model import Job, ticks
+from engine.model import Job, Login, ticks
 from tests.engine.drill import texts
 
 JOB = Job(name="a", every_s=1.0)
@@ -36,6 +36,13 @@ def test_what_does_not_matter_of_a_part_is_not_marked() -> None:
     assert Marks().of("x", {1: JOB}, lambda job: job.name) == Marks().of(
         "x", {1: OTHER}, lambda job: job.name
     )
+
+
+def test_sids_and_halves_of_characters_are_marked_too() -> None:
+    logins = [
+        Login(name=name, sid=sid) for sid in (1, 2**100, 2**100 + 1) for name in ("a", "\ud800", "\ud801")
+    ]
+    assert len({written(login) for login in logins}) == len(logins)
 
 
 def test_timers_are_told_apart_by_their_order_and_not_by_its_numbers() -> None:
