@@ -91,6 +91,18 @@ def test_a_leftover_database_stops_it_until_the_mode_is_set_again() -> None:
     assert orders(world) is SyncState.SYNCHRONIZED
 
 
+def test_what_is_not_seeded_yet_can_be_suspended_at_the_primary() -> None:
+    world = prepared()
+    add(world)
+    do(world, "power-off NODE_2")
+    until(world, world.t_s + 2)
+    do(world, "power-on NODE_2")
+    until(world, world.t_s + 1)
+    assert orders(world) is None
+    assert sql(world, "NODE_1", "ALTER DATABASE Orders SET HADR SUSPEND") == []
+    assert world.copies["NODE_1", "Orders"].availability.suspended is not None
+
+
 def test_a_connection_that_breaks_is_a_transient_error() -> None:
     world = prepared()
     add(world)
