@@ -26,7 +26,6 @@ SAMPLE: Final = 20
 LETTER: Final = 5.6
 """Width of a letter at most, of ten pixels' height. Assumed: fonts differ."""
 
-INK: Final = "#18212c"
 GREY: Final = "#525e6d"
 LINE: Final = "#1b56a6"
 COLOURS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "bad": "#b3202a"}
