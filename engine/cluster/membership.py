@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Callable
 from itertools import combinations
 from typing import Final
@@ -47,9 +46,7 @@ def _watch_power(world: World, node: Node) -> None:
     if not powered and node.service != "off":
         alone = config.members(world, node.partition) == [node.name]  # nobody is left who could miss it
         partition = 0 if alone else node.partition
-        booting = ("cluster.started", (node.name,))
-        world.timers = [timer for timer in world.timers if (timer[2], timer[3]) != booting]
-        heapq.heapify(world.timers)
+        world.call_off("cluster.started", node.name)
         world.nodes[node.name] = replace(node, service="off", prevented=False, partition=partition)
     elif powered and node.service == "off":
         world.nodes[node.name] = replace(node, service="starting", partition=0)

@@ -149,6 +149,11 @@ class World:
     def after(self, seconds: float, handler: str, *args: object) -> None:
         self.at(self.tick + ticks(seconds), handler, *args)
 
+    def call_off(self, handler: str, *first: object) -> None:
+        """Nothing calls *handler* any more with arguments that begin with *first*."""
+        self.timers = [each for each in self.timers if (each[2], each[3][: len(first)]) != (handler, first)]
+        heapq.heapify(self.timers)
+
     def update_copy(self, key: Key, **changes: object) -> DatabaseCopy:
         old = self.copies[key]
         new = self.copies[key] = replace(old, **changes)

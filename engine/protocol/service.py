@@ -19,6 +19,7 @@ def power_off(world: World, name: str) -> None:
     world.update_computer(computer, powered=False, shutting_down=False)
     for server in world.instances_on(computer):
         world.update_instance(server, service=Service.STOPPED, hung=False, start_wanted=False)
+        world.call_off("service.start", server)
     _announce(world, name, say("power off"))
     for server in world.instances_on(computer):
         _gone(world, server)
@@ -117,6 +118,11 @@ def switched_off(world: World, server: str, started_tick: int) -> None:
             power_on(world, server)
 
 
+def boots(world: World, server: str) -> bool:
+    """Its computer boots, and starts it then."""
+    return any(name == "service.start" and args[0] == server for _, _, name, args in world.timers)
+
+
 def start(world: World, server: str, started_tick: int | None = None) -> None:
     """The service starts (also the timer at the end of booting, which passes *started_tick*)."""
     state, computer = world.instances[server], world.computer_of(server)
@@ -124,7 +130,7 @@ def start(world: World, server: str, started_tick: int | None = None) -> None:
         world.update_instance(server, start_wanted=True)
     if not computer.powered or state.service is not Service.STOPPED or computer.shutting_down:
         return
-    if started_tick is not None and started_tick != state.started_tick:
+    if boots(world, server) if started_tick is None else started_tick != state.started_tick:
         return
     world.update_instance(server, service=Service.STARTING, start_wanted=False)
     _announce(world, server, say("SQL Server is starting"))

@@ -22,8 +22,7 @@ def _cannot_start(world: World, item: Input) -> str:
     up = world.instances[server].service in (Service.RUNNING, Service.STARTING)
     if up or not world.computer_of(server).powered:
         return say("the server is off, or the service is up already")
-    booting = any(name == "service.start" and args[0] == server for _, _, name, args in world.timers)
-    return say("the server boots, and starts its service then") if booting else ""
+    return say("the server boots, and starts its service then") if service.boots(world, server) else ""
 
 
 VERBS: Final = (

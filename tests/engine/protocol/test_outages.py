@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from engine.model import Safety
-from engine.protocol import errorlog, startup, streams
+from engine.model import Safety, Service
+from engine.protocol import errorlog, service, startup, streams
 from tests.engine.worlds import PRINCIPAL, M, P, do, lab, texts
 
 
@@ -34,3 +34,15 @@ def test_servers_that_run_from_the_beginning_have_told_which_copy_is_theirs() ->
     told = {server: {line[1] for line in errorlog.logs(world, server)[0]} for server in (P, M)}
     assert told[P] & {1440, 1441, 1444} == {1440}
     assert told[M] & {1440, 1441, 1444} == {1441, 1444}
+
+
+def test_a_server_that_loses_its_power_while_it_boots_boots_from_the_beginning() -> None:
+    world = lab()
+    do(world, f"power-off {P}")
+    do(world, f"power-on {P}", then_s=10.0)
+    do(world, f"power-off {P}", then_s=40.0)
+    do(world, f"power-on {P}", then_s=59.0)
+    service.start(world, P)
+    assert world.instances[P].service is Service.STOPPED, "nobody can start it before"
+    do(world, then_s=10.0)
+    assert world.instances[P].service is Service.RUNNING
