@@ -32,7 +32,7 @@ COMPILED_LOCALES: Final = ROOT / "build" / "locales"
 SECOND_SQLITE: Final = "pysqlite3"
 SECOND_SQLITE_FROM: Final = "pysqlite3-binary==0.5.4.post2"
 NEEDED: Final = (
-    "numpy", "numba", "llvmlite", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
+    "numpy", "numba", "llvmlite", "msgspec", "lark", "sqlglot", "pydantic", "pydantic-core", "annotated-types",
     "typing-extensions", "typing-inspection", "tomlkit",
 )  # fmt: skip
 """What the engine imports, and what that does."""
