@@ -7,6 +7,9 @@ global "current theme". Text tokens reach 4.5:1 on every ground they are meant f
 
 from __future__ import annotations
 
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -293,6 +296,20 @@ def _faint(colours: Tokens) -> QColor:
 # --- applying -----------------------------------------------------------------------------------------------
 
 
+@contextmanager
+def _collecting_nothing() -> Iterator[None]:
+    """Python's collector deletes windows that have been closed and are held by nobody; Qt would go on to them, since it
+    goes through a list of all widgets here."""
+    collects = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collects:
+            gc.enable()
+
+
+@_collecting_nothing()
 def apply(app: QApplication, choice: str = SYSTEM, font_scale: float = 1.0) -> Tokens:
     """Give the program the theme *choice* and text *font_scale* times the ordinary size."""
     colours = _chosen(app, choice)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 from importlib.resources import files
 
 import pytest
+from PySide6.QtCore import QEvent
 from PySide6.QtGui import QColor, QPalette
 from PySide6.QtWidgets import QApplication, QLabel, QVBoxLayout, QWidget
 from pytestqt.qtbot import QtBot
@@ -118,3 +120,22 @@ def test_every_icon_is_drawn_in_the_colour_asked_for(qapp: QApplication) -> None
         assert all(colour.red() > 200 and colour.green() < 60 for colour in solid), (
             f"{name} has its own colour"
         )
+
+
+def test_nothing_is_collected_while_widgets_are_restyled(qtbot: QtBot, qapp: QApplication) -> None:
+    """What the collector deletes then, Qt still has in the list through which it goes."""
+    collects: list[bool] = []
+
+    class Restyled(QLabel):
+        def changeEvent(self, event: QEvent) -> None:
+            collects.append(gc.isenabled())
+            super().changeEvent(event)
+
+    label = Restyled("text")
+    qtbot.addWidget(label)
+    label.show()
+    theme.apply(qapp, theme.DARK, 2.0)
+    theme.apply(qapp, theme.LIGHT)
+    assert collects
+    assert not any(collects)
+    assert gc.isenabled()
