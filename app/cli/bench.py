@@ -13,13 +13,11 @@ from dataclasses import asdict, dataclass
 from time import perf_counter
 from typing import Final
 
-import numpy as np
 from msgspec.structs import replace
 
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.flow import Flow, Mode, add_pair, run
-from engine.flow import kernel as k
 from engine.flow.flow import arrays
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.clusters import group_world
@@ -169,10 +167,9 @@ def _python_rate(count: int) -> float:
     """The same source as plain Python."""
     flow, advance = _flow_of(count), plain_advance()
     ticks = max(10, PYTHON_ROW_STEPS // count)
-    worked_on, nothing = arrays(flow), flow.sources[:0, :, None]
-    watched = flow._levels, np.zeros(max(len(k.SOURCE_COUNTERS), len(k.STREAM_COUNTERS)))
+    worked_on, room = arrays(flow), flow.sources[:0, :, None]
     start = perf_counter()
-    advance(*worked_on, nothing, nothing, *watched, flow.clock, ticks, 0, flow.step_s)
+    advance(*worked_on, room, room, flow.clock, ticks, 0, flow.step_s)
     return ticks / TICKS_PER_S / (perf_counter() - start)
 
 

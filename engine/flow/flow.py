@@ -6,7 +6,7 @@ import hashlib
 import math
 from collections.abc import Mapping, Sequence
 from operator import is_, itemgetter
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 from msgspec.structs import replace
@@ -67,7 +67,7 @@ class Flow:
         """Others may have the arrays that a run changes, too: they are copied before they are changed."""
         self.levels: tuple[Level, ...] = ()
         """At the whole second at which one of them compares otherwise than it did, a run stops."""
-        self._levels = _level_rows(())
+        self.level_rows = rows.of_levels(())
         self.passed = False
         """The latest run has ended at such a second."""
         self._lay_out()
@@ -369,7 +369,7 @@ class Flow:
         self.passed = False
         if self.levels != (levels := tuple(levels)):
             self._set_apart("levels", levels)
-            self.levels, self._levels = levels, _level_rows(levels)
+            self.levels, self.level_rows = levels, rows.of_levels(levels)
 
     # Inside
 
@@ -443,7 +443,7 @@ class Flow:
         layout = lay_out(self.source_setups, self.stream_setups, self.hosts)
         self.host_of, self.place = layout.host_of, layout.place
         self.hosts, self.links = layout.hosts, layout.links
-        self.scratch: tuple[Array, Array, Array, Array] | None = None
+        self.scratch: tuple[Array, ...] | None = None
 
     def _refine(self, steps_per_tick: int) -> None:
         """Shortens the step for a workload whose transactions are quicker than it; never lengthens it."""
@@ -491,17 +491,13 @@ class Flow:
                 self.history[stream, :, (now - back) % length] = past + moved
 
 
-def _level_rows(levels: Sequence[Level]) -> Array:
-    return np.array([level.row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
-
-
 _DIGESTED: Final = (
     "sources", "streams", "source_params", "stream_params", "host_of", "place", "hosts", "history", "clock", "links",
 )  # fmt: skip
 
 
-def arrays(flow: Flow) -> list[Array]:
-    """What the compiled step works on, in the order in which `kernel.advance` takes it, up to the scratch."""
+def arrays(flow: Flow) -> kernel.Arrays:
+    """What the compiled step works on."""
     if flow.scratch is None:
         sources, streams = len(flow.sources), len(flow.streams)
         flow.scratch = (
@@ -509,8 +505,9 @@ def arrays(flow: Flow) -> list[Array]:
             np.zeros((k.STREAM_WORK, streams)),
             np.zeros((k.PLACES, sources + 1), dtype=np.uint64),
             np.zeros((k.PLACES, streams + 1), dtype=np.uint64),
+            np.zeros(k.PASSED + 1),
         )
-    return [
+    return kernel.Arrays(
         flow.sources,
         flow.source_params,
         flow.streams,
@@ -520,8 +517,9 @@ def arrays(flow: Flow) -> list[Array]:
         flow.hosts,
         flow.links,
         flow.history,
+        flow.level_rows,
         *flow.scratch,
-    ]
+    )
 
 
 def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, Held, Held]:
@@ -549,25 +547,15 @@ def _remembered(flow: Flow, memory: Memory, ticks: int) -> tuple[int, Held, Held
     return ran, sources, streams
 
 
-_MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
-"""What a run changes."""
-
-_REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
-"""What a setup puts in the place of what was there."""
-
-
 def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
     flow.part()
     every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
     if samples is not None:
         every = samples.every
         rooms = samples.room_for(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
-    counters = np.zeros(max(len(k.SOURCE_COUNTERS), len(k.STREAM_COUNTERS)))
-    levels: list[Any] = [flow._levels, counters]
-    worked_on: list[Any] = [*arrays(flow), *rooms, *levels, flow.clock, ticks, every, flow.step_s]
-    ran = kernel.advance(*worked_on)
-    whole = flow.levels and flow.clock[k.TICKS] % k.SECOND_TICKS == 0
-    flow.passed = bool(whole and kernel.levels_passed(*arrays(flow)[:7], *levels))
+    now = arrays(flow)
+    ran = kernel.advance(*now, *rooms, flow.clock, ticks, every, flow.step_s)
+    flow.passed = bool(now.counters[k.PASSED])
     assert ran >= 0, _imbalance(flow, -1 - ran)
     if samples is not None:
         samples.took(before, before + ran)
@@ -599,6 +587,13 @@ def _imbalance(flow: Flow, number: int) -> str:
     )
 
 
+_MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
+"""What a run changes."""
+
+_REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
+"""What a setup puts in the place of what was there."""
+
+
 def warm_up() -> None:
     """Compiles the step, or loads it from disk: seconds after installation, a third of one later.
 
@@ -613,4 +608,4 @@ def warm_up() -> None:
     flow.caught_up(stream)
 
 
-_NO_SAMPLES = np.zeros((0, 0, 0))
+_NO_SAMPLES: Final = np.zeros((0, 0, 0))

@@ -317,11 +317,11 @@ class Arrays(NamedTuple):
     hosts: Array
     links: Array
     history: Array
+    levels: Array
     source_work: Array
     stream_work: Array
     source_places: Array
     stream_places: Array
-    levels: Array
     counters: Array
 
 
@@ -332,6 +332,7 @@ SIGNS = ("<", "<=", "==", "!=", ">=", ">")
 LESS, NOT_MORE, EQUAL, UNEQUAL, NOT_LESS = range(5)
 SOURCE_COUNTED = len(SOURCE_COUNTERS)
 SECOND_TICKS = 100
+PASSED = max(SOURCE_COUNTED, len(STREAM_COUNTERS))  # behind the counters that are read: a level was passed
 
 
 @inside
@@ -1190,18 +1191,12 @@ def compares(value: float, sign: int, level: float) -> bool:
 
 
 @inside
-def passed(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    host_of: Array,
-    place: Array,
-    hosts: Array,
-    levels: Array,
-    counters: Array,
-) -> bool:
+def passed(flow: Arrays) -> bool:
     """Some level compares otherwise than it did."""
+    sources, source_params = flow.sources, flow.source_params
+    streams, stream_params = flow.streams, flow.stream_params
+    host_of, place, hosts = flow.host_of, flow.place, flow.hosts
+    levels, counters = flow.levels, flow.counters
     for row in range(levels.shape[0]):
         number, counter = int(levels[row, LEVEL_NUMBER]), int(levels[row, LEVEL_COUNTER])
         if counter < SOURCE_COUNTED:
@@ -1219,22 +1214,6 @@ def passed(
         if compares(value, int(levels[row, LEVEL_SIGN]), levels[row, LEVEL]) != held:
             return True
     return False
-
-
-@entry
-def levels_passed(
-    sources: Array,
-    source_params: Array,
-    streams: Array,
-    stream_params: Array,
-    host_of: Array,
-    place: Array,
-    hosts: Array,
-    levels: Array,
-    counters: Array,
-) -> bool:
-    """`passed`, for Python."""
-    return passed(sources, source_params, streams, stream_params, host_of, place, hosts, levels, counters)
 
 
 @inside
@@ -1487,14 +1466,14 @@ def advance(
     hosts: Array,
     links: Array,
     history: Array,
+    levels: Array,
     source_work: Array,
     stream_work: Array,
     source_places: Array,
     stream_places: Array,
+    counters: Array,
     source_samples: Array,
     stream_samples: Array,
-    levels: Array,
-    counters: Array,
     clock: Array,
     ticks: int,
     every: int,
@@ -1505,11 +1484,12 @@ def advance(
 
     -1 - number instead: the books of that source (or, counted on, stream) do not balance, which is a mistake of
     this program. The samples take all counters each *every* ticks of the clock (0 = never), one entry after another.
-    *source_work* and the three after it are scratch, and so are *counters*.
+    *source_work* and the three after it are scratch, and so are *counters*, but for PASSED: the last tick was that of a
+    level.
     """
     flow = Arrays(
         sources, source_params, streams, stream_params, host_of, place, hosts, links, history,
-        source_work, stream_work, source_places, stream_places, levels, counters,
+        levels, source_work, stream_work, source_places, stream_places, counters,
     )  # fmt: skip
     taken = 0
     hz = 1.0 / dt
@@ -1543,10 +1523,9 @@ def advance(
         compared = levels.shape[0] > 0 and clock[TICKS] % SECOND_TICKS == 0
         if stale or sampled or ended or compared:
             give_all(flow)
-        if compared and not ended:
-            ended = passed(
-                sources, source_params, streams, stream_params, host_of, place, hosts, levels, counters
-            )
+        over = compared and passed(flow)
+        counters[PASSED] = 1.0 if over else 0.0
+        ended = ended or over
         if wrong >= 0:
             return -1 - wrong
         if sampled:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
+import numpy as np
+
 from engine import arithmetic
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
-from engine.flow.setup import SourceSetup
+from engine.flow.setup import Level, SourceSetup
 
 Setup = TypeVar("Setup")
 
@@ -30,6 +32,11 @@ def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
     for row, values in rows.items():
         changed[row] = values
     return changed
+
+
+def of_levels(levels: Sequence[Level]) -> Array:
+    """As the compiled step reads them."""
+    return np.array([level.row() for level in levels]).reshape(-1, k.LEVEL_COLUMNS)
 
 
 def jump(s: Array, columns: Mapping[str, int], totals: int, positions: Mapping[str, float]) -> None:

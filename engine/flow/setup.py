@@ -103,7 +103,7 @@ class Level(Struct, frozen=True):
     """The outcome so far."""
 
     def row(self) -> tuple[float, ...]:
-        """As the compiled step reads it."""
+        """As a row of the compiled step."""
         counter, sign = COUNTERS.index(self.counter), SIGNS.index(self.sign)
         return self.number, counter, self.whole, sign, self.level, self.held
 

@@ -45,4 +45,5 @@ def _trials(drill: Drill) -> Trials:
 
 @lru_cache(maxsize=2)  # the fair search and the clairvoyant one
 def _known(search: str, rules: Rules) -> set[bytes]:
+    """States that this process knows from *search*: every call for the same search gives the same set, to add to."""
     return set()

@@ -40,7 +40,7 @@ def each_by_itself(flow: Flow) -> Flow:
 
 def worked_out(flow: Flow) -> int:
     """Sources that the latest run worked out."""
-    *_, source_places, _ = arrays(flow)
+    source_places = arrays(flow).source_places
     return int(source_places[k.GROUPS, -1])
 
 

@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import operator
 from typing import Final
 
 import pytest
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
+from engine.drill.authoring.conditions import OPERATORS
 from engine.flow import Flow, Level, Mode, run
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, one
-
-COMPARES: Final = {
-    "<": operator.lt,
-    "<=": operator.le,
-    "==": operator.eq,
-    "!=": operator.ne,
-    ">=": operator.ge,
-    ">": operator.gt,
-}
 
 SECONDS: Final = 40
 
@@ -44,10 +35,10 @@ def value(flow: Flow, level: Level) -> float:
 
 
 def holds(flow: Flow, level: Level) -> bool:
-    return bool(COMPARES[level.sign](value(flow, level), level.level))
+    return bool(OPERATORS[level.sign](value(flow, level), level.level))
 
 
-@pytest.mark.parametrize("sign", COMPARES)
+@pytest.mark.parametrize("sign", OPERATORS)
 @pytest.mark.parametrize(
     ("counter", "whole"),
     [("send_queue_kb", 0.0), ("log_used_kb", 50_000.0), ("transactions_per_s", 0.0), ("response_s", 0.0)],
@@ -64,7 +55,7 @@ def test_it_stops_where_a_look_each_second_would_find_another_answer(
         flow = cut_off(True)
         level = replace(level, level=limit)
         level = replace(level, held=holds(flow, level))
-        answers = [COMPARES[sign](one, limit) for one in seen]
+        answers = [OPERATORS[sign](one, limit) for one in seen]
         flow.watch_levels([level])
         other = next((second for second, answer in enumerate(answers, 1) if answer != level.held), None)
         for begun in (flow.fork(), flow.fork()):  # the second one remembers what the first one ran
