@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from app.export.course_svg import MARKS
-from app.export.curve_svg import numbered
 from app.export.parts import bullets, heading, paragraph, table, text
 from app.export.source import Source, asked_in, signature
-from app.view_models.worth import NOTED, TONES, all_until, taken_by, told
+from app.view_models import worth
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.input_lines import worded
@@ -231,30 +230,27 @@ def _best(source: Source, curve: str) -> str:
     account = source.account
     if account is None:
         return ""
-    asked = asked_in(source)
+    asked, chance = asked_in(source), account.last_chance
     rows = [
         [
             number,
-            told(move, asked),
-            f"{tr(TONES[move.label][0])}, −{formatting.plain(round(move.lost, 1))}"
-            if move.lost >= NOTED
-            else tr(TONES[move.label][0]),
+            worth.told(move, asked, chance),
+            worth.cost(move),
             "\n".join(f"{moment(item.tick)}  {worded(item.words, asked)}" for item in move.best[:STEPS_SHOWN])
-            if move.lost >= NOTED
+            if move.lost >= worth.NOTED
             else "",
         ]
-        for number, move in enumerate(numbered(account), 1)
+        for number, move in enumerate(worth.stops(account), 1)
     ]
     head = [tr("number"), tr("action or wait"), tr("what it cost"), tr("the best from there")]
-    accuracy = tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain(round(account.accuracy)))
-    chance = account.last_chance
-    said = [accuracy] if chance is None else [all_until(chance, asked), taken_by(chance), accuracy]
-    lines = tr(
-        "The line shows how many points could still be reached at each moment by the best known way to go on. Where it "
-        "falls, points were lost for good, by an action (dot) or by waiting (thick line)."
-    )
+    said = [] if chance is None else [worth.all_until(chance, asked), worth.taken_by(chance)]
     table_of_moves = table(tr("Each numbered action and wait"), head, rows, [3]) if rows else ""
-    return paragraph(" ".join(said)) + curve + paragraph(lines, "muted") + table_of_moves
+    return (
+        paragraph(" ".join([*said, worth.accuracy(account)]))
+        + curve
+        + paragraph(worth.explained(), "muted")
+        + table_of_moves
+    )
 
 
 def _score(source: Source) -> str:

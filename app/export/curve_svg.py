@@ -7,9 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
 from app.export.course_svg import LEFT, RIGHT, WIDTH, axis, x_of
-from app.view_models.worth import NOTED, TONES, legend, together, told
-from app.words import formatting
-from app.words.formatting import moment
+from app.view_models import worth
+from app.view_models.worth import LEVELS, NOTED, TONES
 from app.words.language import tr
 from engine.drill.par.regret import WAITING, Account, Move
 from engine.model import Tick
@@ -17,7 +16,6 @@ from engine.model import Tick
 TOP: Final = 26
 HEIGHT: Final = 120
 """Of the plot."""
-LEVELS: Final = (0, 25, 50, 75, 100)
 DOT: Final = 3.5
 NUMBER_GAP: Final = 11.0
 """Between two numbers at least; an act that lost nothing goes without where there is no room."""
@@ -31,20 +29,15 @@ LINE: Final = "#1b56a6"
 COLOURS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "bad": "#b3202a"}
 
 
-def numbered(account: Account) -> list[Move]:
-    """What the drawing has a number for: every act, and each wait that lost something."""
-    return [move for move in together(account.moves) if move.line != WAITING or move.lost >= NOTED]
-
-
 def draw(account: Account, asked: Mapping[str, Sequence[str]]) -> str:
     """An SVG of its own. *asked*: question -> its choices."""
-    until = max((tick for tick, _ in account.curve), default=1) or 1
+    until = worth.end(account)
     bottom = TOP + HEIGHT
     rows = list(_legend(bottom + 38))
     height = bottom + 38 + LEGEND_ROW * len(rows)
     parts = [*_levels(), axis(bottom + 5, until), *_curve(account, until), *_no_return(account, until)]
     parts += [*_marks(account, until, asked), *rows]
-    title, words = html.escape(tr("What could still be reached")), html.escape(_words(account))
+    title, words = html.escape(tr("What could still be reached")), html.escape(worth.in_words(account))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-labelledby="curve-title curve-words" font-family="sans-serif" font-size="10">'
@@ -55,18 +48,8 @@ def draw(account: Account, asked: Mapping[str, Sequence[str]]) -> str:
 # --- inside -------------------------------------------------------------------------------------------------
 
 
-def _words(account: Account) -> str:
-    said = tr("{moment}: {points} points")
-    falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
-    return "; ".join(said.format(moment=moment(tick), points=_points(worth)) for tick, worth in falls)
-
-
-def _points(worth: float) -> str:
-    return formatting.plain(round(worth, 1))
-
-
-def _y(worth: float) -> float:
-    return TOP + HEIGHT * (1.0 - worth / 100.0)
+def _y(points: float) -> float:
+    return TOP + HEIGHT * (1.0 - points / 100.0)
 
 
 def _levels() -> Iterator[str]:
@@ -79,24 +62,21 @@ def _levels() -> Iterator[str]:
 
 
 def _line(points: Iterable[tuple[Tick, float]], until: Tick, colour: str, width: float) -> str:
-    path = " ".join(f"{x_of(tick, until):.1f},{_y(worth):.1f}" for tick, worth in points)
+    path = " ".join(f"{x_of(tick, until):.1f},{_y(each):.1f}" for tick, each in points)
     return f'<polyline points="{path}" fill="none" stroke="{colour}" stroke-width="{width:g}"/>'
 
 
 def _curve(account: Account, until: Tick) -> Iterator[str]:
     yield _line(account.curve, until, LINE, 1.6)
-    for move in together(account.moves):
-        if move.line == WAITING and move.lost >= NOTED:
-            inside = [each for each in account.moves if move.tick <= each.tick < move.until]
-            ends = [point for m in inside for point in ((m.tick, m.before), (m.until, m.after))]
-            yield _line(ends, until, COLOURS[TONES[move.label][1]], 3.0)
+    for tone, points in worth.slopes(account):
+        yield _line(points, until, COLOURS[tone], 3.0)
 
 
 def _no_return(account: Account, until: Tick) -> Iterator[str]:
     if account.no_return is None:
         return
     x, red = x_of(account.no_return, until), COLOURS["bad"]
-    words = html.escape(tr("point of no return {moment}").format(moment=moment(account.no_return)))
+    words = html.escape(worth.no_return_at(account.no_return))
     room = len(words) * LETTER / 2
     middle = min(max(LEFT + room, x), WIDTH - RIGHT - room)
     yield f'<path d="M{x:.1f},{TOP - 4} V{TOP + HEIGHT}" stroke="{red}" stroke-dasharray="4,3"/>'
@@ -105,7 +85,7 @@ def _no_return(account: Account, until: Tick) -> Iterator[str]:
 
 def _marks(account: Account, until: Tick, asked: Mapping[str, Sequence[str]]) -> Iterator[str]:
     """Dots of acts, and the numbers of all that the table below explains."""
-    known = list(enumerate(numbered(account), 1))
+    known = list(enumerate(worth.stops(account), 1))
     taken: list[float] = []
     shown: set[int] = set()
     for number, move in sorted(known, key=lambda each: -each[1].lost):
@@ -119,7 +99,7 @@ def _marks(account: Account, until: Tick, asked: Mapping[str, Sequence[str]]) ->
             _y((move.before + move.after) / 2 if move.line == WAITING else move.after),
         )
         colour = COLOURS[TONES[move.label][1]]
-        words = html.escape(f"{told(move, asked)}: {tr(TONES[move.label][0])}, −{_points(move.lost)}")
+        words = html.escape(f"{worth.told(move, asked, account.last_chance)}: {worth.cost(move)}")
         dot = (
             f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{DOT}" stroke="#ffffff"/>' if move.line != WAITING else ""
         )
@@ -140,7 +120,7 @@ def _middle(move: Move) -> Tick:
 def _legend(top: float) -> Iterator[str]:
     """In as many rows as it needs; each row is one text."""
     row, x, y = "", float(LEFT), top
-    for tone, words in legend():
+    for tone, words in worth.legend():
         room = SAMPLE + 6 + len(words) * LETTER + 16
         if row and x + room > WIDTH:
             yield row

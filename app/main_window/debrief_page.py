@@ -85,6 +85,7 @@ class Debriefing(QObject):
         page.solution_wanted.connect(self._watch)
         page.watch_wanted.connect(self._look_back)
         page.account_wanted.connect(self._work_out)
+        page.account_unwanted.connect(session.cancel)
         page.best_wanted.connect(self._watch_best)
         page.reflected.connect(self._reflected)
         page.reflect_first.connect(partial(store.set, REFLECT_FIRST))

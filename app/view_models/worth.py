@@ -11,8 +11,9 @@ from app.words.formatting import moment
 from app.words.input_lines import short, worded
 from app.words.language import mark, tr
 from engine.constants import TICKS_PER_S
-from engine.drill.par.regret import LABELS, WAITING, LastChance, Move
+from engine.drill.par.regret import LABELS, WAITING, Account, LastChance, Move
 from engine.inputs import Input
+from engine.model import Tick
 
 LOSSES: Final = {name: points for points, name in LABELS}
 NOTED: Final = LOSSES["good"]
@@ -28,8 +29,18 @@ TONES: Final = {
 }
 """What an act or a wait is called, and its tone."""
 
-LINE_LENGTH_MAX: Final = 110
+LINE_LENGTH_MAX: Final = 220
 """Letters of an act that are shown."""
+
+LEVELS: Final = (0, 25, 50, 75, 100)
+"""Points at which the curve has a level line."""
+
+
+def plain(points: float) -> str:
+    return formatting.plain(round(points, 1))
+
+
+# --- the curve ----------------------------------------------------------------------------------------------
 
 
 def legend() -> tuple[tuple[str, str], ...]:
@@ -59,11 +70,80 @@ def together(moves: Sequence[Move]) -> list[Move]:
     return found
 
 
-def told(move: Move, asked: Mapping[str, Sequence[str]]) -> str:
-    """When, and what was done. *asked*: question -> its choices."""
+def stops(account: Account) -> list[Move]:
+    """What the curve tells of: every act, and each wait that lost something."""
+    return [move for move in together(account.moves) if move.line != WAITING or move.lost >= NOTED]
+
+
+def slopes(account: Account) -> list[tuple[str, list[tuple[Tick, float]]]]:
+    """Tone and points of each stretch of the curve that falls by waiting."""
+    return [
+        (
+            TONES[wait.label][1],
+            [
+                point
+                for move in account.moves
+                if wait.tick <= move.tick < wait.until
+                for point in ((move.tick, move.before), (move.until, move.after))
+            ],
+        )
+        for wait in stops(account)
+        if wait.line == WAITING
+    ]
+
+
+def end(account: Account) -> Tick:
+    """Where the curve ends; never at its beginning."""
+    return max((tick for tick, _ in account.curve), default=1) or 1
+
+
+def in_words(account: Account) -> str:
+    """The beginning of the curve, and wherever it is another one, for those who do not see it."""
+    said = tr("{moment}: {points} points")
+    falls = [point for n, point in enumerate(account.curve) if not n or point[1] != account.curve[n - 1][1]]
+    return "; ".join(said.format(moment=moment(tick), points=plain(worth)) for tick, worth in falls)
+
+
+def explained() -> str:
+    """How the curve is read."""
+    return tr(
+        "The line shows how many points could still be reached at each moment by the best known way to go on: your "
+        "own, the reference solution, and what a search has found. It never rises: where it falls, points were lost "
+        "for good, by an action (dot) or by waiting (thick line). After the point of no return no known way reaches "
+        "all goals."
+    )
+
+
+def no_return_at(tick: Tick) -> str:
+    return tr("point of no return {moment}").format(moment=moment(tick))
+
+
+# --- acts and waits -----------------------------------------------------------------------------------------
+
+
+def accuracy(account: Account) -> str:
+    return tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain(round(account.accuracy)))
+
+
+def cost(move: Move) -> str:
+    """What it is called, and the points that it lost."""
+    called = tr(TONES[move.label][0])
+    return f"{called}, −{plain(move.lost)}" if move.lost >= NOTED else called
+
+
+def told(move: Move, asked: Mapping[str, Sequence[str]], chance: LastChance | None = None) -> str:
+    """When, and what was done. *asked*: question -> its choices. *chance*: of the run, the last one to reach all
+    goals."""
     if move.line != WAITING:
         return f"{moment(move.tick)}  {shown(move.line, asked)}"
+    if chance is not None and same(move, chance):
+        return tr("{moment}  the last chance goes by unused").format(moment=moment(move.tick))
     return tr("{start} to {end}  waiting").format(start=moment(move.tick), end=moment(move.until))
+
+
+def same(move: Move, chance: LastChance) -> bool:
+    """What would have been best from *move* on was the last chance."""
+    return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.acts)
 
 
 def all_until(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:

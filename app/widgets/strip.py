@@ -45,7 +45,7 @@ SPANS_S: Final = (120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400)
 
 LANES: Final = (mark("service"), mark("standby"))
 LANE_PITCH: Final = 1.2
-"""Height of a lane with its gap, in lines of text, where there are states."""
+"""Height of a lane with its gap, in lines of text, where there is room: words fit into it."""
 KEYS: Final[dict[int, Callable[[int, int], int]]] = {
     Qt.Key.Key_Left: lambda at, last: max(0, at - 1),
     Qt.Key.Key_Right: lambda at, last: min(last, at + 1),
@@ -101,8 +101,10 @@ class Strip(QWidget):
     moment_chosen = Signal(float)
     """Seconds since the start."""
 
-    def __init__(self, parent: QWidget | None = None) -> None:
+    def __init__(self, parent: QWidget | None = None, roomy: bool = False) -> None:
+        """*roomy*: on a page to read, not in a bar."""
         super().__init__(parent)
+        self._roomy = roomy
         self._course = Course((), ())
         self._now_s = 0.0
         self._length_s: float | None = None
@@ -214,8 +216,8 @@ class Strip(QWidget):
         return self._lane_box
 
     def _lane_lines(self) -> float:
-        """Height of all lanes in lines of text; with states there is room for words in them."""
-        return 1.45 if not self._more else (2 + len(self._more)) * LANE_PITCH
+        """Height of all lanes in lines of text."""
+        return (2 + len(self._more)) * LANE_PITCH if self._roomy or self._more else 1.45
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
@@ -265,13 +267,15 @@ class Strip(QWidget):
             for span in states:
                 if span.what in _STATE_FILL:
                     _fill(painter, self._box(span, lane), _STATE_FILL[span.what], colours)
-                self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colours)
         if lane_names_px(self):
             self._draw_names(painter, colours, rows)
         draw_times(painter, self, lanes, self.span_s)
         chosen = self.markers[self._at] if self._at is not None else None
         for marker in self._apart():
             self._draw_marker(painter, marker, colours, marker == chosen)
+        for (_, states), lane in zip(self._more, rows[2:], strict=True):
+            for span in states:
+                self._draw_word(painter, self._box(span, lane), span.what.replace("_", " "), colours)
         self._draw_chosen(painter, colours, lanes)
         self._draw_now(painter, colours, lanes)
         if self.hasFocus():

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final
 
 from PySide6.QtCore import QEvent, Qt, Signal
-from PySide6.QtGui import QResizeEvent
+from PySide6.QtGui import QKeyEvent, QResizeEvent
 from PySide6.QtWidgets import (
     QFrame,
     QHBoxLayout,
@@ -80,6 +80,8 @@ class Debrief(QScrollArea):
     """The run as it was at this moment, in seconds."""
     account_wanted = Signal()
     """What each act and wait cost, beside the best possible."""
+    account_unwanted = Signal()
+    """It is taking too long."""
     best_wanted = Signal(object)
     """A `Best` to watch."""
     branches_wanted = Signal()
@@ -101,6 +103,8 @@ class Debrief(QScrollArea):
         self._review: Review | None = None
         self._account: Account | None = None
         self._can_retry = self._has_solution = False
+        self._working = False
+        """The account is being worked out."""
         self._reflection: Reflection | None = None
         self._asks = self._asks_first = False
         self._form: ReflectionForm | None = None
@@ -130,7 +134,7 @@ class Debrief(QScrollArea):
         """
         self._reflection, self._asks, self._asks_first = reflection, asks, asks_first
         self._report, self._can_retry, self._has_solution = report, can_retry, has_solution
-        self._review, self._account = review, account
+        self._review, self._account, self._working = review, account, False
         self._journal, _ = parse_script("\n".join(report["inputs"]))
         self._moment_s = None
         self._build()
@@ -139,13 +143,8 @@ class Debrief(QScrollArea):
     def show_account(self, account: Account | None) -> None:
         """Where the page stands, so that nothing moves under the pointer but what was asked for. None: there is
         none yet."""
-        self._account = account
-        at = self.verticalScrollBar().value()
-        self._build()
-        page = self.widget()
-        if page is not None and (layout := page.layout()) is not None:
-            layout.activate()
-        self.verticalScrollBar().setValue(at)
+        self._account, self._working = account, False
+        self._build_again()
 
     def take_focus(self) -> None:
         """The keyboard goes to what is asked, or to the page."""
@@ -179,6 +178,14 @@ class Debrief(QScrollArea):
             before.deleteLater()  # not at once: a change of font may be on its way through these very widgets
         self.setWidget(page)
 
+    def _build_again(self) -> None:
+        at = self.verticalScrollBar().value()
+        self._build()
+        page = self.widget()
+        if page is not None and (layout := page.layout()) is not None:
+            layout.activate()
+        self.verticalScrollBar().setValue(at)
+
     def _parts(self, report: Report) -> Iterator[QWidget]:
         review, narrow = self._review, self._narrow()
         self._form = None
@@ -204,7 +211,12 @@ class Debrief(QScrollArea):
             yield card(tr("What happened, and why"), *story.happened(review))
             found = mistakes(review.mistakes, self._can_retry, self.retry_wanted.emit, self.watch_wanted.emit)
             if found:
-                yield card(tr("What cost points"), *found)
+                by_rule = tr(
+                    "What the rules of the score took, and from what it came. The curve above says at which moment "
+                    "points went out of reach."
+                )
+                lead = [] if self._account is None else [muted(by_rule)]
+                yield card(tr("What cost points"), *lead, *found)
             guards = story.preconditions(review, narrow)
             if guards:
                 yield card(tr("Preconditions of automatic failover"), *guards)
@@ -229,13 +241,20 @@ class Debrief(QScrollArea):
 
     def _beside_the_best(self, report: Report) -> list[QWidget]:
         if self._account is None:
-            return par.offer(self.account_wanted.emit)
+            return par.offer(self._work_out, self._working)
         total = float(report["score"]["total"] or 0.0)
         reached = all(goal["met"] for goal in report.get("goals", ()))
         return par.beside_the_best(
             self._account, total, reached, self._has_solution, self._can_retry,
             self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _asked(report),
         )  # fmt: skip
+
+    def _work_out(self) -> None:
+        """The keyboard goes to the page: a key that was meant for the button tries nothing again."""
+        self._working = True
+        self._build_again()
+        self.setFocus()
+        self.account_wanted.emit()
 
     def _failovers(self, report: Report) -> list[QWidget]:
         """Each with its phases; those of many databases in a line of words."""
@@ -351,7 +370,7 @@ class Debrief(QScrollArea):
         self._marked_s += [t_s for item in report["score"]["items"] for t_s in item.get("at_s") or ()]
         if self._account is not None:
             self._marked_s += [move.tick / TICKS_PER_S for move in self._account.moves]
-        strip = Strip()
+        strip = Strip(roomy=True)
         strip.show_course(course, float(report["ended_at_s"]), live=False)
         strip.moment_chosen.connect(self._choose_moment)
         if self._review is not None and self._review.lanes:
@@ -442,7 +461,13 @@ class Debrief(QScrollArea):
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
         if self._narrow() != self._built_narrow:
-            self.show_account(self._account)
+            self._build_again()
+
+    def keyPressEvent(self, event: QKeyEvent) -> None:
+        if event.key() == Qt.Key.Key_Escape and self._working:
+            self.account_unwanted.emit()
+        else:
+            super().keyPressEvent(event)
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)
@@ -457,7 +482,12 @@ def ended(report: Report) -> str:
     met = sum(bool(goal["met"]) for goal in goals)
     said = ended
     if met < len(goals):
-        said = tr("{met} of {all} goals are reached; {ended}").format(met=met, all=len(goals), ended=ended)
+        missed = (
+            tr("The goal is not reached; {ended}")
+            if len(goals) == 1
+            else tr("{met} of {all} goals are reached; {ended}")
+        )
+        said = missed.format(met=met, all=len(goals), ended=ended)
     length = formatting.seconds(report["ended_at_s"], 1)
     return tr("{what}, after {length}. {mode}, seed {seed}.").format(
         what=f"{said[:1].upper()}{said[1:]}",

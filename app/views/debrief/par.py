@@ -7,9 +7,23 @@ from typing import Final
 
 from PySide6.QtWidgets import QHBoxLayout, QLabel, QPushButton, QVBoxLayout, QWidget
 
-from app.view_models.worth import NOTED, TONES, act_of, all_until, began_with, shown, taken_by, together, told
+from app.view_models.worth import (
+    NOTED,
+    TONES,
+    accuracy,
+    act_of,
+    all_until,
+    began_with,
+    explained,
+    plain,
+    same,
+    shown,
+    stops,
+    taken_by,
+    told,
+)
 from app.views.debrief.again import Retry, buttons, retry_button
-from app.views.debrief.parts import code, label, lost, marked, muted
+from app.views.debrief.parts import label, lost, marked, muted, steps
 from app.views.debrief.worth import Legend, Worth
 from app.words import formatting
 from app.words.formatting import moment
@@ -43,7 +57,7 @@ def beside_the_best(
     *reached*: the run has reached all its goals. *has_solution*: the drill has one. *choose*: a moment of the curve.
     *asked*: question -> its choices.
     """
-    lossy = [move for move in together(account.moves) if move.lost >= NOTED]
+    lossy = [move for move in stops(account) if move.lost >= NOTED]
     worst = sorted(lossy, key=lambda move: (-move.lost, move.tick))[:SHOWN]
     curve = Worth(account, asked)
     curve.moment_chosen.connect(choose)
@@ -52,16 +66,11 @@ def beside_the_best(
         curve,
         Legend(),
     ]
-    said = tr(
-        "The line shows how many points could still be reached at each moment by the best known way to go on: your "
-        "own, the reference solution, and what a search has found. It never rises: where it falls, points were lost "
-        "for good, by an action (dot) or by waiting (thick line)."
-    )
     click = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
-    accuracy = tr("Accuracy is 100 % where nothing is lost; it is reckoned as of a game of chess.")
-    parts.append(muted(" ".join((said, *([click] if can_retry else []), accuracy))))
+    chess = tr("Accuracy is 100 % where nothing is lost; it is worked out as for games of chess.")
+    parts.append(muted(" ".join((explained(), chess, *([click] if can_retry else [])))))
     again, chance = (retry if can_retry else None), account.last_chance
-    missed = next((move for move in worst if chance is not None and _same(move, chance)), None)
+    missed = next((move for move in worst if chance is not None and same(move, chance)), None)
     rows = [
         (
             (move.tick, move.until),
@@ -78,25 +87,17 @@ def beside_the_best(
     return [*parts, *marked([row for _, row in sorted(rows, key=lambda row: row[0])])]
 
 
-def _same(move: Move, chance: LastChance) -> bool:
-    """What would have been best from *move* on was the last chance."""
-    return (move.tick, move.line, move.best) == (chance.tick, chance.line, chance.acts)
-
-
-def offer(work_out: Callable[[], None]) -> list[QWidget]:
-    """What can be worked out, and the button for it."""
+def offer(work_out: Callable[[], None], working: bool) -> list[QWidget]:
+    """What can be worked out, and the button for it; *working*: it is being worked out, and once is enough."""
     said = tr(
         "How many points could still be reached at each moment, what each action and each wait cost, and what would "
         "have been best from there."
     )
-    button = QPushButton(tr("Compare with the best possible"))
-
-    def begin() -> None:
-        button.setEnabled(False)  # a second click would begin anew
-        button.setText(tr("Working it out…"))
-        work_out()
-
-    button.clicked.connect(lambda _=False: begin())
+    button = QPushButton(
+        tr("Working it out… (Esc cancels)") if working else tr("Compare with the best possible")
+    )
+    button.setEnabled(not working)
+    button.clicked.connect(lambda _=False: work_out())
     row = QHBoxLayout()
     row.setContentsMargins(0, 0, 0, 0)
     row.addWidget(button)
@@ -117,13 +118,13 @@ def _summary(
     first = account.curve[0][1] if account.curve else score
     said = [
         tr("{best} points could be reached at the start, {score} were.").format(
-            best=formatting.plain(round(first, 1)), score=formatting.plain(score)
+            best=plain(first), score=formatting.plain(score)
         )
     ]
     if worst:
         most = tr("The costliest: {what} ({points} points).")
-        points = formatting.plain(round(worst[0].lost, 1))
-        said.append(most.format(what=" ".join(told(worst[0], asked).split()), points=points))
+        what = " ".join(told(worst[0], asked, account.last_chance).split())
+        said.append(most.format(what=what, points=plain(worst[0].lost)))
     elif has_solution:
         said.append(tr("Nothing was lost: no known way is better."))
     else:
@@ -135,7 +136,7 @@ def _summary(
     elif not reached:
         said.append(tr("No known way reaches all goals."))
     if worst or has_solution:
-        said.append(tr("Accuracy {accuracy} %.").format(accuracy=formatting.plain(round(account.accuracy))))
+        said.append(accuracy(account))
     return " ".join(said)
 
 
@@ -147,7 +148,7 @@ def _words(
     asked: Mapping[str, Sequence[str]],
 ) -> QVBoxLayout:
     """What was done, and what would have been best. *chance*: that was the last one to reach all goals."""
-    words = _column(label(told(move, asked), 1.0, bold=True))
+    words = _column(label(told(move, asked, chance), 1.0, bold=True))
     if chance is not None:
         words.addWidget(label(f"{CROSS}  " + tr("Point of no return: the last chance to reach all goals.")))
     if move.best:
@@ -193,13 +194,9 @@ def _add_steps(
     words: QVBoxLayout, lead: str, acts: Sequence[Input], asked: Mapping[str, Sequence[str]]
 ) -> None:
     words.addWidget(label(lead))
-    words.addWidget(code("\n".join(_step(item, asked) for item in acts[:STEPS_SHOWN])))
+    words.addWidget(steps([(moment(item.tick), act_of(item, asked)) for item in acts[:STEPS_SHOWN]]))
     if len(acts) > STEPS_SHOWN:
         words.addWidget(muted(tr("… and {count} more.").format(count=len(acts) - STEPS_SHOWN)))
-
-
-def _step(item: Input, asked: Mapping[str, Sequence[str]]) -> str:
-    return f"{moment(item.tick):>8}  {act_of(item, asked)}"
 
 
 def _watch_button(text: str, best: Best, watch: Callable[[Best], None]) -> QPushButton:

@@ -148,6 +148,22 @@ def code(text: str) -> QLabel:
     return found
 
 
+def steps(rows: Sequence[tuple[str, str]]) -> QWidget:
+    """When, and what is done then, each in as many lines as it needs."""
+    box = QWidget()
+    grid = QGridLayout(box)
+    grid.setContentsMargins(12, 2, 0, 2)
+    grid.setHorizontalSpacing(14)
+    grid.setVerticalSpacing(1)
+    grid.setColumnStretch(1, 1)
+    for number, (at, what) in enumerate(rows):
+        when = code(at)
+        when.setWordWrap(False)
+        grid.addWidget(when, number, 0, Qt.AlignmentFlag.AlignTop | Qt.AlignmentFlag.AlignRight)
+        grid.addWidget(code(what), number, 1, Qt.AlignmentFlag.AlignTop)
+    return box
+
+
 class ScoreRing(QWidget):
     """Points of a hundred as a ring and a number."""
 

@@ -18,13 +18,13 @@ from PySide6.QtGui import (
 )
 from PySide6.QtWidgets import QSizePolicy, QToolTip, QWidget
 
-from app.view_models.worth import NOTED, TONES, legend, together, told
+from app.view_models import worth as of
+from app.view_models.worth import LEVELS, NOTED, TONES, told
 from app.widgets import theme
-from app.widgets.level_lines import draw_levels
+from app.widgets.level_lines import GAP_PX, draw_levels
 from app.widgets.reader import say
 from app.widgets.strip import KEYS, NEAR_PX, draw_times, lane_sides
 from app.widgets.tables import plain_tip
-from app.words import formatting
 from app.words.formatting import moment
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
@@ -51,25 +51,18 @@ class Worth(QWidget):
         """*asked*: question -> its choices."""
         super().__init__()
         self._account, self._asked = account, asked
-        self._moves = together(account.moves)
-        self._stops = [move for move in self._moves if move.line != WAITING or move.lost >= NOTED]
+        self._moves, self._stops = of.together(account.moves), of.stops(account)
         self._at: int | None = None
         """Index of the stop that the keys have come to."""
-        self._end: Tick = max((tick for tick, _ in account.curve), default=1) or 1
+        self._end = of.end(account)
         self.setFocusPolicy(Qt.FocusPolicy.StrongFocus)
         self.setCursor(Qt.CursorShape.PointingHandCursor)
         self.setSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         self.setAccessibleName(tr("What could still be reached"))
-        said = tr("{moment}: {points} points")
-        self.setAccessibleDescription(
-            "; ".join(
-                said.format(moment=moment(tick), points=formatting.plain(round(worth, 1)))
-                for tick, worth in _falls(account)
-            )
-        )
+        self.setAccessibleDescription(of.in_words(account))
 
     def sizeHint(self) -> QSize:
-        return QSize(400, round(self.fontMetrics().height() * 10))
+        return QSize(400, round(self.fontMetrics().height() * 10.4))
 
     # --- geometry -------------------------------------------------------------------------------------------
 
@@ -77,7 +70,7 @@ class Worth(QWidget):
         line = self.fontMetrics().height()
         left, right = lane_sides(self)
         left = max(left, QFontMetricsF(theme.sized(self.font(), 0.85)).horizontalAdvance("100") + 8.0)
-        return QRectF(left, line * 1.3, right - left, self.height() - line * 2.6)
+        return QRectF(left, line * 1.5, right - left, self.height() - line * 3.2)
 
     def point(self, tick: Tick, worth: float) -> QPointF:
         """Where it lies."""
@@ -115,7 +108,10 @@ class Worth(QWidget):
         painter.setRenderHint(QPainter.RenderHint.Antialiasing)
         colours, box = theme.tokens(self.palette()), self._box()
         painter.setFont(theme.sized(self.font(), 0.85))
-        draw_levels(painter, box, [(points / 100.0, str(points)) for points in (0, 25, 50, 75, 100)], colours)
+        draw_levels(painter, box, [(points / 100.0, str(points)) for points in LEVELS], colours)
+        line = QFontMetricsF(painter.font()).height()
+        unit = QRectF(0.0, box.top() - 1.7 * line, box.left() - GAP_PX, line)
+        painter.drawText(unit, Qt.AlignmentFlag.AlignRight, tr("points"))
         self._paint_curve(painter)
         painter.setFont(theme.sized(self.font(), 0.85))
         self._paint_no_return(painter, box)
@@ -130,12 +126,9 @@ class Worth(QWidget):
         colours = theme.tokens(self.palette())
         painter.setPen(QPen(colours.series[0], 2.0))
         painter.drawPolyline(QPolygonF([self.point(*point) for point in self._account.curve]))
-        for move in self._moves:
-            if move.line == WAITING and move.lost >= NOTED:
-                inside = [each for each in self._account.moves if move.tick <= each.tick < move.until]
-                ends = [point for m in inside for point in ((m.tick, m.before), (m.until, m.after))]
-                painter.setPen(QPen(colours.named(TONES[move.label][1]), 3.0))
-                painter.drawPolyline(QPolygonF([self.point(*point) for point in ends]))
+        for tone, points in of.slopes(self._account):
+            painter.setPen(QPen(colours.named(tone), 3.0))
+            painter.drawPolyline(QPolygonF([self.point(*point) for point in points]))
         chosen = self._stops[self._at] if self._at is not None else None
         for move in self._moves:
             if move.line != WAITING:
@@ -155,7 +148,7 @@ class Worth(QWidget):
         x = self.point(tick, 0.0).x()
         painter.setPen(QPen(colours.bad, 1.5, Qt.PenStyle.DashLine))
         painter.drawLine(QPointF(x, box.top()), QPointF(x, box.bottom()))
-        said = tr("point of no return {moment}").format(moment=moment(tick))
+        said = of.no_return_at(tick)
         width = metrics.horizontalAdvance(said) + 2
         x = min(max(box.left(), x - width / 2), box.right() - width)
         where = QRectF(x, box.top() - metrics.height() * 1.2, width, metrics.height())
@@ -179,20 +172,17 @@ class Worth(QWidget):
         worth = move.before if move.line != WAITING else self._worth_at(tick)
         said = [
             tr("{moment}: {points} points could still be reached").format(
-                moment=moment(tick), points=formatting.plain(round(worth, 1))
+                moment=moment(tick), points=of.plain(worth)
             ),
-            told(move, self._asked),
+            told(move, self._asked, self._account.last_chance),
         ]
         if move.lost >= NOTED:
-            said.append(
-                tr("{label}: {points} points lost").format(
-                    label=tr(TONES[move.label][0]), points=formatting.plain(round(move.lost, 1))
-                )
-            )
+            label = tr(TONES[move.label][0])
+            said.append(tr("{label}: {points} points lost").format(label=label, points=of.plain(move.lost)))
         elif move.line != WAITING:
             said.append(tr(TONES[move.label][0]))
         if move.tick == tick == self._account.no_return:
-            said.append(tr("point of no return {moment}").format(moment=moment(tick)))
+            said.append(of.no_return_at(tick))
         return "\n".join(said)
 
     def mousePressEvent(self, event: QMouseEvent) -> None:
@@ -213,7 +203,7 @@ class Worth(QWidget):
             move = self._stops[self._at]
             tip = self.tip(move.tick, move)
             say(self, tip)
-            place = self.point(move.until, move.after).toPoint() + QPoint(0, self.fontMetrics().height())
+            place = QPoint(round(self.point(move.until, move.after).x()), self.height())
             QToolTip.showText(self.mapToGlobal(place), plain_tip(tip), self)
             self.update()
         elif self._at is not None and key in (Qt.Key.Key_Return, Qt.Key.Key_Enter):
@@ -230,7 +220,7 @@ class Legend(QWidget):
         policy = QSizePolicy(QSizePolicy.Policy.Expanding, QSizePolicy.Policy.Fixed)
         policy.setHeightForWidth(True)
         self.setSizePolicy(policy)
-        self._entries = legend()
+        self._entries = of.legend()
 
     def _places(self, width: float) -> list[tuple[QPointF, str, str]]:
         """Upper left corner, tone and words of each entry."""
@@ -273,12 +263,3 @@ class Legend(QWidget):
             where = QRectF(corner.x() + SAMPLE_PX + 6.0, corner.y(), self.width(), line)
             painter.drawText(where, Qt.AlignmentFlag.AlignLeft | Qt.AlignmentFlag.AlignVCenter, words)
         painter.end()
-
-
-def _falls(account: Account) -> list[tuple[Tick, float]]:
-    """The beginning, and wherever the worth is another."""
-    found: list[tuple[Tick, float]] = []
-    for tick, worth in account.curve:
-        if not found or worth != found[-1][1]:
-            found.append((tick, worth))
-    return found

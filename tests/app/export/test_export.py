@@ -19,7 +19,7 @@ from app.export.runbook import reference_runbook, runbook
 from app.export.sheets import sheets
 from app.export.source import Source, as_json, source_of
 from app.files import scenario_files
-from app.view_models.worth import TONES, told
+from app.view_models.worth import TONES, stops, told
 from engine.drill.par.regret import Account, LastChance, Move, account
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import left_alone, played
@@ -115,7 +115,7 @@ def test_the_page_shows_what_could_still_be_reached(source: Source) -> None:
     assert re.search(r"<text [^>]*>5:00</text>", drawn), "times below"
     assert ">blunder: 15 or more</text>" in drawn
     assert "point of no return" not in drawn, "all goals were reached"
-    moves = curve_svg.numbered(there(source.account))
+    moves = stops(there(source.account))
     numbers = re.findall(r'font-weight="bold">(\d+)</text>', drawn)
     verbs = ["sql", "sql", "hint", "note", "power-on"]
     assert [move.line.partition(" ")[0] for move in moves if move.line] == verbs

@@ -19,6 +19,7 @@ from app.words import formatting
 from engine.drill.judging.counterfactual import Deed
 from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.retry import LOOK_S
+from engine.drill.judging.review import review
 from engine.drill.judging.shapes import Report
 from engine.drill.par.regret import WAITING, Account, Best, LastChance, Move
 from engine.drill.running.drill import Drill
@@ -182,7 +183,7 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     assert "100 points could be reached at the start, 75.5 were." in said
     assert "The costliest: 0:10.0 SERVER_B ▸ Cut the power (20 points)." in said
     assert "until 0:10.0, the point of no return: SERVER_B ▸ Cut the power. Accuracy 60 %." in said
-    assert "0:40.0  answer “The witness's”\n  0:45.0  SELECT 1 on SERVER_B" in said
+    assert "0:40.0\nanswer “The witness's”\n0:45.0\nSELECT 1 on SERVER_B" in said
     assert said.index("0:10.0  SERVER_B ▸ Cut") < said.index("0:10.0 to 0:30.0  waiting")
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = [b for b in pressed if b.text().startswith("Watch")]
@@ -198,9 +199,16 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     moves = (Move(1000, 1000, ACT.words, 100.0, 80.0, "blunder", (LATE,) if same else (ACT, LATE)),)
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
-    again = lambda begin_s, said: tried.append((begin_s, said))  # noqa: E731
     parts = beside_the_best(
-        Account(moves, 60.0, CHANCE), 75.5, False, True, True, again, print, watched.append, {}
+        Account(moves, 60.0, CHANCE),
+        75.5,
+        False,
+        True,
+        True,
+        lambda begin_s, said: tried.append((begin_s, said)),
+        print,
+        watched.append,
+        {},
     )
     for part in parts:
         qtbot.addWidget(part)
@@ -208,7 +216,7 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     assert ("Point of no return: the last chance to reach all goals." in said) is same
     own = "0:10.0  point of no return: SERVER_B ▸ Cut the power\nUntil then all goals could still be reached"
     assert (own in said) is not same
-    assert "0:50.0  SERVER_A ▸ Switch on" in said
+    assert "0:50.0\nSERVER_A ▸ Switch on" in said
     assert "After it, this no longer reaches “SERVER_B serves” by 1:00, “All is well”." in said
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = next(b for b in pressed if b.text() == f"Watch the {'best from here' if same else 'last chance'}")
@@ -223,10 +231,17 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
 def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) -> None:
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     tried: list[tuple[float, str]] = []
-    again = lambda begin_s, said: tried.append((begin_s, said))  # noqa: E731
     for can_retry in (True, False):
         parts = beside_the_best(
-            Account((), 60.0, chance), 75.5, False, True, can_retry, again, print, print, {}
+            Account((), 60.0, chance),
+            75.5,
+            False,
+            True,
+            can_retry,
+            lambda begin_s, said: tried.append((begin_s, said)),
+            print,
+            print,
+            {},
         )
         for part in parts:
             qtbot.addWidget(part)
@@ -240,6 +255,40 @@ def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) ->
     assert "until 0:50.0, the point of no return; last chance: SERVER_A ▸ Switch on." in said
     assert "Begun a second later, this no longer reaches “SERVER_B serves” by 1:00." in said
     assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
+
+
+def test_a_last_chance_that_went_by_is_told_as_such(qtbot: QtBot) -> None:
+    """The second in which it does is no ordinary wait: nobody would see why just this one cost so much."""
+    wait = Move(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
+    chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
+    parts = beside_the_best(Account((wait,), 60.0, chance), 20.0, False, True, True, print, print, print, {})
+    for part in parts:
+        qtbot.addWidget(part)
+    said = said_in(parts)
+    assert "The costliest: 0:50.0 the last chance goes by unused (60 points)." in said
+    assert "waiting\n" not in said
+    (worth,) = [part for part in parts if isinstance(part, Worth)]
+    assert "0:50.0  the last chance goes by unused" in worth.tip(5050, wait)
+
+
+def test_what_takes_long_can_be_given_up_and_nothing_else_is_pressed(qtbot: QtBot, page: Debrief) -> None:
+    drill = Drill(shipped("forced-service"))
+    play_solution(drill)
+    page.show_report(drill.report(), True, True, review=review(drill))
+    compare = there(button(page, "Compare with the best possible"))
+    compare.setFocus()
+    with qtbot.waitSignal(page.account_wanted, timeout=100):
+        qtbot.keyClick(compare, Qt.Key.Key_Space)
+    assert not there(button(page, "Working it out… (Esc cancels)")).isEnabled()
+    assert page.hasFocus(), "the next button would try the run again"
+    page.resize(500, 900)
+    assert button(page, "Working it out… (Esc cancels)") is not None, "another width begins nothing anew"
+    with qtbot.waitSignal(page.account_unwanted, timeout=100):
+        qtbot.keyClick(page, Qt.Key.Key_Escape)
+    page.show_account(None)
+    assert button(page, "Compare with the best possible") is not None
+    with qtbot.assertNotEmitted(page.account_unwanted):
+        qtbot.keyClick(page, Qt.Key.Key_Escape)
 
 
 def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pytest.MonkeyPatch) -> None:
