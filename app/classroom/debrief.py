@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -26,6 +27,7 @@ from engine.drill.judging.calibration import calibration
 from engine.drill.judging.counterfactual import looks
 from engine.drill.judging.report import availability_json
 from engine.drill.judging.shapes import Calibration, Row
+from engine.drill.par.regret import Account, account, stopped
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from engine.inputs import Input, InputProblem
@@ -80,6 +82,8 @@ class SeatReview:
     """What was asked, as in the report of a run."""
     printed: bytes = b""
     """The same as a PDF, where that is wanted."""
+    account: Account | None = None
+    """What each act and wait cost; None: nothing is scored, or it took too long."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,8 +152,9 @@ def logs(record: Record, names: bool = True, part: Class | None = None) -> list[
     return [log for log in found if log.acts or part is None]
 
 
-def looked_back(log: Log, pdf: bool = False) -> SeatReview:
-    """Plays a seat's run again, without what an instructor has sent it back from: some seconds at most."""
+def looked_back(log: Log, pdf: bool, curve_s: float) -> SeatReview:
+    """Plays a seat's run again, without what an instructor has sent it back from: some seconds at most, and *curve_s*
+    of wall time for what each act and wait cost."""
     scenario = _scenario(log.text, log.scenario)
     run = Rerun(scenario, log.seed, log.mode, whole=True)
     run.play(log.acts)
@@ -169,12 +174,16 @@ def looked_back(log: Log, pdf: bool = False) -> SeatReview:
     assert isinstance(drill, Drill)
     lost = round(availability_json(drill.world)["lost_transactions"])
     found = SeatReview(log.number, log.name, log.group, outcome, deeds, (), "", lost, _thought(log))
-    if not drill.finished:
+    ended = drill.finished
+    if not ended:
         try:
             drill.finish()
         except InputProblem:
             return found
-    source = replace(source_of(drill), player=log.name)
+    weighed = _weighed(drill, curve_s)
+    if weighed is not None and not ended:
+        weighed = stopped(weighed)
+    source = replace(source_of(drill), player=log.name, account=weighed)
     wrong = tuple(MistakeMade(one.what, one.better, one.points) for one in source.review.mistakes)
     printed = b""
     if pdf:
@@ -182,7 +191,24 @@ def looked_back(log: Log, pdf: bool = False) -> SeatReview:
 
         printed, _ = debrief(source)
     answers = tuple(source.report["questions"])
-    return replace(found, mistakes=wrong, page=page(source), printed=printed, answers=answers)
+    return replace(
+        found, mistakes=wrong, page=page(source), printed=printed, answers=answers, account=weighed
+    )
+
+
+def _weighed(drill: Drill, seconds: float) -> Account | None:
+    """What each act and wait cost, if that is worked out in time."""
+    if not drill.scenario.scored:
+        return None
+    slices, until = account(drill, certificates.plans(drill)), time.perf_counter() + seconds
+    while time.perf_counter() < until:
+        try:
+            next(slices)
+        except StopIteration as done:
+            found: Account = done.value
+            return found
+    slices.close()
+    return None
 
 
 def _thought(log: Log) -> Reflection | None:

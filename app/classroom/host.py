@@ -451,8 +451,8 @@ class Host:
         self._board.changed.add(number)
         await self._tell_result(line)
 
-    def _weighed(self, number: int, reachable: float) -> None:
-        self._lines[number].reachable = reachable
+    def _weighed(self, number: int, t_s: float, points: float) -> None:
+        self._lines[number].weigh(t_s, points)
         self._board.changed.add(number)
 
     async def _tell_result(self, line: SeatState) -> None:

@@ -25,10 +25,10 @@ class Judge:
         the_class: Class,
         log_of: Callable[[int], Awaitable[Sequence[Act]]],
         judged: Callable[[int, Verdict], Awaitable[None]],
-        weighed: Callable[[int, float], None],
+        weighed: Callable[[int, float, float], None],
     ) -> None:
         """*log_of* reads all acts of a seat, for a worker that is a new one; *judged* takes what a seat has come to,
-        *weighed* the points that it can still reach."""
+        *weighed* a second of its run and the points that it can still reach from there."""
         self._workers = Workers(
             the_class.scenario_text, the_class.scenario_name, the_class.seed, the_class.mode
         )
@@ -82,7 +82,7 @@ class Judge:
             del unweighed[number]
             worth = await self._workers.reachable(place, number)
             if worth is not None:
-                self._weighed(number, worth)
+                self._weighed(number, *worth)
             with suppress(TimeoutError):
                 await asyncio.wait_for(to_do.wait(), RESTS * (loop.time() - begun))
         await to_do.wait()

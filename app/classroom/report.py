@@ -7,27 +7,33 @@ from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from statistics import median
 from typing import Final
 
 from app.classroom import xapi
 from app.classroom.debrief import ClassReview, SeatReview
 from app.classroom.partings import Choice, Parting
+from app.export import curve_svg
 from app.export.page import document
-from app.export.parts import heading, link, paragraph, table, text
-from app.export.sheets import as_csv
+from app.export.parts import Markup, heading, link, paragraph, table, text
+from app.export.sheets import WORTH_COLUMNS, as_csv, of_move
+from app.export.source import asked_of
+from app.view_models import worth
 from app.words import formatting
 from app.words.formatting import moment
 from app.words.language import tr, trn
 from app.words.sentences import said as shown
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Calibration
+from engine.drill.par.regret import Account
 from engine.drill.running.drill import End
 from engine.model import Tick
 
 PARTINGS_SHOWN: Final = 10
 MISTAKES_SHOWN: Final = 15
+LOSSES_SHOWN: Final = 3
 """On the page of the class; the tables have all."""
 
 WIDTH: Final = 760
@@ -54,9 +60,9 @@ def archive(found: ClassReview, key: str, names: bool, pdf: bool = False) -> byt
         if pdf:
             from app.export import pdf as printing  # Qt, which nothing else here needs
 
-            made.writestr(
-                "class.pdf", printing.document(_title(found), _body(found, links=False), picture(found))
-            )
+            drawings: dict[str, str] = {}
+            printed = _body(found, links=False, drawn=partial(_referred_to, drawings))
+            made.writestr("class.pdf", printing.document(_title(found), printed, picture(found), drawings))
         made.writestr("xapi.json", xapi.as_json(found, key, names))
         made.writestr("cmi5.zip", xapi.cmi5(found, class_page(found, links=False)))
     return out.getvalue()
@@ -78,7 +84,7 @@ def together(parts: Mapping[str, bytes], sheets: Mapping[str, str]) -> bytes:
 def class_page(found: ClassReview, links: bool = True) -> str:
     """The debrief of the class as one HTML file; with *links* to the pages of its people."""
     title = _title(found)
-    shown = f"{heading(1, title)}<figure>{picture(found)}</figure>{_body(found, links)}"
+    shown = f"{heading(1, title)}<figure>{picture(found)}</figure>{_body(found, links, _drawn_here)}"
     return document(text(title), f"<main>{shown}</main>")
 
 
@@ -119,7 +125,21 @@ def _page_of(seat: SeatReview) -> str:
     return f"people/{seat.number:04}.html"
 
 
-def _body(found: ClassReview, links: bool) -> str:
+Drawn = Callable[[str, str], Markup]
+"""Is given a name and an SVG, and shows it in a cell."""
+
+
+def _drawn_here(name: str, svg: str) -> Markup:
+    return Markup(svg)
+
+
+def _referred_to(drawings: dict[str, str], name: str, svg: str) -> Markup:
+    """In a document that has its drawings apart."""
+    drawings[name] = svg
+    return Markup(f'<img src="{name}" width="{curve_svg.SMALL_WIDTH}">')
+
+
+def _body(found: ClassReview, links: bool, drawn: Drawn) -> str:
     parted = found.partings[:PARTINGS_SHOWN]
     return "".join(
         (
@@ -135,6 +155,7 @@ def _body(found: ClassReview, links: bool) -> str:
             if parted
             else paragraph(tr("They did not: all seats have done the same, or came to the same points.")),
             *(_parting(one) for one in parted),
+            *_curves(found, drawn),
             heading(2, tr("Mistakes most made")),
             _mistakes(found),
             *_sureness(found.calibration),
@@ -183,6 +204,54 @@ def _words(choice: Choice) -> str:
 def _typed(tick: Tick) -> str:
     """A moment as the console takes it: a second earlier, so that nothing is done yet."""
     return f"{max(0, tick - TICKS_PER_S) / TICKS_PER_S:g}"
+
+
+def _curves(found: ClassReview, drawn: Drawn) -> Iterator[str]:
+    """What each seat could still reach, and by what it lost that."""
+    weighed = [(seat, seat.account) for seat in found.seats if seat.account is not None]
+    if not weighed:
+        return
+    until = max(worth.end(account) for _, account in weighed)
+    rows = [
+        (
+            seat.number,
+            seat.name,
+            drawn(f"curve-{seat.number}", curve_svg.small(account, until)),
+            formatting.percent(account.accuracy / 100.0),
+            "\n".join(_losses(seat, account)) or tr("nothing"),
+            _no_return(seat, account),
+        )
+        for seat, account in weighed
+    ]
+    head = (
+        tr("Seat"), tr("Name"), tr("Points in reach"), tr("Accuracy"), tr("Lost most by"),
+        tr("All goals could be reached until"),
+    )  # fmt: skip
+    caption = tr("From 0 to 100 points, from the start to {end}").format(end=moment(until))
+    left = [seat.number for seat in found.seats if seat.account is None and seat.verdict["score"] is not None]
+    yield heading(2, tr("Compared with the best possible"))
+    yield paragraph(worth.explained())
+    yield table(caption, head, rows)
+    if left:
+        said = tr("Not worked out in time, or not to be played again: {seats}.")
+        yield paragraph(said.format(seats=", ".join(map(str, left))), "muted")
+
+
+def _losses(seat: SeatReview, account: Account) -> Iterator[str]:
+    """The costliest, in the order of time."""
+    worst = sorted(worth.stops(account), key=lambda move: -move.lost)[:LOSSES_SHOWN]
+    for move in sorted(worst, key=lambda move: (move.tick, move.until)):
+        if move.lost >= worth.NOTED:
+            yield f"{worth.told(move, asked_of(seat.answers), account.last_chance)}: {worth.cost(move)}"
+
+
+def _no_return(seat: SeatReview, account: Account) -> str:
+    chance = account.last_chance
+    if chance is not None:
+        return f"{moment(chance.tick)}  {worth.last_act(chance, asked_of(seat.answers))}"
+    if all(met is not None for met in seat.verdict["goals"].values()):
+        return tr("reached")
+    return tr("no known way") if seat.verdict["ended_by"] is not None else tr("not over")
 
 
 def _mistakes(found: ClassReview) -> str:
@@ -285,17 +354,21 @@ def _sheets(found: ClassReview) -> Iterator[tuple[str, str]]:
     yield "board.csv", as_csv(
         (
             "seat", "name", "group", "score", "downtime_s", "lost_transactions", "acts", "sent_back", "t_s", "ended_by",
-            "parted_t_s",
+            "parted_t_s", "accuracy", "no_return_s",
         ),
         (
             (
                 seat.number, seat.name, seat.group, seat.verdict["score"], seat.verdict["downtime_s"],
                 seat.lost_transactions, len(seat.deeds), seat.verdict["sent_back"], seat.verdict["t_s"],
-                seat.verdict["ended_by"], seat.verdict["parted_t_s"],
+                seat.verdict["ended_by"], seat.verdict["parted_t_s"], *_weighed(seat.account),
             )
             for seat in found.seats
         ),
     )  # fmt: skip
+    weighed = [(seat, seat.account) for seat in found.seats if seat.account is not None]
+    if weighed:
+        moves = ((seat.number, *of_move(move)) for seat, account in weighed for move in account.moves)
+        yield "worth.csv", as_csv(("seat", *WORTH_COLUMNS), moves)
     thoughts = [(seat, seat.reflection) for seat in found.seats if seat.reflection is not None]
     if thoughts:
         yield (
@@ -343,6 +416,14 @@ def _sheets(found: ClassReview) -> Iterator[tuple[str, str]]:
             ((one.what, one.better, " ".join(map(str, one.seats)), one.points) for one in found.mistakes),
         ),
     )
+
+
+def _weighed(account: Account | None) -> tuple[float | None, float | None]:
+    """Accuracy, and the point of no return in seconds."""
+    if account is None:
+        return None, None
+    no_return = account.no_return
+    return round(account.accuracy, 1), None if no_return is None else no_return / TICKS_PER_S
 
 
 def _strip(

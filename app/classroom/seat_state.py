@@ -14,6 +14,7 @@ from app.classroom.models import Instruction, Seat
 from app.classroom.pace import Pace, Progress
 from app.classroom.shapes import Tile, Verdict
 from app.classroom.wire import Target
+from app.view_models.worth import NOTED
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
 
@@ -57,8 +58,9 @@ class SeatState:
     """It is connected to another host."""
     verdict: Verdict | None = None
     """What its log has come to."""
-    reachable: float | None = None
-    """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
+    worth: list[tuple[float, float]] = field(default_factory=list)
+    """Seconds of its run, and the points that it could still reach from there, as far as that was worked out since this
+    host began; empty where nothing is scored."""
     answered: set[int] = field(default_factory=set)
     """Instructions of which its log says that they were carried out or read."""
     told: set[int] = field(default_factory=set)
@@ -68,6 +70,14 @@ class SeatState:
     @property
     def connected(self) -> bool:
         return self.socket is not None or self.away
+
+    def weigh(self, t_s: float, points: float) -> None:
+        """What is possible later was possible before; what the seat was sent back from is gone. Where hardly anything
+        changes the ends are enough."""
+        known = [(at, max(before, points)) for at, before in self.worth if at < t_s]
+        if len(known) > 1 and known[-2][1] - points < NOTED:
+            known.pop()
+        self.worth = [*known, (t_s, points)]
 
 
 def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
@@ -106,7 +116,8 @@ def tile(seat: SeatState, pace: Pace, given: Collection[Instruction], hands: lis
         "consent": seat.consent,
         "held": seat.held,
         "verdict": seat.verdict,
-        "reachable": seat.reachable,
+        "reachable": seat.worth[-1][1] if seat.worth else None,
+        "worth": seat.worth,
     }
 
 

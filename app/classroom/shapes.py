@@ -189,6 +189,8 @@ class Tile(TypedDict):
     verdict: Verdict | None
     reachable: float | None
     """Points that it could still reach when that was last reckoned; None: not yet, or nothing is scored."""
+    worth: Sequence[tuple[float, float]]
+    """Seconds of its run, and the points that it could still reach from there; they never rise."""
 
 
 class Board(TypedDict):

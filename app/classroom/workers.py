@@ -66,8 +66,8 @@ def _played(seat: int, acts: Sequence[Act]) -> Rerun | None:
     return run
 
 
-def _reachable(seat: int) -> float | None:
-    """In a worker: the points that a seat can still reach; None: unknown, or there are none."""
+def _reachable(seat: int) -> tuple[float, float] | None:
+    """In a worker: where a seat's run stands, in seconds, and the points that it can still reach; None: unknown."""
     from app.files import certificates
     from engine.drill.par.lean import Lean
     from engine.drill.par.regret import reachable
@@ -75,7 +75,8 @@ def _reachable(seat: int) -> float | None:
     run = _runs.get(seat)
     if run is None or not isinstance(run.drill, Lean) or not run.drill.scenario.scored:
         return None
-    return reachable(run.drill, certificates.plans(run.drill)[:1])  # a class waits for many
+    known = certificates.plans(run.drill)[:1]  # a class waits for many
+    return run.drill.world.t_s, reachable(run.drill, known)
 
 
 class Workers:
@@ -103,8 +104,9 @@ class Workers:
             del self._pools[place]
             return {}
 
-    async def reachable(self, place: int, seat: int) -> float | None:
-        """Points that a seat of a worker can still reach; None: nobody knows."""
+    async def reachable(self, place: int, seat: int) -> tuple[float, float] | None:
+        """Where the run of a seat of a worker stands, in seconds, and the points that it can still reach; None: nobody
+        knows."""
         pool = self._pools.get(place)
         if pool is None:
             return None

@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from app.classroom.shapes import SeatReport, Verdict
 
 DATABASE: Final = "class.sqlite"
+CURVE_S: Final = 30.0
+"""Wall time for what each act and wait of a seat cost; what takes longer is left out. Assumed: most take 1 to 15 s, and
+nobody waits for an hour."""
 SEATS_EACH: Final = 4
 """Seats for which a process more is worth its start. Assumed."""
 
@@ -127,6 +130,13 @@ def add_to(command: Commands) -> None:
         "--names", action="store_true", help="people by name instead of by their seat's number"
     )
     report.add_argument("--pdf", action="store_true", help="each page as PDF too")
+    report.add_argument(
+        "--seconds",
+        type=float,
+        default=CURVE_S,
+        metavar="S",
+        help=f"at most so long a seat for what each act and wait of it cost (default: {CURVE_S:g}; 0: without)",
+    )
 
     compare = add("compare", "what groups came to before, after and weeks later, from exported classes")
     compare.set_defaults(do=_compare)
@@ -396,7 +406,7 @@ def _report(options: argparse.Namespace) -> int:
         logs = debrief.logs(record, options.names, None if alone else part)
         if not logs:
             return None
-        jobs = (delayed(debrief.looked_back)(log, options.pdf) for log in logs)
+        jobs = (delayed(debrief.looked_back)(log, options.pdf, options.seconds) for log in logs)
         processes = max(1, min(len(logs) // SEATS_EACH, os.cpu_count() or 1))
         seats = []
         try:

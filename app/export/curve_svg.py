@@ -24,6 +24,9 @@ SAMPLE: Final = 20
 LETTER: Final = 5.6
 """Width of a letter at most, of ten pixels' height. Assumed: fonts differ."""
 
+SMALL_WIDTH: Final = 180
+SMALL_HEIGHT: Final = 48
+
 GREY: Final = "#525e6d"
 LINE: Final = "#1b56a6"
 COLOURS: Final = {"": LINE, "info": LINE, "ok": "#17692f", "warn": "#855000", "bad": "#b3202a"}
@@ -42,6 +45,35 @@ def draw(account: Account, asked: Mapping[str, Sequence[str]]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" width="{WIDTH}" height="{height}" '
         f'role="img" aria-labelledby="curve-title curve-words" font-family="sans-serif" font-size="10">'
         f'<title id="curve-title">{title}</title><desc id="curve-words">{words}</desc>{"".join(parts)}</svg>'
+    )
+
+
+def small(account: Account, until: Tick) -> str:
+    """Only its shape, with the point of no return, over the time up to *until*: for many beside one another."""
+
+    def at(point: tuple[Tick, float]) -> str:
+        x, y = point[0] / until, 1.0 - point[1] / 100.0
+        return f"{1.0 + (SMALL_WIDTH - 2.0) * x:.1f},{3.0 + (SMALL_HEIGHT - 6.0) * y:.1f}"
+
+    def line(points: Iterable[tuple[Tick, float]], tone: str, width: float) -> str:
+        path = " ".join(map(at, points))
+        return f'<polyline points="{path}" fill="none" stroke="{COLOURS[tone]}" stroke-width="{width:g}"/>'
+
+    parts = [
+        f'<rect width="{SMALL_WIDTH}" height="{SMALL_HEIGHT}" fill="#f4f6f9"/>',
+        line(account.curve, "", 1.4),
+    ]
+    parts += [line(points, tone, 2.4) for tone, points in worth.slopes(account)]
+    for move in worth.stops(account):
+        if move.line != WAITING:
+            x, y = at((move.until, move.after)).split(",")
+            parts.append(f'<circle cx="{x}" cy="{y}" r="2.4" fill="{COLOURS[TONES[move.label][1]]}"/>')
+    if account.no_return is not None:
+        x, _ = at((account.no_return, 0.0)).split(",")
+        parts.append(f'<path d="M{x},0 V{SMALL_HEIGHT}" stroke="{COLOURS["bad"]}" stroke-dasharray="3,2"/>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SMALL_WIDTH} {SMALL_HEIGHT}" width="{SMALL_WIDTH}" '
+        f'height="{SMALL_HEIGHT}" role="img" aria-label="{html.escape(worth.in_words(account))}">{"".join(parts)}</svg>'
     )
 
 

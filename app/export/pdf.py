@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -77,11 +77,13 @@ def debrief(source: Source) -> tuple[bytes, int]:
     )
 
 
-def document(title: str, html: str, svg: str) -> bytes:
-    """The title, the drawing *svg*, and *html*. Raises NoPdf."""
+def document(title: str, html: str, svg: str, drawings: Mapping[str, str]) -> bytes:
+    """The title, the drawing *svg*, and *html*, which calls *drawings* by their names. Raises NoPdf."""
 
     def made(writer: QPdfWriter) -> list[QTextDocument]:
-        return [_document(heading(1, title) + _figure(writer) + html, writer, _drawing(svg, _width(writer)))]
+        images = {name: _drawing(each) for name, each in drawings.items()}
+        images[DRAWING] = _drawing(svg, _width(writer))
+        return [_document(heading(1, title) + _figure(writer) + html, writer, images)]
 
     return _printed(title, title, made)[0]
 
@@ -130,7 +132,7 @@ def _application() -> QGuiApplication:
 def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
     """Page one with as many mistakes as it holds."""
     svg = course_svg.draw(source.review.lanes, source.review.happened, source.drill.tick)
-    drawing, shown = _drawing(svg, _width(writer)), _figure(writer)
+    drawing, shown = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
     for mistakes in range(body.MISTAKES_ON_PAGE, -1, -1):
         document = _document(body.first_page(source, shown, mistakes), writer, drawing)
         if document.pageCount() == 1:
@@ -139,10 +141,10 @@ def _first_page(source: Source, writer: QPdfWriter) -> QTextDocument:
 
 
 def _annex(source: Source, writer: QPdfWriter) -> QTextDocument:
-    drawing, shown = None, ""
+    drawing, shown = dict[str, QImage](), ""
     if source.account is not None:
         svg = curve_svg.draw(source.account, asked_in(source))
-        drawing, shown = _drawing(svg, _width(writer)), _figure(writer)
+        drawing, shown = {DRAWING: _drawing(svg, _width(writer))}, _figure(writer)
     sections = "".join(f"{heading(2, title)}{content}" for title, content in body.annex(source, shown))
     return _document(heading(1, tr("Annex")) + sections, writer, drawing)
 
@@ -153,13 +155,21 @@ def _figure(writer: QPdfWriter) -> str:
 
 
 def _screen_width(writer: QPdfWriter) -> int:
-    """The width of the page in pixels of a screen, which Qt's HTML counts in."""
-    return round(_width(writer) * QGuiApplication.primaryScreen().logicalDotsPerInchX() / DOTS_PER_INCH)
+    """The width of the page in pixels of a screen."""
+    return round(_width(writer) / _dots_per_pixel())
 
 
-def _drawing(svg: str, width: float) -> QImage:
+def _dots_per_pixel() -> float:
+    """Of a screen, which Qt's HTML counts in."""
+    return DOTS_PER_INCH / QGuiApplication.primaryScreen().logicalDotsPerInchX()
+
+
+def _drawing(svg: str, width: float | None = None) -> QImage:
+    """As wide as *width*, in dots; None: as it says itself, in pixels."""
     renderer = QSvgRenderer(QByteArray(svg.encode()))
     size = renderer.defaultSize()
+    if width is None:
+        width = size.width() * _dots_per_pixel()
     image = QImage(round(width), round(width * size.height() / size.width()), QImage.Format.Format_ARGB32)
     image.fill(Qt.GlobalColor.white)
     painter = QPainter(image)
@@ -176,7 +186,7 @@ def _foot(writer: QPdfWriter) -> float:
     return FOOT_MM / 25.4 * DOTS_PER_INCH
 
 
-def _document(html: str, writer: QPdfWriter, drawing: QImage | None = None) -> QTextDocument:
+def _document(html: str, writer: QPdfWriter, drawings: Mapping[str, QImage]) -> QTextDocument:
     document = QTextDocument()
     document.documentLayout().setPaintDevice(writer)
     font = QFont()
@@ -184,8 +194,8 @@ def _document(html: str, writer: QPdfWriter, drawing: QImage | None = None) -> Q
     document.setDefaultFont(font)
     document.setDefaultStyleSheet(STYLE)
     document.setDocumentMargin(0)
-    if drawing is not None:
-        document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(DRAWING), drawing)
+    for name, drawing in drawings.items():
+        document.addResource(QTextDocument.ResourceType.ImageResource, QUrl(name), drawing)
     document.setHtml(_CAPTION.sub(r'<p class="muted">\2</p>\1', html))
     document.setPageSize(QSizeF(_width(writer), writer.height() - _foot(writer)))
     _keep_together(document)

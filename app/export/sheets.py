@@ -51,7 +51,7 @@ def sheets(source: Source) -> dict[str, str]:
         ),
     }
     if source.account is not None:
-        found["worth.csv"] = as_csv(WORTH_COLUMNS, map(_of_move, source.account.moves))
+        found["worth.csv"] = as_csv(WORTH_COLUMNS, map(of_move, source.account.moves))
     return found
 
 
@@ -64,7 +64,7 @@ def _of_run(source: Source) -> list[object]:
     return [source.player, source.played_at, *known, points, report["state_hash"]]
 
 
-def _of_move(move: Move) -> list[object]:
+def of_move(move: Move) -> list[object]:
     times = (move.tick / TICKS_PER_S, move.until / TICKS_PER_S)
     return [*times, move.line or "waiting", round(move.before, 1), round(move.after, 1), move.label]
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from engine.drill.judging.review import Review, review
-from engine.drill.judging.shapes import Report
+from engine.drill.judging.shapes import Report, Row
 from engine.drill.par.regret import Account
 from engine.drill.running.drill import Drill
 
@@ -33,7 +34,12 @@ def source_of(drill: Drill) -> Source:
 
 def asked_in(source: Source) -> dict[str, list[str]]:
     """Question -> its choices."""
-    return {row["name"]: row["choices"] for row in source.report["questions"]}
+    return asked_of(source.report["questions"])
+
+
+def asked_of(questions: Iterable[Row]) -> dict[str, list[str]]:
+    """The same, of *questions* as in a report."""
+    return {row["name"]: row["choices"] for row in questions}
 
 
 def signature(source: Source) -> str:

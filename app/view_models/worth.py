@@ -148,15 +148,17 @@ def same(move: Move, chance: LastChance) -> bool:
 
 def all_until(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:
     """Until when all goals could be reached, and what was the last chance or took it."""
+    said = tr("All goals could still be reached until {moment}, the point of no return: {act}.")
     if chance.line == WAITING:
         said = tr(
             "All goals could still be reached until {moment}, the point of no return; last chance: {act}."
         )
-        act = began_with(chance, asked)
-    else:
-        said = tr("All goals could still be reached until {moment}, the point of no return: {act}.")
-        act = shown(chance.line, asked)
-    return said.format(moment=moment(chance.tick), act=act)
+    return said.format(moment=moment(chance.tick), act=last_act(chance, asked))
+
+
+def last_act(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:
+    """What was the last chance, or took it."""
+    return began_with(chance, asked) if chance.line == WAITING else shown(chance.line, asked)
 
 
 def taken_by(chance: LastChance) -> str:

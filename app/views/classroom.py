@@ -30,10 +30,12 @@ from app.classroom.shapes import Board, Tile
 from app.widgets import theme
 from app.widgets.qr import QrCode
 from app.widgets.room import fit_on_screen
+from app.widgets.sparkline import Sparkline
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
 from app.words.input_lines import worded
 from app.words.language import mark, tr, trn
+from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.running.modes import Mode
 
 MODES: Final = {
@@ -47,7 +49,9 @@ CODE_POINTS: Final = 1.6
 """Size of the join code, in sizes of the other text: it is read across a room."""
 SHEET_POINTS: Final = 2.6
 """Its size on the sheet for the projector."""
-BOARD_LETTERS: Final = 155
+TOLD_LINES: Final = 12
+"""Of a curve in a tip, the last ones."""
+BOARD_LETTERS: Final = 165
 """Width of the board in letters, where the screen has it: the last command is worth reading."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
 """Texts that can be copied."""
@@ -210,7 +214,9 @@ def _reachable(tile: Tile) -> str:
 
 
 def _reachable_told(tile: Tile) -> str:
-    return tr("The most points that are known to be possible yet from where this seat stands")
+    said = tr("The most points that are known to be possible yet from where this seat stands")
+    course = [f"{formatting.run_time(t_s)}  {points:.0f}" for t_s, points in tile["worth"]]
+    return "\n".join([said, *course[-TOLD_LINES:]])
 
 
 def _last_act(tile: Tile) -> str:
@@ -238,7 +244,13 @@ COLUMNS: Final = (
     ),
     Column(title=mark("Goals"), text=_goals, right=True),
     Column(title=mark("Score so far"), text=_score, right=True),
-    Column(title=mark("Can reach"), text=_reachable, right=True, tip=_reachable_told),
+    Column(
+        title=mark("Can reach"),
+        text=_reachable,
+        right=True,
+        tip=_reachable_told,
+        sample="100 100 100 100 100",
+    ),
     Column(title=mark("Hand"), text=_hand, tip=_hand, sample="1. Which server?"),
     Column(title=mark("Last command"), text=_last_act, tip=_last_act),
 )
@@ -365,6 +377,10 @@ class ClassBoard(QDialog):
             )
         )
         self.tiles.horizontalHeader().setSectionResizeMode(len(COLUMNS) - 1, QHeaderView.ResizeMode.Stretch)
+        for place, column in enumerate(COLUMNS):
+            if column.text is _reachable:
+                curve = Sparkline(self.tiles, lambda tile: tile["worth"], TOTAL_MAX)
+                self.tiles.setItemDelegateForColumn(place, curve)
         self.freeze, self.go = QPushButton(tr("&Freeze")), QPushButton(tr("&Go on"))
         self.finish = QPushButton(tr("&End for all"))
         self.next_part = QPushButton(tr("Ne&xt part"))

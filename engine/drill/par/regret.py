@@ -209,6 +209,14 @@ def account(
     return Account(tuple(parts), _accuracy(moves), chance, risen)
 
 
+def stopped(found: Account) -> Account:
+    """*found* of a run that somebody else has ended: nobody gave up, so that cost nothing."""
+    moves = tuple(move for move in found.moves if move.line != FINISH)
+    chance = found.last_chance
+    still = chance is not None and chance.line == FINISH
+    return Account(moves, _accuracy(moves), None if still else chance, found.risen)
+
+
 def tried_again(best: Best) -> tuple[Tick, Tick]:
     """From when on a person can still do it, and when its first act is due, or what the run did instead."""
     own, first = best.plan[: best.done], next(iter(best.plan[best.done :]), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 import shutil
 import socket
 import sqlite3
@@ -68,7 +69,10 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def report(database: Path, *words: str) -> dict[str, bytes]:
     file = database.with_name("report.zip")
     assert (
-        cli.main(["class", "report", "--database", str(database), "--out", str(file), *words], lambda _: 0)
+        cli.main(
+            ["class", "report", "--database", str(database), "--out", str(file), "--seconds", "0", *words],
+            lambda _: 0,
+        )
         == 0
     )
     with zipfile.ZipFile(file) as archive:
@@ -84,6 +88,7 @@ def test_no_name_is_in_the_report_unless_it_is_wanted(database: Path) -> None:
     whole = b"".join(found.values())
     assert not any(name.encode() in whole for name in PEOPLE)
     assert "Seat 1" in found["class.html"].decode()
+    assert "Compared with the best" not in found["class.html"].decode(), "there was no time for it"
     named = report(database, "--names")
     assert PEOPLE[1] in named["class.html"].decode()
     assert PEOPLE[1] in named["people/0002.html"].decode()
@@ -106,6 +111,29 @@ def test_it_tells_of_the_class_what_its_seats_came_to(database: Path) -> None:
     assert len(list(csv.DictReader(io.StringIO(found["mistakes.csv"].decode())))) > 0
     assert found["class.pdf"].startswith(b"%PDF")
     assert found["people/0001.pdf"].startswith(b"%PDF")
+
+
+def test_it_tells_what_each_seat_could_still_reach_and_by_what_it_lost_that(database: Path) -> None:
+    found = report(database, "--seconds", "60")
+    page = found["class.html"].decode()
+    rows = re.findall(
+        r"<tr>(?:(?!</tr>).)*<svg.*?</tr>", page[page.index("Compared with the best") :], re.DOTALL
+    )
+    assert len(rows) == 3
+    solved, forced, idle = rows
+    assert "100.0 %</td><td>nothing</td><td>reached" in solved
+    assert (
+        "0:30.0  ALTER DATABASE Northwind SET PARTNER OFF on SERVER_A: good, −3<br>0:35.0  End drill: "
+        in forced
+    )
+    assert "<td>0:35.0  End drill</td>" in forced
+    assert "<td>nothing</td><td>not over</td>" in idle, "the end of the class is no act of who sits there"
+    board = list(csv.DictReader(io.StringIO(found["board.csv"].decode())))
+    assert [row["no_return_s"] for row in board] == ["", "35.0", ""]
+    assert float(board[1]["accuracy"]) < 50.0
+    moves = list(csv.DictReader(io.StringIO(found["worth.csv"].decode())))
+    assert {row["seat"] for row in moves} == {"1", "2", "3"}
+    assert "point of no return 0:35.0</text>" in found["people/0002.html"].decode()
 
 
 def test_a_learning_record_store_and_a_learning_management_system_take_it(database: Path) -> None:

@@ -23,6 +23,7 @@ from app.classroom.models import Instruction, Seat
 from app.classroom.plan import Plan
 from app.classroom.record import NoRecord, Record
 from app.classroom.seat_log import Given, NoLog, SeatLog
+from app.classroom.seat_state import SeatState
 from app.classroom.service import AnotherClass, taken_up
 from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
@@ -276,9 +277,9 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
 ) -> None:
     """As they do where the record is read while another host writes to it."""
 
-    async def judged() -> tuple[Verdict, float]:
+    async def judged() -> tuple[Verdict, tuple[float, float]]:
         found: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()
-        weighed: asyncio.Future[float] = asyncio.get_running_loop().create_future()
+        weighed: asyncio.Future[tuple[float, float]] = asyncio.get_running_loop().create_future()
 
         async def log_of(number: int) -> list[Act]:
             return log[: portions[-1][1]]
@@ -287,9 +288,9 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
             if not found.done():
                 found.set_result(verdict)
 
-        def take_worth(number: int, worth: float) -> None:
+        def take_worth(number: int, t_s: float, points: float) -> None:
             if not weighed.done():
-                weighed.set_result(worth)
+                weighed.set_result((t_s, points))
 
         judge = Judge(new_class(scenario, Plan(scenario=NAME, mode="practice"), ""), log_of, take, take_worth)
         for first, last in portions:
@@ -310,5 +311,20 @@ def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
     known = certificates.plans(run.drill)[:1]
     assert asyncio.run(judged()) == (
         verdict(scenario, scenario.seed, "practice", acts),
-        reachable(cast("Lean", run.drill), known),
+        (run.drill.world.t_s, reachable(cast("Lean", run.drill), known)),
     )
+
+
+def test_what_a_seat_could_reach_never_rises_and_is_thin_where_nothing_changes() -> None:
+    seat = SeatState(1, "Ann", "", 0, 0, 0, 0)
+    for t_s in range(10, 60, 10):
+        seat.weigh(t_s, 90.0)
+    assert seat.worth == [(10, 90.0), (50, 90.0)]
+    for t_s, points in ((60, 70.0), (70, 69.8), (80, 95.0)):
+        seat.weigh(t_s, points)
+    assert seat.worth == [(10, 95.0), (50, 95.0), (60, 95.0), (80, 95.0)], (
+        "a way that was found late was there before"
+    )
+    seat.weigh(90, 20.0)
+    seat.weigh(55, 80.0)
+    assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0)], "it was sent back"

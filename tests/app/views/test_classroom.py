@@ -13,6 +13,7 @@ from app.classroom.console import request
 from app.classroom.shapes import Board, Tile
 from app.classroom.verdict import verdict
 from app.views.classroom import ClassBoard
+from app.widgets import theme
 from tests.shipped import shipped
 
 LAB = shipped("lab")
@@ -36,6 +37,7 @@ def tile(number: int, name: str, **other: Any) -> Tile:
         "consent": False,
         "held": False,
         "reachable": None,
+        "worth": [],
     }
     made: Any = {"seat": number, "name": name, **usual, "verdict": played, **other}
     return made
@@ -193,6 +195,39 @@ def test_the_code_is_shown_large_and_as_a_qr_code(board: ClassBoard, qtbot: QtBo
     assert not sheet.isVisible()
 
 
-def test_beside_the_score_stands_what_a_seat_can_still_reach(board: ClassBoard) -> None:
-    board.show_board(board_of(tile(1, "Ann", verdict={"score": 40.4}, reachable=87.6), tile(2, "Bob")))
-    assert [cells(board, row)[6:8] for row in range(2)] == [["40", "88"], ["", ""]]
+def test_beside_the_score_stands_what_a_seat_can_still_reach(qtbot: QtBot, board: ClassBoard) -> None:
+    """With the curve up to there: flat for who has lost nothing, falling for who has, none before it is known."""
+    flat, falling = [(30.0, 100.0), (60.0, 100.0)], [(30.0, 100.0), (60.0, 0.0)]
+    board.show_board(
+        board_of(
+            tile(1, "Ann", verdict={"score": 40.4}, reachable=100.0, worth=flat),
+            tile(2, "Bob", reachable=0.4, worth=falling),
+            tile(3, "Cem"),
+        )
+    )
+    assert [cells(board, row)[6:8] for row in range(3)] == [["40", "100"], ["", "0"], ["", ""]]
+    tip = board.tiles.table.columns[7].tip
+    assert tip is not None
+    assert tip(board.tiles.table.rows[1]).splitlines()[1:] == ["0:30  100", "1:00  0"]
+    board.resize(1200, 500)
+    board.show()
+    line = theme.tokens(board.palette()).series[0]
+    shown = board.tiles.viewport().grab().toImage()
+
+    def ends(row: int) -> tuple[int, int] | None:
+        """Heights of the curve at its left and right end, from the top of its cell."""
+        box = board.tiles.visualRect(board.tiles.table.index(row, 7))
+        drawn = [
+            (x, y)
+            for x in range(box.left(), box.right())
+            for y in range(box.top(), box.bottom())
+            if shown.pixelColor(x, y) == line
+        ]
+        return (min(drawn)[1] - box.top(), max(drawn)[1] - box.top()) if drawn else None
+
+    top, still = ends(0) or (0, 0)
+    high, low = ends(1) or (0, 0)
+    assert abs(top - still) <= 1
+    assert abs(high - top) <= 1
+    assert low > high + 5
+    assert ends(2) is None

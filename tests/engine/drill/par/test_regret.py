@@ -10,7 +10,7 @@ from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging import retry
 from engine.drill.judging.agents import at_random
 from engine.drill.par.lean import Lean
-from engine.drill.par.regret import RISE_MAX, WAITING, Account, Move, account, accuracy, tried_again
+from engine.drill.par.regret import RISE_MAX, WAITING, Account, Move, account, accuracy, stopped, tried_again
 from engine.drill.par.ways import Patient
 from engine.drill.running.drill import Drill, play_inputs, replay
 from engine.drill.running.solution import default_end, left_alone, played
@@ -35,6 +35,19 @@ def test_the_reference_loses_nothing(small: Scenario) -> None:
     assert {move.label for move in found.moves} == {"best"}
     assert (found.accuracy, found.no_return, found.worst) == (100.0, None, None)
     assert found.curve[-1][1] == drill.score().total
+
+
+def test_who_was_stopped_by_others_has_not_given_up(small: Scenario) -> None:
+    drill = Drill(small)
+    drill.advance_to(ticks(10.0))
+    drill.finish()
+    found = of(drill)
+    assert found.moves[-1].line == "finish"
+    assert found.accuracy < 50.0
+    assert found.no_return is not None
+    still = stopped(found)
+    assert still.moves == found.moves[:-1]
+    assert (still.accuracy, still.no_return) == (100.0, None)
 
 
 def test_who_does_nothing_loses_it_by_waiting(small: Scenario) -> None:

@@ -1,0 +1,53 @@
+"""A small curve in front of the number of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+from PySide6.QtCore import QModelIndex, QPersistentModelIndex, QPointF, QRectF
+from PySide6.QtGui import QPainter, QPen, QPolygonF
+from PySide6.QtWidgets import QStyledItemDelegate, QStyleOptionViewItem
+
+from app.widgets import theme
+from app.widgets.tables import TableView
+
+SIDE_PX: Final = 7.0
+"""Between the curve and the edge of its cell."""
+
+
+class Sparkline(QStyledItemDelegate):
+    """All rows have the same scales, so that they can be compared."""
+
+    def __init__(
+        self, table: TableView, points: Callable[[Any], Sequence[tuple[float, float]]], most: float
+    ) -> None:
+        """*points* of a row: where, from 0 on, and how much, from 0 to *most*."""
+        super().__init__(table)
+        self._table, self._points, self._most = table, points, most
+
+    def paint(
+        self, painter: QPainter, option: QStyleOptionViewItem, index: QModelIndex | QPersistentModelIndex
+    ) -> None:
+        super().paint(painter, option, index)
+        rows = self._table.table.rows
+        points = self._points(rows[index.row()])
+        if not points:
+            return
+        drawn: Any = option  # the stubs lack the fields of the base class
+        colours, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
+        number = drawn.fontMetrics.horizontalAdvance("100") + 2.0 * SIDE_PX
+        plot = box.adjusted(SIDE_PX, box.height() * 0.2, -number, -box.height() * 0.2)
+        last = max(max((at for at, _ in self._points(row)), default=0.0) for row in rows) or 1.0
+        line = [
+            QPointF(plot.left() + plot.width() * at / last, plot.bottom() - plot.height() * much / self._most)
+            for at, much in points
+        ]
+        painter.save()
+        painter.setRenderHint(QPainter.RenderHint.Antialiasing)
+        painter.fillRect(plot.adjusted(0.0, -1.0, 0.0, 1.0), colours.idle_soft)
+        painter.setPen(QPen(colours.series[0], 1.6))
+        painter.drawPolyline(QPolygonF([QPointF(plot.left(), line[0].y()), *line]))
+        painter.setBrush(colours.series[0])
+        painter.drawEllipse(line[-1], 1.6, 1.6)
+        painter.restore()
