@@ -221,8 +221,10 @@ def _reachable_told(tile: Tile) -> str:
 
 def _last_act(tile: Tile) -> str:
     """When, and in words."""
-    time, _, act = (tile["verdict"]["last_act"] if tile["verdict"] is not None else "").partition(" ")
-    return f"{formatting.run_time(float(time))}  {worded(act, {})}" if act else ""
+    found = tile["verdict"]
+    if found is None or found["last_act_t_s"] is None:
+        return ""
+    return f"{formatting.run_time(found['last_act_t_s'])}  {worded(found['last_act'], {})}"
 
 
 def _why(tile: Tile) -> str:

@@ -66,7 +66,12 @@ def cells(board: ClassBoard, row: int) -> list[str]:
 
 def test_a_seat_is_one_row_whatever_comes_later(board: ClassBoard) -> None:
     board.show_board(board_of(tile(2, "Bob"), tile(1, "Ann")))
-    done = {"last_act": "65.5 power-on SERVER_A", "score": 87.4, "goals": {"a": 3.0, "b": None}}
+    done = {
+        "last_act_t_s": 65.5,
+        "last_act": "power-on SERVER_A",
+        "score": 87.4,
+        "goals": {"a": 3.0, "b": None},
+    }
     board.show_board(board_of(tile(1, "Ann", verdict=done)))
     told = "1:06  SERVER_A ▸ Switch on"
     assert cells(board, 0) == ["1", "Ann", "", "✓ at work", "1:23", "1/2", "87", "", "", told]
