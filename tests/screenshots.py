@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 
-from PySide6.QtCore import QSettings
+from PySide6.QtCore import QPoint, QSettings
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
@@ -21,6 +21,7 @@ from app.main_window.presenter_mode import TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.view_models.offers import Target
+from app.views.debrief.worth import Worth
 from app.widgets import theme
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.words import language
@@ -29,6 +30,8 @@ from tests.open_window import OpenWindow, furnished
 
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
+CURVE_TOP_PX = 280
+"""Above the curve, so that the time line is in the picture, too."""
 STILL_FRAMES = 200
 """After so many frames in which no time has passed none will."""
 WORKING_MS = 20_000
@@ -147,6 +150,13 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     if window.session.drill is not None and not window.session.drill.finished:
         window.session.do("finish")
     yield "debrief"
+    window.debrief.account_wanted.emit()
+    QApplication.processEvents()
+    curve = window.debrief.findChild(Worth)
+    window.debrief.verticalScrollBar().setValue(
+        curve.mapTo(window.debrief.widget(), QPoint()).y() - CURVE_TOP_PX
+    )
+    yield "debrief-curve"
     window.show_history()
     yield "history"
     window.progress.show()
