@@ -144,7 +144,7 @@ def partner_off(world: World, server: str, database: str) -> statements.Outcome:
     if witness is not None and not world.session_copies(guid):
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
-    network.reassess(world)
+    network.sessions_changed(world, guid)
     return []
 
 
@@ -301,7 +301,7 @@ def _establish(world: World, copy: DatabaseCopy, other: DatabaseCopy, address: s
         roles.set_state(world, me.key, MirrorState.DISCONNECTED, "mirroring established")
     network.open_contact(world, guid, copy.server, other.server)
     sync.begin_synchronizing(world, copy.key, other.key)
-    network.reassess(world)
+    network.sessions_changed(world, guid)
     return []
 
 
@@ -337,7 +337,7 @@ def witness_set(world: World, server: str, database: str, address: str) -> state
         network.open_contact(world, copy.mirroring.guid, key[0], host)
         roles.set_witness_state(world, key, WitnessState.CONNECTED)
         roles.trace_steady(world, key)
-    network.reassess(world)
+    network.sessions_changed(world, copy.mirroring.guid)
     return []
 
 
@@ -364,7 +364,7 @@ def witness_off(world: World, server: str, database: str) -> statements.Outcome:
     if reachable:
         network.close_contacts(world, guid, witness)
         world.witnesses.pop((witness, guid), None)
-    network.reassess(world)
+    network.sessions_changed(world, guid)
     return []
 
 

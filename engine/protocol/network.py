@@ -10,6 +10,7 @@ from typing import Final, Literal
 
 from msgspec.structs import replace
 
+from engine.chance import Chance
 from engine.constants import (
     HARD_ERROR_S,
     PING_CPU_S,
@@ -221,15 +222,34 @@ def timeout_s(world: World, guid: int) -> int:
     return groups.policy_of(world, guid).timeout_s(world, guid)
 
 
+def sessions_changed(world: World, guid: int) -> None:
+    """`reassess` where session *guid* has come, has gone or has another witness. That concerns the others only where
+    processors are busy, which have more or fewer pings to send from now on."""
+    busy = any(computer.cpu_factor > 1.0 for computer in world.computers.values())
+    reassess(world, None if busy else guid)
+
+
+DELAYS_S: Final = {
+    "hard": HARD_ERROR_S,
+    "silent": (0.0, PING_INTERVAL_S),
+    "reconnect": RECONNECT_S,
+}
+"""How soon an end notices, by what there is to notice; after a silence the timeout comes on top."""
+
+
+def _delays_s(chance: Chance) -> dict[str, float]:
+    drawn_s = {kind: chance.uniform(*range_s) for kind, range_s in DELAYS_S.items()}
+    return {"closed": SESSION_CLOSE_NOTICED_S, **drawn_s}
+
+
 def reassess(world: World, only: int | None = None, awake: str | None = None) -> None:
     """Something has changed (for session *only*, or for all): have every end notice in due time what concerns it.
 
     *awake* has just come to itself after a freeze: it looks at its connections before it does anything else.
     """
-    hard_s = world.chance.uniform(*HARD_ERROR_S)
-    quiet_s = world.chance.uniform(0.0, PING_INTERVAL_S)
-    reconnect_s = world.chance.uniform(*RECONNECT_S)
-    delays = {"hard": hard_s, "closed": SESSION_CLOSE_NOTICED_S}
+    chance = world.chance.fork()
+    delays_s: dict[str, float] = {}
+    world.chance.skip(len(DELAYS_S))
     between: dict[tuple[str, str], Between] = {}
     for key, contact in list(world.contacts.items()) if only is None else world.contacts_of(only):
         guid, me, peer = key
@@ -248,12 +268,13 @@ def reassess(world: World, only: int | None = None, awake: str | None = None) ->
         if wanted == contact.pending:
             continue
         contact = world.contacts[key] = replace(contact, pending=wanted, epoch=contact.epoch + 1)
-        if wanted in delays and me == awake:
-            world.after(0.0, "contact.lost", *key, contact.epoch, wanted)
-        elif wanted in delays:
-            world.after(delays[wanted], "contact.lost", *key, contact.epoch, wanted)
-        elif wanted == "silent":
-            world.after(timeout_s(world, guid) + quiet_s, "contact.lost", *key, contact.epoch, wanted)
+        delays_s = delays_s or _delays_s(chance)
+        if wanted == "silent":
+            silence_s = timeout_s(world, guid) + delays_s[wanted]
+            world.after(silence_s, "contact.lost", *key, contact.epoch, wanted)
         elif wanted == "reconnect":
-            world.at(world.tick + ticks(reconnect_s), "contact.made", *key, contact.epoch)
+            world.at(world.tick + ticks(delays_s[wanted]), "contact.made", *key, contact.epoch)
+        elif wanted:
+            delay_s = 0.0 if me == awake else delays_s[wanted]
+            world.after(delay_s, "contact.lost", *key, contact.epoch, wanted)
     world.all_dirty() if only is None else world.touch(only)

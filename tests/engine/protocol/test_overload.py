@@ -32,6 +32,16 @@ def test_without_a_witness_the_partners_only_lose_each_other() -> None:
     assert leaders(factor=900, witness=False) == {P}
 
 
+def test_a_session_less_lets_the_pings_of_the_others_come_in_time() -> None:
+    world = lab(databases=14, cores=8 * 14)
+    do(world, f"slow-cpu {P} factor=300", then_s=2.0)
+    as_it_is = world.fork()
+    lost = {e.database for e in do(as_it_is, then_s=43.0) if e.get("how") == "silent"}
+    assert lost == set(world.databases())
+    events = do(world, f"sql {P} ALTER DATABASE [Sales000] SET PARTNER OFF", then_s=43.0)
+    assert not [event for event in events if event.get("how") == "silent"]
+
+
 def test_relief_heals_the_session() -> None:
     world = lab()
     do(world, f"slow-cpu {P} factor=900", then_s=45.0)
