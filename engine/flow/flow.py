@@ -38,6 +38,17 @@ HISTORY_MIN: Final = 32
 SETTLE_S: Final = 20.0
 """Time in which a source comes to rest from nothing: several response times of either workload."""
 
+SHARE_TO_READ_ALL: Final = 8
+"""Whole columns are read where more than one source in so many is asked about: 0.5 us each, a number 0.06. Measured."""
+
+_MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
+"""What a run changes."""
+
+OF_RUNS: Final = frozenset(_MOVING)
+OF_SOURCES: Final = frozenset({"sources"})
+OF_STREAMS: Final = frozenset({"streams", "history"})
+"""The same, and what a deed changes that concerns a source or a stream alone."""
+
 _SOURCE_POSITIONS: Final = itemgetter(*SOURCE_POSITIONS.values())
 _STREAM_POSITIONS: Final = itemgetter(*STREAM_POSITIONS.values())
 
@@ -63,8 +74,8 @@ class Flow:
         """The setups of streams as they were when the streams of each source were last gathered, and those."""
         self._marked: tuple[list[Array], bytes] = ([], b"")
         """Parameters, which are never changed, and their mark."""
-        self._shared = False
-        """Others may have the arrays that a run changes, too: they are copied before they are changed."""
+        self._shared: frozenset[str] = frozenset()
+        """Of the arrays that a run changes those that others may have, too: they are copied before they are changed."""
         self.levels: tuple[Level, ...] = ()
         """At the whole second at which one of them compares otherwise than it did, a run stops."""
         self.level_rows = rows.of_levels(())
@@ -83,7 +94,7 @@ class Flow:
 
     def fork(self) -> Flow:
         """An independent copy that continues identically."""
-        self._shared = True
+        self._shared = OF_RUNS
         other = Flow.__new__(Flow)
         other.__dict__.update(self.__dict__)
         other.scratch = None
@@ -91,28 +102,29 @@ class Flow:
 
     def moving(self) -> Arrays:
         """The arrays that a run changes, for others to have, too."""
-        self._shared = True
+        self._shared = OF_RUNS
         return tuple([getattr(self, name) for name in _MOVING])
 
     def take(self, arrays: Arrays) -> None:
         """Be where *arrays*, which others may have, too, say."""
         self.__dict__.update(zip(_MOVING, arrays, strict=True))
-        self._shared = True
+        self._shared = OF_RUNS
 
-    def part(self) -> None:
-        """From now on nobody else has the arrays that a run changes."""
-        if self._shared:
-            for name in _MOVING:
+    def part(self, names: frozenset[str] = OF_RUNS) -> None:
+        """From now on nobody else has the arrays of these names."""
+        shared = self._shared & names
+        if shared:
+            for name in shared:
                 setattr(self, name, getattr(self, name).copy())
-            self._shared = False
+            self._shared -= shared
 
     def remember(self) -> None:
         """From now on this flow and its forks share what they run."""
         self.memory, self.root, self.ran = Memory(), 0, 0
 
-    def _do(self, *deed: object) -> None:
-        """*deed* changes this flow."""
-        self.part()
+    def _do(self, *deed: object, to: frozenset[str] = OF_RUNS) -> None:
+        """*deed* changes the arrays *to* of this flow."""
+        self.part(to)
         self._set_apart(*deed)
 
     def _set_apart(self, *deed: object) -> None:
@@ -250,9 +262,14 @@ class Flow:
         self._stream(stream)
         return StreamPositions(*_STREAM_POSITIONS(self.streams[stream].tolist()))
 
-    def standing(self) -> Standing:
-        """Of all sources and streams."""
+    def standing(self, of_sources: Sequence[int], of_streams: Sequence[int]) -> Standing:
+        """Of these sources and streams at least."""
         sources, streams = self.sources, self.streams
+        if len(of_sources) * SHARE_TO_READ_ALL < len(sources):
+            return Standing(
+                *[rows.read(sources, of_sources, column) for column in (k.FLUSHED, k.REUSE, k.SOURCE_ARMED)],
+                *[rows.read(streams, of_streams, column) for column in (k.HARDENED, k.STREAM_ARMED)],
+            )
         return Standing(
             sources[:, k.FLUSHED].tolist(),
             sources[:, k.REUSE].tolist(),
@@ -263,7 +280,7 @@ class Flow:
 
     def set_positions(self, source: int, **positions: float) -> None:
         """Sets named positions of a source."""
-        self._do("set positions", source, tuple(positions.items()))
+        self._do("set positions", source, tuple(positions.items()), to=OF_SOURCES)
         self._source(source)
         s = self.sources[source]
         rows.jump(s, SOURCE_POSITIONS, k.SOURCE_TOTALS, positions)
@@ -271,7 +288,7 @@ class Flow:
 
     def set_stream_positions(self, stream: int, **positions: float) -> None:
         """Sets named positions of a stream; the link's and the target's memory follow, as after a reconnection."""
-        self._do("set stream positions", stream, tuple(positions.items()))
+        self._do("set stream positions", stream, tuple(positions.items()), to=OF_STREAMS)
         self._stream(stream)
         s = self.streams[stream]
         rows.jump(s, STREAM_POSITIONS, k.STREAM_TOTALS, positions)
@@ -280,7 +297,7 @@ class Flow:
 
     def add_log_kb(self, source: int, kb: float) -> None:
         """Log that statements outside the workload write, at this instant."""
-        self._do("add log", source, kb)
+        self._do("add log", source, kb, to=OF_SOURCES)
         self._source(source)
         self.sources[source, k.GENERATED] += kb
 
@@ -288,12 +305,12 @@ class Flow:
         """Log before *kb* may be overwritten: log used is what was generated since."""
         self._source(source)
         if self.sources[source, k.REUSE] != kb:
-            self._do("reuse", source, kb)
+            self._do("reuse", source, kb, to=OF_SOURCES)
             self.sources[source, k.REUSE] = kb
 
     def start_operation(self, source: int) -> None:
         """Starts (again) the operation of the source's setup from its beginning."""
-        self._do("start operation", source)
+        self._do("start operation", source, to=OF_SOURCES)
         operation = self._source(source).operation
         self.sources[source, k.OPERATION_LEFT] = operation.log_kb if operation is not None else 0.0
         self.sources[source, k.OPERATION_RUNNING] = 1.0
@@ -301,19 +318,27 @@ class Flow:
     # Observation
 
     def reading(self, source: int) -> SourceReading:
+        return SourceReading(*self.counters(source))
+
+    def stream_reading(self, stream: int) -> StreamReading:
+        return StreamReading(*self.stream_counters(stream))
+
+    def counters(self, source: int) -> list[float]:
+        """In the order of SOURCE_COUNTERS."""
         self._source(source)
         out = np.zeros(len(k.SOURCE_COUNTERS))
         host = self.host_of[source]
         k.read_source(self.sources, self.source_params, source, self.hosts, host, out)
-        return SourceReading(*out.tolist())
+        return out.tolist()
 
-    def stream_reading(self, stream: int) -> StreamReading:
+    def stream_counters(self, stream: int) -> list[float]:
+        """In the order of STREAM_COUNTERS."""
         source, _ = self._stream(stream)
         out = np.zeros(len(k.STREAM_COUNTERS))
         generated, flushed = self.sources[source, k.GENERATED], self.sources[source, k.FLUSHED]
         target = self.place[stream, k.TARGET]
         k.read_stream(self.streams, self.stream_params, stream, generated, flushed, self.hosts, target, out)
-        return StreamReading(*out.tolist())
+        return out.tolist()
 
     def totals(self, source: int) -> SourceTotals:
         self._source(source)
@@ -354,14 +379,14 @@ class Flow:
         """Arms the crossings at which `run` stops for this source; Crossing(0) disarms."""
         self._source(source)
         if self.sources[source, k.SOURCE_ARMED] != crossings.value:
-            self._do("watch", source, crossings.value)
+            self._do("watch", source, crossings.value, to=OF_SOURCES)
             self.sources[source, k.SOURCE_ARMED] = crossings.value
 
     def watch_stream(self, stream: int, crossings: Crossing) -> None:
         """Arms the crossings at which `run` stops for this stream; Crossing(0) disarms."""
         self._stream(stream)
         if self.streams[stream, k.STREAM_ARMED] != crossings.value:
-            self._do("watch stream", stream, crossings.value)
+            self._do("watch stream", stream, crossings.value, to=OF_STREAMS)
             self.streams[stream, k.STREAM_ARMED] = crossings.value
 
     def watch_levels(self, levels: Sequence[Level]) -> None:
@@ -586,9 +611,6 @@ def _imbalance(flow: Flow, number: int) -> str:
         f"stream {number - sources} of the flow does not balance: {flow.streams[number - sources].tolist()}"
     )
 
-
-_MOVING: Final = ("sources", "streams", "hosts", "links", "history", "clock")
-"""What a run changes."""
 
 _REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
 """What a setup puts in the place of what was there."""

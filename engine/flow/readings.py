@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -44,14 +45,17 @@ STREAM_POSITIONS: Final = {
 """Column of each field of `StreamPositions`, in its order."""
 
 
-class Standing(NamedTuple):
-    """What is asked of all logs at once: by number of a source, by number of a stream."""
+Numbered = Sequence[float] | Mapping[int, float]
 
-    flushed_kb: list[float]
-    reuse_kb: list[float]  # log before that may be overwritten
-    watched: list[float]  # crossings of the source at which `run` stops
-    hardened_kb: list[float]
-    streams_watched: list[float]
+
+class Standing(NamedTuple):
+    """What is asked of many logs at once: by number of a source, by number of a stream."""
+
+    flushed_kb: Numbered
+    reuse_kb: Numbered  # log before that may be overwritten
+    watched: Numbered  # crossings of the source at which `run` stops
+    hardened_kb: Numbered
+    streams_watched: Numbered
 
 
 @dataclass(frozen=True)

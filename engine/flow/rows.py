@@ -27,6 +27,11 @@ def with_setups(setups: tuple[Setup, ...], changes: Mapping[int, Setup]) -> tupl
     return tuple(changed)
 
 
+def read(array: Array, numbers: Sequence[int], column: int) -> dict[int, float]:
+    """The values of *column* in the rows *numbers*."""
+    return {number: array.item(number, column) for number in numbers}
+
+
 def with_rows(array: Array, rows: Mapping[int, Array]) -> Array:
     changed = array.copy()
     for row, values in rows.items():

@@ -6,7 +6,7 @@ from typing import Final
 
 from engine import flow
 from engine.flow import NOWHERE, Crossing, Place, SourceSetup, StreamSetup, recovery
-from engine.flow.kernel import SOURCE_COUNTERS
+from engine.flow.kernel import SOURCE_COUNTERS, STREAM_COUNTERS
 from engine.flow.setup import Workload
 from engine.flow.sites import WORKLOADS
 from engine.model import DatabaseCopy, Key, RecoveryModel, World
@@ -204,8 +204,8 @@ def counter(world: World, at: Place, name: str) -> float:
     """One of the flow's COUNTERS for a log and its stream; 0 for one that is not there."""
     source, stream = at
     if name in SOURCE_COUNTERS:
-        return float(getattr(world.flow.reading(source), name)) if source >= 0 else 0.0
-    return float(getattr(world.flow.stream_reading(stream), name)) if stream >= 0 else 0.0
+        return world.flow.counters(source)[SOURCE_COUNTERS.index(name)] if source >= 0 else 0.0
+    return world.flow.stream_counters(stream)[STREAM_COUNTERS.index(name)] if stream >= 0 else 0.0
 
 
 def workload_of(copy: DatabaseCopy) -> Workload:
@@ -242,7 +242,7 @@ def refresh(world: World) -> None:
                 world.update_copy(owner, open_log_kb=recovery.open_log_kb(model, source))
     if sources or streams:
         model.set_up(sources, streams)
-    now = model.standing()
+    now = model.standing(logs, [stream for source in logs for stream in fitting[source]])
     for source in logs:
         copy, carried_kb = world.copies[world.sources[source]], []
         policy, watched = groups.policy(copy), WATCHED[copy.log_full, copy.operation is None]
@@ -289,9 +289,9 @@ def log_reuse_kb(world: World, copy: DatabaseCopy, source: int) -> float:
 
 def log_holds(world: World, copy: DatabaseCopy, source: int) -> list[tuple[str, float]]:
     """What keeps log from being reused, under its log_reuse_wait_desc, and from which position on. Facts 6.5."""
-    now = world.flow.standing()
-    carried_kb = [now.hardened_kb[stream] for stream in _carried(world, source)]
-    return _holds(world, copy, now.flushed_kb[source], carried_kb)
+    model = world.flow
+    carried_kb = [model.stream_positions(stream).hardened_kb for stream in _carried(world, source)]
+    return _holds(world, copy, model.positions(source).flushed_kb, carried_kb)
 
 
 def _holds(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, Final
 
 import numpy as np
 import pytest
 
-from engine.flow import COUNTERS, Crossing, Flow, Mode, Samples, add_pair, run, warm_up
+from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, add_pair, run, warm_up
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, W2, change, one, positions, reading, run_s, set_positions, setup
 
@@ -25,24 +26,49 @@ def test_a_fork_continues_identically_and_apart() -> None:
     assert fork.digest() != flow.digest()
 
 
-@pytest.mark.parametrize(
-    "change",
-    [
-        lambda flow: flow.add_log_kb(0, 1.0),
-        lambda flow: flow.set_log_reuse_kb(0, 1.0),
-        lambda flow: flow.watch(0, Crossing.LOG_FULL),
-        lambda flow: change(flow, setup(bandwidth_mbps=999.0)),
-        lambda flow: change(flow, setup(W1, host=2)),
-        lambda flow: run(flow, 1),
-    ],
+DEEDS: Final[tuple[Callable[[Flow], object], ...]] = (
+    lambda flow: flow.add_log_kb(0, 1.0),
+    lambda flow: flow.set_log_reuse_kb(0, 1.0),
+    lambda flow: flow.set_positions(0, generated_kb=1e6),
+    lambda flow: flow.set_stream_positions(0, hardened_kb=1.0),
+    lambda flow: flow.watch(0, Crossing.LOG_FULL),
+    lambda flow: flow.watch_stream(0, Crossing.REDO_DONE),
+    lambda flow: flow.start_operation(0),
+    lambda flow: change(flow, setup(bandwidth_mbps=999.0)),
+    lambda flow: change(flow, setup(W1, host=2)),
+    lambda flow: run(flow, 1),
 )
-def test_digest_and_mark_see_whatever_matters_to_the_future(change: object) -> None:
-    flow = one()
+
+
+def _busy() -> Flow:
+    """A long operation has run for a while."""
+    flow = one(operation=Operation(name="bulk", log_kb=30_000.0, rate_kb_per_s=9_000.0))
+    run_s(flow, 1)
+    return flow
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+def test_digest_and_mark_see_whatever_matters_to_the_future(deed: Callable[[Flow], object]) -> None:
+    flow = _busy()
     before, marked = flow.digest(), flow.mark()
-    assert callable(change)
-    change(flow)
+    deed(flow)
     assert flow.digest() != before
     assert flow.mark() != marked
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("other", DEEDS)
+def test_what_is_done_to_a_fork_is_not_done_to_the_flow(
+    deed: Callable[[Flow], object], other: Callable[[Flow], object]
+) -> None:
+    flow = _busy()
+    before, fork = flow.digest(), flow.fork()
+    deed(fork)
+    other(fork)
+    assert flow.digest() == before
+    later = fork.digest()
+    other(fork.fork())
+    assert fork.digest() == later
 
 
 def test_a_removed_row_makes_room_for_a_new_one_and_leaves_the_others_alone() -> None:
