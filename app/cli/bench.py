@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.flow import Flow, Mode, add_pair, run
-from engine.flow.flow import arrays
+from engine.flow.advance import arrays
 from engine.flow.sites import NEC, WORKLOAD1
 from engine.published.clusters import group_world
 from engine.published.lab import lab

@@ -4,7 +4,8 @@ One `source` is one writable log; each of its `streams` carries it to one other 
 for the streams that are awaited.
 """
 
-from engine.flow.flow import Flow, run, warm_up
+from engine.flow.advance import run, warm_start, warm_up
+from engine.flow.flow import Flow
 from engine.flow.kernel import Array
 from engine.flow.pair import Mode, Pair, add_pair, pair
 from engine.flow.readings import (
@@ -54,6 +55,7 @@ __all__ = [
     "pair",
     "redo_threads",
     "run",
+    "warm_start",
     "warm_up",
     "worker_threads",
 ]

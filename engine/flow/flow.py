@@ -1,4 +1,4 @@
-"""The flow model's state: sources and streams that come and go, forks, digests, readings, and the call that runs it."""
+"""The flow model's state: sources and streams that come and go, forks, digests, readings."""
 
 from __future__ import annotations
 
@@ -9,13 +9,12 @@ from operator import is_, itemgetter
 from typing import Final
 
 import numpy as np
-from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.flow import derive, kernel, rings, rows
+from engine.flow import derive, rings, rows
 from engine.flow import kernel as k
 from engine.flow.kernel import Array
-from engine.flow.memory import Arrays, Held, Memory, mark_of
+from engine.flow.memory import Arrays, Memory, mark_of
 from engine.flow.places import lay_out, source_place, stream_place
 from engine.flow.readings import (
     SOURCE_POSITIONS,
@@ -28,15 +27,10 @@ from engine.flow.readings import (
     StreamReading,
     StreamTotals,
 )
-from engine.flow.samples import Samples
 from engine.flow.setup import Crossing, Level, SourceSetup, StreamSetup
-from engine.flow.sites import IDLE, NEC
 
 HISTORY_MIN: Final = 32
 """Steps that the rings of a stream can look back at least; grows with the longest delay of any setup."""
-
-SETTLE_S: Final = 20.0
-"""Time in which a source comes to rest from nothing: several response times of either workload."""
 
 SHARE_TO_READ_ALL: Final = 8
 """Whole columns are read where more than one source in so many is asked about: 0.5 us each, a number 0.06. Measured."""
@@ -233,24 +227,35 @@ class Flow:
             self._owned = setups, streams
         return streams.get(source, ())
 
-    def warm_start(self, source: int, checkpoint_phase: float = 0.5) -> None:
-        """Puts populations, pages and queues of a source and its streams at the steady state of their setups.
-
-        No position falls; those ahead of the redone log rise by what is on its way in steady state. A long
-        operation is left out. *checkpoint_phase* in [0, 1) is the share of the checkpoint interval gone by.
-        """
-        self._do("warm start", source, checkpoint_phase)
-        setup, streams = self._source(source), self.streams_of(source)
-        alone = Flow.empty(self.steps_per_tick)
-        alone.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
+    def adopt(self, source: int, alone: Flow, checkpoint_phase: float) -> None:
+        """Takes over the state of *alone*, in which that source stands first and has run until *checkpoint_phase*, its
+        log moved to where the redone log of its streams is."""
+        self._do("adopt", source, checkpoint_phase)
+        streams = self.streams_of(source)
+        s, steady = self.sources[source], alone.sources[0].copy()
+        shifts = [
+            self.streams[stream, k.REDONE] - alone.streams[place, k.REDONE]
+            for place, stream in enumerate(streams)
+            if derive.attached(self.stream_setup(stream))
+        ]
+        shift = max(shifts, default=s[k.FLUSHED] - steady[k.FLUSHED])
+        since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
+        kept = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.SOURCE_ARMED)
+        positions = [column for column in SOURCE_POSITIONS.values() if column != k.TRANSACTIONS]
+        rows.settle(s, steady, kept, positions, shift)
+        s[k.RELEASED] = s[k.FLUSHED]
+        s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
+        rows.no_rate(s, k.SOURCE_TOTALS, since_look_s)
+        now, length = int(self.clock[k.NOW]), self.history.shape[2]
+        then, size = int(alone.clock[k.NOW]), alone.history.shape[2]
         for place, stream in enumerate(streams):
-            alone.add_stream(0, replace(self.stream_setup(stream), target_host=1 + place))
-        run(alone, round(SETTLE_S * TICKS_PER_S))
-        rows.seed_pages(alone.sources[0], setup, checkpoint_phase)
-        for place, stream in enumerate(streams):
-            if self.stream_setup(stream).log_pool:
-                alone.streams[place, k.TARGET_DIRTY] = alone.sources[0, k.DIRTY]
-        self._adopt(source, streams, alone)
+            t, calm = self.streams[stream], alone.streams[place].copy()
+            rows.settle(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
+            rows.no_rate(t, k.STREAM_TOTALS, since_look_s)
+            moved = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
+            for back in range(length):
+                past = alone.history[place, :, (then - min(back, size - 1)) % size]
+                self.history[stream, :, (now - back) % length] = past + moved
 
     # Positions
 
@@ -488,146 +493,11 @@ class Flow:
             length = 1 << (math.ceil(need) - 1).bit_length()
             self.history = rings.lengthened(self.history, int(self.clock[k.NOW]), length)
 
-    def _adopt(self, source: int, streams: Sequence[int], alone: Flow) -> None:
-        """Takes over the steady state of *alone*, its log moved to where the redone log of its streams is."""
-        s, steady = self.sources[source], alone.sources[0].copy()
-        shifts = [
-            self.streams[stream, k.REDONE] - alone.streams[place, k.REDONE]
-            for place, stream in enumerate(streams)
-            if derive.attached(self.stream_setup(stream))
-        ]
-        shift = max(shifts, default=s[k.FLUSHED] - steady[k.FLUSHED])
-        since_look_s = int(self.clock[k.TICKS]) % k.LOOK_TICKS / TICKS_PER_S
-        kept = (k.TRANSACTIONS, k.REUSE, k.LOG_SIZE, k.OPERATION_LEFT, k.SOURCE_ARMED)
-        positions = [column for column in SOURCE_POSITIONS.values() if column != k.TRANSACTIONS]
-        rows.settle(s, steady, kept, positions, shift)
-        s[k.RELEASED] = s[k.FLUSHED]
-        s[k.CHECKPOINT_LOG] += s[k.GENERATED] - steady[k.GENERATED]
-        rows.no_rate(s, k.SOURCE_TOTALS, since_look_s)
-        now, length = int(self.clock[k.NOW]), self.history.shape[2]
-        then, size = int(alone.clock[k.NOW]), alone.history.shape[2]
-        for place, stream in enumerate(streams):
-            t, calm = self.streams[stream], alone.streams[place].copy()
-            rows.settle(t, calm, (k.NOISE, k.STREAM_ARMED), list(STREAM_POSITIONS.values()), shift)
-            rows.no_rate(t, k.STREAM_TOTALS, since_look_s)
-            moved = t[[k.SENT, k.HARDENED]] - calm[[k.SENT, k.HARDENED]]
-            for back in range(length):
-                past = alone.history[place, :, (then - min(back, size - 1)) % size]
-                self.history[stream, :, (now - back) % length] = past + moved
-
 
 _DIGESTED: Final = (
     "sources", "streams", "source_params", "stream_params", "host_of", "place", "hosts", "history", "clock", "links",
 )  # fmt: skip
 
 
-def arrays(flow: Flow) -> kernel.Arrays:
-    """What the compiled step works on."""
-    if flow.scratch is None:
-        sources, streams = len(flow.sources), len(flow.streams)
-        flow.scratch = (
-            np.zeros((k.SOURCE_WORK, sources)),
-            np.zeros((k.STREAM_WORK, streams)),
-            np.zeros((k.PLACES, sources + 1), dtype=np.uint64),
-            np.zeros((k.PLACES, streams + 1), dtype=np.uint64),
-            np.zeros(k.PASSED + 1),
-        )
-    return kernel.Arrays(
-        flow.sources,
-        flow.source_params,
-        flow.streams,
-        flow.stream_params,
-        flow.host_of,
-        flow.place,
-        flow.hosts,
-        flow.links,
-        flow.history,
-        flow.level_rows,
-        *flow.scratch,
-    )
-
-
-def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, Held, Held]:
-    """Advances everything by at most *ticks* of 10 ms; stops after the tick at which an armed crossing holds.
-
-    Returns the ticks run and (number, crossings) for each source and for each stream with an armed crossing that holds.
-    """
-    if flow.memory is not None and samples is None:
-        return _remembered(flow, flow.memory, ticks)
-    return _ran(flow, ticks, samples)
-
-
-def _remembered(flow: Flow, memory: Memory, ticks: int) -> tuple[int, Held, Held]:
-    """As `run`, by what a fork has run before where there is such."""
-    begin = flow.ran
-    known = memory.find(flow.root, begin, ticks)
-    if known is not None:
-        flow.ran, found = known
-        flow.take(found.arrays)
-        flow.passed = found.passed
-        return flow.ran - begin, found.sources, found.streams
-    ran, sources, streams = _ran(flow, ticks, None)
-    flow.ran += ran
-    memory.keep(flow.root, begin, flow.ran, flow.moving(), sources, streams, flow.passed)
-    return ran, sources, streams
-
-
-def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
-    flow.part()
-    every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
-    if samples is not None:
-        every = samples.every
-        rooms = samples.room_for(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
-    now = arrays(flow)
-    ran = kernel.advance(*now, *rooms, flow.clock, ticks, every, flow.step_s)
-    flow.passed = bool(now.counters[k.PASSED])
-    assert ran >= 0, _imbalance(flow, -1 - ran)
-    if samples is not None:
-        samples.took(before, before + ran)
-    held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
-    any_held = kernel.note_crossings(
-        flow.sources,
-        flow.source_params,
-        flow.streams,
-        flow.stream_params,
-        flow.place,
-        held[0],
-        held[1],
-    )
-    if not any_held:
-        return ran, [], []
-    return ran, _crossings(held[0]), _crossings(held[1])
-
-
-def _crossings(held: Array) -> Held:
-    return [(number, Crossing(int(held[number]))) for number in np.flatnonzero(held).tolist()]
-
-
-def _imbalance(flow: Flow, number: int) -> str:
-    sources = len(flow.source_setups)
-    if number < sources:
-        return f"source {number} of the flow does not balance: {flow.sources[number].tolist()}"
-    return (
-        f"stream {number - sources} of the flow does not balance: {flow.streams[number - sources].tolist()}"
-    )
-
-
 _REPLACED: Final = ("source_params", "stream_params", "host_of", "place")
 """What a setup puts in the place of what was there."""
-
-
-def warm_up() -> None:
-    """Compiles the step, or loads it from disk: seconds after installation, a third of one later.
-
-    May be called from a thread, so that a window need not wait for it.
-    """
-    flow = Flow.empty()
-    run(flow, 0)
-    source = flow.add_source(SourceSetup(site=NEC, workload=IDLE))
-    stream = flow.add_stream(source, StreamSetup(site=NEC))
-    flow.reading(source)
-    flow.stream_reading(stream)
-    flow.caught_up(stream)
-
-
-_NO_SAMPLES: Final = np.zeros((0, 0, 0))

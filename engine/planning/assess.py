@@ -12,7 +12,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.flow import Flow, Mode, Pair, add_pair
+from engine.flow import Flow, Mode, Pair, add_pair, warm_start
 from engine.flow.recovery import Cause, failover_times
 from engine.planning.plan import Plan, pair_of
 from engine.planning.steady import Steady, steady
@@ -253,7 +253,7 @@ def _failovers(plan: Plan) -> tuple[FailoverEstimate, ...]:
     stream = flow.streams_of(source)[0]
     taken: dict[Cause, list[float]] = {cause: [] for cause in CAUSES[setup.mode]}
     for number in range(FAILOVERS):
-        flow.warm_start(source, number / FAILOVERS)
+        warm_start(flow, source, number / FAILOVERS)
         redo_s = _over(flow.stream_reading(stream).redo_queue_kb, redo_kb_per_s)
         for cause, seconds in taken.items():
             times = failover_times(flow, stream, cause, Chance.from_seed(number))

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from engine import arithmetic
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Mode, Operation, Samples, add_pair, run
+from engine.flow import Crossing, Flow, Mode, Operation, Samples, add_pair, run, warm_start
 from engine.flow.operations import bulk_load, index_build
 from engine.flow.sites import STOCK_EXCHANGE, UNISYS, WORKLOAD1, WORKLOAD2
 from engine.planning.plan import Plan, pair_of
@@ -126,7 +126,7 @@ def _queue(number: str, title: str, said: str, plan: Plan) -> Figure:
     """The send queue over time, beginning in step."""
     flow = Flow.empty()
     add_pair(flow, pair_of(plan))
-    flow.warm_start(0)
+    warm_start(flow, 0)
     samples = Samples(every=round(SAMPLE_S * TICKS_PER_S))
     run(flow, round(WATCHED_S * TICKS_PER_S), samples)
     x, queue = _over_time(samples, "send_queue_kb")

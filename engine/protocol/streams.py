@@ -317,7 +317,7 @@ def warm_start(world: World) -> None:
     """Put every log where it would be after running for a long time."""
     refresh(world)
     for source in sorted(world.sources):
-        world.flow.warm_start(source, world.chance.uniform())
+        flow.warm_start(world.flow, source, world.chance.uniform())
 
 
 run = flow.run

@@ -21,6 +21,7 @@ from engine.flow import (
     add_pair,
     pair,
     run,
+    warm_start,
 )
 from engine.flow.sites import NEC
 
@@ -58,7 +59,7 @@ def steady(setup: Pair) -> Flow:
     """A flow with that one source, number 0, and its stream in steady state just after a checkpoint."""
     flow = Flow.empty()
     add_pair(flow, setup)
-    flow.warm_start(0, 0.0)
+    warm_start(flow, 0, 0.0)
     return flow
 
 

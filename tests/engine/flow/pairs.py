@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from engine.flow import Flow, Mode, Pair, Workload, add_pair
+from engine.flow import Flow, Mode, Pair, Workload, add_pair, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import Means, run_s, setup_of
 from engine.published.measure import means as means_of
@@ -37,7 +37,7 @@ def one(workload: Workload = WORKLOAD1, mode: Mode = Mode.FULL, warm: bool = Tru
     flow = Flow.empty()
     add_pair(flow, setup(workload, mode, **changes))
     if warm:
-        flow.warm_start(0, 0.0)
+        warm_start(flow, 0, 0.0)
     return flow
 
 

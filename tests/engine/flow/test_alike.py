@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from engine.flow import Crossing, Flow, Mode, Pair, Samples, add_pair, run
 from engine.flow import kernel as k
-from engine.flow.flow import arrays
+from engine.flow.advance import arrays
 from tests.engine.flow.pairs import W1, W2, setup
 from tests.engine.flow.test_invariants import setups
 

@@ -16,7 +16,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.flow import Flow, Mode, Operation, run, sites
+from engine.flow import Flow, Mode, Operation, run, sites, warm_start
 from engine.flow.recovery import Cause, failover_times
 from tests.engine.flow.pairs import (
     W1,
@@ -132,7 +132,7 @@ def phases() -> Iterator[tuple[str, float]]:
     """Of a failover, by cause, with and without load, in the middle of a checkpoint interval."""
     for name, load in (("load", W1), ("idle", sites.IDLE)):
         flow = one(load, target_cpu_factor=2.0, target_data_disk_factor=2.0, operation=BULK)
-        flow.warm_start(0, 0.25)
+        warm_start(flow, 0, 0.25)
         run_s(flow, 1)
         for cause in Cause:
             for phase, value in vars(failover_times(flow, 0, cause, Chance.from_seed(7))).items():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Crossing, Flow, Mode, StreamSetup, Workload, run
+from engine.flow import Crossing, Flow, Mode, StreamSetup, Workload, run, warm_start
 from engine.flow.sites import NEC, WORKLOAD1, WORKLOAD2
 from engine.published.measure import means, run_s
 from engine.published.twins import Link, simpy_model
@@ -33,7 +33,7 @@ def source_with(links: tuple[Link, ...], workload: Workload = WORKLOAD1) -> Flow
                 bandwidth_mbps=link.bandwidth_mbps,
             ),
         )
-    flow.warm_start(source, 0.0)
+    warm_start(flow, source, 0.0)
     return flow
 
 

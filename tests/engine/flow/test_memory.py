@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from engine.flow import Crossing, Flow, Mode
-from engine.flow import flow as flows
+from engine.flow import Crossing, Flow, Mode, advance
 from tests.engine.flow.pairs import W1, change, one, setup
 
 
@@ -17,13 +16,13 @@ def _flow() -> Flow:
 def steps(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """Ticks that the compiled step was asked for."""
     asked: list[int] = []
-    ran = flows._ran
+    ran = advance._ran
 
     def counted(flow: Flow, ticks: int, samples: object) -> object:
         asked.append(ticks)
         return ran(flow, ticks, None)
 
-    monkeypatch.setattr(flows, "_ran", counted)
+    monkeypatch.setattr(advance, "_ran", counted)
     return asked
 
 
@@ -32,10 +31,10 @@ def test_a_fork_takes_over_what_another_has_run_in_any_slices(steps: list[int]) 
     lean.remember()
     twin = lean.fork()
     for flow in (plain, lean):
-        flows.run(flow, 300)
+        advance.run(flow, 300)
     del steps[:]
-    flows.run(twin, 120)
-    flows.run(twin, 180)
+    advance.run(twin, 120)
+    advance.run(twin, 180)
     assert steps == [120], "the second slice ends where the fork has been"
     assert plain.digest() == lean.digest() == twin.digest()
 
@@ -44,13 +43,13 @@ def test_a_deed_sets_forks_apart(steps: list[int]) -> None:
     plain, lean = _flow(), _flow()
     lean.remember()
     twin, third = lean.fork(), lean.fork()
-    flows.run(lean, 300)
+    advance.run(lean, 300)
     for flow in (plain, twin, third):
         flow.add_log_kb(0, 64.0)
-    flows.run(plain, 300)
+    advance.run(plain, 300)
     del steps[:]
-    flows.run(twin, 300)
-    flows.run(third, 300)
+    advance.run(twin, 300)
+    advance.run(third, 300)
     assert steps == [300], "the same deed is the same state"
     assert plain.digest() == twin.digest() == third.digest() != lean.digest()
 
@@ -59,11 +58,11 @@ def test_a_run_stops_where_that_of_a_fork_stopped() -> None:
     lean = one(W1, Mode.OFF)
     lean.remember()
     change(lean, setup(W1, Mode.OFF, sending=False))
-    flows.run(lean, 500)
+    advance.run(lean, 500)
     change(lean, setup(W1, Mode.OFF))
     lean.watch_stream(0, Crossing.SEND_DONE)
     twin = lean.fork()
-    first = flows.run(lean, 2_000)
+    first = advance.run(lean, 2_000)
     assert 0 < first[0] < 2_000
-    assert flows.run(twin, 1_500) == first
+    assert advance.run(twin, 1_500) == first
     assert twin.digest() == lean.digest()

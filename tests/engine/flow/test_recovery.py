@@ -9,7 +9,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.chance import Chance
-from engine.flow import Mode, Workload
+from engine.flow import Mode, Workload, warm_start
 from engine.flow.operations import index_build
 from engine.flow.recovery import Cause, FailoverTimes, closing_s, failover_times, open_log_kb, undo_s
 from engine.flow.sites import IDLE
@@ -35,7 +35,7 @@ def times(cause: Cause, workload: Workload, seeds: int = 200, **changes: Any) ->
     for seed in range(seeds):
         chance = Chance.from_seed(seed)
         change(flow, setup(workload, Mode.FULL, **changes))
-        flow.warm_start(0, chance.uniform())
+        warm_start(flow, 0, chance.uniform())
         if cause in NOTICED_S:
             change(flow, setup(workload, Mode.FULL, alive=False, carrying=False, **changes))
             run_s(flow, NOTICED_S[cause])

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Flow, Mode, Workload, add_pair, redo_threads, run, worker_threads
+from engine.flow import Flow, Mode, Workload, add_pair, redo_threads, run, warm_start, worker_threads
 from engine.flow import kernel as k
 from engine.flow.places import group_threads, mirroring_threads
 from engine.flow.sites import NEC
@@ -89,7 +89,7 @@ def test_log_files_on_one_device_slow_each_other_beyond_its_streams() -> None:
 def test_checkpoints_of_many_databases_share_the_data_disk() -> None:
     flow = many(5, W1, Mode.NONE)
     for row in range(5):
-        flow.warm_start(row, 0.999)
+        warm_start(flow, row, 0.999)
     before = [totals(flow, row).pages_written for row in range(5)]
     run_s(flow, 2.06)
     pages = sum(totals(flow, row).pages_written - was for row, was in enumerate(before))

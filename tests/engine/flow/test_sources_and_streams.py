@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import pytest
 
-from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, add_pair, run, warm_up
+from engine.flow import COUNTERS, Crossing, Flow, Mode, Operation, Samples, add_pair, run, warm_start, warm_up
 from engine.flow import kernel as k
 from tests.engine.flow.pairs import W1, W2, change, one, positions, reading, run_s, set_positions, setup
 
@@ -116,7 +116,7 @@ def test_warm_start_is_the_steady_state_and_moves_no_position_back() -> None:
     )
     set_positions(flow, **steady)
     set_positions(flow, redone_kb=4000.0, acknowledged_kb=5000.0, committed_kb=5000.0)
-    flow.warm_start(0, 0.25)
+    warm_start(flow, 0, 0.25)
     at = positions(flow)
     assert at.redone_kb == pytest.approx(4000.0)
     assert 5000.0 <= at.hardened_kb <= at.generated_kb < 5100.0

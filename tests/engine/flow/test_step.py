@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from engine.flow import Flow, Mode, Workload, add_pair, run
+from engine.flow import Flow, Mode, Workload, add_pair, run, warm_start
 from tests.engine.flow.pairs import W1, W2, change, means, positions, reading, setup
 
 CASES = [
@@ -32,7 +32,7 @@ def test_halving_the_step_changes_nothing(workload: Workload, mode: Mode, change
     for steps_per_tick in (1, 2):
         flow = Flow.empty(steps_per_tick)
         add_pair(flow, setup(workload, mode, **changes))
-        flow.warm_start(0, 0.0)
+        warm_start(flow, 0, 0.0)
         figures.append(means(flow, 120))
     coarse, fine = figures
     for name in vars(coarse):
@@ -44,7 +44,7 @@ def test_a_disturbance_passes_alike_at_half_the_step() -> None:
     for steps_per_tick in (1, 2):
         flow = Flow.empty(steps_per_tick)
         add_pair(flow, setup(W2, Mode.OFF))
-        flow.warm_start(0, 0.0)
+        warm_start(flow, 0, 0.0)
         change(flow, setup(W2, Mode.OFF, sending=False))
         run(flow, 3000)
         change(flow, setup(W2, Mode.OFF))

@@ -8,7 +8,7 @@ import pytest
 from msgspec.structs import replace
 
 from engine.constants import TICKS_PER_S
-from engine.flow import Crossing, Flow, Mode, add_pair, run
+from engine.flow import Crossing, Flow, Mode, add_pair, run, warm_start
 from engine.flow.recovery import Cause
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.planning import Finding, Goals, Plan, Resource, Tone, advice, assess, own_workload
@@ -119,7 +119,7 @@ def test_a_backlog_is_worked_off_in_the_time_foretold(plan: Plan) -> None:
     backlog = assess(plan, Goals(suspended_s=120.0)).backlog
     flow = Flow.empty()
     source = add_pair(flow, pair_of(plan, OFF))
-    flow.warm_start(source)
+    warm_start(flow, source)
     at = flow.positions(source)
     flow.set_positions(
         source,

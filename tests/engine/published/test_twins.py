@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from engine.flow import Flow, Mode, add_pair, run
-from engine.flow.flow import arrays
+from engine.flow.advance import arrays
 from engine.flow.sites import WORKLOAD1, WORKLOAD2
 from engine.published.measure import setup_of
 from engine.published.twins import SimPyMissing, plain_advance, simpy_model

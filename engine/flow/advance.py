@@ -1,0 +1,147 @@
+"""Time passes in a flow: by the compiled step, by what a fork of it has run before, or until it has come to rest."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import numpy as np
+from msgspec.structs import replace
+
+from engine.constants import TICKS_PER_S
+from engine.flow import kernel, rows
+from engine.flow import kernel as k
+from engine.flow.flow import Flow
+from engine.flow.kernel import Array
+from engine.flow.memory import Held, Memory
+from engine.flow.samples import Samples
+from engine.flow.setup import Crossing, SourceSetup, StreamSetup
+from engine.flow.sites import IDLE, NEC
+
+SETTLE_S: Final = 20.0
+"""Time in which a source comes to rest from nothing: several response times of either workload."""
+
+_NO_SAMPLES: Final = np.zeros((0, 0, 0))
+
+
+def run(flow: Flow, ticks: int, samples: Samples | None = None) -> tuple[int, Held, Held]:
+    """Advances everything by at most *ticks* of 10 ms; stops after the tick at which an armed crossing holds.
+
+    Returns the ticks run and (number, crossings) for each source and for each stream with an armed crossing that holds.
+    """
+    if flow.memory is not None and samples is None:
+        return _remembered(flow, flow.memory, ticks)
+    return _ran(flow, ticks, samples)
+
+
+def _remembered(flow: Flow, memory: Memory, ticks: int) -> tuple[int, Held, Held]:
+    """As `run`, by what a fork has run before where there is such."""
+    begin = flow.ran
+    known = memory.find(flow.root, begin, ticks)
+    if known is not None:
+        flow.ran, found = known
+        flow.take(found.arrays)
+        flow.passed = found.passed
+        return flow.ran - begin, found.sources, found.streams
+    ran, sources, streams = _ran(flow, ticks, None)
+    flow.ran += ran
+    memory.keep(flow.root, begin, flow.ran, flow.moving(), sources, streams, flow.passed)
+    return ran, sources, streams
+
+
+def _ran(flow: Flow, ticks: int, samples: Samples | None) -> tuple[int, Held, Held]:
+    flow.part()
+    every, rooms, before = 0, (_NO_SAMPLES, _NO_SAMPLES), int(flow.clock[k.TICKS])
+    if samples is not None:
+        every = samples.every
+        rooms = samples.room_for(ticks // every + 1, len(flow.source_setups), len(flow.stream_setups))
+    now = arrays(flow)
+    ran = kernel.advance(*now, *rooms, flow.clock, ticks, every, flow.step_s)
+    flow.passed = bool(now.counters[k.PASSED])
+    assert ran >= 0, _imbalance(flow, -1 - ran)
+    if samples is not None:
+        samples.took(before, before + ran)
+    held = np.zeros((2, max(len(flow.sources), len(flow.streams))), dtype=np.int64)
+    any_held = kernel.note_crossings(
+        flow.sources,
+        flow.source_params,
+        flow.streams,
+        flow.stream_params,
+        flow.place,
+        held[0],
+        held[1],
+    )
+    if not any_held:
+        return ran, [], []
+    return ran, _crossings(held[0]), _crossings(held[1])
+
+
+def _crossings(held: Array) -> Held:
+    return [(number, Crossing(int(held[number]))) for number in np.flatnonzero(held).tolist()]
+
+
+def _imbalance(flow: Flow, number: int) -> str:
+    sources = len(flow.source_setups)
+    if number < sources:
+        return f"source {number} of the flow does not balance: {flow.sources[number].tolist()}"
+    return (
+        f"stream {number - sources} of the flow does not balance: {flow.streams[number - sources].tolist()}"
+    )
+
+
+def arrays(flow: Flow) -> kernel.Arrays:
+    """What the compiled step works on."""
+    if flow.scratch is None:
+        sources, streams = len(flow.sources), len(flow.streams)
+        flow.scratch = (
+            np.zeros((k.SOURCE_WORK, sources)),
+            np.zeros((k.STREAM_WORK, streams)),
+            np.zeros((k.PLACES, sources + 1), dtype=np.uint64),
+            np.zeros((k.PLACES, streams + 1), dtype=np.uint64),
+            np.zeros(k.PASSED + 1),
+        )
+    return kernel.Arrays(
+        flow.sources,
+        flow.source_params,
+        flow.streams,
+        flow.stream_params,
+        flow.host_of,
+        flow.place,
+        flow.hosts,
+        flow.links,
+        flow.history,
+        flow.level_rows,
+        *flow.scratch,
+    )
+
+
+def warm_start(flow: Flow, source: int, checkpoint_phase: float = 0.5) -> None:
+    """Puts populations, pages and queues of a source and its streams at the steady state of their setups.
+
+    No position falls; those ahead of the redone log rise by what is on its way in steady state. A long
+    operation is left out. *checkpoint_phase* in [0, 1) is the share of the checkpoint interval gone by.
+    """
+    setup, streams = flow.source_setup(source), flow.streams_of(source)
+    alone = Flow.empty(flow.steps_per_tick)
+    alone.add_source(replace(setup, operation=None, log_size_kb=1e12, log_max_kb=1e12, host=0))
+    for place, stream in enumerate(streams):
+        alone.add_stream(0, replace(flow.stream_setup(stream), target_host=1 + place))
+    run(alone, round(SETTLE_S * TICKS_PER_S))
+    rows.seed_pages(alone.sources[0], setup, checkpoint_phase)
+    for place, stream in enumerate(streams):
+        if flow.stream_setup(stream).log_pool:
+            alone.streams[place, k.TARGET_DIRTY] = alone.sources[0, k.DIRTY]
+    flow.adopt(source, alone, checkpoint_phase)
+
+
+def warm_up() -> None:
+    """Compiles the step, or loads it from disk: seconds after installation, a third of one later.
+
+    May be called from a thread, so that a window need not wait for it.
+    """
+    flow = Flow.empty()
+    run(flow, 0)
+    source = flow.add_source(SourceSetup(site=NEC, workload=IDLE))
+    stream = flow.add_stream(source, StreamSetup(site=NEC))
+    flow.reading(source)
+    flow.stream_reading(stream)
+    flow.caught_up(stream)
