@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from itertools import chain
 from typing import Final
 
 from app.words import formatting
@@ -75,21 +76,14 @@ def stops(account: Account) -> list[Move]:
     return [move for move in together(account.moves) if move.line != WAITING or move.lost >= NOTED]
 
 
-def slopes(account: Account) -> list[tuple[str, list[tuple[Tick, float]]]]:
-    """Tone and points of each stretch of the curve that falls by waiting."""
-    return [
-        (
-            TONES[wait.label][1],
-            [
-                point
-                for move in account.moves
-                if wait.tick <= move.tick < wait.until
-                for point in ((move.tick, move.before), (move.until, move.after))
-            ],
-        )
-        for wait in stops(account)
-        if wait.line == WAITING
-    ]
+def slopes(account: Account) -> Iterator[tuple[str, list[tuple[Tick, float]]]]:
+    """Tone and points of each stretch in which the curve falls."""
+    waits = [move for move in account.moves if move.line == WAITING]
+    for stop in stops(account):
+        if stop.lost >= NOTED:
+            inside = [move for move in waits if stop.tick <= move.tick < stop.until] or [stop]
+            ends = [((move.tick, move.before), (move.until, move.after)) for move in inside]
+            yield TONES[stop.label][1], list(chain(*ends))
 
 
 def end(account: Account) -> Tick:

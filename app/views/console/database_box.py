@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 from PySide6.QtCore import Qt, Signal
 from PySide6.QtGui import QKeyEvent
@@ -10,6 +11,9 @@ from PySide6.QtWidgets import QComboBox
 
 from app.widgets.tables import plain_tip
 from app.words.language import tr
+
+LEAST_PX: Final = 120
+"""Where a large text leaves no room for more: the whole name is in the list."""
 
 
 class DatabaseBox(QComboBox):
@@ -27,6 +31,7 @@ class DatabaseBox(QComboBox):
         self.setToolTip(plain_tip(tr("Database of this connection (Ctrl+U)")))
         self.setSizeAdjustPolicy(QComboBox.SizeAdjustPolicy.AdjustToMinimumContentsLengthWithIcon)
         self.setMinimumContentsLength(12)
+        self.setMinimumWidth(LEAST_PX)
         self.setProperty("small", "true")
         self.textActivated.connect(self._choose)
 

@@ -156,7 +156,8 @@ class QueryWindow(QWidget):
         layout.addLayout(head)
         layout.addWidget(self._split, 1)
         layout.addLayout(status)
-        self._state.setMinimumWidth(60)
+        for shrinks in (self._state, self._facts, self._band):  # what comes first in them matters most
+            shrinks.setMinimumWidth(60)
         self._fit_fonts()
 
     def _show_results(self) -> None:
@@ -341,6 +342,7 @@ class QueryWindow(QWidget):
         database = f" · {self._connection.database}" if self._connection.database else ""
         version = f" · SQL Server {self._connection.version}" if self._connection.version else ""
         self._band.setText(f"<b>{self._connection.server}</b>{database}{version}")
+        self._band.setToolTip(plain_tip(f"{self._connection.server}{database}{version}"))
 
     def changeEvent(self, event: QEvent) -> None:
         super().changeEvent(event)

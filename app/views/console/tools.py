@@ -15,7 +15,7 @@ from app.widgets.bars import hang
 from app.words.language import tr
 
 IN_BAR: Final = ("run", "cancel", "parse", "text", "snippets", "history", "zoom")
-RARE: Final = ("text", "history", "snippets", "parse")
+RARE: Final = ("text", "history", "snippets", "parse", "zoom")
 """What goes behind an arrow where there is no room, the rarest first."""
 
 
@@ -66,8 +66,8 @@ class ToolBar(QWidget):
             button.setDefaultAction(actions[name])
         self.buttons["run"].setText(tr("Execute"))
         self.buttons["run"].setToolButtonStyle(Qt.ToolButtonStyle.ToolButtonTextBesideIcon)
-        new = QToolButton()
-        new.setText(tr("New query ▾"))
+        self.new = new = QToolButton()
+        new.setAccessibleName(tr("New query"))
         new.setToolTip(tr("New query on another server (Ctrl+N: on the server of this window)"))
         self.more = QToolButton()
         self.more.setText("»")
@@ -91,11 +91,14 @@ class ToolBar(QWidget):
             button.setIconSize(QSize(side, side))
             button.show()
         self.more.hide()
+        self.new.setText(tr("New query ▾"))
         for name in RARE:
             if self.sizeHint().width() <= room:
                 return
             self.more.show()
             self.buttons[name].hide()
+        if self.sizeHint().width() > room:
+            self.new.setText("+ ▾")
 
     def _fill(self, menu: QMenu) -> None:
         menu.clear()

@@ -6,7 +6,8 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Final
 
 from PySide6.QtCore import Qt, Signal, Slot
-from PySide6.QtWidgets import QHBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
+from PySide6.QtGui import QResizeEvent
+from PySide6.QtWidgets import QBoxLayout, QLabel, QScrollArea, QSplitter, QVBoxLayout, QWidget
 
 from app.views.timing.bars import PhaseBar, Phases
 from app.views.timing.rows import (
@@ -36,6 +37,9 @@ NO_FAILOVER: Final = mark(
     "No failover so far. Phases and steps of each failover appear here, beside the published "
     "times for the same kind of failure."
 )
+
+NARROW_LINES: Final = 24
+"""Width in lines of text from which on both tables have room beside one another."""
 
 
 class Timing(QWidget):
@@ -82,7 +86,7 @@ class Timing(QWidget):
         beside.setSpacing(2)
         beside.addWidget(self._compared)
         beside.addWidget(self.verdict, 1)
-        tables = QHBoxLayout()
+        self._tables = tables = QBoxLayout(QBoxLayout.Direction.LeftToRight)
         tables.setSpacing(4)
         tables.addWidget(steps, 1, Qt.AlignmentFlag.AlignTop)
         tables.addLayout(beside, 1)
@@ -110,6 +114,12 @@ class Timing(QWidget):
         layout.setSpacing(2)
         layout.addWidget(self._split, 1)
         layout.addWidget(self._empty, 1)
+
+    def resizeEvent(self, event: QResizeEvent) -> None:
+        super().resizeEvent(event)
+        narrow = self.width() < NARROW_LINES * self.fontMetrics().height()
+        direction = QBoxLayout.Direction
+        self._tables.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
     # --- contract of views --------------------------------------------------------------------------------
 

@@ -306,6 +306,11 @@ def test_buttons_without_room_are_behind_an_arrow_and_tabs_stay_readable(qtbot: 
     assert rect.right() < bar.x()
     console.resize(800, 300)
     assert bar.more.isHidden()
+    assert bar.new.text() == "New query ▾"
+    bar.fit(0)
+    assert bar.new.text() == "+ ▾"
+    shown = [name for name, button in bar.buttons.items() if not button.isHidden()]
+    assert shown == ["run", "cancel"], "what is left at twice the text size on a small desk"
 
 
 @pytest.mark.parametrize("told", [True, False])

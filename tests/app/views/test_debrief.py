@@ -10,7 +10,7 @@ from PySide6.QtCore import QPoint, Qt
 from PySide6.QtWidgets import QLabel, QPushButton, QToolTip, QWidget
 from pytestqt.qtbot import QtBot
 
-from app.view_models.worth import together
+from app.view_models.worth import slopes, together
 from app.views.debrief import Debrief, mistakes, phases_of
 from app.views.debrief.par import beside_the_best
 from app.views.debrief.worth import Legend, Worth
@@ -161,6 +161,10 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
         Move(3000, 9000, WAITING, 75.5, 75.5, "best"),
     )
     assert [(move.until, move.lost) for move in together(moves)][-2:] == [(3000, 4.5), (9000, 0.0)]
+    assert list(slopes(Account(moves, 60.0, None))) == [
+        ("bad", [(1000, 100.0), (1000, 80.0)]),
+        ("ok", [(1000, 80.0), (2000, 78.0), (2000, 78.0), (3000, 75.5)]),
+    ], "an act falls in its own colour, and a wait after it in another one"
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}

@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from PySide6.QtCore import Qt
+from PySide6.QtCore import QPoint, Qt
+from PySide6.QtWidgets import QApplication
 
 from app.views.timing import Timing
 from app.views.timing.rows import PHASES, STEPS
+from app.widgets.tables import TableView
 from engine.model import Failover
 from engine.published.table6 import FAILOVER_S
 from tests.engine.worlds import P, lab, play
@@ -62,6 +64,22 @@ def test_a_failover_in_its_steps_beside_its_row(timing: Timing, run: Any) -> Non
     assert "Power OFF principal server" in timing.verdict.text()
     for name, _, _, _, _ in PHASES:
         assert name.replace(" ", "&nbsp;") in timing.phases._words.text()
+
+
+def test_tables_stand_below_one_another_where_there_is_no_room(timing: Timing, run: Any) -> None:
+    run.world.failovers = [failover("automatic", "power-off", 4100, 82, 4, 101, 160, 40)]
+    timing.show_drill(run)
+    steps, published = (
+        next(view for view in timing.findChildren(TableView) if view.accessibleName() == name)
+        for name in ("Steps of the failover", "Published times")
+    )
+    lefts = []
+    for lines in (40, 20):
+        timing.resize(lines * timing.fontMetrics().height(), 320)
+        QApplication.processEvents()
+        lefts.append(published.mapTo(timing, QPoint()).x() - steps.mapTo(timing, QPoint()).x())
+    assert lefts[0] > 0
+    assert lefts[1] == 0
 
 
 def test_without_load_the_other_column_counts(timing: Timing, run: Any) -> None:
