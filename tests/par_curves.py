@@ -1,8 +1,9 @@
-"""Whether V(t) ever rises: `python -m tests.par_curves --runs 500 [--seconds 600]`, over the scored drills in turn.
+"""Whether V(t) ever rises: `python -m tests.par_curves [--hostile] [--runs 500] [--seconds 600]`.
 
-An act cannot improve the best possible. Players: the reference, and some who do anything, of whom each run has another
-seed. Prints a line for each run in which V rose by more than RISE_MAX - as it is told, and by what was known at each
-moment, from the certificate's plan and the reference solution alone - and the count of all.
+An act cannot improve the best possible. Players of the scored drills in turn: the reference, and some who do anything,
+of whom each run has another seed; --hostile: who breaks something before the story does and soon does the next thing,
+in generated drills and in those of tests/par_drills.py. Prints a line for each run in which V rose by more than
+RISE_MAX - as it is told, and by what was known at each moment - and the count of all, with the processor time.
 """
 
 from __future__ import annotations
@@ -15,20 +16,28 @@ from contextlib import suppress
 from typing import Final
 
 from app.files import certificates, scenario_files
+from app.files.fresh import GENERATORS
 from engine.chance import Chance
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import acts
-from engine.drill.par.regret import Account, account
+from engine.drill.par.lean import Lean
+from engine.drill.par.offers import offers, vocabulary
+from engine.drill.par.regret import RISE_MAX, Account, account
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import default_end, played
 from engine.inputs import InputProblem
+from engine.model import Tick, World, ticks
 from engine.stepwise import at_once
-
-RISE_MAX: Final = 0.5
-"""Points."""
+from engine.verbs import VERBS
+from tests import par_drills
 
 ACTS: Final = 4
 """Of a player who does anything: few enough that the drill can still be won at times."""
+
+BREAKS: Final = ("power-off", "stop-service", "pull-cable", "hang", "stop-cluster", "stop-role")
+
+Run = tuple[str, str, Drill]
+"""Scenario, player, run."""
 
 
 def at_random(scenario: Scenario, seed: int) -> Drill:
@@ -42,14 +51,46 @@ def at_random(scenario: Scenario, seed: int) -> Drill:
     return drill
 
 
+def hostile(scenario: Scenario, seed: int) -> Drill:
+    """Breaks something while all is well, at times two things in a row, and then does what is on offer or worse."""
+    drill, lean, chance = Drill(scenario, seed), Lean(scenario, seed), Chance.from_seed(seed)
+    known, end = vocabulary(drill.scenario), default_end(drill)
+    first = min((ticks(each.at or 30.0) for each in scenario.timeline), default=ticks(30.0))
+    tick: Tick = chance.integer(0, first)
+    for number in range(ACTS):
+        for run in (drill, lean):
+            run.advance_to(min(tick, end))
+        lines = _breaking(lean.world) if number == 0 or chance.integer(0, 2) == 0 else offers(lean, known)
+        line = lines[chance.integer(0, len(lines) - 1)] if lines else ""
+        for run in (drill, lean):
+            with suppress(InputProblem):
+                run.do(line)
+        soon = chance.integer(0, 1) == 0
+        tick += chance.integer(ticks(1.0), ticks(5.0)) if soon else chance.integer(0, max(1, end - tick) // 2)
+    drill.advance_to(end)
+    return drill
+
+
+def _breaking(world: World) -> list[str]:
+    """What breaks something of it."""
+    things = [*world.computers, *world.instances, *world.nodes]
+    tried = [f"{name} {thing}" for name in BREAKS if name in VERBS for thing in dict.fromkeys(things)]
+    for server, database in world.copies:
+        tried += [
+            f"sql {server} ALTER DATABASE [{database}] SET PARTNER {what}" for what in ("OFF", "SUSPEND")
+        ]
+        tried.append(f"sql {server} RESTORE DATABASE [{database}] WITH RECOVERY")
+    return tried
+
+
 def rise(found: Account) -> float:
     """The most points by which the curve, as it is told, goes up."""
     values = [value for _, value in found.curve]
     return max([0.0, *(after - before for before, after in itertools.pairwise(values))])
 
 
-def runs(after: int = 0) -> Iterator[tuple[str, str, Drill]]:
-    """Scenario, player, run: every drill by its reference, then by ever other players, without an end."""
+def runs(after: int = 0) -> Iterator[Run]:
+    """Every drill by its reference, then by ever other players, without an end."""
     drills = [
         drill for file in scenario_files.all_files()[0] if file.shipped and (drill := file.load()).scored
     ]
@@ -62,22 +103,42 @@ def runs(after: int = 0) -> Iterator[tuple[str, str, Drill]]:
         )
 
 
+def hostile_runs(after: int = 0) -> Iterator[Run]:
+    """Own and generated drills by ever other players, without an end; each generated one is another."""
+    generators = [scenario_files.find(name).load() for name in GENERATORS]
+    each = (
+        (player, drill) for player in itertools.count(1) for drill in (*par_drills.scenarios(), *generators)
+    )
+    for player, scenario in itertools.islice(each, after, None):
+        yield scenario.name, f"hostile {player}", hostile(scenario, player)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=500)
     parser.add_argument("--after", type=int, default=0, help="leave out so many of them")
     parser.add_argument("--seconds", type=float, default=1e9, help="stop after this time")
+    parser.add_argument("--hostile", action="store_true", help="players who break things, in other drills")
     options = parser.parse_args()
-    begun, done, told, known = time.monotonic(), 0, 0, 0
-    for name, player, drill in itertools.islice(runs(options.after), options.runs):
+    begun, done, told, known, broken, worked_s = time.monotonic(), 0, 0, 0, 0, 0.0
+    played_by = hostile_runs if options.hostile else runs
+    for name, player, drill in itertools.islice(played_by(options.after), options.runs):
         if time.monotonic() - begun > options.seconds:
             break
-        found = at_once(account(drill, certificates.plans(drill)))
+        before_s = time.process_time()
+        try:
+            found = at_once(account(drill, certificates.plans(drill)))
+        except (KeyError, AssertionError) as error:
+            print(f"{name}, {player}: {error!r}", flush=True)
+            broken += 1
+            continue
+        worked_s += time.process_time() - before_s
         done, told, known = done + 1, told + (rise(found) > RISE_MAX), known + (found.risen > RISE_MAX)
         if max(rise(found), found.risen) > RISE_MAX:
             print(f"{name}, {player}: told {rise(found):.1f}, known {found.risen:.1f}", flush=True)
     print(
-        f"{done} runs in {time.monotonic() - begun:.0f} s: V as told rose in {told}, by what was known in {known}"
+        f"{done} runs in {time.monotonic() - begun:.0f} s, accounts in {worked_s:.0f} s of processor time:"
+        f" V as told rose in {told}, by what was known in {known}; {broken} broke the engine"
     )
 
 

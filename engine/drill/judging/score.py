@@ -121,11 +121,27 @@ def score(course: Course) -> Score:
         ]
     pairs = zip(items, course.scenario.rubric, strict=True)
     besides_goals = arithmetic.total(item.points for item, rule in pairs if not isinstance(rule, GoalsRule))
-    for deducted in (_disarmed, _hints, _needless, _rewinds):
+    for deducted in DEDUCTED:
         taken = deducted(course, besides_goals)
         besides_goals += arithmetic.total(item.points for item in taken)
         items += taken
     return Score(_all_of(item.points for item in items), tuple(items), finished)
+
+
+def ceiling(course: Course) -> float:
+    """What no way to go on is worth more than: what is lost stays lost, and all else may still be earned."""
+    goals = [goal for goal in course.scenario.goals if course.goals[goal.name].missed_tick is None]
+    if len(goals) < len(course.scenario.goals):
+        return total_of_goals(course.scenario, goals)
+    rules = [rule for rule in course.scenario.rubric if not isinstance(rule, GoalsRule)]
+    besides_goals = arithmetic.total(
+        rule.points if rule.kind in MAY_RISE else _rounded(rule, RULES[rule.kind](course, rule).points)
+        for rule in rules
+    )
+    for deducted in DEDUCTED:
+        besides_goals += arithmetic.total(item.points for item in deducted(course, besides_goals))
+    of_goals = (rule.points for rule in course.scenario.rubric if isinstance(rule, GoalsRule))
+    return _all_of((arithmetic.total(of_goals), besides_goals))
 
 
 def total_of_goals(scenario: Scenario, met: Sequence[Goal]) -> float:
@@ -564,6 +580,9 @@ def _rewinds(course: Course, besides_goals: float) -> list[Item]:
     return [Item(REWINDS, 0.0 - taken, 0.0, why, moments)]
 
 
+DEDUCTED: Final = (_disarmed, _hints, _needless, _rewinds)
+"""In their order: each takes no more than the ones before have left."""
+
 RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {
     "goals": _goals,
     "downtime": _downtime,
@@ -578,3 +597,6 @@ RULES: Final[dict[str, Callable[[Course, Any], Judged]]] = {
     "status": _status,
 }
 """How each kind of rule is judged."""
+
+MAY_RISE: Final = ("condition", "diagnosis", "prediction", "calls", "status")
+"""Kinds of rules by which a run may be worth more later than it is now; what others take never comes back."""

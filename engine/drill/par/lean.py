@@ -10,6 +10,7 @@ from typing import Any, Final, Self
 from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
+from engine.drill.judging import score
 from engine.drill.judging.score import Score
 from engine.drill.par.marks import Marks
 from engine.drill.running.drill import Drill
@@ -74,6 +75,10 @@ class Lean(Drill):
         if self._final is None:
             self._final = super().score()
         return self._final
+
+    def ceiling(self) -> float:
+        """What no way to go on is worth more than."""
+        return self.total() if self.finished else score.ceiling(self._course())
 
     def _record(self) -> None:
         """No charts and no report."""

@@ -10,11 +10,11 @@ something better than all of it, and the moments before are worth as much.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby, pairwise, takewhile
+from itertools import chain, groupby, pairwise, takewhile
 from operator import mul
 from typing import Final
 
@@ -25,9 +25,10 @@ from engine.drill.judging.labels import SIZES
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import ways
 from engine.drill.par.lean import Lean
+from engine.drill.par.offers import offers, vocabulary
 from engine.drill.par.search import Search
 from engine.drill.par.sight import second_after, seen
-from engine.drill.par.ways import Way
+from engine.drill.par.ways import Play, Still, Way
 from engine.drill.running.drill import Drill
 from engine.drill.time.slices import Slices, passing
 from engine.inputs import Input, InputProblem
@@ -68,6 +69,9 @@ DATABASES_MAX: Final = 20
 HARDER_MAX: Final = 4
 """Moments of a run that are searched so. Assumed."""
 
+BRIDGED_MAX: Final = 12
+"""Acts that cost something from whose far side it is tried to come back to the way before, the first ones. Assumed."""
+
 WAITING: Final = ""
 """What is done in a wait."""
 
@@ -107,6 +111,8 @@ class Moment:
 
     run: Lean
     line: str
+    still: Still
+    """The run as it would go on by itself, from this moment or an earlier one since the last act."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +147,9 @@ class Account:
 
     moves: tuple[Move, ...]
     accuracy: float
-    """0 to 100, over acts and the waits between them, as Lichess has it of a game."""
+    """0 to 100: how near the acts and the waits between them came to the best from their moments, in the mean, as
+    Lichess has it of a game. Who loses all by one act may have been right in all others before it; those after it, when
+    nothing was left to lose, do not count."""
     last_chance: LastChance | None
     """None: every goal was reached, or none of the known ways reaches them all."""
     risen: float = 0.0
@@ -171,42 +179,24 @@ def account(
     drill: Drill,
     plans: Sequence[Sequence[Input]] = (),
     doubting: bool = True,
+    drawn: Callable[[Account], None] = lambda _: None,
 ) -> Slices[Account]:
     """The account of a run that has ended, in slices. *plans*: what a search has found for its scenario and seed.
-    *doubting*: where V is low it is searched whether there is more.
+    *doubting*: where V is low it is searched whether there is more. *drawn* is told what is known before that, and
+    before the last chance is sought to the second.
 
     It is played again as practice without charts; the run itself is not touched.
     """
     moments = yield from _moments(drill)
     doubting = doubting and len(drill.world.availability) <= DATABASES_MAX
     if doubting and not (plans or drill.scenario.solution):
-        plans = [(yield from _searched(moments[0].run, Way(0.0, False, (), 0), plans)).acts]
-    known = _waited(moments, (yield from _ways_between(moments, plans)))
+        plans = [(yield from _searched(moments[0], Way(0.0, False, (), 0), plans)).acts]
+    known = yield from _ways_between(moments, plans, quick=True)
+    drawn((yield from _told(moments, known)))
+    known = yield from _ways_between(moments, plans)
     if doubting:
         known = yield from _looked_harder(moments, known, plans)
-    own = yield from ways.ended(moments[-1].run.fork(), 0.9)
-    worth, reached = [way.score for way in known], [way.reached for way in known]
-    surprises = [after - before for before, after in pairwise(worth)]
-    risen = max(0.0, own.score - worth[-1], *surprises)
-    worth[-1], reached[-1] = max(worth[-1], own.score), reached[-1] or own.reached
-    for place in range(len(worth) - 2, -1, -1):
-        worth[place] = max(worth[place], worth[place + 1])
-        reached[place] = reached[place] or reached[place + 1]
-    moves = []
-    for place, (here, then) in enumerate(pairwise(moments)):
-        if here.line == WAITING and then.run.tick == here.run.tick:
-            continue
-        points = worth[place] - worth[place + 1]
-        label = _label(points, 0.0 if here.line == WAITING else surprises[place])
-        plan = known[place].acts if points >= LABELS[-1][0] else ()
-        ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
-        moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
-    if reached[-1] or not reached[0]:
-        return Account(tuple(moves), _accuracy(moves), None, risen)
-    last = max(place for place, still in enumerate(reached) if still)
-    chance, around = yield from _no_return(moments[last], moments[last + 1].run, known[last], plans)
-    parts = [part for move in moves for part in _split(move, around)]
-    return Account(tuple(parts), _accuracy(moves), chance, risen)
+    return (yield from _told(moments, known, plans))
 
 
 def stopped(found: Account) -> Account:
@@ -226,7 +216,7 @@ def tried_again(best: Best) -> tuple[Tick, Tick]:
 
 def reachable(run: Lean, plans: Sequence[Sequence[Input]] = ()) -> float:
     """V where *run* stands, by what is known; the run is not touched."""
-    return at_once(ways.best(run, ways.plays(run, plans), 0.0, TOTAL_MAX)).score
+    return at_once(ways.best(Still(run), run, ways.plays(run, plans), TOTAL_MAX)).score
 
 
 def accuracy(lost: float) -> float:
@@ -237,15 +227,52 @@ def accuracy(lost: float) -> float:
 # --- inside -------------------------------------------------------------------------------------------------
 
 
+def _told(
+    moments: Sequence[Moment], known: Sequence[Way], plans: Sequence[Sequence[Input]] | None = None
+) -> Slices[Account]:
+    """The account by what is *known* at each moment; the last chance to the second by shifts of *plans*, if there are
+    any."""
+    still = moments[-1].still
+    own = yield from still.way(moments[-1].run, ways.nothing())
+    assert isinstance(own, Way), "nothing is asked of it"
+    worth, reached = [way.score for way in known], [way.reached for way in known]
+    surprises = [after - before for before, after in pairwise(worth)]
+    risen = max(0.0, own.score - worth[-1], *surprises)
+    worth[-1], reached[-1] = max(worth[-1], own.score), reached[-1] or own.reached
+    for place in range(len(worth) - 2, -1, -1):
+        worth[place] = max(worth[place], worth[place + 1])
+        reached[place] = reached[place] or reached[place + 1]
+    moves = []
+    for place, (here, then) in enumerate(pairwise(moments)):
+        if here.line == WAITING and then.run.tick == here.run.tick:
+            continue
+        points = worth[place] - worth[place + 1]
+        label = _label(points, 0.0 if here.line == WAITING else surprises[place])
+        plan = known[place].acts if points >= LABELS[-1][0] else ()
+        ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
+        moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
+    if reached[-1] or not reached[0]:
+        return Account(tuple(moves), _accuracy(moves), None, risen)
+    last = max(place for place, still in enumerate(reached) if still)
+    if plans is None:
+        chance = yield from _chance(moments[last], moments[last + 1].run, known[last])
+        return Account(tuple(moves), _accuracy(moves), chance, risen)
+    chance, around = yield from _no_return(moments[last], moments[last + 1].run, known[last], plans)
+    parts = [part for move in moves for part in _split(move, around)]
+    return Account(tuple(parts), _accuracy(moves), chance, risen)
+
+
 def _accuracy(moves: Sequence[Move]) -> float:
-    """Of the run; a wait between two acts counts once, into however many it was split.
+    """Of the run, as long as there was something to lose; a wait between two acts counts once, into however many it was
+    split.
 
     The mean of two means [Lichess, AccuracyPercent.scala]: the harmonic one, and one in which a move counts the more
     the more V changes around it.
     """
+    counted = [move for move in moves if move.before >= LABELS[-1][0]]
     stretches = [
         stretch
-        for act, together in groupby(moves, key=_acts)
+        for act, together in groupby(counted, key=_acts)
         for stretch in ([[move] for move in together] if act else [list(together)])
     ]
     if not stretches:
@@ -272,34 +299,50 @@ def _spread(values: Sequence[float]) -> float:
     return math.sqrt(total((value - mean) * (value - mean) for value in values) / len(values))
 
 
-def _ways_between(moments: Sequence[Moment], plans: Sequence[Sequence[Input]]) -> Slices[list[Way]]:
-    """The best way from each moment. Between two that are worth the same nothing is played: V does not rise."""
-    found = {0: (yield from _best(moments[0].run, plans, 0.0))}
+def _ways_between(
+    moments: Sequence[Moment], plans: Sequence[Sequence[Input]], quick: bool = False
+) -> Slices[list[Way]]:
+    """The best way from each moment. Between two that are worth the same nothing is played: V does not rise. *quick*:
+    of few ways, and no more is looked for than what the moment before is worth."""
+    found = {0: (yield from _best(moments[0], plans, quick=quick))}
     spans = [(0, len(moments) - 1)]
     while spans:
         first, last = spans.pop()
         if last not in found:
-            found[last] = yield from _best(moments[last].run, plans, len(found) / len(moments) * 0.9)
+            found[last] = yield from _best(moments[last], plans, found[first], quick)
         same = (found[first].score, found[first].reached) == (found[last].score, found[last].reached)
         if last - first > 1 and not same:
             middle = (first + last) // 2
             spans += [(middle, last), (first, middle)]
+        yield len(found) / len(moments) * 0.9
     last_known = found[0]
-    return [last_known := found.get(place, last_known) for place in range(len(moments))]
+    return _waited(moments, [last_known := found.get(place, last_known) for place in range(len(moments))])
 
 
-def _best(moment: Lean, plans: Sequence[Sequence[Input]], share: float) -> Slices[Way]:
-    return (yield from ways.best(moment, ways.plays(moment, plans), share))
+def _best(
+    moment: Moment, plans: Sequence[Sequence[Input]], before: Way | None = None, quick: bool = False
+) -> Slices[Way]:
+    """The best that is known from *moment*. *before*: from an earlier one, which is tried first."""
+    known = ways.whole(moment.run, plans) if quick else ways.plays(moment.run, plans)
+    if before is not None:
+        known = chain([ways.of_plan(before.acts[before.done :])], known)
+    enough = before.score if quick and before is not None else math.inf
+    return (yield from ways.best(moment.still, moment.run, known, enough))
 
 
 def _looked_harder(
     moments: Sequence[Moment], known: Sequence[Way], plans: Sequence[Sequence[Input]]
 ) -> Slices[list[Way]]:
-    """*known*, with better ones where V rises, from the moment before, and once, where the most is lost, from the
-    moment after; what is found there is tried from the moments before it, too, which are worth less."""
-    found, looked, doubted = list(known), set[int](), False
+    """*known*, with better ones.
+
+    Where V fell it is tried to come back to the way from before; where it still rises, and once where the most is lost,
+    a search goes on from there. What is found is tried from the moments before it that are worth less, alone and after
+    each act that is on offer there.
+    """
+    found = yield from _come_back(moments, known)
+    looked, doubted = set[int](), False
     for _ in range(HARDER_MAX):
-        found = _waited(moments, found)
+        found = yield from _carried_back(moments, found)
         losses = [(before.score - after.score, at) for at, (before, after) in enumerate(pairwise(found))]
         poor = {at: -lost for lost, at in losses if -lost > RISE_MAX}
         if not poor and not doubted:
@@ -309,13 +352,63 @@ def _looked_harder(
             break
         place = max(left, key=lambda at: poor[at])
         looked.add(place)
-        found[place] = better = yield from _searched(moments[place].run, found[place], plans)
-        for earlier in range(place - 1, -1, -1):
-            if found[earlier].score >= better.score:
+        found[place] = yield from _searched(moments[place], found[place], plans)
+    return (yield from _carried_back(moments, found))
+
+
+def _come_back(moments: Sequence[Moment], known: Sequence[Way]) -> Slices[list[Way]]:
+    """*known*, where from behind an act that lost points one act on offer may lead back to the way from before it."""
+    found, tries = list(known), 0
+    for place, moment in enumerate(moments[:-1]):
+        before, after = found[place], place + 1
+        if (
+            moment.line == WAITING
+            or before.score - found[after].score < LABELS[-1][0]
+            or tries >= BRIDGED_MAX
+        ):
+            continue
+        tries += 1
+        found[after] = yield from _bridged(moments[after], found[after], before, patient=True)
+        for later in range(after + 1, len(found)):  # a way that goes on may do so later, too
+            way = found[later - 1]
+            if found[later].score >= way.score:
                 break
-            again = partial(ways.planned, plan=better.acts[better.done :])
-            found[earlier] = yield from ways.patiently(moments[earlier].run, found[earlier], [again])
-    return _waited(moments, found)
+            again = [ways.of_plan(way.acts[way.done :])]
+            found[later] = yield from _better(moments[later], found[later], again)
+    return found
+
+
+def _carried_back(moments: Sequence[Moment], known: Sequence[Way]) -> Slices[list[Way]]:
+    """*known*, where V rose, with the way from behind the rise as it goes from before it."""
+    found = list(known)
+    for place in range(len(found) - 2, -1, -1):
+        here, then = moments[place], found[place + 1]
+        if here.line == WAITING and found[place].score < then.score:
+            found[place] = replace(then, done=len(here.run.journal))  # to wait as the run did is a way, too
+        elif found[place].score < then.score:
+            found[place] = yield from _bridged(here, found[place], then)
+    return found
+
+
+def _bridged(moment: Moment, way: Way, other: Way, patient: bool = False) -> Slices[Way]:
+    """*way*, or better: as *other* goes on, at once or after one act that is on offer."""
+    run, rest = moment.run, other.acts[other.done :]
+    lines = dict.fromkeys([*ways.own_faults(run), *offers(run, vocabulary(run.scenario))])
+    known = chain([ways.of_plan(rest)], ways.bridged(lines, rest))
+    return (yield from _better(moment, way, known, other.score, patient))
+
+
+def _better(
+    moment: Moment, way: Way, known: Iterable[Play], enough: float = math.inf, patient: bool = False
+) -> Slices[Way]:
+    """*way*, or the best of the *known* ones, or the first that is worth *enough*."""
+    for play in known:
+        other = yield from moment.still.way(moment.run, play, way.score, patient)
+        if isinstance(other, Way):
+            way = max(way, other, key=ways.rank)
+        if way.score >= enough:
+            break
+    return way
 
 
 def _waited(moments: Sequence[Moment], known: Sequence[Way]) -> list[Way]:
@@ -327,16 +420,17 @@ def _waited(moments: Sequence[Moment], known: Sequence[Way]) -> list[Way]:
     return found
 
 
-def _searched(moment: Lean, way: Way, plans: Sequence[Sequence[Input]]) -> Slices[Way]:
+def _searched(moment: Moment, way: Way, plans: Sequence[Sequence[Input]]) -> Slices[Way]:
     """*way*, or a better one that patience or a search finds from its moment."""
-    way = yield from ways.patiently(moment, way, ways.rests(moment, plans, early=False))
-    search, done = Search(moment.scenario, moment.seed, start=moment), len(moment.journal)
+    run, done = moment.run, len(moment.run.journal)
+    way = yield from _better(moment, way, ways.rests(run, plans, early=False), patient=True)
+    search = Search(run.scenario, run.seed, start=run)
     for _ in takewhile(lambda _: search.nodes < HARDER, search.steps([way.acts[way.done :]])):
         yield 0.9
     best = search.best
     if best is None or best.score <= way.score:
         return way
-    return Way(best.score, best.reached, (*moment.journal, *best.acts), done)
+    return Way(best.score, best.reached, (*run.journal, *best.acts), done)
 
 
 def _label(lost: float, surprise: float) -> str:
@@ -353,25 +447,33 @@ def _moments(drill: Drill) -> Slices[list[Moment]]:
     stops = sorted({second_after(event.tick) for event in drill.events if seen(event)})
     run = Lean(drill.scenario, drill.seed)
     moments: list[Moment] = []
+
+    def note(line: str) -> None:
+        before = moments[-1] if moments else None
+        same = before is not None and len(before.run.journal) == len(run.journal)
+        here = run.fork()
+        moments.append(Moment(here, line, before.still if same and before is not None else Still(here)))
+
     for place, item in enumerate((*acts, None)):
         end = drill.tick if item is None else item.tick
         if item is not None and place not in weighed:
             if not moments or moments[-1].line != WAITING:
-                moments.append(Moment(run.fork(), WAITING))
+                note(WAITING)
             for _ in passing(run, end):
                 yield 0.0
             with suppress(InputProblem):
                 run.do(item.words)
             continue
         for stop in (*[stop for stop in stops if run.tick < stop < end][:STOPS_MAX], end):
-            moments.append(Moment(run.fork(), WAITING))
+            note(WAITING)
             for _ in passing(run, stop):
                 yield 0.0
         if item is not None:
-            moments.append(Moment(run.fork(), item.words))
+            note(item.words)
             with suppress(InputProblem):
                 run.do(item.words)
-    return [*moments, Moment(run, WAITING)]
+    note(WAITING)
+    return moments
 
 
 Worth = tuple[Tick, Way]
@@ -383,34 +485,34 @@ def _no_return(
 ) -> Slices[tuple[LastChance, tuple[Worth, Worth]]]:
     """The last chance, sought between *moment*, from which *way* reaches every goal, and *after*, from which none does;
     and the best from there and from soon after it."""
-    run = moment.run
-
-    def at(tick: Tick) -> Slices[Lean]:
-        there = run.fork()
-        for _ in passing(there, tick):
-            yield 0.95
-        return there
-
-    low = run.tick
-    for step in ways.last_chances(at, low, after.tick, ways.plays(run, plans)):
+    still, low = moment.still, moment.run.tick
+    own = ways.of_plan(way.acts[way.done :])
+    for step in ways.last_chances(still, low, after.tick, chain([own], ways.plays(moment.run, plans))):
         if isinstance(step, tuple):
             low, way = step
         else:
             yield step
     if low + ticks(ways.NEAR_S) < after.tick:
-        after = yield from at(low + ticks(ways.NEAR_S))
+        after = yield from still.at(low + ticks(ways.NEAR_S))
+    run = yield from still.at(low)
+    chance = yield from _chance(Moment(run, moment.line, still), after, way)
+    best = yield from _best(Moment(run, WAITING, still), plans, way)
+    here = still if len(after.journal) == len(run.journal) else Still(after)
+    later = yield from _best(Moment(after, WAITING, here), plans, best)
+    return chance, ((low, best), (after.tick, later))
+
+
+def _chance(moment: Moment, after: Lean, way: Way) -> Slices[LastChance]:
+    """*way* from *moment*, which misses a goal from *after* on."""
     missed = yield from _missed(after.fork(), way.acts[way.done :])
-    run = yield from at(low)
-    chance = LastChance(low, way.acts, way.done, moment.line, missed)
-    best = yield from _best(run, plans, 0.95)
-    return chance, ((low, best), (after.tick, (yield from _best(after, plans, 0.95))))
+    return LastChance(moment.run.tick, way.acts, way.done, moment.line, missed)
 
 
 def _missed(run: Lean, plan: Sequence[Input]) -> Slices[tuple[tuple[str, Tick | None], ...]]:
     """Goals that *run* misses although it follows *plan*, and until when each had to be reached."""
     for _ in ways.played(run, partial(ways.planned, plan=plan)):
         yield 0.95
-    yield from ways.ended(run, 0.95)
+    yield from ways.ended(run)
     return tuple(
         (goal.text, run.end_tick if goal.within is None else ticks(goal.within))
         for goal in run.scenario.goals

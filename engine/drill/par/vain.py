@@ -8,7 +8,9 @@ from typing import Final
 from engine.drill.authoring import batches
 from engine.drill.judging import given_up_failover
 from engine.drill.par.lean import Lean
+from engine.inputs import InputProblem
 from engine.model.world import HASHED, World
+from engine.verbs import REMARKS
 
 STATEMENT: Final = re.compile(r"ALTER (?:DATABASE|AVAILABILITY GROUP) \S+ [^;]+;?")
 """What leaves nothing in its window, in plain capitals."""
@@ -32,6 +34,24 @@ def in_vain(before: Lean, after: Lean) -> bool:
     if any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values()):
         return False  # it costs more than a refusal
     return _same(before.world, after.world)
+
+
+def is_idle(drill: Lean, line: str) -> bool:
+    """Whether *line* cannot be done now, or would leave everything as it is, and no rule of the score looks for it."""
+    after = drill.fork()
+    try:
+        item = after.do(line)
+    except InputProblem:
+        return True
+    if item.verb in REMARKS or not _same(drill.world, after.world):
+        return False
+    if item.verb == "sql" and len(after._batches) != len(drill._batches) + 1:
+        return False
+    batch = after._batches[-1] if item.verb == "sql" else None
+    text = batches.plain(item.args[-1] if item.args else "", keep_literals=True)
+    if any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values()):
+        return False
+    return not _is_asked_for(after, text, [] if batch is None else batches.errors(batch))
 
 
 def _is_asked_for(drill: Lean, text: str, errors: list[int]) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from itertools import pairwise, takewhile
 from typing import Any, Final
 
@@ -16,8 +15,9 @@ from engine.drill.par import ways
 from engine.drill.par.lean import Lean
 from engine.drill.par.search import Search
 from engine.drill.par.sight import second_after, seen
+from engine.drill.par.ways import Still
 from engine.drill.running.solution import default_end
-from engine.drill.time.slices import Slices, passing
+from engine.drill.time.slices import Slices
 from engine.inputs import Input
 from engine.model import Tick, ticks
 
@@ -46,7 +46,7 @@ class Waiting:
     reached without one."""
     _worth: dict[Tick, float] = field(init=False)
     """V at each moment that has been looked at."""
-    _runs: dict[Tick, Lean] = field(default_factory=dict)
+    _still: Still = field(init=False)
     _chances: list[Sequence[Input]] = field(default_factory=list)
     """Plans that reach every goal and that a search from a late moment has found."""
     _weighed: set[Tick] = field(default_factory=set)
@@ -54,7 +54,7 @@ class Waiting:
 
     def __post_init__(self) -> None:
         begun = Lean(self.scenario, self.seed)
-        self._runs[0] = begun
+        self._still = Still(begun)
         self._worth = {0: self.par, default_end(begun): self.idle}
         self._weighed.update(self._worth)
 
@@ -68,13 +68,14 @@ class Waiting:
         end = max(self._worth)
         stops = yield from self._stops(end)
         if self.no_return is not None:
-            yield from self._sought(end, ways.rests(self._runs[0], [self.last_chance, *self.plans]))
+            begun = yield from self._still.at(0)
+            yield from self._sought(end, ways.rests(begun, [self.last_chance, *self.plans]))
         yield from self._drawn(end, stops)
         while self.no_return is not None and (found := (yield from self._later(end))):
             self.last_chance = found
             self._chances.insert(0, found)
             self._weighed = {0, end}
-            rests = [partial(ways.planned, plan=found[first:]) for first in range(len(found))]
+            rests = [ways.of_plan(found[first:]) for first in range(len(found))]
             yield from self._sought(end, rests)
         if self._chances:
             yield from self._drawn(end, stops)
@@ -103,15 +104,13 @@ class Waiting:
 
     def _stops(self, end: Tick) -> Slices[list[Tick]]:
         """When who does nothing could see something."""
-        run = self._runs[0].fork()
-        for _ in passing(run, end):
-            yield 0.0
+        run = yield from self._still.at(end)
         stops = sorted({second_after(event.tick) for event in run.events if seen(event)})
         return [tick for tick in stops if tick < end][:STOPS_MAX]
 
     def _sought(self, end: Tick, known: Iterable[ways.Play]) -> Slices[None]:
         """Seek the point of no return by shifts of the *known* ways."""
-        for step in ways.last_chances(self._at, self.last_chance[0].tick, end, known):
+        for step in ways.last_chances(self._still, self.last_chance[0].tick, end, known):
             if isinstance(step, tuple):
                 _, way = step
                 self.last_chance = way.acts
@@ -136,7 +135,7 @@ class Waiting:
     def _later(self, end: Tick) -> Slices[Sequence[Input]]:
         """A plan that begins later than the last chance and still reaches every goal; empty: none is found."""
         tick = self.last_chance[0].tick + ticks(ways.NEAR_S)
-        run = yield from self._at(min(tick, end))
+        run = yield from self._still.at(min(tick, end))
         if run.finished or run.tick >= end:
             return ()
         search = Search(self.scenario, self.seed, start=run)
@@ -149,21 +148,13 @@ class Waiting:
 
     def _weigh(self, tick: Tick) -> Slices[None]:
         if tick not in self._weighed:
-            run = yield from self._at(tick)
+            run = yield from self._still.at(tick)
             before = self._worth[max(each for each in self._weighed if each < tick)]
             begun = [_begun_at(plan, tick) for plan in self._chances]
             known = ways.plays(run, [self.last_chance, *begun, *self.plans])
-            way = yield from ways.best(run, known, 0.0, enough=before)
+            way = yield from ways.best(self._still, run, known, enough=before)
             self._worth[tick] = max(way.score, self._worth.get(tick, 0.0))
             self._weighed.add(tick)
-
-    def _at(self, tick: Tick) -> Slices[Lean]:
-        """The run as it stands then."""
-        run = self._runs[max(each for each in self._runs if each <= tick)].fork()
-        for _ in passing(run, tick):
-            yield 0.0
-        self._runs[tick] = run
-        return run
 
 
 def _begun_at(plan: Sequence[Input], tick: Tick) -> tuple[Input, ...]:

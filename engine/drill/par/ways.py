@@ -4,20 +4,23 @@ plans, each act in its turn as soon as it may be done."""
 from __future__ import annotations
 
 import math
+from bisect import bisect
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
-from typing import Final
+from typing import Final, TypeVar
 
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Step
 from engine.drill.authoring.schema.world import Session
-from engine.drill.judging.counterfactual import REFUSED_S, refused
+from engine.drill.judging.counterfactual import REFUSED_S, looks, refused
 from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
 from engine.drill.par.offers import setting_up
 from engine.drill.par.sight import second_after, seen
+from engine.drill.par.vain import is_idle
 from engine.drill.running import locks
 from engine.drill.running.solution import default_end, solving
 from engine.drill.time.slices import Run, Slices, passing
@@ -27,6 +30,12 @@ from engine.model import Tick, World, ticks
 from engine.protocol import groups
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
+
+CHECKED_S: Final = 20.0
+"""How often it is looked whether a way may still be worth enough. Assumed: a look takes as long as a second of it."""
+
+KEPT_S: Final = 30.0
+"""Between two moments from which a run that waits can go on. Assumed."""
 
 NEAR_S: Final = 1.0
 """How closely the last chance is sought. Assumed."""
@@ -54,29 +63,175 @@ class Way:
     """Those of them that the run had done by then."""
 
 
-Play = Callable[[Run], Iterator[None]]
+Do = Callable[[Run], Iterator[None]]
 """Takes a run on through what is to be done."""
 
 
-def best(moment: Lean, known: Iterable[Play], share: float, enough: float = math.inf) -> Slices[Way]:
+@dataclass(frozen=True, slots=True)
+class Play:
+    """When a way leaves a run in which nothing is done, and what is done from there on."""
+
+    does: Do
+    name: Hashable
+    """Equal for those that do the same from there on."""
+    when: str | None = None
+    """What is waited for; None: nothing."""
+    delay: Tick = 0
+    """From then on."""
+    at: Tick = 0
+    """Not before."""
+    first: str = ""
+    """What is done first, where it may be left out if it would be in vain."""
+    rest: Callable[[Tick], Play] | None = None
+    """What is left then, from that tick on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A way that was not played to its end."""
+
+    most: float
+    """It is worth no more."""
+    missed: bool
+    """It misses a goal."""
+
+
+@dataclass(slots=True)
+class Still:
+    """A run in which nothing more is done, as far as it was asked for, and what the ways come to that leave it: from
+    whatever moment they are asked for, they are played once."""
+
+    begun: InitVar[Lean]
+    _head: Lean = field(init=False)
+    _kept: dict[Tick, Lean] = field(default_factory=dict)
+    _held: dict[str, list[Tick]] = field(init=False)
+    """Condition that a step of the solution waits for -> the whole seconds at which it held."""
+    _found: dict[tuple[Tick, Hashable], Way | Cut] = field(default_factory=dict)
+    _vain: dict[tuple[Tick, str], bool] = field(default_factory=dict)
+
+    def __post_init__(self, begun: Lean) -> None:
+        self._head = begun.fork()
+        self._kept[begun.tick] = begun
+        self._held = {step.when: [] for step in begun.scenario.solution if step.when is not None}
+
+    def at(self, tick: Tick) -> Slices[Lean]:
+        """The run as it stands then; whoever asks may go on with it."""
+        while self._head.tick + TICKS_PER_S <= tick and not self._head.finished:
+            yield from self._on()
+        before = max(each for each in self._kept if each <= tick)
+        run = self._kept[before].fork()
+        for _ in passing(run, tick):
+            yield 0.0
+        return run
+
+    def way(self, moment: Lean, play: Play, less: float = -1.0, patient: bool = False) -> Slices[Way | Cut]:
+        """What *play* comes to that is chosen at *moment*; it may be cut where it is worth less than *less*."""
+        begins, name = (yield from self._begins(moment, play)), play.name
+        if begins is None:
+            begins, name = default_end(moment, moment.tick), NOTHING
+        place = begins, (name, patient)
+        known = self._found.get(place)
+        if isinstance(known, Way):
+            return replace(known, done=len(moment.journal))
+        if known is not None and known.most < less:
+            return known
+        run = yield from self.at(begins)
+        if (rest := self._rest(run, play)) is not None and not patient:
+            way = yield from self.way(run, rest, less)
+            look, done = parse_line(play.first, run.tick), len(moment.journal)
+            if isinstance(way, Way) and looks(look):  # people want to know why
+                way = replace(way, acts=(*way.acts[:done], look, *way.acts[done:]))
+            self._found[place] = way
+            return way
+        if name is not NOTHING:
+            checked = run.tick
+            for _ in played(run, play.does, patient):
+                yield 0.0
+                if less > 0.0 and run.tick >= checked + ticks(CHECKED_S):
+                    checked = run.tick
+                    if run.ceiling() < less:
+                        break
+        self._found[place] = way = yield from ended(run, len(moment.journal), less)
+        return way
+
+    def reached(self, tick: Tick, play: Play) -> Slices[Way | None]:
+        """The way that *play* goes from *tick*; None: it misses a goal."""
+        moment = yield from self.at(tick)
+        begins = yield from self._begins(moment, play)
+        if begins is None:
+            begins, play = default_end(moment, moment.tick), nothing()
+        place = begins, (play.name, False)
+        known = self._found.get(place)
+        if isinstance(known, Way) or (known is not None and known.missed):
+            return known if isinstance(known, Way) and known.reached else None
+        run = yield from self.at(begins)
+        if (rest := self._rest(run, play)) is not None:
+            return (yield from self.reached(begins, rest))
+        for _ in played(run, play.does):
+            if _missed(run):
+                self._found[place] = Cut(run.ceiling(), missed=True)
+                return None
+            yield 0.0
+        way = yield from ended(run, len(moment.journal), -1.0)
+        self._found[place] = way
+        return way if isinstance(way, Way) and way.reached else None
+
+    def _rest(self, run: Lean, play: Play) -> Play | None:
+        """What is left of *play* where its first act would be in vain; None: it would not."""
+        if play.rest is None or run.finished:
+            return None
+        place = run.tick, play.first
+        if place not in self._vain:
+            self._vain[place] = is_idle(run, play.first)
+        return play.rest(run.tick) if self._vain[place] else None
+
+    def _begins(self, moment: Lean, play: Play) -> Slices[Tick | None]:
+        """When *play* leaves the run; None: never."""
+        tick: Tick | None = moment.tick
+        if play.when is not None and not moment.holds(play.when):
+            tick = yield from self._until(play.when, moment.tick)
+        return None if tick is None else max(tick + play.delay, play.at)
+
+    def _until(self, when: str, tick: Tick) -> Slices[Tick | None]:
+        """The first whole second after *tick* at which it holds; None: none."""
+        held = self._held[when]
+        while (place := bisect(held, tick)) == len(held):
+            if self._head.finished or self._head.tick >= default_end(self._head, self._head.tick):
+                return None
+            yield from self._on()
+        return held[place]
+
+    def _on(self) -> Slices[None]:
+        """A second more."""
+        head = self._head
+        for _ in passing(head, (head.tick // TICKS_PER_S + 1) * TICKS_PER_S):
+            yield 0.0
+        for when, held in self._held.items():
+            if head.holds(when):
+                held.append(head.tick)
+        if head.finished or head.tick % ticks(KEPT_S) == 0:
+            self._kept[head.tick] = head.fork()
+
+
+def best(
+    still: Still, moment: Lean, known: Iterable[Play], enough: float = math.inf, patient: bool = False
+) -> Slices[Way]:
     """The best of the *known* ways from *moment*, or the first that is worth *enough*; fewer acts where two are worth
     the same."""
-    ways: list[Way] = []
+    found: Way | None = None
     for play in known:
-        run = moment.fork()
-        for _ in played(run, play):
-            yield share
-        ways.append((yield from ended(run, share, len(moment.journal))))
-        if ways[-1].score >= enough:
-            break
-    return max(ways, key=rank)
+        way = yield from still.way(moment, play, -1.0 if found is None else found.score, patient)
+        if isinstance(way, Way) and (found is None or rank(way) > rank(found)):
+            found = way
+            if found.score >= enough:
+                break
+    assert found is not None, "the first way is never cut"
+    return found
 
 
-At = Callable[[Tick], Slices[Lean]]
-"""The run as it stands at a tick."""
-
-
-def last_chances(at: At, low: Tick, high: Tick, known: Iterable[Play]) -> Iterator[float | tuple[Tick, Way]]:
+def last_chances(
+    still: Still, low: Tick, high: Tick, known: Iterable[Play]
+) -> Iterator[float | tuple[Tick, Way]]:
     """Ways that reach every goal and the ticks at which they leave the run, each later than the one before, the last to
     NEAR_S: one of the *known* ways does from *low*, and none from *high*. Between them a share of the work, ever again.
     """
@@ -84,7 +239,7 @@ def last_chances(at: At, low: Tick, high: Tick, known: Iterable[Play]) -> Iterat
     while failed < len(waiting):
         play, before, beyond, tick = waiting[0], low, high, low + ticks(NEAR_S)
         while beyond - low > ticks(NEAR_S):
-            way = yield from _reached((yield from at(tick)), play)
+            way = yield from still.reached(tick, play)
             if way is None:
                 beyond = tick
             else:
@@ -95,17 +250,6 @@ def last_chances(at: At, low: Tick, high: Tick, known: Iterable[Play]) -> Iterat
         failed = 1 if low > before else failed + 1
 
 
-def patiently(moment: Lean, way: Way, known: Iterable[Play]) -> Slices[Way]:
-    """*way*, or the best of the *known* ones, of which each act waits until it is accepted."""
-    ways = [way]
-    for play in known:
-        run = moment.fork()
-        for _ in played(run, play, patient=True):
-            yield 0.9
-        ways.append((yield from ended(run, 0.9, len(moment.journal))))
-    return max(ways, key=rank)
-
-
 def rank(way: Way) -> tuple[float, bool, int]:
     """Sorts the best last: more points, all goals, fewer acts."""
     return way.score, way.reached, -len(way.acts)
@@ -114,19 +258,33 @@ def rank(way: Way) -> tuple[float, bool, int]:
 def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
     """Every rest, and nothing more; where the run itself has broken something also once that was taken back, and where
     it has removed or suspended a session also with what mends it, before it or after."""
-    known = [*(rests(moment, plans) if not moment.finished else ()), _nothing]
+    known = [*(rests(moment, plans) if not moment.finished else ()), nothing()]
     yield from known
     if moment.finished:
         return
     if broken := own_faults(moment):
-        known += [partial(_taken_back, lines=broken, then=play) for play in known]
+        known += [_first(broken, play) for play in known]
         yield from known[len(known) // 2 :]
     of_partners = any(map(_of_partners, moment.journal))
     if of_partners and _torn(moment):
-        yield from (partial(_set_up, then=play) for play in known)
+        yield from (Play(partial(_set_up, then=play), ("set up", *_of(play))) for play in known)
     if of_partners or broken:
         lines = [_planned(step).words for step in _left(moment)]
-        yield from (partial(_mended, lines=[*broken, *lines[first:]]) for first in range(len(lines) + 1))
+        for first in range(len(lines) + 1):
+            mended = (*broken, *lines[first:])
+            yield Play(partial(_mended, lines=mended), ("mended", mended))
+
+
+def whole(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
+    """Of `plays` those that leave nothing out: a few, for a first look."""
+    known = [nothing()]
+    if not moment.finished:
+        known += [of_plan(_not_done(moment, plan, lambda item: item)) for plan in plans]
+        if left := _left(moment):
+            known += _of_steps(left, early=True)
+    yield from known
+    if not moment.finished and (broken := own_faults(moment)):
+        yield from (_first(broken, play) for play in known)
 
 
 def own_faults(moment: Lean) -> list[str]:
@@ -147,18 +305,40 @@ def own_faults(moment: Lean) -> list[str]:
 
 
 def rests(moment: Lean, plans: Iterable[Sequence[Input]], early: bool = True) -> Iterator[Play]:
-    """Every rest of the reference solution, *early* also without the delay of its first step, and of *plans*."""
-    left = _left(moment)
-    for rest in (left[first:] for first in range(len(left))):
-        yield partial(_solved, steps=rest)
-        if early and rest[0].do.startswith("+"):
-            yield partial(_solved, steps=[_at_once(rest[0]), *rest[1:]])
+    """Every rest of *plans* and of the reference solution, *early* also without the delay of its first step."""
     ends = {tuple(plan[first:]): None for plan in plans for first in range(len(plan))}
-    for end in ends:
-        yield partial(planned, plan=end)
+    yield from map(of_plan, ends)
+    left = _left(moment)
+    for first in range(len(left)):
+        yield from _of_steps(left[first:], early)
 
 
-def played(run: Lean, play: Play, patient: bool = False) -> Iterator[None]:
+def of_plan(plan: Sequence[Input], at: Tick | None = None) -> Play:
+    """The first act at once or at its time (*at*: another one), the others as long after it as planned."""
+    if not plan:
+        return nothing()
+    begins = plan[0].tick
+    name = tuple((item.tick - begins, item.words) for item in plan)
+
+    def rest(tick: Tick) -> Play:
+        return of_plan(plan[1:], tick + plan[1].tick - begins) if plan[1:] else nothing()
+
+    does = partial(planned, plan=plan)
+    return Play(does, name, at=begins if at is None else at, first=plan[0].words, rest=rest)
+
+
+def nothing() -> Play:
+    """Nothing more is done."""
+    return Play(_nothing, NOTHING)
+
+
+def bridged(lines: Iterable[str], plan: Sequence[Input]) -> Iterator[Play]:
+    """The *plan* after each of the *lines*, which is done at once."""
+    then = of_plan(plan)
+    yield from (_first((line,), then) for line in lines)
+
+
+def played(run: Lean, play: Do, patient: bool = False) -> Iterator[None]:
     """*run* with all of it done; it goes on without what is left once something cannot be done."""
     with suppress(InputProblem):
         yield from play(Patient(run) if patient else run)
@@ -173,12 +353,15 @@ def planned(run: Run, plan: Sequence[Input]) -> Iterator[None]:
             run.do(item.words)
 
 
-def ended(run: Lean, share: float, done: int = 0) -> Slices[Way]:
-    """What *run* comes to."""
-    for _ in passing(run, default_end(run, run.journal[-1].tick if run.journal else 0)):
-        yield share
-    reached = all(state.met for state in run.goals.values())
-    return Way(run.total(), reached, tuple(run.journal), done)
+def ended(run: Lean, done: int = 0, less: float = -1.0) -> Slices[Way | Cut]:
+    """What *run* comes to; it may be cut where it is worth less than *less*."""
+    end = default_end(run, run.journal[-1].tick if run.journal else 0)
+    while run.tick < end and not run.finished:
+        if less > 0.0 and (most := run.ceiling()) < less:
+            return Cut(most, _missed(run))
+        for _ in passing(run, min(end, run.tick + ticks(CHECKED_S))):
+            yield 0.0
+    return _way(run, done)
 
 
 def is_accepted(drill: Lean, line: str) -> bool:
@@ -207,15 +390,46 @@ def _nothing(_: Run) -> Iterator[None]:
     yield from ()
 
 
-def _reached(moment: Lean, play: Play) -> Slices[Way | None]:
-    """The way that *play* goes from *moment*; None: it misses a goal."""
-    run = moment.fork()
-    for _ in played(run, play):
-        if _missed(run):
-            return None
-        yield 0.95
-    way = yield from ended(run, 0.95, len(moment.journal))
-    return way if way.reached else None
+NOTHING: Final = "nothing"
+
+
+def _way(run: Lean, done: int) -> Way:
+    """What a run is worth that is over."""
+    return Way(run.total(), all(state.met for state in run.goals.values()), tuple(run.journal), done)
+
+
+def _first(lines: Sequence[str], play: Play) -> Play:
+    """*play* after the *lines*, which are done at once."""
+    return Play(partial(_taken_back, lines=lines, then=play), (*lines, *_of(play)))
+
+
+def _of_steps(left: Sequence[Step], early: bool) -> Iterator[Play]:
+    step, relative = left[0], left[0].do.lstrip().startswith("+")
+    item, name = _planned(step), tuple(map(id, left))
+
+    def rest(_: Tick) -> Play:
+        return next(_of_steps(left[1:], early=False)) if left[1:] else nothing()
+
+    more = partial(Play, partial(_solved, steps=[_at_once(step), *left[1:]]), name, step.when)
+    delay, at = (item.tick, 0) if relative else (0, item.tick)
+    yield more(delay=delay, at=at, first=item.words, rest=rest)
+    if early and relative:
+        yield more(first=item.words, rest=rest)
+
+
+def _of(play: Play) -> tuple[Hashable, ...]:
+    """Equal for plays that do the same from any moment on."""
+    return play.name, play.when, play.delay, play.at
+
+
+def _going(run: Run, play: Play) -> Iterator[None]:
+    """*play* from where *run* stands."""
+    drill = run.drill
+    end = default_end(drill, drill.tick)
+    while play.when is not None and not drill.finished and drill.tick < end and not drill.holds(play.when):
+        yield from passing(run, (drill.tick // TICKS_PER_S + 1) * TICKS_PER_S)
+    yield from passing(run, max(drill.tick + play.delay, play.at))
+    yield from play.does(run)
 
 
 def _taken_back(run: Run, lines: Sequence[str], then: Play) -> Iterator[None]:
@@ -223,7 +437,7 @@ def _taken_back(run: Run, lines: Sequence[str], then: Play) -> Iterator[None]:
     for line in lines:
         with suppress(InputProblem):
             run.do(line)
-    yield from then(run)
+    yield from _going(run, then)
 
 
 def _set_up(run: Run, then: Play) -> Iterator[None]:
@@ -233,7 +447,7 @@ def _set_up(run: Run, then: Play) -> Iterator[None]:
         for line in _mending(drill.world, session):
             run.do(line)
             yield from passing(run, drill.tick + ticks(SET_UP_S))
-    yield from then(run)
+    yield from _going(run, then)
 
 
 def _mended(run: Run, lines: Sequence[str]) -> Iterator[None]:
@@ -332,12 +546,19 @@ class Patient:
 
 def _left(moment: Lean) -> list[Step]:
     """Steps of the solution that have not been done, in their order."""
+    return _not_done(moment, moment.scenario.solution, _planned)
+
+
+Thing = TypeVar("Thing")
+
+
+def _not_done(moment: Lean, planned: Iterable[Thing], act: Callable[[Thing], Input]) -> list[Thing]:
+    """What of the *planned* has not been done, in its order; *act*: what each of it is."""
     done, left = list(moment.journal), []
-    for step in moment.scenario.solution:
-        planned = _planned(step)
-        match = next((item for item in done if same_act(item, planned)), None)
+    for each in planned:
+        match = next((item for item in done if same_act(item, act(each))), None)
         if match is None:
-            left.append(step)
+            left.append(each)
         else:
             done.remove(match)
     return left
@@ -349,5 +570,5 @@ def _planned(step: Step) -> Input:
 
 
 def _at_once(step: Step) -> Step:
-    """The step without its delay: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
-    return step.model_copy(update={"do": f"+0 {step.do.partition(' ')[2]}"})
+    """The step without its delay and what it waits for: `+5 power-on SERVER_A` as `+0 power-on SERVER_A`."""
+    return step.model_copy(update={"do": f"+0 {step.do.strip().partition(' ')[2]}", "when": None})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -17,6 +18,7 @@ from engine.drill.running.solution import default_end, left_alone, played
 from engine.inputs import Input
 from engine.model import ticks
 from engine.stepwise import at_once
+from tests import par_drills
 from tests.engine.drill import texts
 
 
@@ -220,3 +222,31 @@ def test_an_act_that_is_refused_waits_until_it_is_accepted() -> None:
     run.advance_to(ticks(15.0))
     forced = Patient(run).do("sql SERVER_B ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS")
     assert ticks(20.0) < forced.tick < ticks(60.0), "once the principal is lost"
+
+
+def test_who_breaks_one_thing_after_another_can_still_come_back() -> None:
+    """A step of the solution came to nothing and then more was broken: one act leads back to the way from before."""
+    scenario = next(each for each in par_drills.scenarios() if each.name == "set-up")
+    lines = ["1 pull-cable B1", "4 stop-service A1", "6 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"]
+    drill = replay(scenario, scenario.seed, "practice", [*lines, "90 power-off B1"])
+    drill.advance_to(default_end(drill))
+    first: list[Account] = []
+    found = at_once(account(drill, drawn=first.append))
+    assert found.risen <= RISE_MAX
+    in_vain, broken = (move for move in found.moves if move.line.startswith(("sql", "power-off")))
+    assert in_vain.lost < 1.0
+    assert broken.after > 60.0
+    (drawn,) = first
+    before, after = dict(drawn.curve), dict(found.curve)
+    assert all(before[tick] <= points for tick, points in after.items() if tick in before), "it gets better"
+    assert before != after
+
+
+def test_what_is_done_when_all_is_lost_is_not_accurate() -> None:
+    lost = Move(2_000, 2_000, "power-off SERVER_B", 100.0, 0.0, "blunder")
+    later = [Move(tick, tick, "sql SERVER_A SELECT 1", 0.0, 0.0, "best") for tick in range(3_000, 3_020)]
+    few, many = (stopped(Account(moves, 0.0, None)) for moves in ((lost,), (lost, *later)))
+    assert many.accuracy == few.accuracy < 2.0
+    right = replace(lost, line="power-on SERVER_B", after=100.0, label="best")
+    some = stopped(Account((*[right] * 8, lost), 0.0, None))
+    assert some.accuracy > 10.0 * few.accuracy, "what was right before does count"

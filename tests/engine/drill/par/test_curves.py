@@ -1,0 +1,30 @@
+"""V never rises by what was known before, whoever plays: players who break things before the story does."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import pytest
+
+from engine.drill.par.regret import RISE_MAX, account
+from engine.stepwise import at_once
+from tests import par_curves
+
+PER_ROUND = 9
+QUICK = (9 + 5,)
+"""A set-up; the other runs of four rounds take a minute."""
+
+
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(number, marks=() if number in QUICK else pytest.mark.slow)
+        for number in range(4 * PER_ROUND)
+    ],
+)
+def test_v_never_rises_by_what_was_known_before(number: int) -> None:
+    _, _, drill = next(islice(par_curves.hostile_runs(number), 1))
+    found = at_once(account(drill))
+    assert found.risen <= RISE_MAX
+    assert par_curves.rise(found) == 0.0
+    assert found.curve[-1][1] == drill.score().total

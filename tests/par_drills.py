@@ -1,0 +1,223 @@
+"""Small drills of the tests' own in which much can be broken: sessions, groups, a failover cluster, a set-up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from engine.drill.authoring.scenario import Scenario, load_scenario
+
+HEAD: Final = """
+title = "{title}"
+summary = "A drill of the tests."
+level = "beginner"
+minutes = 5
+skills = ["read-state"]
+seed = 5
+length = "{length}"
+brief = "Something will happen."
+facilitator = "Ask."
+
+[[source]]
+paper = "Nobody's"
+section = "None"
+"""
+
+SERVICE: Final = ("downtime", 30, 'target = "20s"\nlimit = "150s"')
+PROTECTION: Final = ("exposed", 30, 'target = "60s"\nlimit = "4min"')
+
+
+def _servers(*names: str, of: str = "") -> str:
+    return "".join(f'\n[[server]]\nname = "{name}"\n{of}\n' for name in names)
+
+
+def _session(database: str, principal: str, mirror: str, witness: str = "") -> str:
+    named = f'witness = "{witness}"\n' if witness else ""
+    return (
+        f'\n[[database]]\nname = "{database}"\nworkload = "Workload1"\nscale = 0.3\n'
+        f'\n[[session]]\ndatabase = "{database}"\nprincipal = "{principal}"\nmirror = "{mirror}"\n{named}'
+    )
+
+
+def _client(source: str, partner: str = "") -> str:
+    named = f'failover_partner = "{partner}"\n' if partner else ""
+    return f'\n[[client]]\nname = "APP"\ndatabases = ["Sales"]\ndata_source = "{source}"\n{named}'
+
+
+def _happens(do: str, when: str) -> str:
+    return f"\n[[timeline]]\n{when}\ndo = '''{do}'''\n"
+
+
+def _goal(name: str, when: str, more: str = "") -> str:
+    return (
+        f'\n[[goal]]\nname = "{name}"\ntext = "{when}"\nwhen = "{when}"\n{more}\n'
+        f'\n[[hint]]\ngoal = "{name}"\nlook = "Look."\nmeans = "It."\ntype = "Wait."\n'
+    )
+
+
+def _step(do: str, when: str = "") -> str:
+    waits = f'when = "{when}"\n' if when else ""
+    return f"\n[[solution]]\n{waits}do = '''{do}'''\nwhy = \"So.\"\n"
+
+
+def _rubric(*rules: tuple[str, int, str]) -> str:
+    all_rules = (("goals", 100 - 20 - sum(points for _, points, _ in rules), ""), *rules)
+    return "".join(
+        f'\n[[rubric]]\nkind = "{kind}"\nname = "{kind}"\npoints = {points}\nbetter = "Do."\n{more}\n'
+        for kind, points, more in (*all_rules, ("conduct", 20, "refused = 3"))
+    )
+
+
+GROUP: Final = f"""
+{_servers("N1", "N2", "N3", of="version = 2014")}
+{_servers("FSW", of="sql = false")}
+
+[[cluster]]
+name = "CLU1"
+nodes = ["N1", "N2", "N3"]
+witness = "FSW"
+
+[[database]]
+name = "Sales"
+workload = "Workload1"
+scale = 0.3
+
+[[availability_group]]
+name = "AG1"
+databases = ["Sales"]
+primary = "N1"
+listener = "AGL1"
+
+[[availability_group.replica]]
+server = "N1"
+failover = "MANUAL"
+
+[[availability_group.replica]]
+server = "N2"
+failover = "MANUAL"
+
+[[availability_group.replica]]
+server = "N3"
+mode = "ASYNCHRONOUS_COMMIT"
+"""
+
+CLUSTER: Final = f"""
+{_servers("N1", "N2", of="sql = false")}
+
+[[cluster]]
+name = "CLU1"
+nodes = ["N1", "N2"]
+witness = "Quorum"
+witness_kind = "disk"
+
+[[instance]]
+name = "SQLFCI1"
+owners = ["N1", "N2"]
+
+[[database]]
+name = "Sales"
+workload = "Workload1"
+scale = 0.3
+server = "SQLFCI1"
+"""
+
+RESTORED: Final = f"""
+{_servers("A1", "B1")}
+
+[[database]]
+name = "Sales"
+server = "A1"
+restored_on = ["B1"]
+workload = "Workload1"
+scale = 0.3
+size_mb = 4000
+log_backup_every = 0
+
+[[before]]
+do = "sql B1 ALTER DATABASE Sales SET PARTNER = 'TCP://A1:5022'"
+
+[[before]]
+do = "sql B1 ALTER ENDPOINT Mirroring STATE = STOPPED"
+"""
+
+DRILLS: Final[dict[str, Sequence[str]]] = {
+    "two-sessions": (
+        _servers("A1", "B1", "W1"),
+        _session("Sales", "A1", "B1", "W1"),
+        _session("Orders", "B1", "A1"),
+        _client("A1", "B1"),
+        _happens("stop-service W1", 'at = "20s"'),
+        _happens("power-off A1", 'between = ["60s", "80s"]'),
+        _goal("served", "Sales serves on B1 and APP on B1 is CONNECTED", "weight = 2"),
+        _goal("whole", "Sales is SYNCHRONIZED and Orders is SYNCHRONIZED and witness of Sales is CONNECTED"),
+        _step("+5 start-service W1", "W1 is STOPPED"),
+        _step("+5 power-on A1", "A1 is OFF"),
+        _rubric(SERVICE),
+    ),
+    "no-witness": (
+        _servers("A1", "B1"),
+        _session("Sales", "A1", "B1"),
+        _client("A1", "B1"),
+        _happens("stop-service A1", 'between = ["25s", "50s"]'),
+        _goal("served", "Sales serves", 'after = "60s"'),
+        _goal("whole", "Sales is SYNCHRONIZED", 'after = "60s"\nhold = "3s"'),
+        _step("+8 start-service A1", "A1 is STOPPED"),
+        _rubric(SERVICE),
+    ),
+    "forced": (
+        _servers("A1", "B1"),
+        _session("Sales", "A1", "B1"),
+        _client("A1", "B1"),
+        _happens("pull-cable A1", 'at = "60s"'),
+        _goal("served", "Sales serves on B1"),
+        _goal("whole", "Sales on A1 is MIRROR and Sales is SYNCHRONIZED", 'hold = "3s"'),
+        _step("+20 sql B1 ALTER DATABASE Sales SET PARTNER FORCE_SERVICE_ALLOW_DATA_LOSS", "A1 is UNPLUGGED"),
+        _step("+5 plug-cable A1"),
+        _step("+5 sql B1 ALTER DATABASE Sales SET PARTNER RESUME", "Sales is SUSPENDED"),
+        _rubric(SERVICE),
+    ),
+    "group": (
+        GROUP,
+        _client("AGL1"),
+        _happens("power-off N1", 'between = ["60s", "75s"]'),
+        _goal("served", "Sales serves and APP on N2 is CONNECTED", "weight = 2"),
+        _goal("whole", "Sales on N1 is SYNCHRONIZED and Sales serves on N2", 'hold = "5s"'),
+        _step("+8 sql N2 ALTER AVAILABILITY GROUP AG1 FAILOVER", "N1 is OFF"),
+        _step("+5 power-on N1"),
+        _rubric(SERVICE, ("lost_transactions", 10, "limit = 100")),
+    ),
+    "cluster": (
+        CLUSTER,
+        _client("SQLFCI1"),
+        _happens("power-off N1", 'between = ["60s", "75s"]'),
+        _goal("served", "Sales serves and APP on SQLFCI1 is CONNECTED", 'weight = 2\nafter = "90s"'),
+        _goal("whole", "N1 is MEMBER and Sales serves", 'after = "90s"\nhold = "3s"'),
+        _step("+8 power-on N1", "N1 is OFF"),
+        _rubric(SERVICE),
+    ),
+    "set-up": (
+        RESTORED,
+        _client("A1", "B1"),
+        _goal("whole", "Sales is SYNCHRONIZED and Sales on B1 is MIRROR", 'hold = "3s"'),
+        _step("60 sql B1 ALTER ENDPOINT Mirroring STATE = STARTED"),
+        _step("+5 sql A1 ALTER DATABASE Sales SET PARTNER = 'TCP://B1:5022'"),
+        _rubric(PROTECTION, SERVICE),
+    ),
+}
+
+LENGTH: Final = "8min"
+
+
+def scenarios() -> list[Scenario]:
+    return [
+        load_scenario(HEAD.format(title=name, length=LENGTH) + "".join(parts) + FIDELITY, f"{name}.toml")
+        for name, parts in DRILLS.items()
+    ]
+
+
+FIDELITY: Final = """
+[fidelity]
+modelled = "All."
+simplified = "Some."
+absent = "None."
+"""
