@@ -181,15 +181,18 @@ def _accounted(found: Account) -> list[str]:
             rows.append(
                 f"{times} {move.before:7.1f} {move.after:7.1f}  {move.label:<11} {move.line or 'waiting'}"
             )
-    rows.append(f"accuracy {found.accuracy:.1f}")
-    if found.last_chance is not None:
-        rows.append(
-            f"all goals could be reached until {found.last_chance.tick / TICKS_PER_S:g} s, in this way:"
-        )
-        rows += [f"    {item.line}" for item in found.last_chance.acts]
-    if found.worst is not None:
-        rows.append(f"better from {found.worst.tick / TICKS_PER_S:g} s on:")
-        rows += [f"    {item.line}" for item in found.worst.best]
+    begun, earned = (found.moves[0].before, found.moves[-1].after) if found.moves else (0.0, 0.0)
+    rows.append(f"{begun:.1f} points could be reached at the beginning, {earned:.1f} were")
+    rows.append(f"accuracy {found.accuracy:.1f}: how near acts and waits came to the best there, 100 at most")
+    chance, worst = found.last_chance, found.worst
+    if chance is not None:
+        rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, in this way:")
+        rows += [f"    {item.line}" for item in chance.acts]
+    if worst is not None and (chance is None or worst.best != chance.acts):
+        rows.append(f"better from {worst.tick / TICKS_PER_S:g} s on:")
+        rows += [f"    {item.line}" for item in worst.best] or ["    nothing more is done"]
+    elif worst is not None:
+        rows.append(f"the same way was the better one from {worst.tick / TICKS_PER_S:g} s on")
     return rows
 
 
