@@ -140,10 +140,12 @@ class Debrief(QScrollArea):
         self._build()
         self.verticalScrollBar().setValue(0)
 
-    def show_account(self, account: Account | None) -> None:
+    def show_account(self, account: Account | None, working: bool = False) -> None:
         """Where the page stands, so that nothing moves under the pointer but what was asked for. None: there is
-        none yet."""
-        self._account, self._working = account, False
+        none yet. *working*: a better one may follow."""
+        if account is not None and (account, working) == (self._account, self._working):
+            return
+        self._account, self._working = account, working
         self._build_again()
 
     def take_focus(self) -> None:
@@ -244,10 +246,11 @@ class Debrief(QScrollArea):
             return par.offer(self._work_out, self._working)
         total = float(report["score"]["total"] or 0.0)
         reached = all(goal["met"] for goal in report.get("goals", ()))
-        return par.beside_the_best(
+        parts = par.beside_the_best(
             self._account, total, reached, self._has_solution, self._can_retry,
             self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _asked(report),
         )  # fmt: skip
+        return [*parts, *(par.still_sought() if self._working else [])]
 
     def _work_out(self) -> None:
         """The keyboard goes to the page: a key that was meant for the button tries nothing again."""

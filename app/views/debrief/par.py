@@ -87,6 +87,11 @@ def beside_the_best(
     return [*parts, *marked([row for _, row in sorted(rows, key=lambda row: row[0])])]
 
 
+def still_sought() -> list[QWidget]:
+    """Below what is known so far."""
+    return [muted(tr("Better ways to go on are still being sought: the line may rise in places."))]
+
+
 def offer(work_out: Callable[[], None], working: bool) -> list[QWidget]:
     """What can be worked out, and the button for it; *working*: it is being worked out, and once is enough."""
     said = tr(
