@@ -174,6 +174,7 @@ def partner_resume(world: World, server: str, database: str) -> statements.Outco
             raise SqlError(1462)
     if MirrorState.SUSPENDED not in (copy.mirroring.state, other.mirroring.state):
         return []
+    _not_busy(world, copy)
     lead, follow = (copy, other) if copy.mirroring.role is Role.PRINCIPAL else (other, copy)
     if not prerequisites.version_fits(world, lead.server, follow.server):
         redo.refuse_newer(world, lead.key, follow.key)

@@ -149,3 +149,24 @@ def test_while_a_partner_is_in_recovery_the_session_cannot_be_resumed(asked: str
     assert set(answers) == {1447}
     do(world, f"sql {asked} {SET} RESUME", then_s=20.0)
     assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
+
+
+@pytest.mark.parametrize("asked", [P, M])
+def test_while_service_is_being_forced_the_session_cannot_be_resumed(asked: str) -> None:
+    """The link is back before the mirror has taken the other role: going on would end in two roles at once."""
+    world = lab(witness=False)
+    do(world, f"sql {P} {SET} SUSPEND", then_s=5.0)
+    do(world, f"pull-cable {P}", then_s=20.0)
+    do(world, FORCE, f"plug-cable {P}", then_s=0.01)
+    answers = []
+    while world.copies[MIRROR].mirroring.role is Role.MIRROR:
+        fork = world.fork()
+        done = do(fork, f"sql {asked} {SET} RESUME", then_s=20.0)
+        answers += [m["number"] for event in done if event.kind == "sql_done" for m in event.get("messages")]
+        assert stands(fork) == [RECOVERS, SERVES_ALONE]
+        do(world, then_s=0.2)
+    assert set(answers) <= {1404, 1447}
+    assert 1404 in answers
+    do(world, then_s=20.0)
+    do(world, f"sql {asked} {SET} RESUME", then_s=20.0)
+    assert stands(world)[0][1] is MirrorState.SYNCHRONIZED
