@@ -20,6 +20,7 @@ from app.export.page import page
 from app.export.source import source_of
 from app.files import certificates
 from app.learning.reflection import Reflection
+from app.words import language
 from app.words.language import tr
 from engine.drill.authoring import batches
 from engine.drill.authoring.scenario import Scenario
@@ -152,9 +153,10 @@ def logs(record: Record, names: bool = True, part: Class | None = None) -> list[
     return [log for log in found if log.acts or part is None]
 
 
-def looked_back(log: Log, pdf: bool, curve_s: float) -> SeatReview:
+def looked_back(log: Log, pdf: bool, curve_s: float, words: str) -> SeatReview:
     """Plays a seat's run again, without what an instructor has sent it back from: some seconds at most, and *curve_s*
-    of wall time for what each act and wait cost."""
+    of wall time for what each act and wait cost. *words*: the language, of which a process of its own knows nothing."""
+    language.use(words)
     scenario = _scenario(log.text, log.scenario)
     run = Rerun(scenario, log.seed, log.mode, whole=True)
     run.play(log.acts)

@@ -16,6 +16,8 @@ from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import whole_file
 from app.files.folders import default_folder
 from app.host.pace import SPEED_MAX, SPEED_MIN
+from app.words import language
+from app.words.language import tr
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -130,6 +132,9 @@ def add_to(command: Commands) -> None:
         "--names", action="store_true", help="people by name instead of by their seat's number"
     )
     report.add_argument("--pdf", action="store_true", help="each page as PDF too")
+    report.add_argument(
+        "--language", choices=list(language.LANGUAGES), default=language.ENGLISH, help="of its pages (en)"
+    )
     report.add_argument(
         "--seconds",
         type=float,
@@ -406,13 +411,16 @@ def _report(options: argparse.Namespace) -> int:
         logs = debrief.logs(record, options.names, None if alone else part)
         if not logs:
             return None
-        jobs = (delayed(debrief.looked_back)(log, options.pdf, options.seconds) for log in logs)
+        jobs = (
+            delayed(debrief.looked_back)(log, options.pdf, options.seconds, options.language) for log in logs
+        )
         processes = max(1, min(len(logs) // SEATS_EACH, os.cpu_count() or 1))
         seats = []
         try:
             for seat in Parallel(n_jobs=processes, return_as="generator")(jobs):
                 seats.append(seat)
-                print(f"\r{len(seats)} of {len(logs)} seats", end="", file=sys.stderr, flush=True)
+                so_far = tr("{n} of {all} seats").format(n=len(seats), all=len(logs))
+                print(f"\r{so_far}", end="", file=sys.stderr, flush=True)
         finally:
             print(file=sys.stderr)
             if processes > 1:
@@ -436,7 +444,12 @@ def _report(options: argparse.Namespace) -> int:
         }
         return report.together({f"{part.id}-{part.part}": zipped for part, (zipped, _) in played}, sheets)
 
-    return _written(options, made)
+    before = language.current()
+    language.use(options.language)
+    try:
+        return _written(options, made)
+    finally:
+        language.use(before)
 
 
 def _compare(options: argparse.Namespace) -> int:

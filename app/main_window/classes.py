@@ -35,6 +35,7 @@ from app.main_window.window_seat import WindowSeat, follow
 from app.settings import WindowSettings
 from app.views.classroom import ClassBoard, JoinClass, StartClass
 from app.widgets.notice import Notice
+from app.words import language
 from app.words.language import mark, tr
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
@@ -223,7 +224,8 @@ class Classes(QObject):
 
         process.readyReadStandardError.connect(read)
         process.finished.connect(lambda code, _: ended(code))
-        self._start(process, "report", "--out", name, *(["--names"] if names else []))
+        spoken = ["--language", language.current()] if language.current() in language.LANGUAGES else []
+        self._start(process, "report", "--out", name, *spoken, *(["--names"] if names else []))
 
     def _tell_board(self, text: str) -> None:
         if self.board is not None:

@@ -317,11 +317,10 @@ def test_a_line_that_cannot_be_understood_spoils_no_report(database: Path) -> No
 
 
 def test_the_page_of_the_class_speaks_german(database: Path) -> None:
-    language.use("de")
-    try:
-        page = report(database)["class.html"].decode()
-    finally:
-        language.use("en")
+    found = report(database, "--language", "de")
+    assert language.current() == language.ENGLISH, "only the report does"
+    page = found["class.html"].decode()
+    assert '<html lang="de">' in found["people/0001.html"].decode()
     assert "Nicht erreicht: " in page
     assert "SET PARTNER OFF auf SERVER_A" in page
     assert "Not reached: " not in page
