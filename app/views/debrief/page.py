@@ -246,11 +246,10 @@ class Debrief(QScrollArea):
             return par.offer(self._work_out, self._working)
         total = float(report["score"]["total"] or 0.0)
         reached = all(goal["met"] for goal in report.get("goals", ()))
-        parts = par.beside_the_best(
+        return par.beside_the_best(
             self._account, total, reached, self._has_solution, self._can_retry,
-            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _asked(report),
+            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _asked(report), self._working,
         )  # fmt: skip
-        return [*parts, *(par.still_sought() if self._working else [])]
 
     def _work_out(self) -> None:
         """The keyboard goes to the page: a key that was meant for the button tries nothing again."""

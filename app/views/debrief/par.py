@@ -51,11 +51,12 @@ def beside_the_best(
     choose: Callable[[float], None],
     watch: Callable[[Best], None],
     asked: Mapping[str, Sequence[str]],
+    working: bool = False,
 ) -> list[QWidget]:
     """What was lost in a sentence, the curve, and the costliest acts and waits with what would have been better.
 
     *reached*: the run has reached all its goals. *has_solution*: the drill has one. *choose*: a moment of the curve.
-    *asked*: question -> its choices.
+    *asked*: question -> its choices. *working*: a better account may follow.
     """
     lossy = [move for move in stops(account) if move.lost >= NOTED]
     worst = sorted(lossy, key=lambda move: (-move.lost, move.tick))[:SHOWN]
@@ -66,6 +67,8 @@ def beside_the_best(
         curve,
         Legend(),
     ]
+    if working:
+        parts.append(label(tr("Better ways to go on are still being sought: the line may rise in places.")))
     click = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
     chess = tr("Accuracy is 100 % where nothing is lost; it is worked out as for games of chess.")
     parts.append(muted(" ".join((explained(), chess, *([click] if can_retry else [])))))
@@ -85,11 +88,6 @@ def beside_the_best(
     if chance is not None and missed is None:
         rows.append(((chance.tick, 0), (CROSS, tr("last chance"), _last_chance(chance, again, watch, asked))))
     return [*parts, *marked([row for _, row in sorted(rows, key=lambda row: row[0])])]
-
-
-def still_sought() -> list[QWidget]:
-    """Below what is known so far."""
-    return [muted(tr("Better ways to go on are still being sought: the line may rise in places."))]
 
 
 def offer(work_out: Callable[[], None], working: bool) -> list[QWidget]:

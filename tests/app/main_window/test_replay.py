@@ -659,6 +659,25 @@ def test_a_comparison_that_is_cancelled_is_offered_again(hands: Hands) -> None:
     assert button(window.debrief, "Compare with the best possible").isEnabled()
 
 
+def test_the_curve_is_drawn_before_all_is_known(hands: Hands) -> None:
+    window = hands.window
+    with_a_failover(hands)
+    window.session.do("finish")
+    window.session.host.at_once_s = 0.0
+    hands.click(button(window.debrief, "Compare with the best possible"))
+    for _ in range(20_000):
+        if "still being sought" in texts(window.debrief) or not window.session.busy:
+            break
+        window.session.on_frame(16.0)
+    assert window.session.busy
+    drawn = window.debrief._account
+    assert drawn is not None
+    assert drawn.curve
+    window.session.cancel()
+    assert "still being sought" not in texts(window.debrief)
+    assert window.debrief._account == drawn, "what is known stays"
+
+
 def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: Hands) -> None:
     window = hands.window
     with_a_failover(hands)
