@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from PySide6.QtCore import QEvent, QObject, Qt, QTimer, Signal, Slot
 from PySide6.QtGui import QAction, QFocusEvent, QKeyEvent, QMouseEvent, QResizeEvent, QShowEvent
 from PySide6.QtWidgets import (
+    QBoxLayout,
     QButtonGroup,
     QComboBox,
     QFrame,
@@ -54,6 +55,8 @@ LINED: Final = ("fault", "repair", "failover")
 """Markers that are drawn through the charts, too."""
 PANEL_HEIGHT_UNITS: Final = 2.7
 """Least height of a plot in line heights: its name and two labels of its axis do not meet."""
+NARROW_LINES: Final = 28
+"""Width in lines of text from which on the choice of databases has room beside the buttons."""
 DRAG_PX: Final = 5
 """A press that moves farther selects a span; else it is a click."""
 DATABASE_UNITS: Final = 6.5
@@ -156,9 +159,7 @@ class Charts(QWidget):
 
     def _lay_out(self) -> None:
         bar = QHBoxLayout()
-        bar.setContentsMargins(4, 2, 4, 0)
-        bar.setSpacing(2)
-        bar.addWidget(self._databases)
+        bar.setSpacing(0)
         self._spans = QButtonGroup(self)
         for number, (text, length_s) in enumerate(SPANS):
             button = QToolButton()
@@ -205,7 +206,12 @@ class Charts(QWidget):
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.setSpacing(2)
-        layout.addLayout(bar)
+        self._head = QBoxLayout(QBoxLayout.Direction.LeftToRight)
+        self._head.setContentsMargins(4, 2, 4, 0)
+        self._head.setSpacing(2)
+        self._head.addWidget(self._databases)
+        self._head.addLayout(bar, 1)
+        layout.addLayout(self._head)
         layout.addWidget(self.outlook)
         layout.addWidget(self.lane)
         layout.addWidget(self.states)
@@ -576,6 +582,9 @@ class Charts(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
+        narrow = self.width() < NARROW_LINES * self.fontMetrics().height()
+        direction = QBoxLayout.Direction
+        self._head.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
         self._stale = True
 
     def showEvent(self, event: QShowEvent) -> None:

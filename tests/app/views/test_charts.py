@@ -71,6 +71,20 @@ def test_the_four_that_matter_are_shown_and_grow(charts: Charts, run: Any) -> No
     assert curve(charts, "send_queue_kb")[0][-1] == 65.0
 
 
+def test_the_choice_of_databases_has_a_row_of_its_own_where_there_is_no_room(
+    charts: Charts, run: Any
+) -> None:
+    run.world.availability["Orders"] = Availability(database="Orders")
+    charts.show_drill(run)
+    span = charts._spans.button(0)
+    tops = []
+    for lines in (40, 20):
+        charts.resize(lines * charts.fontMetrics().height(), 400)
+        QApplication.processEvents()
+        tops.append(span.geometry().top() >= charts._databases.geometry().bottom())
+    assert tops == [False, True]
+
+
 def test_nothing_is_drawn_while_nothing_has_moved(charts: Charts, run: Any, monkeypatch: Any) -> None:
     drawn: list[float] = []
     charts.show_world(run.world)
