@@ -128,11 +128,13 @@ def score(course: Course) -> Score:
     return Score(_all_of(item.points for item in items), tuple(items), finished)
 
 
-def ceiling(course: Course) -> float:
-    """What no way to go on is worth more than: what is lost stays lost, and all else may still be earned."""
+def ceiling(course: Course, enough: float = TOTAL_MAX) -> float:
+    """What no way to go on is worth more than: what is lost stays lost, and all else may still be earned. *enough*: how
+    much more than this it is does not matter."""
     goals = [goal for goal in course.scenario.goals if course.goals[goal.name].missed_tick is None]
-    if len(goals) < len(course.scenario.goals):
-        return total_of_goals(course.scenario, goals)
+    of_goals = total_of_goals(course.scenario, goals)
+    if len(goals) < len(course.scenario.goals) or of_goals >= enough:
+        return of_goals
     rules = [rule for rule in course.scenario.rubric if not isinstance(rule, GoalsRule)]
     besides_goals = arithmetic.total(
         rule.points if rule.kind in MAY_RISE else _rounded(rule, RULES[rule.kind](course, rule).points)
@@ -140,8 +142,7 @@ def ceiling(course: Course) -> float:
     )
     for deducted in DEDUCTED:
         besides_goals += arithmetic.total(item.points for item in deducted(course, besides_goals))
-    of_goals = (rule.points for rule in course.scenario.rubric if isinstance(rule, GoalsRule))
-    return _all_of((arithmetic.total(of_goals), besides_goals))
+    return _all_of((of_goals, besides_goals))
 
 
 def total_of_goals(scenario: Scenario, met: Sequence[Goal]) -> float:

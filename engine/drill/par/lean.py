@@ -11,7 +11,7 @@ from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import score
-from engine.drill.judging.score import Score
+from engine.drill.judging.score import TOTAL_MAX, Score
 from engine.drill.par.marks import Marks
 from engine.drill.running.drill import Drill
 from engine.drill.running.modes import Mode
@@ -76,9 +76,9 @@ class Lean(Drill):
             self._final = super().score()
         return self._final
 
-    def ceiling(self) -> float:
-        """What no way to go on is worth more than."""
-        return self.total() if self.finished else score.ceiling(self._course())
+    def ceiling(self, enough: float = TOTAL_MAX) -> float:
+        """What no way to go on is worth more than; *enough*: how much more than this it is does not matter."""
+        return self.total() if self.finished else score.ceiling(self._course(), enough)
 
     def _record(self) -> None:
         """No charts and no report."""

@@ -149,7 +149,7 @@ class Still:
                 yield 0.0
                 if less > 0.0 and run.tick >= checked + ticks(CHECKED_S):
                     checked = run.tick
-                    if run.ceiling() < less:
+                    if run.ceiling(less) < less:
                         break
         self._found[place] = way = yield from ended(run, len(moment.journal), less)
         return way
@@ -256,8 +256,9 @@ def rank(way: Way) -> tuple[float, bool, int]:
 
 
 def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
-    """Every rest, and nothing more; where the run itself has broken something also once that was taken back, and where
-    it has removed or suspended a session also with what mends it, before it or after."""
+    """Every rest, whole ones first, and nothing more; where the run itself has broken something also once that was
+    taken back, and where it has removed or suspended a session also with what mends it, before it or after."""
+    yield from whole(moment, plans)
     known = [*(rests(moment, plans) if not moment.finished else ()), nothing()]
     yield from known
     if moment.finished:
@@ -277,11 +278,12 @@ def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
 
 def whole(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
     """Of `plays` those that leave nothing out: a few, for a first look."""
-    known = [nothing()]
+    known: list[Play] = []
     if not moment.finished:
-        known += [of_plan(_not_done(moment, plan, lambda item: item)) for plan in plans]
         if left := _left(moment):
             known += _of_steps(left, early=True)
+        known += [of_plan(_not_done(moment, plan, lambda item: item)) for plan in plans]
+    known.append(nothing())
     yield from known
     if not moment.finished and (broken := own_faults(moment)):
         yield from (_first(broken, play) for play in known)
@@ -357,7 +359,7 @@ def ended(run: Lean, done: int = 0, less: float = -1.0) -> Slices[Way | Cut]:
     """What *run* comes to; it may be cut where it is worth less than *less*."""
     end = default_end(run, run.journal[-1].tick if run.journal else 0)
     while run.tick < end and not run.finished:
-        if less > 0.0 and (most := run.ceiling()) < less:
+        if less > 0.0 and (most := run.ceiling(less)) < less:
             return Cut(most, _missed(run))
         for _ in passing(run, min(end, run.tick + ticks(CHECKED_S))):
             yield 0.0

@@ -49,7 +49,7 @@ def test_a_way_that_leaves_a_wait_later_is_played_once(
     small: Scenario, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     still, ends = ways.Still(at(small, 1.0)), list[int]()
-    (late,) = [play for play in ways.plays(at(small, 1.0), ()) if play.delay]
+    late = next(play for play in ways.plays(at(small, 1.0), ()) if play.delay)
     ended = ways.ended
 
     def counted(*args: object, **more: object) -> object:
