@@ -178,6 +178,8 @@ class Table:
             return self._open[self._used :, :things]
         if entries > self._fresh.shape[0] or things != self._fresh.shape[1]:
             self._fresh = np.zeros((entries, things, self._counters))
+        else:
+            self._fresh[:entries] = 0.0  # of what is no longer there nothing is written
         return self._fresh
 
     def took(self, entries: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -344,16 +344,15 @@ class World:
         yield f"({head!r}, {self.sql_work!r}, ".encode()
         for name in HASHED:
             part = getattr(self, name)
-            yield from self.written.items(name, part) if name in LASTING else (_sorted(part),)
+            if part:
+                yield from self.written.items(name, part)
+            else:
+                yield b"[]"
             yield b", "
         if self.programs:
-            yield _sorted(self.programs)
+            yield from self.written.items("programs", self.programs)
         yield from self.written.values("failovers", self.failovers)
         yield f", {self.faults!r})".encode()
-
-
-def _sorted(part: Mapping[Any, object]) -> bytes:
-    return repr(sorted(part.items())).encode()
 
 
 HASHED: Final = (
@@ -362,6 +361,3 @@ HASHED: Final = (
     "groups", "clusters", "nodes", "replicas", "listeners", "records", "clusterlog", "variables",
 )  # fmt: skip
 """Dictionaries of a world that decide its future."""
-
-LASTING: Final = frozenset({"copies", "contacts", "files"})
-"""Those with many frozen parts of which few change from one hash to the next."""

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from operator import attrgetter
 from typing import Any, Final, Self
 
-from engine import simulator
-from engine.constants import TICKS_PER_S
+from engine.drill.authoring.conditions import NEVER
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging import score
 from engine.drill.judging.score import TOTAL_MAX, Score
@@ -46,29 +45,6 @@ class Lean(Drill):
         twin._settlings, twin._changed = self._settlings, self._changed
         return twin
 
-    def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
-        """As a Drill, but without the looks of seconds in which nothing happens and nothing that is watched flows."""
-        first, world = len(self.events), self.world
-        while world.tick < tick and not self.finished and not (to_event and len(self.events) > first):
-            whole_second = (world.tick // TICKS_PER_S + 1) * TICKS_PER_S
-            still = self._is_still() and self._next_look > whole_second
-            due = self._waiting[0][0] if self._waiting else tick
-            until = min(tick, self._next_look if still else whole_second, due)
-            self._take(simulator.advance(world, until, (), None, to_event, to_change=still))
-            if world.tick % TICKS_PER_S == 0 and self._may_find():
-                self._look()
-            self._give_due()
-        return self.events[first:]
-
-    def _may_find(self) -> bool:
-        """A look at this second may find something. What happens may lower a counter and change nothing else."""
-        happened = bool(self._levels) and not self._is_still()
-        return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
-
-    def _look(self) -> None:
-        super()._look()
-        self.world.flow.watch_levels(self._levels)
-
     def score(self) -> Score:
         if not self.finished:
             return super().score()
@@ -80,8 +56,14 @@ class Lean(Drill):
         """What no way to go on is worth more than; *enough*: how much more than this it is does not matter."""
         return self.total() if self.finished else score.ceiling(self._course(), enough)
 
-    def _record(self) -> None:
-        """No charts and no report."""
+    def _sampled(self) -> None:
+        """No charts."""
+
+    def _next_record(self) -> Tick:
+        return NEVER
+
+    def _record(self, begun: Tick) -> None:
+        """No report."""
 
     def _tell_score(self) -> None:
         """Who wants it asks for it; of most runs the total alone is wanted."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from typing import Final
@@ -28,6 +29,7 @@ from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, heard
 from engine.drill.time.moments import give_past, lengths_of
 from engine.events import Event
+from engine.flow import Samples
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.protocol import streams
@@ -93,18 +95,18 @@ class Drill(Looks):
     def advance_to(self, tick: Tick, to_event: bool = False) -> list[Event]:
         """Let time pass until *tick* or the end of the drill, with *to_event* no further than the first tick with an
         event; returns what happened."""
-        first = len(self.events)
-        while self.world.tick < tick and not self.finished and not (to_event and len(self.events) > first):
-            whole_second = (self.world.tick // TICKS_PER_S + 1) * TICKS_PER_S
+        first, world = len(self.events), self.world
+        while world.tick < tick and not self.finished and not (to_event and len(self.events) > first):
+            begun, whole_second = world.tick, (world.tick // TICKS_PER_S + 1) * TICKS_PER_S
+            still = self._is_still() and self._next_look > whole_second
             due = self._waiting[0][0] if self._waiting else tick
-            self._take(
-                simulator.advance(self.world, min(tick, whole_second, due), (), self.samples, to_event)
-            )
-            if self.world.tick % TICKS_PER_S == 0:
-                self._record()
+            until = min(tick, due, min(self._next_look, self._next_record()) if still else whole_second)
+            self._take(simulator.advance(world, until, (), self._sampled(), to_event, to_change=still))
+            self._record(begun)
+            if world.tick % TICKS_PER_S == 0 and self._may_find():
                 self._look()
             self._give_due()
-            if self.world.tick % HASH_EVERY == 0:
+            if world.tick % HASH_EVERY == 0:
                 self._note_hash()
         return self.events[first:]
 
@@ -353,26 +355,55 @@ class Drill(Looks):
         elif self.end_tick is not None and self.world.tick >= self.end_tick:
             self._end(End.TIME)
 
-    def _record(self) -> None:
-        """Once a second: what only the report and the charts need."""
+    def _sampled(self) -> Samples | None:
+        """Where the counters of each sample go."""
+        return self.samples
+
+    def _next_record(self) -> Tick:
+        """When a hash is noted, or samples are taken less often: no run goes on beyond it."""
+        samples, now = self.samples, self.world.tick
+        width = max(1, len(self.world.sources))
+        most = min(SAMPLES_MAX, SAMPLED_ROWS_MAX / width)
+        left = min(
+            [share * most for every, share in SAMPLED_EVERY if every > samples.every], default=math.inf
+        )
+        next_hash = (now // HASH_EVERY + 1) * HASH_EVERY
+        if left - samples.count > HASH_EVERY / samples.every:
+            return next_hash
+        return min(next_hash, (now // samples.every + 1) * samples.every)
+
+    def _record(self, begun: Tick) -> None:
+        """What only report and charts need, of each sample since tick *begun*; until now nothing had changed."""
+        every, now = self.samples.every, self.world.tick
+        for _ in range((now - 1) // every - begun // every):
+            self._note_sample()
+        if now % TICKS_PER_S == 0:
+            self._see()
+            if now % every == 0:
+                self._note_sample()
+                self._sample_less_often()
+            self._compare_failovers()
+
+    def _note_sample(self) -> None:
+        assert self._standing is not None, "the first one is taken after a second"
+        self.logs.append(self._log_of)
+        self.standings.append(self._standing)
+
+    def _see(self) -> None:
+        """What goes with a sample that is taken now."""
         seen, world = self._standing, self.world
         if seen is None or world.sources != seen.sources or world.streams != seen.streams:
             self._log_of = {name: report.log_of(world, name) for name in world.availability}
             self._places = streams.places(world)
             seen = None
         if seen is None or world.instances != seen.instances or world.computers != seen.computers:
-            seen = self._standing = SampledState(
+            self._standing = SampledState(
                 world.sources.copy(),
                 world.streams.copy(),
                 self._places,
                 world.computers.copy(),
                 world.instances.copy(),
             )
-        if self.world.tick % self.samples.every == 0:  # one for each sample
-            self.logs.append(self._log_of)
-            self.standings.append(seen)
-            self._sample_less_often()
-        self._compare_failovers()
 
     def _sample_less_often(self) -> None:
         """A run of days, or of many databases, is sampled more coarsely as it goes on; what is sampled stays."""

@@ -88,6 +88,11 @@ class Looks(DrillState):
         """Nothing has happened since it was last seen that nothing has changed."""
         return self._settlings == self.world.settlings
 
+    def _may_find(self) -> bool:
+        """A look at this second may find something. What happens may lower a counter and change nothing else."""
+        happened = bool(self._levels) and not self._is_still()
+        return self._has_changed() or happened or self.world.flow.passed or self.world.tick >= self._next_look
+
     def _has_changed(self) -> bool:
         """Whether anything of which conditions speak is other than when that was last asked."""
         if self._is_still():
@@ -146,6 +151,7 @@ class Looks(DrillState):
             found = {text: found.get(text) or ask(facts) for text, ask in moving.items()}
         self._next_look = min([watch.tick, *[answer.until for answer in found.values()]])
         self._levels = tuple([level for answer in found.values() for level in answer.levels])
+        self.world.flow.watch_levels(self._levels)
         self._looking = self._changed = False
 
     def _ahead(self) -> tuple[tuple[str, ...], Tick]:

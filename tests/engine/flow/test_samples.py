@@ -52,6 +52,15 @@ def test_a_row_that_comes_later_was_nothing_before() -> None:
     assert samples.sources.values.shape == (4 * BLOCK + 9, WIDTH, len(SOURCE_COUNTERS))
 
 
+@pytest.mark.parametrize("exact", [True, False])
+def test_a_row_of_which_nothing_is_written_is_nothing(exact: bool) -> None:
+    samples = filled(Samples(exact=exact), 3, step=3)
+    samples.room_for(2, WIDTH, WIDTH)
+    samples.took(3 * samples.every, 5 * samples.every)
+    assert samples.sources.values[:3].any()
+    assert not samples.sources.values[3:].any()
+
+
 @pytest.mark.parametrize("count", [0, 1, BLOCK - 1, BLOCK, 2 * BLOCK + 5, 3 * BLOCK + 4])
 def test_a_beginning_goes_on_by_itself(count: int) -> None:
     samples = filled(Samples(exact=False), 3 * BLOCK + 4)

@@ -9,6 +9,7 @@ from contextlib import suppress
 from dataclasses import fields
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from engine import simulator
@@ -17,6 +18,7 @@ from engine.drill.authoring import facts
 from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.agents import acts
 from engine.drill.par.lean import Lean
+from engine.drill.running import drill as drills
 from engine.drill.running.drill import Drill
 from engine.drill.running.look import ASKED
 from engine.drill.running.solution import default_end, play_solution
@@ -39,6 +41,12 @@ FEW = (
 
 class AskedAnew(Drill):
     """Every condition is asked in every second."""
+
+    def _is_still(self) -> bool:
+        return False
+
+    def _may_find(self) -> bool:
+        return True
 
     def _look(self) -> None:
         self._look_at_all()
@@ -70,6 +78,14 @@ def _of(drill: Drill) -> Iterator[object]:
     ]
 
 
+def _recorded(drill: Drill) -> Iterator[object]:
+    """What a lean drill does not keep."""
+    samples = drill.samples
+    yield from (drill.hashes, drill.logs, drill.standings, drill.published, drill.unlike)
+    yield from (table.values.tobytes() for table in (samples.sources, samples.streams))
+    yield samples.ticks.tolist()
+
+
 @pytest.mark.parametrize(
     ("files", "seeds"),
     [
@@ -86,16 +102,33 @@ def test_a_lean_drill_is_the_whole_one(files: tuple[str, ...], seeds: tuple[int,
         scenario = load_scenario(file.read_text(encoding="utf-8"), file.name)
         for seed in seeds if scenario.scored else ():
             kinds = (AskedAnew, Drill, Lean)
-            asked, whole, lean = (list(_of(_played(kind, scenario, seed))) for kind in kinds)
-            assert asked == whole == lean, (name, seed)
+            asked, whole, lean = (_played(kind, scenario, seed) for kind in kinds)
+            assert list(_of(asked)) == list(_of(whole)) == list(_of(lean)), (name, seed)
+            assert list(_recorded(asked)) == list(_recorded(whole)), (name, seed)
 
 
-def test_seconds_in_which_nothing_happens_are_not_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    looks: list[int] = []
-    look = Lean._look
-    monkeypatch.setattr(Lean, "_look", lambda self: (looks.append(self.tick), look(self)))
+@pytest.mark.parametrize("most", [5, 30, 100, 250])
+def test_samples_become_fewer_at_the_same_one(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(drills, "SAMPLES_MAX", most)
     small = texts.small()
-    drill = Lean(small, small.seed)
+    asked, whole = (kind(small, small.seed, "lab") for kind in (AskedAnew, Drill))
+    for drill in (asked, whole):
+        drill.advance_to(ticks(95.5))
+        drill.do("restart-service SERVER_B")
+        drill.advance_to(ticks(3000.0))
+    assert list(_recorded(asked)) == list(_recorded(whole))
+    assert len(set(np.diff(whole.samples.ticks))) > 1
+
+
+@pytest.mark.parametrize("kind", [Drill, Lean])
+def test_seconds_in_which_nothing_happens_are_not_looked_at(
+    kind: type[Drill], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[int] = []
+    look = kind._look
+    monkeypatch.setattr(kind, "_look", lambda self: (looks.append(self.tick), look(self)))
+    small = texts.small()
+    drill = kind(small, small.seed)
     drill.advance_to(ticks(15.0))
     assert len(looks) < 5, "the failure comes at 20 s"
     drill.advance_to(ticks(25.0))
