@@ -169,7 +169,7 @@ class Looks(DrillState):
                 moments += [] if goal.within is None else [ticks(goal.within)]
                 moments += [] if state.since_tick is None else [state.since_tick + ticks(goal.hold)]
         texts += [when for name, when, _, _ in self._watched if name not in self.first_held]
-        for inquiry in self.scenario.inquiries:
+        for inquiry in () if self.mode is Mode.LAB else self.scenario.inquiries:  # free play asks nothing
             answer = self.answers[inquiry.name]
             if answer.void_tick is not None or (
                 answer.asked_tick is not None and questions.settled(inquiry, answer)
