@@ -393,7 +393,8 @@ def _carried_back(moments: Sequence[Moment], known: Sequence[Way]) -> Slices[lis
 def _bridged(moment: Moment, way: Way, other: Way, patient: bool = False) -> Slices[Way]:
     """*way*, or better: as *other* goes on, at once or after one act that is on offer."""
     run, rest = moment.run, other.acts[other.done :]
-    lines = dict.fromkeys([*ways.own_faults(run), *offers(run, vocabulary(run.scenario))])
+    on_offer = offers(run, vocabulary(run.scenario))
+    lines = dict.fromkeys([*ways.own_faults(run), *on_offer, *ways.recoveries(run.world)])
     known = chain([ways.of_plan(rest)], ways.bridged(lines, rest))
     return (yield from _better(moment, way, known, other.score, patient))
 

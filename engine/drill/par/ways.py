@@ -26,7 +26,7 @@ from engine.drill.running.solution import default_end, solving
 from engine.drill.time.slices import Run, Slices, passing
 from engine.events import Event
 from engine.inputs import Input, InputProblem
-from engine.model import Tick, World, ticks
+from engine.model import DbState, Tick, World, ticks
 from engine.protocol import groups
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_line, parse_script
@@ -304,6 +304,15 @@ def own_faults(moment: Lean) -> list[str]:
             name, *options = verb.reverse.split(" ")
             found[" ".join((name, *fault.args, *options))] = None
     return list(found)
+
+
+def recoveries(world: World) -> list[str]:
+    """What opens a copy that waits for more backups and for no session: service from what it has."""
+    return [
+        f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
+        for copy in world.copies.values()
+        if copy.db_state is DbState.RESTORING and not copy.group_kind and world.instances[copy.server].running
+    ]
 
 
 def rests(moment: Lean, plans: Iterable[Sequence[Input]], early: bool = True) -> Iterator[Play]:

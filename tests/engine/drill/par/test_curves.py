@@ -11,6 +11,9 @@ from engine.stepwise import at_once
 from tests import par_curves
 
 PER_ROUND = 9
+RECOVERED = 13 * PER_ROUND + 2
+"""Who removes the session and recovers the mirror."""
+
 QUICK = (9 + 5,)
 """A set-up; the other runs of four rounds take a minute."""
 
@@ -19,7 +22,7 @@ QUICK = (9 + 5,)
     "number",
     [
         pytest.param(number, marks=() if number in QUICK else pytest.mark.slow)
-        for number in range(4 * PER_ROUND)
+        for number in (*range(4 * PER_ROUND), RECOVERED)
     ],
 )
 def test_v_never_rises_by_what_was_known_before(number: int) -> None:

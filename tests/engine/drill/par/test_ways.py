@@ -101,3 +101,11 @@ def test_an_act_in_vain_of_a_plan_is_left_out(small: Scenario) -> None:
     again.do("power-on SERVER_A")
     again.advance_to(default_end(again))
     assert way.score == again.score().total
+
+
+def test_a_copy_that_no_session_feeds_can_be_recovered(small: Scenario) -> None:
+    run = at(small, 5.0)
+    assert ways.recoveries(run.world) == []
+    run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
+    run.advance_to(ticks(8.0))
+    assert ways.recoveries(run.world) == ["sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"]
