@@ -274,7 +274,7 @@ class Debriefing(QObject):
 
     def _work_out(self) -> None:
         """What each act and wait cost, between two frames."""
-        self._account_for(lambda: None, lambda: self._page.show_account(self._account))
+        self._account_for(lambda: None, lambda: None)
 
     def _account_for(self, then: Callable[[], None], stopped: Callable[[], None]) -> None:
         """Work the account out and show it, *then* go on."""
@@ -282,14 +282,17 @@ class Debriefing(QObject):
         if drill is None or report is None:
             return
 
-        def show(found: Account, working: bool = False) -> None:
+        def show(found: Account) -> None:
             self._account, self._account_of = found, _run_of(report)
-            self._page.show_account(found, working)
-            if not working:
-                then()
+            self._page.show_account(found)
+            then()
 
-        work = account(drill, certificates.plans(drill), drawn=partial(show, working=True))
-        self._session.work(work, show, stopped)
+        def stop() -> None:
+            self._page.stop_working()
+            stopped()
+
+        work = account(drill, certificates.plans(drill), drawn=partial(self._page.show_account, working=True))
+        self._session.work(work, show, stop)
 
     def _watch_best(self, best: Best) -> None:
         if self._drill is not None:

@@ -103,8 +103,8 @@ class Debrief(QScrollArea):
         self._review: Review | None = None
         self._account: Account | None = None
         self._can_retry = self._has_solution = False
-        self._working = False
-        """The account is being worked out."""
+        self._working = self._provisional = False
+        """The account is being worked out; what is shown of it is what is known so far."""
         self._reflection: Reflection | None = None
         self._asks = self._asks_first = False
         self._form: ReflectionForm | None = None
@@ -134,7 +134,8 @@ class Debrief(QScrollArea):
         """
         self._reflection, self._asks, self._asks_first = reflection, asks, asks_first
         self._report, self._can_retry, self._has_solution = report, can_retry, has_solution
-        self._review, self._account, self._working = review, account, False
+        self._review, self._account = review, account
+        self._working = self._provisional = False
         self._journal, _ = parse_script("\n".join(report["inputs"]))
         self._moment_s = None
         self._build()
@@ -145,7 +146,12 @@ class Debrief(QScrollArea):
         none yet. *working*: a better one may follow."""
         if account is not None and (account, working) == (self._account, self._working):
             return
-        self._account, self._working = account, working
+        self._account, self._working, self._provisional = account, working, working
+        self._build_again()
+
+    def stop_working(self) -> None:
+        """No better account follows: what is known of it stays, as such."""
+        self._working = False
         self._build_again()
 
     def take_focus(self) -> None:
@@ -248,7 +254,8 @@ class Debrief(QScrollArea):
         reached = all(goal["met"] for goal in report.get("goals", ()))
         return par.beside_the_best(
             self._account, total, reached, self._has_solution, self._can_retry,
-            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _asked(report), self._working,
+            self.retry_wanted.emit, self._choose_moment, self.best_wanted.emit, _asked(report),
+            self._provisional, None if self._working else self._work_out,
         )  # fmt: skip
 
     def _work_out(self) -> None:

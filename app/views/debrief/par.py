@@ -51,12 +51,14 @@ def beside_the_best(
     choose: Callable[[float], None],
     watch: Callable[[Best], None],
     asked: Mapping[str, Sequence[str]],
-    working: bool = False,
+    provisional: bool = False,
+    go_on: Callable[[], None] | None = None,
 ) -> list[QWidget]:
     """What was lost in a sentence, the curve, and the costliest acts and waits with what would have been better.
 
     *reached*: the run has reached all its goals. *has_solution*: the drill has one. *choose*: a moment of the curve.
-    *asked*: question -> its choices. *working*: a better account may follow.
+    *asked*: question -> its choices. *provisional*: it is what is known so far; *go_on* looks for more, None: that is
+    being done.
     """
     lossy = [move for move in stops(account) if move.lost >= NOTED]
     worst = sorted(lossy, key=lambda move: (-move.lost, move.tick))[:SHOWN]
@@ -67,8 +69,8 @@ def beside_the_best(
         curve,
         Legend(),
     ]
-    if working:
-        parts.append(label(tr("Better ways to go on are still being sought: the line may rise in places.")))
+    if provisional:
+        parts += _so_far(go_on)
     click = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
     chess = tr("Accuracy is 100 % where nothing is lost; it is worked out as for games of chess.")
     parts.append(muted(" ".join((explained(), chess, *([click] if can_retry else [])))))
@@ -90,6 +92,14 @@ def beside_the_best(
     return [*parts, *marked([row for _, row in sorted(rows, key=lambda row: row[0])])]
 
 
+def _so_far(go_on: Callable[[], None] | None) -> list[QWidget]:
+    """That more may be possible than is shown, and the way to find out."""
+    if go_on is None:
+        return [label(tr("Better ways to go on are still being sought: the line may rise in places."))]
+    said = tr("The search was ended early: there may be better ways, and a later point of no return.")
+    return [label(said), _in_a_row(QPushButton(tr("Go on looking")), go_on)]
+
+
 def offer(work_out: Callable[[], None], working: bool) -> list[QWidget]:
     """What can be worked out, and the button for it; *working*: it is being worked out, and once is enough."""
     said = tr(
@@ -100,14 +110,18 @@ def offer(work_out: Callable[[], None], working: bool) -> list[QWidget]:
         tr("Working it out… (Esc cancels)") if working else tr("Compare with the best possible")
     )
     button.setEnabled(not working)
-    button.clicked.connect(lambda _=False: work_out())
-    row = QHBoxLayout()
+    return [label(said), _in_a_row(button, work_out)]
+
+
+def _in_a_row(button: QPushButton, do: Callable[[], None]) -> QWidget:
+    """No wider than it has to be."""
+    button.clicked.connect(lambda _=False: do())
+    box = QWidget()
+    row = QHBoxLayout(box)
     row.setContentsMargins(0, 0, 0, 0)
     row.addWidget(button)
     row.addStretch()
-    box = QWidget()
-    box.setLayout(row)
-    return [label(said), box]
+    return box
 
 
 def _summary(

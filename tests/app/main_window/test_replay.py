@@ -676,6 +676,12 @@ def test_the_curve_is_drawn_before_all_is_known(hands: Hands) -> None:
     window.session.cancel()
     assert "still being sought" not in texts(window.debrief)
     assert window.debrief._account == drawn, "what is known stays"
+    assert "The search was ended early" in texts(window.debrief), "and is not taken for all"
+    window.session.host.at_once_s = float("inf")
+    hands.click(button(window.debrief, "Go on looking"))
+    assert "ended early" not in texts(window.debrief)
+    with pytest.raises(StopIteration):
+        button(window.debrief, "Go on looking")
 
 
 def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: Hands) -> None:

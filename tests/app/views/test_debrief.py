@@ -289,7 +289,7 @@ def test_what_takes_long_can_be_given_up_and_nothing_else_is_pressed(qtbot: QtBo
     assert button(page, "Working it out… (Esc cancels)") is not None, "another width begins nothing anew"
     with qtbot.waitSignal(page.account_unwanted, timeout=100):
         qtbot.keyClick(page, Qt.Key.Key_Escape)
-    page.show_account(None)
+    page.stop_working()
     assert button(page, "Compare with the best possible") is not None
     with qtbot.assertNotEmitted(page.account_unwanted):
         qtbot.keyClick(page, Qt.Key.Key_Escape)
