@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from starlette.websockets import WebSocket
 
@@ -14,9 +15,11 @@ from app.classroom.models import Instruction, Seat
 from app.classroom.pace import Pace, Progress
 from app.classroom.shapes import Tile, Verdict
 from app.classroom.wire import Target
-from app.view_models.worth import NOTED
 from app.words.language import tr
 from engine.constants import TICKS_PER_S
+
+WORTH_STEP: Final = 2.0
+"""Points; less is not seen in a row of the board, and a thousand seats are told to every console. Assumed."""
 
 
 @dataclass(slots=True)
@@ -75,9 +78,9 @@ class SeatState:
         """What is possible later was possible before; what the seat was sent back from is gone. Where hardly anything
         changes the ends are enough."""
         known = [(at, max(before, points)) for at, before in self.worth if at < t_s]
-        if len(known) > 1 and known[-2][1] - points < NOTED:
+        if len(known) > 1 and known[-2][1] - points < WORTH_STEP:
             known.pop()
-        self.worth = [*known, (t_s, points)]
+        self.worth = [*known, (t_s, round(points, 1))]
 
 
 def state_of(seat: Seat, acknowledged: int | None = None) -> SeatState:
