@@ -21,7 +21,7 @@ from engine.constants import TICKS_PER_S
 
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
-    from engine.drill.par.regret import Account
+    from engine.drill.par.regret import Account, LastChance, Move
     from engine.drill.par.search import Search, Spread
 
 SECONDS: Final = 60.0
@@ -184,16 +184,28 @@ def _accounted(found: Account) -> list[str]:
     begun, earned = (found.moves[0].before, found.moves[-1].after) if found.moves else (0.0, 0.0)
     rows.append(f"{begun:.1f} points could be reached at the beginning, {earned:.1f} were")
     rows.append(f"accuracy {found.accuracy:.1f}: how near acts and waits came to the best there, 100 at most")
-    chance, worst = found.last_chance, found.worst
-    if chance is not None:
-        rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, in this way:")
-        rows += [f"    {item.line}" for item in chance.acts]
-    if worst is not None and (chance is None or worst.best != chance.acts):
-        rows.append(f"better from {worst.tick / TICKS_PER_S:g} s on:")
+    return rows + _better(found.last_chance, found.worst)
+
+
+def _better(chance: LastChance | None, worst: Move | None) -> list[str]:
+    """The last chance and what would have been better, once where the same is done from the same moment on."""
+    rows = []
+    if chance is not None and worst is not None and _told_once(chance, worst):
+        rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, best in this way:")
+    else:
+        if chance is not None:
+            rows.append(f"all goals could be reached until {chance.tick / TICKS_PER_S:g} s, in this way:")
+            rows += [f"    {item.line}" for item in chance.acts]
+        if worst is not None:
+            rows.append(f"better from {worst.tick / TICKS_PER_S:g} s on:")
+    if worst is not None:
         rows += [f"    {item.line}" for item in worst.best] or ["    nothing more is done"]
-    elif worst is not None:
-        rows.append(f"the same way was the better one from {worst.tick / TICKS_PER_S:g} s on")
     return rows
+
+
+def _told_once(chance: LastChance, worst: Move) -> bool:
+    words = [[item.words for item in acts] for acts in (chance.acts, worst.best)]
+    return chance.tick == worst.tick and words[0] == words[1]
 
 
 def _told(found: dict[str, Any]) -> list[str]:

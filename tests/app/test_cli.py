@@ -428,6 +428,11 @@ def test_a_recorded_run_is_told_what_it_lost(call: Any, tmp_path: Path) -> None:
     assert "blunder" in row
     assert "all goals could be reached until 40 s" in out
     assert out.splitlines()[-1].endswith(" power-on SERVER_A")
+    assert out.count("100.0 points could be reached at the beginning, 0.0 were") == 1
+    assert (
+        len([line for line in out.splitlines() if line.startswith("    ") and "power-on SERVER_A" in line])
+        == 1
+    )
 
 
 def test_a_recorded_run_plays_again_to_the_same_states(call: Any, recorded: Path) -> None:
