@@ -394,7 +394,7 @@ def _bridged(moment: Moment, way: Way, other: Way, patient: bool = False) -> Sli
     """*way*, or better: as *other* goes on, at once or after one act that is on offer."""
     run, rest = moment.run, other.acts[other.done :]
     on_offer = offers(run, vocabulary(run.scenario))
-    lines = dict.fromkeys([*ways.own_faults(run), *on_offer, *ways.recoveries(run.world)])
+    lines = dict.fromkeys([*ways.own_faults(run), *ways.repairs(run.world), *on_offer])
     known = chain([ways.of_plan(rest)], ways.bridged(lines, rest))
     return (yield from _better(moment, way, known, other.score, patient))
 

@@ -306,9 +306,13 @@ def own_faults(moment: Lean) -> list[str]:
     return list(found)
 
 
-def recoveries(world: World) -> list[str]:
-    """What opens a copy that waits for more backups and for no session: service from what it has."""
-    return [
+def repairs(world: World) -> list[str]:
+    """What nobody is offered by itself: power and cables of computers by their own names, for an instance that moves
+    has left the one that was broken under its name; and service from a copy that waits for backups and has no session.
+    """
+    lines = [f"power-on {name}" for name, computer in world.computers.items() if not computer.powered]
+    lines += [f"plug-cable {name}" for name, computer in world.computers.items() if not computer.nic_up]
+    return lines + [
         f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
         for copy in world.copies.values()
         if copy.db_state is DbState.RESTORING and not copy.group_kind and world.instances[copy.server].running

@@ -103,9 +103,13 @@ def test_an_act_in_vain_of_a_plan_is_left_out(small: Scenario) -> None:
     assert way.score == again.score().total
 
 
-def test_a_copy_that_no_session_feeds_can_be_recovered(small: Scenario) -> None:
+def test_what_nobody_is_offered_can_be_repaired(small: Scenario) -> None:
     run = at(small, 5.0)
-    assert ways.recoveries(run.world) == []
+    assert ways.repairs(run.world) == []
+    run.do("pull-cable SERVER_W")
     run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     run.advance_to(ticks(8.0))
-    assert ways.recoveries(run.world) == ["sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"]
+    recovery = "sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"
+    assert ways.repairs(run.world) == ["plug-cable SERVER_W", recovery]
+    run.advance_to(ticks(25.0))
+    assert ways.repairs(run.world) == ["power-on SERVER_A", "plug-cable SERVER_W", recovery]
