@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from app import qt_probe
-from app.exit_codes import ANSWER_IS_NO, UNUSABLE
+from app.exit_codes import ANSWER_IS_NO, INTERRUPTED, UNUSABLE
 
 if TYPE_CHECKING:
     from engine.drill.authoring.scenario import Scenario
@@ -33,10 +33,13 @@ def open_window(scenario: Scenario | None) -> int:
 def main() -> int:
     if len(sys.argv) == 1:
         return open_window(None)  # which waits for nothing that only commands need
-    from app import cli
-
     try:
+        from app import cli  # which takes a second
+
         return cli.main(sys.argv[1:], open_window)
+    except KeyboardInterrupt:
+        print("mirrordrill: interrupted", file=sys.stderr)
+        return INTERRUPTED
     except BrokenPipeError:  # the reader of our output has had enough (`| head`)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ANSWER_IS_NO

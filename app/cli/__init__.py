@@ -12,7 +12,7 @@ from typing import Final
 
 from app.cli import bundles, checks, classes, lists, measures, par, runs, serve, support, sweep
 from app.cli.terms import Unusable, check_file, loaded
-from app.exit_codes import INTERRUPTED, UNUSABLE
+from app.exit_codes import UNUSABLE
 from app.files.scenario_files import NoScenario
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario
@@ -45,9 +45,6 @@ def main(arguments: Sequence[str], open_window: OpenWindow) -> int:
         return _refuse(str(problems))
     except (Unusable, NoScenario) as problem:
         return _refuse(f"mirrordrill: {problem}")
-    except KeyboardInterrupt:
-        print("mirrordrill: interrupted", file=sys.stderr)
-        return INTERRUPTED
 
 
 def _refuse(text: str) -> int:

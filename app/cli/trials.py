@@ -57,9 +57,7 @@ def over_processes(scenario: Scenario, seed: int, workers: int | None) -> Iterat
         return
     from joblib.externals.loky import ProcessPoolExecutor
 
-    ignore = {"initializer": signal.signal, "initargs": (signal.SIGINT, signal.SIG_IGN)}
-    """Ctrl-C reaches every process of a terminal; the one that searches decides."""
-    helpers = [Helper(ProcessPoolExecutor(1, **ignore)) for _ in range(workers - 1)]
+    helpers = [Helper(ProcessPoolExecutor(1)) for _ in range(workers - 1)]
     crew = Crew(scenario, seed, helpers)
     try:
         yield crew.spread
@@ -140,9 +138,13 @@ class Crew:
         """States that the search has been told of, in their order."""
         self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_TOLD)
         """How many they were as the last rounds began."""
+        # Ctrl-C reaches every process of a terminal, and the one that searches decides: what is ignored here while
+        # others start stays so in them.
+        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
         for helper in helpers:
             if not helper.cluster:
                 helper.starting = helper.executor.submit(ready, self._drill)
+        signal.signal(signal.SIGINT, before)
 
     def spread(
         self, decisions: Sequence[Decision], rules: Rules, known: Set[bytes]

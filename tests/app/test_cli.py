@@ -13,6 +13,7 @@ import pytest
 
 import engine.published.fidelity
 from app import cli, doctor, golden, qt_probe
+from app.__main__ import main
 from app.cli import bench
 from app.exit_codes import INTERRUPTED
 from app.files import course, scenario_files
@@ -511,10 +512,24 @@ def test_par_needs_a_score(call: Any) -> None:
     assert "not scored" in err
 
 
-def test_ctrl_c_ends_a_command_without_a_traceback(call: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("begun", [True, False], ids=["at-work", "still-read"])
+def test_ctrl_c_ends_a_command_without_a_traceback(
+    begun: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     def interrupted(*_: object) -> int:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("app.cli.lists.scenario_files.all_files", interrupted)
-    code, out, err = call("list")
-    assert (code, out, err.strip()) == (INTERRUPTED, "", "mirrordrill: interrupted")
+    class Reading:
+        def find_spec(self, name: str, *_: object) -> None:
+            if name == "app.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.setattr("sys.argv", ["mirrordrill", "list"])
+    if begun:
+        monkeypatch.setattr("app.cli.lists.scenario_files.all_files", interrupted)
+    else:
+        monkeypatch.delitem(sys.modules, "app.cli")
+        monkeypatch.delattr("app.cli")
+        monkeypatch.setattr(sys, "meta_path", [Reading(), *sys.meta_path])
+    assert main() == INTERRUPTED
+    assert capsys.readouterr() == ("", "mirrordrill: interrupted\n")
