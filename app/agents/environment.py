@@ -39,6 +39,9 @@ STEP_S: Final = 10.0
 WAIT: Final = ""
 """The action of doing nothing."""
 
+SEEDS: Final = 2**63
+"""Seeds from 0 on with which `mirrordrill run` plays a game again."""
+
 LINE_MAX: Final = 4_000
 """Characters of an action at most."""
 
@@ -83,7 +86,9 @@ class DrillEnv(gymnasium.Env[Observation, str]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observation, dict[str, Any]]:
-        """Begin a new game; *seed* None: the scenario's own."""
+        """Begin a new game; *seed* None: the scenario's own. Raises ValueError."""
+        if seed is not None and seed >= SEEDS:
+            raise ValueError(f"seed {seed} is not from 0 to 2**63 - 1")
         super().reset(seed=seed)
         self.drill = Lean(self.scenario, seed)
         self._end, self._total = default_end(self.drill), 0.0
@@ -96,7 +101,9 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         if not isinstance(action, str):
             raise gymnasium.error.InvalidAction(f"an action is an input line, not {action!r}")
         first, refused = len(self.drill.events), ""
-        if action != WAIT and not self.drill.finished:
+        if action != WAIT and (self.drill.finished or self.drill.tick >= self._end):
+            refused = "the game is over; reset begins the next one"
+        elif action != WAIT:
             try:
                 self.drill.do(action)
             except InputProblem as problem:

@@ -71,6 +71,14 @@ def test_rewards_add_up_to_the_total_and_a_wrong_line_is_told(env: DrillEnv) -> 
     drill = replay(env.scenario, 3, "practice", info["journal"])
     drill.advance_to(env.drill.tick)
     assert drill.state_hash() == env.drill.state_hash()
+    *_, late = env.step("power-off SERVER_A")
+    assert late == info | {"refused": "the game is over; reset begins the next one"}
+
+
+def test_a_game_has_a_seed_with_which_it_can_be_played_again(env: DrillEnv) -> None:
+    env.reset(seed=2**63 - 1)
+    with pytest.raises(ValueError, match=r"is not from 0 to 2\*\*63 - 1"):
+        env.reset(seed=2**63)
 
 
 @pytest.mark.parametrize("step_s", [0.0, -1.0, 0.001, float("nan"), float("inf")])
