@@ -37,6 +37,7 @@ from app.classroom.plan import Plan
 from app.classroom.record import Record
 from app.classroom.wire import BYTES_MAX, PINGS_S
 from app.files import own_certificate
+from app.files.seeds import any_seed
 from app.words.language import tr
 from engine.drill.authoring.contents import sha256
 from engine.drill.authoring.problems import ScenarioProblems
@@ -55,8 +56,6 @@ TLS_BUFFER_BYTES: Final = 16_384
 Lib/asyncio/sslproto.py): 256 MB for a class of a thousand. A record of TLS has 16 kB at most [RFC 8446, 5.1]."""
 
 
-SEED_MAX: Final = 999_999
-"""Drawn seeds are short enough to be read out to another person."""
 DRAWS: Final = 20
 """Seeds that are looked at for a variant that can be used, before the drill's own is taken."""
 
@@ -113,7 +112,7 @@ def new_parts(plan: Plan, text: str, load: Callable[[str], Scenario]) -> list[Cl
 def _drawn_seed(scenario: Scenario) -> int:
     """Of a parallel variant that nobody can have seen: no test can be rehearsed."""
     for _ in range(DRAWS):
-        seed = 1 + secrets.randbelow(SEED_MAX)
+        seed = any_seed()
         with suppress(ScenarioProblems):  # that combination cannot be used
             varied(scenario, seed)
             return seed

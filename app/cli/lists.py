@@ -1,4 +1,4 @@
-"""`mirrordrill list` and `progress`: which drills there are, and how far the learner has come with them."""
+"""`mirrordrill list`, `new` and `progress`: which drills there are, and how far the learner has come with them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final
 
 from app.cli.terms import Commands, Unusable, print_json
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
-from app.files import course, scenario_files
+from app.files import course, proof, scenario_files
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario
 
@@ -22,9 +22,12 @@ def add_to(command: Commands) -> None:
     listing.add_argument(
         "--course", action="store_true", help="the course of availability groups and clusters, in its order"
     )
+    new = command("new", "make a drill by chance, prove that it can be solved, and measure how hard it is")
+    new.set_defaults(do=_new)
+    new.add_argument("level", choices=proof.MADE)
     progress = command("progress", "your skills, what is due, and what to take next")
     progress.set_defaults(do=_progress)
-    for one in (listing, progress):
+    for one in (listing, new, progress):
         one.add_argument("--json", action="store_true", help="print JSON")
 
 
@@ -53,6 +56,26 @@ def _list(options: argparse.Namespace) -> int:
     for problem in unreadable:
         print(problem, file=sys.stderr)
     return ANSWER_IS_NO if unreadable else AS_ASKED
+
+
+def _new(options: argparse.Namespace) -> int:
+    from app.files import fresh
+    from engine.stepwise import at_once
+
+    made = [scenario_files.find(name).load() for name in fresh.GENERATORS]
+    found = at_once(fresh.fresh(fresh.candidates(made, options.level), options.level))
+    if found is None:
+        print("None of the drills that were made could be proved. Try once more.", file=sys.stderr)
+        return ANSWER_IS_NO
+    if options.json:
+        print_json(
+            {"name": found.scenario.name, "seed": found.seed, "minutes": found.scenario.minutes}
+            | found.proved
+        )
+    else:
+        print(found.told)
+        print(f"mirrordrill run {found.scenario.name} --seed {found.seed} --speed 1")
+    return AS_ASKED if found.difficulty == options.level else ANSWER_IS_NO
 
 
 def _tell_course(scenarios: list[Scenario]) -> None:

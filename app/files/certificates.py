@@ -48,21 +48,20 @@ def warnings(found: Certificate, file: str) -> list[Problem]:
     if reference is not None and reference < par - BETTER_MAX:
         text = tr("the reference solution earns {points:g} points, a plan that was found {par:g}")
         said.append((text.format(points=reference, par=par), tr("a reference that is as good as any plan")))
-    if "shortest" in found and found["shortest"] is None:
+    solved = "shortest" not in found or found["shortest"] is not None
+    if not solved:
         text = tr("no plan that was found reaches every goal; the best earns {par:g} points")
         said.append((text.format(par=par), tr("goals that can be reached")))
-    if idle > par - WORTH_MIN:
+    if solved and idle > par - WORTH_MIN:
         text = tr("doing nothing earns {points:g} points, the best plan that was found {par:g}")
         said.append((text.format(points=idle, par=par), tr("points that need an action")))
-    for trap in found.get("traps", ()):
+    for trap in found.get("traps", ()) if solved else ():  # else nothing else can cost anything
         if trap["best"] is not None and trap["best"] > par - TRAP_MIN:
-            text = tr("who runs into {trap!r} may still earn {points:g} points, as much as the best plan")
-            said.append(
-                (
-                    text.format(trap=trap["text"] or trap["name"], points=trap["best"]),
-                    tr("a trap that costs points"),
-                )
+            text = tr(
+                "who runs into {trap!r} may still earn {points:g} points, the best plan that was found {par:g}"
             )
+            what = text.format(trap=trap["text"] or trap["name"], points=trap["best"], par=par)
+            said.append((what, tr("a trap that costs points")))
     luck, robust = found.get("luck"), found.get("robust")
     if luck is not None and luck["most"] - luck["least"] > LUCK_MAX:
         text = tr("with other seeds the reference solution earns {least:g} to {most:g} points")

@@ -1,32 +1,36 @@
-"""New drills: a shipped generator with a seed that nobody has seen, kept only when a search has proved it."""
+"""New drills: a shipped generator with a seed drawn by chance, kept only when a search has proved it."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
 from app.files import certificates, proof
 from app.files.proof import Certificate
+from app.files.seeds import any_seed
+from app.files.summary import LEVELS
 from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario, varied
+from engine.drill.authoring.variants import picked
+from engine.drill.par.blunders import choices
 from engine.drill.par.search import Search
-from engine.drill.par.sight import free
 from engine.drill.time.slices import Slices
 
 GENERATORS: Final = ("random-trouble-easy", "random-trouble-medium", "random-trouble-hard")
-"""Shipped drills of which every seed is another drill: another fault at another moment."""
+"""Shipped drills in which the seed decides what is wrong, and when."""
 
 NODES: Final = 50
 """Plans that are played to find one that is better than the reference. Assumed: half a second."""
 
-TRIED: Final = 60
-"""Acts on offer along the best plan that are tried to tell how hard the drill is. Assumed."""
-
 TRIES: Final = 8
-"""Seeds that are tried for a difficulty that is wanted before another one is offered. Assumed."""
+"""Drills that are tried for a difficulty that is wanted before another one is offered. Assumed: some 20 seconds."""
+
+DRAWN_MAX: Final = 200
+"""Seeds that are drawn of a generator to find such as pick different things. Assumed: four times as many as the largest
+one has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +41,7 @@ class Fresh:
     """The variant that the seed picks; its level is the measured one."""
     seed: int
     proved: Certificate
-    """Parts of a certificate: par, reference, idle, shortest, blunder_share, acts_tried, nodes."""
+    """Parts of a certificate: par, reference, idle, blunder_share, acts_tried, choices, nodes."""
 
     @property
     def difficulty(self) -> str:
@@ -48,7 +52,7 @@ class Fresh:
     def told(self) -> str:
         """What is offered, in a sentence or two."""
         measured = f", {tr(self.difficulty)}" if self.difficulty else ""
-        said = tr("A new drill that nobody has seen: {minutes} min{difficulty}.")
+        said = tr("A new drill, made by chance: {minutes} min{difficulty}.")
         more = tr("Proved by {count} tries: {points:g} points can be reached.")
         return " ".join(
             (
@@ -58,16 +62,32 @@ class Fresh:
         )
 
 
+def candidates(
+    generators: Iterable[Scenario], wanted: str, drawn: Callable[[], int] = any_seed
+) -> Iterator[tuple[Scenario, int]]:
+    """(scenario, seed) of which each picks something else; of the generator first whose shipped variant was measured
+    nearest to *wanted*, one of LEVELS."""
+    for generator in sorted(
+        generators, key=lambda each: _apart(proof.level(each.name) or each.level, wanted)
+    ):
+        known = []
+        for seed in (drawn() for _ in range(DRAWN_MAX)):
+            picks = picked(generator.variants, seed)
+            if picks not in known:
+                known.append(picks)
+                yield generator, seed
+
+
 def fresh(candidates: Iterable[tuple[Scenario, int]], wanted: str = "") -> Slices[Fresh | None]:
     """The first of the *candidates* (scenario, seed) that is proved and as difficult as *wanted* (one of
-    LEVELS; empty: whatever it is); after TRIES the first that is proved. None: none is.
+    LEVELS; empty: whatever it is); after TRIES the one that is proved and nearest to it. None: none is.
 
     Proved is what `check` has nothing against: the reference is fair, reaches every goal and is as good as any plan
     that was found, and doing nothing is not.
     """
-    other: Fresh | None = None
+    others: list[Fresh] = []
     for number, (scenario, seed) in enumerate(candidates):
-        if other is not None and number >= TRIES:
+        if others and number >= TRIES:
             break
         try:
             variant = varied(scenario, seed)
@@ -80,25 +100,31 @@ def fresh(candidates: Iterable[tuple[Scenario, int]], wanted: str = "") -> Slice
         found = Fresh(variant.model_copy(update={"level": level}), seed, proved)
         if wanted in ("", found.difficulty):
             return found
-        other = other or found
-    return other
+        others.append(found)
+    return min(others, key=lambda each: _apart(each.scenario.level, wanted), default=None)
+
+
+def _apart(level: str, wanted: str) -> int:
+    return abs(LEVELS.index(level) - LEVELS.index(wanted))
 
 
 def _proved(scenario: Scenario, seed: int, number: int) -> Slices[Certificate | None]:
     search = Search(scenario, seed)
-    first = itertools.takewhile(lambda _: search.nodes < NODES, search.steps())
-    for _ in itertools.chain(first, search.weigh(TRIED)):
-        yield min(0.99, (number + search.nodes / (NODES + TRIED)) / TRIES)
+    for _ in itertools.takewhile(lambda _: search.nodes < NODES, search.steps()):
+        yield (number + 0.5 * min(1.0, search.nodes / NODES)) / TRIES
     best, reference = search.best, search.reference
     if best is None or reference is None or not (reference.fair and reference.reached):
         return None
+    blunders = search.blunders()
+    for share in blunders.steps():
+        yield (number + 0.5 + 0.49 * share) / TRIES
     found: Certificate = {
         "par": {"score": best.score, "plan": best.lines},
         "reference": {"score": reference.score, "fair": reference.fair},
         "idle": {"score": next(plan.score for plan in search.plans if not plan.acts)},
-        "shortest": [item.line for item in reference.acts if not free(item)],
-        "blunder_share": search.blunders / search.tried if search.tried else None,
-        "acts_tried": search.tried,
-        "nodes": search.nodes,
+        "blunder_share": blunders.share,
+        "acts_tried": blunders.tried,
+        "choices": choices(search.shortest or best),
+        "nodes": search.nodes + blunders.tried,
     }
     return None if certificates.warnings(found, scenario.name) else found

@@ -6,7 +6,7 @@ from functools import partial
 
 from PySide6.QtCore import QObject
 
-from app.files.fresh import GENERATORS, TRIES, Fresh, fresh
+from app.files.fresh import GENERATORS, Fresh, candidates, fresh
 from app.main_window.irrevocable import Irrevocable
 from app.main_window.library import Library
 from app.main_window.navigation import Navigation
@@ -71,10 +71,8 @@ class DrillChoice(QObject):
         self._navigation.go_to(self._brief, scenario.title)
 
     def make_new(self, level: str) -> None:
-        """The brief of a drill that nobody has seen, which is made and proved first, between two frames."""
+        """The brief of a drill that is made by chance and proved first, between two frames."""
         made = [scenario for name in GENERATORS if (scenario := self._library.scenario(name)) is not None]
-        seeds = sorted((self._play.any_seed(), number) for number in range(TRIES * len(made)))
-        candidates = [(made[number % len(made)], seed) for seed, number in seeds]  # in an order of chance
 
         def show(found: Fresh | None) -> None:
             if found is None:
@@ -86,7 +84,7 @@ class DrillChoice(QObject):
             missed = [] if found.difficulty == level else [other.format(level=tr(level))]
             self._notice.tell(" ".join((*missed, found.told)))
 
-        self._session.work(fresh(candidates, level), show)
+        self._session.work(fresh(candidates(made, level), level), show)
 
     @busy()
     def start(self, mode: str) -> None:

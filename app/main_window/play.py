@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from PySide6.QtCore import QObject, Signal
 
+from app.files.seeds import any_seed
 from app.host import NoRecorder, NotRecorded, Recorder
 from app.main_window import recorder
 from app.main_window.recorder import LateRecorder, ProfileRecorder
@@ -29,9 +29,6 @@ from engine.drill.time.slices import again
 from engine.inputs import InputProblem
 from engine.model import Tick, ticks
 from engine.verbs.lines import parse_script
-
-SEED_MAX: Final = 999_999
-"""Fresh seeds are short enough to be read out to another person."""
 
 TRIES: Final = 20
 """Fresh seeds that are looked at for a variant that can be used, before the file's own is taken."""
@@ -99,17 +96,13 @@ class Play(QObject):
         if not scenario.scored or not self._was_played(scenario.name):
             return scenario.seed
         for _ in range(TRIES):
-            seed = self.any_seed()
+            seed = any_seed()
             try:
                 varied(scenario, seed)
             except ScenarioProblems:
                 continue
             return seed
         return scenario.seed
-
-    def any_seed(self) -> int:
-        """One that nobody knows."""
-        return 1 + secrets.randbelow(SEED_MAX)
 
     def prepared(self, scenario: Scenario) -> tuple[Scenario, int]:
         """The variant of *scenario* that a new run would have, and its seed."""

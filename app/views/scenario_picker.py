@@ -71,7 +71,7 @@ class ScenarioPicker(QWidget):
     progress_wanted = Signal()
     file_wanted = Signal()
     fresh_wanted = Signal(str)
-    """A new drill, of one of LEVELS."""
+    """A new drill, of one of proof.MADE."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
         super().__init__(parent)
@@ -133,8 +133,12 @@ class ScenarioPicker(QWidget):
         history.clicked.connect(self.history_wanted)
         file.clicked.connect(self.file_wanted)
         fresh, difficulties = QPushButton(tr("New drill")), QMenu(self)
-        fresh.setToolTip(tr("A drill that nobody has seen: made by chance, and proved to be solvable"))
-        for level in LEVELS:
+        fresh.setToolTip(
+            tr(
+                "A drill in which chance decides what is wrong, proved to be solvable and as difficult as chosen"
+            )
+        )
+        for level in proof.MADE:
             act = difficulties.addAction(tr(level))
             act.triggered.connect(lambda _=False, level=level: self.fresh_wanted.emit(level))
         fresh.setMenu(difficulties)

@@ -64,12 +64,23 @@ LOOKING: Final = ("get-", "test-", "resolve-")
 ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
 """How a line at the PowerShell prompt begins that only asks, and what in it acts all the same."""
 
+READS: Final = re.compile(r"SELECT\b|(?:EXEC(?:UTE)? )?(?:MASTER\.)?(?:(?:SYS|DBO)?\.)?[SX]P_READERRORLOG\b")
+CHANGES: Final = re.compile(
+    r"\b(?:ALTER|BACKUP|CREATE|DBCC|DELETE|DENY|DROP|EXEC|EXECUTE|GRANT|INSERT|INTO|KILL|MERGE|RECONFIGURE|RESTORE|REVOKE"
+    r"|SHUTDOWN|TRUNCATE|UPDATE)\b"
+)
+"""The same of a batch, as batches.plain has it: how it begins, and what must not follow."""
+
 
 def looks(item: Input) -> bool:
     """Whether an input only asks a server or a cluster for something."""
     if item.verb == "ps":
         return item.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(item.args[1])
-    return item.verb == "sql" and batches.plain(item.args[1], keep_literals=False).startswith("SELECT")
+    if item.verb != "sql":
+        return False
+    text = batches.plain(item.args[1], keep_literals=False)
+    begun = READS.match(text)
+    return begun is not None and CHANGES.search(text, begun.end()) is None
 
 
 def weigh(drill: Drill, asked: Sequence[int] | None = None) -> tuple[Deed, ...]:

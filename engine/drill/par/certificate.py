@@ -12,6 +12,7 @@ from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import robust
+from engine.drill.par.blunders import choices
 from engine.drill.par.lean import Lean
 from engine.drill.par.robust import Reaction
 from engine.drill.par.search import Search, Spread
@@ -36,6 +37,9 @@ SAFEST_OF: Final = 3
 
 SHARES: Final = (0.5, 0.7)
 """Which share of the time is over when the fair search, and when the clairvoyant one ends. Assumed."""
+
+BLUNDERS_SHARE: Final = 0.8
+"""Which share is over when no more acts are tried for blunders. Assumed."""
 
 WAITING_SHARE: Final = 0.9
 """Which share is over when no closer look is taken at what waiting costs; the rest is for other seeds. Assumed."""
@@ -119,8 +123,12 @@ class Certifying:
         par, bound, reference = self.fair.best, self.clairvoyant.best, self.fair.reference
         assert par is not None and bound is not None, "doing nothing is a plan, and fair"
         runs = {plan: self._again(plan) for plan in dict.fromkeys((par, bound))}
-        shortest = min((plan for plan in self.fair.plans if plan.reached), key=_length, default=None)
+        shortest = self.fair.shortest
         idle = next(plan for plan in self.fair.plans if not plan.acts)
+        blunders = self.fair.blunders()
+        for _ in blunders.steps():
+            if over(BLUNDERS_SHARE):
+                break
         waited = self._waited(idle, shortest)
         for _ in waited.steps():
             if over(WAITING_SHARE):
@@ -140,8 +148,9 @@ class Certifying:
             },
             "idle": {"score": idle.score},
             **waited.told(),
-            "blunder_share": self.fair.blunders / self.fair.tried if self.fair.tried else None,
-            "acts_tried": self.fair.tried,
+            "blunder_share": blunders.share,
+            "acts_tried": blunders.tried,
+            "choices": choices(shortest or par),
             "shortest": shortest.lines if shortest is not None else None,
             "luck": self._luck(reference or idle, over),
             "robust": self._robust(over),
@@ -290,11 +299,6 @@ def _begin(acts: Sequence[Input]) -> Tick:
 def _key(plan: Plan) -> tuple[object, ...]:
     """Sorts the best plan first."""
     return plan.key
-
-
-def _length(plan: Plan) -> tuple[object, ...]:
-    """Sorts the plan with the fewest acts first."""
-    return (len(plan.acts), *plan.key)
 
 
 def _with(before: Mapping[str, Any], found: dict[str, Any]) -> dict[str, Any]:

@@ -10,14 +10,14 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import takewhile
 from typing import Final
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.judging.labels import BLUNDER
+from engine.drill.par.blunders import Blunders
 from engine.drill.par.lean import Lean
-from engine.drill.par.trials import POINTS_MAX, Decision, Key, Plan, Rules, Trial, Trials, tried
+from engine.drill.par.trials import POINTS_MAX, Decision, Key, Plan, Rules, Trial, Trials
 from engine.inputs import Input
 
 DEEDS_MORE: Final = 3
@@ -53,10 +53,6 @@ class Search:
     reference: Plan | None = None
     best: Plan | None = None
     plans: list[Plan] = field(default_factory=list)
-    blunders: int = 0
-    """Of the acts on offer along the plans that are worth the most so far, those that lose BLUNDER points or more."""
-    tried: int = 0
-    """The acts on offer along them that were tried."""
     _open: dict[int, list[tuple[tuple[float, int, bool], Key, int, Plan]]] = field(default_factory=dict)
     """Of each length, those with more points first, then with more of what goals ask for, then with something new."""
     _facts: set[str] = field(default_factory=set)
@@ -92,11 +88,10 @@ class Search:
         yield
         spread = self.spread or self._here
         while plans := self._round():
-            decisions = [(plan, Decision(plan.acts, tick)) for plan in plans for tick in plan.points]
-            found = spread([decision for _, decision in decisions], self._rules(), self._known)
-            for (plan, _), several in zip(decisions, found, strict=True):
+            decisions = [Decision(plan.acts, tick) for plan in plans for tick in plan.points]
+            for several in spread(decisions, self._rules(), self._known):
                 for trial in several:
-                    if trial is None or self._take(plan, trial):
+                    if trial is None or self._take(trial):
                         yield
         self.complete = True
 
@@ -106,26 +101,18 @@ class Search:
             pass
         return self
 
-    def weigh(self, most: int) -> Iterator[None]:
-        """Tell blunders anew among the acts on offer along the best plan: of *most* of them, spread over all of it."""
+    @property
+    def shortest(self) -> Plan | None:
+        """The plan with the fewest acts of those that reach every goal."""
+        return min((plan for plan in self.plans if plan.reached), key=_length, default=None)
+
+    def blunders(self) -> Blunders:
+        """Among the acts on offer along the best plan, still to be tried."""
         assert self._trials is not None and self.best is not None, "steps begins"
-        trials, plan, rules, found = self._trials, self.best, self._rules(), []
-        for tick in plan.points:
-            run, left = trials.taken_to(Decision(plan.acts, tick))
-            if run.finished:
-                break
-            inserted = [
-                one for one, after in trials.neighbours(run, left, rules) if one is not None and after is left
-            ]
-            found += [(run, item, left) for item in inserted]
-        self.tried = self.blunders = 0
-        for run, item, rest in found[:: max(1, -(-len(found) // most))]:
-            drill = run.fork()
-            if tried(drill, item):
-                self.tried += 1
-                self.nodes += 1
-                self.blunders += trials.play(drill, rest, rules).score <= plan.score - BLUNDER
-                yield
+        known = [plan for plan in (self.shortest, self.reference) if plan is not None]
+        return Blunders(
+            self._trials, self.best, replace(self._rules(), deeds_max=len(self.best.acts) + 1), known
+        )
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -146,15 +133,11 @@ class Search:
         lengths = sorted(self._open, key=lambda length: (length != best, length))
         return [heapq.heappop(self._open[length])[-1] for length in lengths if self._open[length]]
 
-    def _take(self, plan: Plan, trial: Trial) -> bool:
-        """Count a trial at a decision of *plan*, if its state is new; whether a plan was played."""
+    def _take(self, trial: Trial) -> bool:
+        """Keep a trial whose state is new; whether a plan was played."""
         if trial.state in self._known:
             return False
         self._known.add(trial.state)
-        assert self.best is not None, "doing nothing is a plan"
-        if trial.one_more and plan.score == self.best.score:
-            self.tried += 1
-            self.blunders += trial.plan is not None and trial.plan.score <= plan.score - BLUNDER
         if trial.plan is None:
             return False
         self.nodes += 1
@@ -165,11 +148,14 @@ class Search:
         if self.fair and not plan.fair:
             return
         self.plans.append(plan)
-        if self.best is None or plan.score > self.best.score:
-            self.blunders = self.tried = 0
         if self.best is None or plan.key < self.best.key:
             self.best = plan
         new = not facts <= self._facts
         self._facts |= facts
         entries = self._open.setdefault(len(plan.acts), [])
         heapq.heappush(entries, ((-plan.score, -plan.held, not new), plan.key, len(self.plans), plan))
+
+
+def _length(plan: Plan) -> tuple[object, ...]:
+    """Sorts the plan with the fewest acts first."""
+    return (len(plan.acts), *plan.key)

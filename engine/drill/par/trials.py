@@ -93,8 +93,6 @@ class Trial:
 
     state: bytes
     """16 bytes that are equal for trials with the same state there and the same rest of acts: they come to the same."""
-    one_more: bool
-    """It has one act more than the plan of the decision, and is the same otherwise."""
     plan: Plan | None
     """None: the act was in vain, so that the plan of the decision is worth as much at least."""
     facts: frozenset[str] = frozenset()
@@ -170,9 +168,7 @@ class Trials:
             vain = one_more and self._causes is None and in_vain(run, drill)
             plan = None if vain else self.play(drill, rest, rules)
             more = plan is not None and plan.score < TOTAL_MAX
-            yield Trial(
-                state.digest(), one_more, plan, facts(self._left_alone(), drill) if more else frozenset()
-            )
+            yield Trial(state.digest(), plan, facts(self._left_alone(), drill) if more else frozenset())
 
     def width(self, decision: Decision, rules: Rules) -> int:
         """How many neighbours there are."""

@@ -61,7 +61,12 @@ def test_luck_that_decides_is_told() -> None:
 def test_a_drill_that_nobody_solved_is_told() -> None:
     known = _certificate(60.0, 60.0, 0.0)
     assert not certificates.warnings(known | {"shortest": ["30 power-on SERVER_A"]}, "small.toml")
-    (problem,) = certificates.warnings(known | {"shortest": None}, "small.toml")
+    nothing_costs = {
+        "shortest": None,
+        "idle": {"score": 60.0},
+        "traps": [{"name": "a", "text": "A.", "best": 60.0}],
+    }
+    (problem,) = certificates.warnings(known | nothing_costs, "small.toml")
     assert problem.text == "no plan that was found reaches every goal; the best earns 60 points"
 
 
@@ -71,7 +76,9 @@ def test_a_trap_that_costs_nothing_is_told() -> None:
         for name, best in (("a", 99.6), ("b", 99.0), ("c", None))
     ]
     (problem,) = certificates.warnings(_certificate(100.0, 100.0, 0.0) | {"traps": traps}, "small.toml")
-    assert problem.text == "who runs into 'Trap a.' may still earn 99.6 points, as much as the best plan"
+    assert (
+        problem.text == "who runs into 'Trap a.' may still earn 99.6 points, the best plan that was found 100"
+    )
 
 
 def test_the_list_of_drills_tells_what_is_proved() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import itertools
+
 import pytest
 
 from app.files import fresh, proof
 from app.files.summary import LEVELS
+from engine.drill.authoring.variants import picked
 from engine.stepwise import at_once
 from tests.engine.drill import texts
 from tests.shipped import shipped
@@ -20,7 +23,26 @@ def test_a_new_drill_is_proved_and_told() -> None:
     assert found.proved["idle"]["score"] < 50.0
     assert found.difficulty in LEVELS
     assert found.scenario.level == found.difficulty
-    assert found.told.startswith(f"A new drill that nobody has seen: 6 min, {found.difficulty}. Proved by ")
+    assert found.told.startswith(f"A new drill, made by chance: 6 min, {found.difficulty}. Proved by ")
+
+
+def test_what_is_drawn_differs_and_is_near_to_what_is_wanted() -> None:
+    made = [shipped(name) for name in fresh.GENERATORS]
+    drawn = list(fresh.candidates(made, "intermediate", itertools.count().__next__))
+    assert [scenario.name for scenario, _ in itertools.groupby(drawn, key=lambda each: each[0])] == sorted(
+        fresh.GENERATORS, key=proof.place
+    )
+    picks = [(scenario.name, *picked(scenario.variants, seed).values()) for scenario, seed in drawn]
+    assert len(picks) == len({str(each) for each in picks}) == 6 + 8 + 42
+
+
+def test_what_is_nearest_is_offered_where_nothing_is_as_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    levels = iter(("beginner", "advanced", "beginner"))
+    monkeypatch.setattr(proof, "difficulty", lambda found: next(levels))
+    monkeypatch.setattr(fresh.Fresh, "difficulty", property(lambda found: found.scenario.level))
+    found = at_once(fresh.fresh([(texts.small(), seed) for seed in (3, 4, 5)], "expert"))
+    assert found is not None
+    assert (found.seed, found.scenario.level) == (4, "advanced")
 
 
 def test_what_cannot_be_proved_is_not_offered() -> None:
@@ -37,15 +59,15 @@ def test_what_cannot_be_proved_is_not_offered() -> None:
     ("share", "acts", "tried", "said"),
     [
         (0.1, 1, 40, "beginner"),
-        (0.2, 2, 40, "intermediate"),
-        (0.5, 2, 40, "expert"),
-        (0.06, 12, 40, "advanced"),
-        (0.1, 2, 19, ""),
+        (0.1, 2, 40, "intermediate"),
+        (0.2, 2, 40, "advanced"),
+        (0.06, 12, 5, "expert"),
+        (0.1, 2, 4, ""),
         (None, 2, 0, ""),
     ],
 )
 def test_difficulty_is_the_chance_of_a_blunder(share: float | None, acts: int, tried: int, said: str) -> None:
-    found = {"blunder_share": share, "acts_tried": tried, "shortest": ["0 finish"] * acts}
+    found = {"blunder_share": share, "acts_tried": tried, "choices": acts}
     assert proof.difficulty(found) == said
 
 

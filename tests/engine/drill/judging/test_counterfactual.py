@@ -7,10 +7,11 @@ from functools import cache
 import pytest
 
 from engine.drill.judging import retry
-from engine.drill.judging.counterfactual import DEEDS_MAX, Deed, weigh, weighing
+from engine.drill.judging.counterfactual import DEEDS_MAX, Deed, looks, weigh, weighing
 from engine.drill.judging.review import Review, review
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
+from engine.inputs import Input
 from tests.engine.drill.test_course import FORCE, sabotage
 from tests.engine.drill.texts import drill, run, small
 
@@ -145,3 +146,19 @@ def test_what_changes_nothing_is_not_tried(line: str) -> None:
     taken.do(line)
     assert weigh(run(taken, 300)) == ()
     assert small().solution
+
+
+@pytest.mark.parametrize(
+    ("text", "only"),
+    [
+        ("SELECT 'ALTER DATABASE' FROM sys.databases; SELECT 2", True),
+        ("exec sp_readerrorlog 0, 1", True),
+        ("EXECUTE master.dbo.xp_readerrorlog", True),
+        ("SELECT 1; ALTER DATABASE Sales SET PARTNER FAILOVER", False),
+        ("SELECT * INTO copy FROM orders", False),
+        ("EXEC sp_readerrorlog; EXEC sp_cycle_errorlog", False),
+        ("EXEC sp_dropserver 'X'", False),
+    ],
+)
+def test_a_batch_that_also_acts_is_no_look(text: str, only: bool) -> None:
+    assert looks(Input(0, "sql", ("SERVER_A", text))) is only

@@ -1,0 +1,13 @@
+"""Seeds that nobody knows."""
+
+from __future__ import annotations
+
+import secrets
+from typing import Final
+
+SEED_MAX: Final = 999_999
+"""They are short enough to be read out to another person."""
+
+
+def any_seed() -> int:
+    return 1 + secrets.randbelow(SEED_MAX)
