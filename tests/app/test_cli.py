@@ -16,7 +16,7 @@ from app import cli, doctor, golden, qt_probe
 from app.__main__ import main
 from app.cli import bench
 from app.exit_codes import INTERRUPTED
-from app.files import course, scenario_files
+from app.files import course, fresh, scenario_files
 from engine.drill.authoring.scenario import Scenario
 from engine.published.rows import Class, FigureRow
 from tests.engine.drill.texts import SMALL, changed
@@ -504,6 +504,27 @@ def test_the_plan_of_par_is_played_again_to_the_same_total_and_state(call: Any, 
     assert report["state_hash"] == found["hashes"]["par"]
     assert found["optimal"] is (found["complete"] or found["par"]["score"] == 100.0)
     assert ("and nobody can have more" in call("par", str(file), "--seconds", "0")[1]) is found["optimal"]
+
+
+@pytest.mark.parametrize(("wanted", "code"), [("intermediate", 0), ("expert", 1)])
+def test_a_new_drill_is_told_with_its_measured_level(
+    wanted: str, code: int, call: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    proved = {"par": {"score": 100.0}, "nodes": 90, "blunder_share": 0.2, "acts_tried": 40, "choices": 1}
+
+    def made(drawn: Any, level: str) -> Any:
+        yield 0.5
+        assert level == wanted
+        return fresh.Fresh(next(drawn)[0], 7, proved)
+
+    monkeypatch.setattr(fresh, "fresh", made)
+    there, out, _ = call("new", wanted)
+    assert there == code
+    told, how = out.splitlines()
+    assert ", intermediate. Proved by 90 tries" in told
+    assert how.startswith("mirrordrill run random-trouble-")
+    assert how.endswith(" --seed 7 --speed 1")
+    assert json.loads(call("new", wanted, "--json")[1])["seed"] == 7
 
 
 def test_par_needs_a_score(call: Any) -> None:
