@@ -22,6 +22,7 @@ from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
 from engine.protocol import availability
 from engine.stepwise import at_once
+from engine.tsql.language.read_only import only_reads
 from engine.verbs import REMARKS
 from engine.verbs.told import told
 
@@ -64,12 +65,13 @@ LOOKING: Final = ("get-", "test-", "resolve-")
 ACTING: Final = re.compile(r"=|\b(?:set|start|stop|move|suspend|resume|restart|add|remove)-", re.IGNORECASE)
 """How a line at the PowerShell prompt begins that only asks, and what in it acts all the same."""
 
-READS: Final = re.compile(r"SELECT\b|(?:EXEC(?:UTE)? )?(?:MASTER\.)?(?:(?:SYS|DBO)?\.)?[SX]P_READERRORLOG\b")
-CHANGES: Final = re.compile(
-    r"\b(?:ALTER|BACKUP|CREATE|DBCC|DELETE|DENY|DROP|EXEC|EXECUTE|GRANT|INSERT|INTO|KILL|MERGE|RECONFIGURE|RESTORE|REVOKE"
-    r"|SHUTDOWN|TRUNCATE|UPDATE)\b"
+_ARGUMENT: Final = r"(?:@\w+ ?= ?)?(?:N?'[^']*'|[\w.-]+)"
+READING: Final = re.compile(
+    r"(?:USE \w+[; ]+)?(?:(?:EXEC(?:UTE)? )?(?:\w+\.){0,2}"
+    r"(?:[XS]P_READERRORLOG|XP_FIXEDDRIVES|SP_HELPDB|SP_WHO2?|SP_DBMMONITORHELPALERT|SP_DBMMONITORRESULTS)\b"
+    rf"(?: {_ARGUMENT}(?: ?, ?{_ARGUMENT})*)?[; ]*)+"
 )
-"""The same of a batch, as batches.plain has it: how it begins, and what must not follow."""
+"""A batch, in plain capitals, of procedures that only show something; sp_dbmmonitorresults may record it, too."""
 
 
 def looks(item: Input) -> bool:
@@ -78,9 +80,7 @@ def looks(item: Input) -> bool:
         return item.args[1].lstrip(" (").lower().startswith(LOOKING) and not ACTING.search(item.args[1])
     if item.verb != "sql":
         return False
-    text = batches.plain(item.args[1], keep_literals=False)
-    begun = READS.match(text)
-    return begun is not None and CHANGES.search(text, begun.end()) is None
+    return only_reads(item) or READING.fullmatch(batches.plain(item.args[1], keep_literals=False)) is not None
 
 
 def weigh(drill: Drill, asked: Sequence[int] | None = None) -> tuple[Deed, ...]:

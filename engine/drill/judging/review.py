@@ -155,7 +155,7 @@ def reviewing(drill: Drill) -> Slices[Review]:
     deeds: tuple[Deed, ...] = (yield from part(weighing(drill), 0.6, 1.0)) if drill.finished else ()
     steps = [] if reference is None else [s for s in reference.steps if not s.line.startswith("answer ")]
     omitted = [step for step in steps if step.done_tick is None]
-    plan = [(s.tick, s.line) for s in omitted if not s.looks] or [(s.tick, s.line) for s in omitted]
+    plan = [(s.tick, s.line) for s in omitted if not s.looks]
     score = drill.score()
     return Review(
         title=drill.scenario.title,

@@ -11,7 +11,7 @@ from engine.drill.judging.counterfactual import DEEDS_MAX, Deed, looks, weigh, w
 from engine.drill.judging.review import Review, review
 from engine.drill.running.drill import Drill
 from engine.drill.time.history import History
-from engine.inputs import Input
+from engine.verbs.lines import parse_line
 from tests.engine.drill.test_course import FORCE, sabotage
 from tests.engine.drill.texts import drill, run, small
 
@@ -149,16 +149,26 @@ def test_what_changes_nothing_is_not_tried(line: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "only"),
+    ("line", "only"),
     [
-        ("SELECT 'ALTER DATABASE' FROM sys.databases; SELECT 2", True),
-        ("exec sp_readerrorlog 0, 1", True),
-        ("EXECUTE master.dbo.xp_readerrorlog", True),
-        ("SELECT 1; ALTER DATABASE Sales SET PARTNER FAILOVER", False),
-        ("SELECT * INTO copy FROM orders", False),
-        ("EXEC sp_readerrorlog; EXEC sp_cycle_errorlog", False),
-        ("EXEC sp_dropserver 'X'", False),
+        ("sql A SELECT name FROM sys.databases", True),
+        ("sql A -- who leads?\\nSELECT 1", True),
+        ("sql A EXEC xp_readerrorlog", True),
+        ("sql A exec sp_readerrorlog 0, 1, N'1480; 1479'", True),
+        ("sql A USE msdb; EXEC sp_dbmmonitorhelpalert Meters; EXEC sp_dbmmonitorresults Meters, 0", True),
+        ("sql A SELECT 1; ALTER DATABASE [Sales] SET PARTNER OFF", False),
+        ("sql A SELECT * INTO t FROM u", False),
+        ("sql A SELECT 'ALTER DATABASE' FROM sys.databases; SELECT 2", True),
+        ("sql A EXECUTE master.dbo.xp_readerrorlog", True),
+        ("sql A EXEC sp_readerrorlog; EXEC sp_cycle_errorlog", False),
+        ("sql A EXEC sp_dropserver 'X'", False),
+        ("sql A EXEC xp_readerrorlog; ALTER DATABASE [Sales] SET PARTNER OFF", False),
+        ("sql A EXEC xp_readerrorlog ALTER DATABASE [Sales] SET PARTNER OFF", False),
+        ("sql A EXEC msdb.dbo.sp_start_job N'EXEC xp_readerrorlog'", False),
+        ("ps A Get-ClusterNode", True),
+        ("ps A Move-ClusterGroup x", False),
+        ("power-off A", False),
     ],
 )
-def test_a_batch_that_also_acts_is_no_look(text: str, only: bool) -> None:
-    assert looks(Input(0, "sql", ("SERVER_A", text))) is only
+def test_a_look_changes_nothing_whatever_it_begins_with(line: str, only: bool) -> None:
+    assert looks(parse_line(line.replace("\\n", "\n"), 0)) is only

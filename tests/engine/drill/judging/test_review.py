@@ -228,3 +228,16 @@ def test_it_is_plain_data() -> None:
     play_solution(taken)
     plain = json.loads(json.dumps(review(taken).as_json()))
     assert plain["lanes"]["Sales"]["service"][0]["what"] == "serving"
+
+
+def test_a_goal_is_not_missed_for_want_of_a_look() -> None:
+    """All that the reference does was done, too late, but for what it looks at."""
+    look = 'do = "25 sql SERVER_B EXEC xp_readerrorlog"\nwhy = "It says who leads."\n\n'
+    scenario = small(("[[solution]]\n", f"[[solution]]\n{look}[[solution]]\n"))
+    taken = Drill(scenario, scenario.seed)
+    taken.advance_to(9_000)
+    taken.do("power-on SERVER_A")
+    taken.finish()
+    causes = [mistake.cause for mistake in review(taken).mistakes if mistake.rule == "End state"]
+    assert causes
+    assert not any("xp_readerrorlog" in cause for cause in causes)
