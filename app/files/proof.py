@@ -21,7 +21,7 @@ BLUNDER: Final = 15
 TRIED_MIN: Final = 5
 """Acts on offer that were tried, from which on their share of blunders says something. Assumed."""
 
-CHANCES: Final = (0.17, 0.28, 0.39)
+CHANCES: Final = (0.175, 0.26, 0.37)
 """Chances of a blunder that part the levels: a quarter of the 122 shipped drills lies in each."""
 
 
