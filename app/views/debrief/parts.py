@@ -63,11 +63,7 @@ def table(
     stands in a row is put below one another, behind its first column."""
     if narrow:
         return _list(head, rows)
-    box = QWidget()
-    grid = QGridLayout(box)
-    grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(18)
-    grid.setVerticalSpacing(7)
+    box, grid = _grid(18, 7)
     for column, (title, share) in enumerate(zip(head, stretch, strict=True)):
         grid.setColumnStretch(column, share)
         title_label = muted(title)
@@ -82,12 +78,18 @@ def table(
     return box
 
 
-def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidget:
+def _grid(across_px: int, down_px: int) -> tuple[QWidget, QGridLayout]:
+    """A widget with a grid of so much room between its cells, and none around them."""
     box = QWidget()
     grid = QGridLayout(box)
     grid.setContentsMargins(0, 0, 0, 0)
-    grid.setHorizontalSpacing(12)
-    grid.setVerticalSpacing(2)
+    grid.setHorizontalSpacing(across_px)
+    grid.setVerticalSpacing(down_px)
+    return box, grid
+
+
+def _list(head: Sequence[str], rows: Sequence[Sequence[str | QWidget]]) -> QWidget:
+    box, grid = _grid(12, 2)
     grid.setColumnStretch(1, 1)
     line = 0
     for first, *others in rows:
@@ -150,11 +152,8 @@ def code(text: str) -> QLabel:
 
 def steps(rows: Sequence[tuple[str, str]]) -> QWidget:
     """When, and what is done then, each in as many lines as it needs."""
-    box = QWidget()
-    grid = QGridLayout(box)
+    box, grid = _grid(14, 1)
     grid.setContentsMargins(12, 2, 0, 2)
-    grid.setHorizontalSpacing(14)
-    grid.setVerticalSpacing(1)
     grid.setColumnStretch(1, 1)
     for number, (at, what) in enumerate(rows):
         when = code(at)

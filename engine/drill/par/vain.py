@@ -29,10 +29,8 @@ def in_vain(before: Lean, after: Lean) -> bool:
         return False
     batch = after._batches[-1]
     text, errors = batches.plain(str(batch.get("batch", "")), keep_literals=True), batches.errors(batch)
-    if not STATEMENT.fullmatch(text) or _is_asked_for(after, text, errors):
+    if not STATEMENT.fullmatch(text) or _counts(after, text, errors):
         return False
-    if any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values()):
-        return False  # it costs more than a refusal
     return _same(before.world, after.world)
 
 
@@ -49,9 +47,13 @@ def is_idle(drill: Lean, line: str) -> bool:
         return False
     batch = after._batches[-1] if item.verb == "sql" else None
     text = batches.plain(item.args[-1] if item.args else "", keep_literals=True)
-    if any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values()):
-        return False
-    return not _is_asked_for(after, text, [] if batch is None else batches.errors(batch))
+    return not _counts(after, text, [] if batch is None else batches.errors(batch))
+
+
+def _counts(drill: Lean, text: str, errors: list[int]) -> bool:
+    """Whether a rule of the score looks at this batch, or it costs more than a refusal."""
+    gives_up = any(pattern.search(text) for pattern in given_up_failover.COMMANDS.values())
+    return gives_up or _is_asked_for(drill, text, errors)
 
 
 def _is_asked_for(drill: Lean, text: str, errors: list[int]) -> bool:
