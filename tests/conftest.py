@@ -54,7 +54,7 @@ def _no_thread_left() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
-    """Windows given to `qtbot.addWidget` are closed before this looks.
+    """Every test begins in the program's own look. Windows given to `qtbot.addWidget` are closed before this looks.
 
     A window that stays is styled anew by every test of a theme after it: nine of them cost 40 s of a run.
     """
@@ -70,6 +70,9 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
 
     if QApplication.topLevelWidgets():  # pytest lets go of what the test before was given only by now
         gc.collect()
+    app = request.getfixturevalue("qapp")
+    if not app.property("styled"):  # else sizes hung on which test came before
+        theme.apply(app, theme.LIGHT)
     gc.freeze()  # modules and what tests before left: looking through them again took a third of a test's time
     yield
     if QApplication.mouseButtons() != Qt.MouseButton.NoButton:  # as a double click leaves it
@@ -78,12 +81,7 @@ def _nothing_of_qt_left(request: pytest.FixtureRequest) -> Iterator[None]:
         QTest.keyRelease(QWidget(), Qt.Key.Key_Shift)
     QCoreApplication.sendPostedEvents(None, QEvent.Type.DeferredDelete.value)
     gc.collect()
-    app = QApplication.instance()
-    if (
-        isinstance(app, QApplication)
-        and app.property("styled")
-        and app.font().pointSizeF() != theme.BASE_POINTS
-    ):
+    if app.font().pointSizeF() != theme.BASE_POINTS:
         theme.apply(app, theme.LIGHT)  # without a window: with one, another size of text takes half a second
     windows = [widget for widget in QApplication.topLevelWidgets() if widget.isVisible()]
     assert not windows, f"windows left open: {windows}"

@@ -55,8 +55,6 @@ LINED: Final = ("fault", "repair", "failover")
 """Markers that are drawn through the charts, too."""
 PANEL_HEIGHT_UNITS: Final = 2.7
 """Least height of a plot in line heights: its name and two labels of its axis do not meet."""
-NARROW_LINES: Final = 28
-"""Width in lines of text from which on the choice of databases has room beside the buttons."""
 DRAG_PX: Final = 5
 """A press that moves farther selects a span; else it is a click."""
 DATABASE_UNITS: Final = 6.5
@@ -158,7 +156,7 @@ class Charts(QWidget):
         self._recolour()
 
     def _lay_out(self) -> None:
-        bar = QHBoxLayout()
+        self._buttons = bar = QHBoxLayout()
         bar.setSpacing(0)
         self._spans = QButtonGroup(self)
         for number, (text, length_s) in enumerate(SPANS):
@@ -582,10 +580,16 @@ class Charts(QWidget):
 
     def resizeEvent(self, event: QResizeEvent) -> None:
         super().resizeEvent(event)
-        narrow = self.width() < NARROW_LINES * self.fontMetrics().height()
+        self._place_databases()
+        self._stale = True
+
+    def _place_databases(self) -> None:
+        """Put the choice of databases in a row of its own where buttons would have to give way to it."""
+        margins = self._head.contentsMargins()
+        wanted = self._databases.minimumWidth() + self._head.spacing() + self._buttons.sizeHint().width()
+        narrow = self.width() < margins.left() + wanted + margins.right()
         direction = QBoxLayout.Direction
         self._head.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
-        self._stale = True
 
     def showEvent(self, event: QShowEvent) -> None:
         super().showEvent(event)
@@ -601,6 +605,7 @@ class Charts(QWidget):
             self._view.setMinimumHeight(round(PANEL_HEIGHT_UNITS * len(self.panels) * metrics.height()))
         least = round(DATABASE_UNITS * metrics.height())
         self._databases.setMinimumWidth(least)  # it shrinks before the whole bar has to scroll
+        self._place_databases()
         servers = self._drill.world.instances if self._drill is not None else ()
         samples = (AXIS_SAMPLE, tr(NAME), *(name[:NAME_MAX] for name in servers))
         width = max(metrics.horizontalAdvance(text) for text in samples) + 12
