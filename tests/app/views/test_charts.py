@@ -82,7 +82,6 @@ def test_the_choice_of_databases_has_a_row_of_its_own_where_there_is_no_room(
     tops = []
     for lines in (40, 20, 40):  # 20 lines are less than the least width beside one another
         charts.resize(lines * charts.fontMetrics().height(), 400)
-        charts.layout().activate()
         QApplication.processEvents()
         tops.append(span.geometry().top() >= charts._databases.geometry().bottom())
     assert tops == [False, True, False]
