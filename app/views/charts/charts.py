@@ -584,10 +584,10 @@ class Charts(QWidget):
         self._stale = True
 
     def _place_databases(self) -> None:
-        """Put the choice of databases in a row of its own where buttons would have to give way to it."""
+        """Put the choice of databases in a row of its own just before the two would need more width than there is."""
         margins = self._head.contentsMargins()
-        wanted = self._databases.minimumWidth() + self._head.spacing() + self._buttons.sizeHint().width()
-        narrow = self.width() < margins.left() + wanted + margins.right()
+        beside = self._databases.minimumWidth() + self._head.spacing() + self._buttons.minimumSize().width()
+        narrow = self.width() < margins.left() + beside + margins.right() + self.fontMetrics().height()
         direction = QBoxLayout.Direction
         self._head.setDirection(direction.TopToBottom if narrow else direction.LeftToRight)
 
