@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any
 
 Argument = str | float
@@ -49,6 +50,31 @@ def joined(separator: str, parts: Iterable[str]) -> Sentence:
 def quantity(value: float, form: str, unit: str = "") -> Sentence:
     """*value* in the format *form*, with its *unit* where it is written alike in all languages: 1,234.5 MB."""
     return _made(f"{{value:{form}}}{f' {unit}' if unit else ''}", (("value", value),))
+
+
+@lru_cache(1024)  # a search says the same times of a drill over and over
+def lasting(seconds: float, form: str = "g") -> Sentence:
+    """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min. *form* is that of less than a
+    minute; with "g" the rest is without needless figures, too: 2 min, 1 h."""
+    if abs(float(format(seconds, form))) < 60.0:
+        return quantity(seconds, form, "s")
+    whole = round(abs(seconds))
+    large, small, template = whole // 60, whole % 60, "{large:d} min {small:02d} s"
+    if whole >= 3600:
+        large, small, template = whole // 3600, whole % 3600 // 60, "{large:,d} h {small:02d} min"
+    if form == "g" and not small:
+        template = template.rpartition(" {")[0]
+    return _made(template, (("large", -large if seconds < 0 else large), ("small", small)))
+
+
+def run_time(t_s: float, decimals: int = 0) -> Sentence:
+    """Seconds since the start of the run: 0:41, 1:02:03, with one decimal 0:41.2."""
+    hours, rest = divmod(round(abs(t_s), decimals), 3600)  # rounded before: never 0:60
+    minutes, seconds = divmod(rest, 60)
+    template = "{hours:.0f}:{minutes:02.0f}:" if hours else "{minutes:.0f}:"
+    template += f"{{seconds:0{3 + decimals if decimals else 2}.{decimals}f}}"
+    args = ("hours", hours), ("minutes", minutes), ("seconds", seconds)
+    return _made(f"{'-' if t_s < 0 else ''}{template}", args)
 
 
 def as_json(text: str) -> Any:

@@ -20,6 +20,7 @@ from app.classroom.shapes import Verdict
 from app.classroom.verdict import Rerun, verdict
 from app.export.sheets import as_csv
 from app.files import run_files
+from app.words import formatting
 from app.words.language import tr
 from app.words.sentences import said
 from engine.drill.authoring.contents import sha256
@@ -255,8 +256,8 @@ def _of_log(file: str, what: Given, acts: list[Act]) -> Checked:
 def _parted(found: Verdict) -> str:
     if found["parted_t_s"] is None:
         return ""
-    return tr("from {t_s:g} s on it is not what its acts lead to: {why}").format(
-        t_s=found["parted_t_s"], why=found["parted"]
+    return tr("from {moment} on it is not what its acts lead to: {why}").format(
+        moment=formatting.run_time(found["parted_t_s"], 2), why=found["parted"]
     )
 
 

@@ -18,6 +18,7 @@ from app.files.folders import default_folder
 from app.host.pace import SPEED_MAX, SPEED_MIN
 from app.words import language
 from app.words.language import tr
+from engine.words import lasting, run_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -355,7 +356,7 @@ def _player(options: argparse.Namespace) -> Player:
 
 def _told(report: SeatReport) -> list[str]:
     verdict = report["class"]["verdict"]
-    lines = [f"{report['scenario']}, seed {report['seed']}: ended at {report['ended_at_s']:g} s"]
+    lines = [f"{report['scenario']}, seed {report['seed']}: ended after {lasting(report['ended_at_s'])}"]
     if verdict is not None and verdict["score"] is not None:
         lines.append(f"score {verdict['score']:g} of 100, as the host has computed it")
     return lines
@@ -384,7 +385,7 @@ def _verified(verdict: Verdict | None) -> str:
     if verdict is None:
         return "nothing was played"
     score = "" if verdict["score"] is None else f", score {verdict['score']:g} of 100"
-    return f"follows from its inputs, to {verdict['t_s']:g} s{score}"
+    return f"follows from its inputs, to {run_time(verdict['t_s'], 2)}{score}"
 
 
 def _export(options: argparse.Namespace) -> int:

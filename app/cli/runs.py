@@ -23,7 +23,7 @@ from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
 from engine.model import ticks
 from engine.verbs.lines import parse_script
-from engine.words import Sentence, say
+from engine.words import Sentence, lasting, run_time, say
 
 INPUTS_MAX: Final = 4_000_000
 """Characters of a file of input lines; a lively hour is some 20 kB. Assumed."""
@@ -201,11 +201,11 @@ def _told(drill: Drill) -> list[str]:
     """The run in a few lines for people."""
     report = drill.report()
     why = f" ({drill.ended_by})" if drill.ended_by else ""
-    lines = [f"{report['scenario']}, seed {report['seed']}: ended at {report['ended_at_s']:g} s{why}"]
+    lines = [f"{report['scenario']}, seed {report['seed']}: ended after {lasting(report['ended_at_s'])}{why}"]
     for failover in report["failovers"]:
         took = failover["failover_s"]
-        took_text = f"{took:.2f} s" if took is not None else "not completed"
-        published = f", published {failover['published_s']:g} s" if "published_s" in failover else ""
+        took_text = lasting(took, ".2f") if took is not None else "not completed"
+        published = f", published {lasting(failover['published_s'])}" if "published_s" in failover else ""
         way = f"{failover['from_server']} -> {failover['to_server']}"
         lines.append(f"{failover['kind']} failover {way} ({failover['cause']}): {took_text}{published}")
     for attempt in report["attempts"]:
@@ -215,7 +215,7 @@ def _told(drill: Drill) -> list[str]:
         lines.append(f"missing in this report because of an internal error: {part['part']} ({part['error']})")
     sums = report["availability"]
     lines.append(
-        f"downtime {sums['downtime_s']:g} s, unprotected {sums['exposed_s']:g} s, "
+        f"downtime {lasting(sums['downtime_s'])}, unprotected {lasting(sums['exposed_s'])}, "
         f"lost transactions {sums['lost_transactions']}"
     )
     lines += [f"[{'x' if goal['met'] else ' '}] {goal['text']}" for goal in report["goals"]]
@@ -250,7 +250,7 @@ def _replay(options: argparse.Namespace) -> int:
         return ANSWER_IS_NO
     print(
         f"{options.run} reaches the same states: {len(drill.hashes)} compared, "
-        f"{len(drill.events)} events, to {drill.world.t_s:g} s, state {drill.state_hash()}"
+        f"{len(drill.events)} events, to {run_time(drill.world.t_s, 2)}, state {drill.state_hash()}"
     )
     return AS_ASKED
 

@@ -296,7 +296,7 @@ def _phases(found: Sequence[FailoverReview]) -> str:
         )
         published = tr("not compared: {why}").format(why=_unlike(failover))
         if failover.published_s:
-            published = f"{formatting.plain(failover.published_s)} s ({failover.published_ref})"
+            published = f"{formatting.seconds(failover.published_s, 1)} ({failover.published_ref})"
         kind = f"{formatting.failover_kind(failover.kind)}, {failover.cause}"
         rows.append([way, kind, spans, formatting.seconds(failover.took_s), published])
     head = [

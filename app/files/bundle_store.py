@@ -17,6 +17,7 @@ from app.files import bundle, run_files, scenario_files, whole_file
 from app.files.bundle import Bundle
 from app.files.run_files import NoRun
 from app.files.scenario_files import NoScenario, ScenarioFile
+from app.words import formatting
 from app.words.language import tr
 from engine.drill.authoring.contents import verbs_of
 from engine.drill.authoring.problems import Problem, ScenarioProblems
@@ -118,11 +119,11 @@ def _run_offer(name: str, raw: bytes) -> RunOffer:
         does = ", ".join(f"{verb} × {count}" for verb, count in verbs_of(report["inputs"]))
     except (NoRun, InputProblem) as problem:
         return RunOffer(name, str(problem), usable=False)
-    says = tr("{scenario}, {seconds:.0f} s simulated: {does}")
-    ended_s = float(report["ended_at_s"])
+    says = tr("{scenario}, {time} simulated: {does}")
+    time = formatting.seconds(float(report["ended_at_s"]), 0)
     return RunOffer(
         name,
-        says.format(scenario=report["scenario"], seconds=ended_s, does=does or tr("nothing was done")),
+        says.format(scenario=report["scenario"], time=time, does=does or tr("nothing was done")),
         usable=True,
     )
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from app.words import language
 from app.words.language import mark, tr, trn
+from engine import words
 from engine.constants import TICKS_PER_S
 from engine.drill.judging.shapes import Calibration
 
@@ -108,13 +109,7 @@ def seconds(value: float | None, decimals: int = 2) -> str:
     """A duration: 2.63 s, from a minute on 1 min 05 s, from an hour on 1 h 05 min."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    sign, value = ("-", -value) if value < 0 else ("", value)
-    if round(value, decimals) < 60.0:
-        return local(f"{sign}{value:.{decimals}f} s")
-    whole = round(value)
-    if whole < 3600:
-        return f"{sign}{whole // 60} min {whole % 60:02} s"
-    return local(f"{sign}{whole // 3600:,} h {whole % 3600 // 60:02} min")
+    return local(words.lasting(value, f".{decimals}f"))
 
 
 def hms(value: float | None) -> str:
@@ -134,13 +129,7 @@ def percent(share: float | None, decimals: int = 1, sign: bool = False) -> str:
 
 def run_time(t_s: float, decimals: int = 0) -> str:
     """Seconds since the start of the run, for axes and lists: 0:41, 1:02:03, with one decimal 0:41.2."""
-    sign, t_s = ("-", -t_s) if t_s < 0 else ("", t_s)
-    parts = round(t_s * 10**decimals)
-    whole, part = divmod(parts, 10**decimals)
-    rest = local(f".{part:0{decimals}}") if decimals else ""
-    if whole < 3600:
-        return f"{sign}{whole // 60}:{whole % 60:02}{rest}"
-    return f"{sign}{whole // 3600}:{whole // 60 % 60:02}:{whole % 60:02}{rest}"
+    return local(words.run_time(t_s, decimals))
 
 
 def moment(tick: int) -> str:

@@ -11,7 +11,7 @@ from engine.model import Volume, World
 from engine.protocol import files, logspace, network, volumes
 from engine.verbs.chore import tell
 from engine.verbs.verb import SERVER, SERVERS, Args, Doing, Parameter, Verb
-from engine.words import mark, say
+from engine.words import lasting, mark, say
 
 SECTION: Final = mark("Files and drives")
 KB_PER_GB: Final = 1024.0 * 1024.0
@@ -49,11 +49,11 @@ def _copy(world: World, item: Input) -> None:
         world,
         b,
         say(
-            "copying {path} from {server}: {size_mb:.1f} MB, about {time_s:.0f} s",
+            "copying {path} from {server}: {size_mb:.1f} MB, about {time}",
             path=path,
             server=a,
             size_mb=found.size_kb / 1024,
-            time_s=seconds,
+            time=lasting(seconds, ".0f"),
         ),
         path=path,
     )

@@ -54,7 +54,8 @@ def goal_state(goal: Goal, state: GoalState, tick: int) -> tuple[str, str, str]:
     words = []
     if state.since_tick is not None and goal.hold:
         held_s = (tick - state.since_tick) / TICKS_PER_S
-        words.append(tr("has held for {held:.0f} of {hold:.0f} s").format(held=held_s, hold=goal.hold))
+        held, hold = (formatting.seconds(t_s, 0) for t_s in (held_s, goal.hold))
+        words.append(tr("has held for {held} of {hold}").format(held=held, hold=hold))
     if goal.within is not None:
         words.append(tr("by {time}").format(time=formatting.run_time(goal.within)))
     return "○", "muted", ", ".join(words)

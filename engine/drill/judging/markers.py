@@ -11,7 +11,7 @@ from engine.events import Event
 from engine.model import Tick
 from engine.verbs import VERBS
 from engine.verbs.told import told_line
-from engine.words import say
+from engine.words import run_time, say
 
 MarkerKind = Literal[
     "fault", "repair", "detection", "transition", "command", "refusal", "hint", "question", "goal", "rewind",
@@ -72,8 +72,9 @@ def _sql(event: Event) -> _Found:
 def _note(event: Event) -> _Found:
     if event.get("ended_by") is not None:
         return "end", event.text
-    if event.get("rewound_from_s") is not None:
-        return "rewind", say("rewound to this moment, from {t_s} s", t_s=event.get("rewound_from_s"))
+    left_s = event.get("rewound_from_s")
+    if left_s is not None:
+        return "rewind", say("rewound to this moment, from {moment}", moment=run_time(float(str(left_s)), 1))
     return None if event.get("refused") else ("note", event.text)
 
 

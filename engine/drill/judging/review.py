@@ -21,7 +21,7 @@ from engine.drill.time.slices import Slices, part
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
 from engine.stepwise import at_once
-from engine.words import Sentence, joined, mark, say
+from engine.words import Sentence, joined, mark, run_time, say
 
 PHASES: Final = (
     ("failed", "detected", say("detection")),
@@ -313,9 +313,9 @@ def _failed(guard: Precondition, since: Tick) -> Sentence:
             "“{guard}” did not hold from the start (seen in {seen})", guard=guard.name, seen=guard.seen_in
         )
     return say(
-        "“{guard}” did not hold from {t_s:g} s on (seen in {seen})",
+        "“{guard}” did not hold from {moment} on (seen in {seen})",
         guard=guard.name,
-        t_s=since / TICKS_PER_S,
+        moment=run_time(since / TICKS_PER_S, 1),
         seen=guard.seen_in,
     )
 

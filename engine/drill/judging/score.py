@@ -38,7 +38,7 @@ from engine.drill.team.rights import shown
 from engine.drill.time.event_log import of
 from engine.events import Event
 from engine.model import Tick, ticks
-from engine.words import joined, mark, say
+from engine.words import Sentence, joined, lasting, mark, run_time, say
 
 TOTAL_MAX: Final = 100.0
 """What a run can be worth at most."""
@@ -258,36 +258,43 @@ def _moments(
     return [e.tick for e in of(course.events, kind) if database in (None, e.database) and wanted(e)]
 
 
-DOWN: Final = mark(
-    "{database} was down for {t_s:g} s; full points up to {target:g} s, none after {limit:g} s."
-)
+DOWN: Final = mark("{database} was down for {time}; full points up to {target}, none after {limit}.")
 ALL_DOWN: Final = mark(
-    "Together the databases were down for {t_s:g} s; full points up to {target:g} s, none after {limit:g} s."
+    "Together the databases were down for {time}; full points up to {target}, none after {limit}."
 )
 UNPROTECTED: Final = mark(
-    "{database} ran unprotected for {t_s:g} s; full points up to {target:g} s, none after {limit:g} s."
+    "{database} ran unprotected for {time}; full points up to {target}, none after {limit}."
 )
 ALL_UNPROTECTED: Final = mark(
-    "Together the databases ran unprotected for {t_s:g} s; "
-    "full points up to {target:g} s, none after {limit:g} s."
+    "Together the databases ran unprotected for {time}; full points up to {target}, none after {limit}."
 )
+
+
+def _by_time(
+    course: Course, rule: DowntimeRule | ExposedRule, t_s: float, said: tuple[str, str]
+) -> tuple[float, Sentence]:
+    """Points for so many seconds, and why; *said* of one database, and of several."""
+    only = _only(course, rule.database)
+    why = say(
+        said[0] if only else said[1],
+        database=only,
+        time=lasting(t_s),
+        target=lasting(rule.target),
+        limit=lasting(rule.limit),
+    )
+    return graded(rule.points, t_s, rule.target, rule.limit), why
 
 
 def _downtime(course: Course, rule: DowntimeRule) -> Judged:
     down_s = _measured(course, rule.database, "down_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, "availability", lambda e: e.get("serving") is not None)
-    only = _only(course, rule.database)
-    why = say(DOWN if only else ALL_DOWN, database=only, t_s=down_s, target=rule.target, limit=rule.limit)
-    return Judged(graded(rule.points, down_s, rule.target, rule.limit), why, at)
+    return Judged(*_by_time(course, rule, down_s, (DOWN, ALL_DOWN)), at)
 
 
 def _exposed(course: Course, rule: ExposedRule) -> Judged:
     exposed_s = _measured(course, rule.database, "exposed_ticks") / TICKS_PER_S
     at = _moments(course, rule.database, "state")
-    only = _only(course, rule.database)
-    template = UNPROTECTED if only else ALL_UNPROTECTED
-    why = say(template, database=only, t_s=exposed_s, target=rule.target, limit=rule.limit)
-    return Judged(graded(rule.points, exposed_s, rule.target, rule.limit), why, at)
+    return Judged(*_by_time(course, rule, exposed_s, (UNPROTECTED, ALL_UNPROTECTED)), at)
 
 
 def _lost(course: Course, rule: LostRule) -> Judged:
@@ -483,7 +490,8 @@ def _status(course: Course, rule: StatusRule) -> Judged:
         elif not one.true:
             fault = say("“{fact}” was not so at that moment", fact=one.status)
         elif one.status_tick > one.tick + within:
-            fault = say("the answer took {t_s:g} s", t_s=(one.status_tick - one.tick) / TICKS_PER_S)
+            took = lasting((one.status_tick - one.tick) / TICKS_PER_S)
+            fault = say("the answer took {time}", time=took)
         if fault:
             said = say("{role} asked {other}, “{text}”: {fault}.", role=shown(team, one.by),
                        other=shown(team, one.to), text=one.text, fault=fault)  # fmt: skip
@@ -543,8 +551,8 @@ def _needless(course: Course, besides_goals: float) -> list[Item]:
         return []
     taken = round(min(reverted_actions.PRICE * len(done), reverted_actions.PRICE_MAX, besides_goals), 1)
     why = say(
-        "Done and undone within {t_s:g} s: {deeds}.",
-        t_s=reverted_actions.UNDONE_S,
+        "Done and undone within {time}: {deeds}.",
+        time=lasting(reverted_actions.UNDONE_S),
         deeds=joined("; ", (each.what for each in done)),
     )
     better = say(
@@ -571,7 +579,7 @@ def _rewinds(course: Course, besides_goals: float) -> list[Item]:
     ways = joined(
         ", ",
         (
-            say("from {t_s:g} s to {to_s:g} s", t_s=a / TICKS_PER_S, to_s=b / TICKS_PER_S)
+            say("from {start} to {end}", start=run_time(a / TICKS_PER_S, 1), end=run_time(b / TICKS_PER_S, 1))
             for a, b in course.rewinds
         ),
     )

@@ -15,7 +15,7 @@ from engine.drill.running.state import DrillState
 from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import Tick
-from engine.words import say
+from engine.words import run_time, say
 
 
 class Run(Protocol):
@@ -95,8 +95,8 @@ def playing(
             if at == drill.tick and not here and drill.state_hash() != wanted:
                 raise InputProblem(
                     say(
-                        "at {t_s:g} s the state differs from the recorded one; the run was made by another version",
-                        t_s=at / TICKS_PER_S,
+                        "at {moment} the state differs from the recorded one; the run was made by another version",
+                        moment=run_time(at / TICKS_PER_S, 2),
                     )
                 )
         if here:

@@ -18,7 +18,7 @@ from engine.inputs import InputProblem
 from engine.model import Tick, ticks
 from engine.stepwise import at_once
 from engine.verbs.lines import parse_script
-from engine.words import joined, say
+from engine.words import Sentence, joined, run_time, say
 
 EVENTS: Final = 200
 """Events that are compared in one slice: some 3 ms."""
@@ -49,7 +49,7 @@ class Divergence:
         agreed, at = self.agreed, self.expected or self.found
         what = say("it differs from the start")
         if agreed:
-            what = say("it is the same until {t_s:g} s", t_s=agreed.tick / TICKS_PER_S)
+            what = say("it is the same until {moment}", moment=_moment(agreed.tick))
         if self.expected is None and self.found is None:
             what = say("the states are the same, but what is recorded of them is not")
         elif self.found is None:
@@ -57,7 +57,7 @@ class Divergence:
         elif self.expected is None:
             what = say("{what}, and the record ends there", what=what)
         elif at:
-            what = say("{what} and another one at {t_s:g} s", what=what, t_s=at.tick / TICKS_PER_S)
+            what = say("{what} and another one at {moment}", what=what, moment=_moment(at.tick))
         if self.lines:
             lines = "; ".join(line.splitlines()[0] for line in self.lines)
             what = say("{what}, after {lines}", what=what, lines=lines)
@@ -187,4 +187,9 @@ def _first_event(recorded: Sequence[Row], drill: Drill) -> Slices[str]:
 def _said(event: Row | None) -> str:
     if event is None:
         return say("nothing")
-    return say("{kind} at {t_s:g} s ({text})", kind=event["kind"], t_s=event["t_s"], text=event["text"])
+    at = run_time(event["t_s"], 2)
+    return say("{kind} at {moment} ({text})", kind=event["kind"], moment=at, text=event["text"])
+
+
+def _moment(tick: Tick) -> Sentence:
+    return run_time(tick / TICKS_PER_S, 2)

@@ -30,7 +30,7 @@ from engine.inputs import InputProblem
 from engine.planning import STATEMENTS, Goals, Plan, advice
 from engine.verbs import VERBS
 from engine.verbs.lines import parse_script
-from engine.words import Sentence, as_json, from_json, joined, quantity, say
+from engine.words import Sentence, as_json, from_json, joined, lasting, quantity, run_time, say
 from tests.cases import one_in
 from tests.engine.drill import test_broken_files
 
@@ -111,6 +111,15 @@ def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
             "a.toml:3:1: server[1]: das Zeitfenster ist leer; erwartet: eine Zahl",
         ),
         (joined(" ", (quantity(1234.5, ",.1f", "MB"), "x")), "1.234,5 MB x"),
+        (
+            say("{database} was down for {time}; full points up to {target}, none after {limit}.",
+                database="Sales", time=lasting(7.97), target=lasting(120.0), limit=lasting(1099.32)),
+            "Sales war 7,97 s außer Betrieb; volle Punkte bis 2 min, keine nach 18 min 19 s.",
+        ),
+        (
+            say("from {start} to {end}", start=run_time(3723.04, 1), end=run_time(41.25, 1)),
+            "von 1:02:03,0 nach 0:41,2",
+        ),
     ],
 )  # fmt: skip
 def test_sentences_are_said_with_their_arguments(english: str, german: str) -> None:
