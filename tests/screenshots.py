@@ -7,26 +7,41 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
+from typing import cast
 
 from PySide6.QtCore import QPoint, QSettings
 from PySide6.QtTest import QTest
 from PySide6.QtWidgets import QApplication, QMainWindow, QTreeView, QWidget
 
 from app import settings
+from app.classroom.acts import Act
+from app.classroom.models import RUNNING, Class
+from app.classroom.pace import Pace
+from app.classroom.seat_state import SeatState, tile
+from app.classroom.shapes import Board
+from app.classroom.verdict import Rerun
+from app.files import certificates
 from app.main_window import on_screen
 from app.main_window.appearance import apply_theme
 from app.main_window.presenter_mode import TEXT_SCALE
 from app.settings import WindowSettings
 from app.storage import open_profile
 from app.view_models.offers import Target
+from app.views.classroom import ClassBoard
 from app.views.debrief.worth import Worth
 from app.widgets import theme
 from app.widgets.docks import AUTHOR, INSTRUCTOR, LEARNER, PRESENTER
 from app.words import language
+from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario, load_scenario
+from engine.drill.par.lean import Lean
+from engine.drill.par.regret import reachable
+from engine.drill.running.modes import Mode
 from tests.open_window import OpenWindow, furnished
+from tests.shipped import shipped
 
 SIZES = ((1366, 768), (1920, 1080))
 LARGE_TEXT = 2.0
@@ -36,6 +51,19 @@ STILL_FRAMES = 200
 """After so many frames in which no time has passed none will."""
 WORKING_MS = 20_000
 """What a page works out beside the window is waited for no longer."""
+
+CLASS = {
+    "Annemarie Example": (30, "sql SERVER_A ALTER DATABASE Sales SET PARTNER FAILOVER"),
+    "Bob": (150, "power-off SERVER_A"),
+    "Cem": (45, "sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF"),
+    "Dana": (95, "sql SERVER_A ALTER DATABASE Sales SET PARTNER SUSPEND"),
+    "Eva": (20, "sql SERVER_A SELECT mirroring_state_desc FROM sys.database_mirroring"),
+    "Finn": (60, "power-off SERVER_B"),
+}
+"""Seats of the class on the board, and what each does in "planned-failover"."""
+HANDS = [3]
+CLASS_S = 190
+"""How long the class has played."""
 
 QUERY = """\
 SELECT DB_NAME(database_id) AS name, mirroring_role_desc, mirroring_state_desc,
@@ -162,6 +190,7 @@ def scenes(window: OpenWindow) -> Iterator[str]:
     window.progress.show()
     yield "progress"
     yield from _tools(window)
+    yield from _board(window)
     show_foreign(window)
     yield "quarantine"
     window.show_brief(lab_of(200))
@@ -187,6 +216,43 @@ def _tools(window: OpenWindow) -> Iterator[str]:
     assert fidelity is not None
     wait_until(lambda: fidelity.work.isFinished())
     yield "fidelity"
+
+
+def _board(window: OpenWindow) -> Iterator[str]:
+    board = ClassBoard(window)
+    board.resize(board.size().expandedTo(window.size()).boundedTo(window.size()))
+    board.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.1.5:7443")
+    board.show_board(board_of_class())
+    board.tiles.selectRow(1)
+    board.show()
+    yield "class-board\n"
+    board.close()
+
+
+@cache
+def board_of_class() -> Board:
+    """A class as its host would tell it, each run judged as there."""
+    scenario = shipped("planned-failover")
+    pace = Pace(Class(seed=scenario.seed, mode=Mode.PRACTICE.value, state=RUNNING), scenario)
+    tiles = [
+        tile(_seat(scenario, number, name), pace, (), HANDS) for number, name in enumerate(CLASS, start=1)
+    ]
+    return {
+        "kind": "board", "state": "running", "part": "", "part_number": 1, "parts": 1, "not_frozen": [],
+        "tiles": tiles, "ends_in_s": 1_200.0, "break_s": None, "clock_s": None,
+    }  # fmt: skip
+
+
+def _seat(scenario: Scenario, number: int, name: str) -> SeatState:
+    run = Rerun(scenario, scenario.seed, Mode.PRACTICE.value)
+    seat = SeatState(number, name, "", 0, 0, 0, CLASS_S * TICKS_PER_S, group="Red" if number % 2 else "Blue")
+    acts = sorted([CLASS[name], *((at_s, "") for at_s in range(10, CLASS_S + 1, 10))])
+    for place, (at_s, line) in enumerate(acts, start=1):
+        run.play([Act(place, at_s * TICKS_PER_S, line, "", 0)])
+        seat.weigh(at_s, reachable(cast(Lean, run.drill), certificates.plans(run.drill)[:1]))
+    seat.verdict, seat.away = run.verdict(), name != "Finn"
+    seat.hand = "Was that the right server?" if number in HANDS else None
+    return seat
 
 
 def show_foreign(window: OpenWindow) -> None:

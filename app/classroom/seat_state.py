@@ -76,8 +76,8 @@ class SeatState:
 
     def weigh(self, t_s: float, points: float) -> None:
         """What is possible later was possible before; what the seat was sent back from is gone. Where hardly anything
-        changes the ends are enough."""
-        known = [(at, max(before, points)) for at, before in self.worth if at < t_s]
+        changes the ends are enough. An act at the moment that was weighed last falls from there, steeply."""
+        known = [(at, max(before, points)) for at, before in self.worth if at <= t_s]
         if len(known) > 1 and known[-2][1] - points < WORTH_STEP:
             known.pop()
         self.worth = [*known, (t_s, round(points, 1))]

@@ -28,6 +28,7 @@ from PySide6.QtWidgets import (
 from app.classroom.plan import KINDS
 from app.classroom.shapes import Board, Tile
 from app.widgets import theme
+from app.widgets.flow import Flow
 from app.widgets.qr import QrCode
 from app.widgets.room import fit_on_screen
 from app.widgets.sparkline import Sparkline
@@ -51,6 +52,10 @@ SHEET_POINTS: Final = 2.6
 """Its size on the sheet for the projector."""
 TOLD_LINES: Final = 12
 """Of a curve in a tip, the last ones."""
+GAP_PX: Final = 6
+"""Between buttons in a row."""
+CHOICE_LETTERS: Final = 16
+"""Of a choice or a text in a line, at least."""
 BOARD_LETTERS: Final = 165
 """Width of the board in letters, where the screen has it: the last command is worth reading."""
 TYPED: Final = Qt.TextInteractionFlag.TextSelectableByMouse | Qt.TextInteractionFlag.TextSelectableByKeyboard
@@ -321,7 +326,7 @@ class InvitationSheet(QDialog):
         layout.addWidget(self.qr, 1)
         layout.addWidget(self.code)
         layout.addWidget(self.address)
-        layout.addLayout(_row(None, self.close_it))
+        layout.addWidget(self.close_it, 0, Qt.AlignmentFlag.AlignRight)
         fit_on_screen(self, self.fontMetrics().averageCharWidth() * 110, self.fontMetrics().height() * 32)
 
     def show_code(self, code: str) -> None:
@@ -431,15 +436,22 @@ class ClassBoard(QDialog):
             button.setAutoDefault(False)
         self._show_what()
         layout = QVBoxLayout(self)
-        layout.addLayout(_row(self.code, None, self.without, self.sheet, self.copy))
+        layout.addLayout(_row(self.code, self.copy, self.sheet, self.without))
         layout.addWidget(self.state)
         layout.addWidget(self.answer)
-        layout.addLayout(_row(self.order, self.nameless, None))
+        layout.addLayout(_row(self.order, self.nameless))
         layout.addWidget(self.tiles, 1)
-        layout.addLayout(_row(*self.of_seat.values(), self.unshow, None))
-        layout.addLayout(_row(self.what, self.who, self.text, self.send))
-        layout.addLayout(_row(self.freeze, self.go, self.finish, self.next_part, None, self.report, self.end))
+        layout.addLayout(_row(*self.of_seat.values(), self.unshow))
+        line = QHBoxLayout()
+        for part in (self.what, self.who, self.text, self.send):
+            line.addWidget(part, int(part is self.text))
+        for part in (self.what, self.who, self.text):  # give way before the window is wider than a screen
+            part.setMinimumWidth(self.fontMetrics().averageCharWidth() * CHOICE_LETTERS)
+        layout.addLayout(line)
+        of_all = (self.freeze, self.go, self.finish, self.next_part)
+        layout.addLayout(_row(*of_all, right=(self.report, self.end)))
         self._enable(False)
+        self.tiles.setFocus()
         fit_on_screen(
             self, self.fontMetrics().averageCharWidth() * BOARD_LETTERS, self.fontMetrics().height() * 38
         )
@@ -601,12 +613,12 @@ class ClassBoard(QDialog):
         self.hide()
 
 
-def _row(*parts: QWidget | None) -> QHBoxLayout:
-    """Beside one another; None is the room between left and right."""
+def _row(*parts: QWidget, right: Sequence[QWidget] = ()) -> QHBoxLayout:
+    """On the left and on the right, where there is no room in as many rows as it takes."""
     row = QHBoxLayout()
-    for part in parts:
-        if part is None:
-            row.addStretch()
-        else:
-            row.addWidget(part, 1 if isinstance(part, QLineEdit) else 0)
+    for side, stretch in ((parts, 1), (right, 0)):
+        flow = Flow(GAP_PX)
+        for part in side:
+            flow.addWidget(part)
+        row.addLayout(flow, stretch)
     return row

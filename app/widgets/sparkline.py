@@ -37,7 +37,7 @@ class Sparkline(QStyledItemDelegate):
         drawn: Any = option  # the stubs lack the fields of the base class
         colours, box = theme.tokens(drawn.palette), QRectF(drawn.rect)
         number = drawn.fontMetrics.horizontalAdvance("100") + 2.0 * SIDE_PX
-        plot = box.adjusted(SIDE_PX, box.height() * 0.2, -number, -box.height() * 0.2)
+        plot = box.adjusted(SIDE_PX, box.height() * 0.14, -number, -box.height() * 0.14)
         last = max(max((at for at, _ in self._points(row)), default=0.0) for row in rows) or 1.0
         line = [
             QPointF(plot.left() + plot.width() * at / last, plot.bottom() - plot.height() * much / self._most)

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from PySide6.QtWidgets import QComboBox, QHBoxLayout, QLabel, QVBoxLayout, QWidget
+from PySide6.QtWidgets import QComboBox, QLabel, QVBoxLayout, QWidget
 
 from app.views.monitor.readout import STATES, WITNESS_STATES, hms, oldest_s, restore_s, send_s
+from app.widgets.flow import Flow
 from app.widgets.reader import name_box
 from app.widgets.tables import Column, TableModel, TableView
 from app.words import formatting
@@ -80,11 +81,10 @@ class HistoryPage(QWidget):
             self.modes.addItem(tr(words), mode)
         self.note = QLabel()
         self.note.setProperty("muted", True)
-        bar = QHBoxLayout()
+        bar = Flow(4)
         bar.setContentsMargins(4, 4, 4, 0)
-        bar.addWidget(self.servers)
-        bar.addWidget(self.modes)
-        bar.addWidget(self.note, 1)
+        for part in (self.servers, self.modes, self.note):
+            bar.addWidget(part)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addLayout(bar)

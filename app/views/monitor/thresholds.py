@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from PySide6.QtCore import Signal
+from PySide6.QtCore import Qt, Signal
 from PySide6.QtWidgets import (
     QCheckBox,
     QDialog,
@@ -128,10 +128,10 @@ class Warnings(QWidget):
         )
         note.setProperty("muted", True)
         note.setWordWrap(True)
-        below = QHBoxLayout()
+        below = QVBoxLayout()
         below.setContentsMargins(6, 0, 6, 4)
-        below.addWidget(note, 1)
-        below.addWidget(self._button)
+        below.addWidget(note)
+        below.addWidget(self._button, 0, Qt.AlignmentFlag.AlignRight)
         layout = QVBoxLayout(self)
         layout.setContentsMargins(0, 0, 0, 0)
         layout.addWidget(TableView(self.model, tr("Warnings")), 1)

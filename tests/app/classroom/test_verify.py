@@ -328,3 +328,6 @@ def test_what_a_seat_could_reach_never_rises_and_is_thin_where_nothing_changes()
     seat.weigh(90, 20.0)
     seat.weigh(55, 80.0)
     assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0)], "it was sent back"
+    for points in (30.0, 30.0, 30.0):  # an act in a pause
+        seat.weigh(55, points)
+    assert seat.worth == [(10, 95.0), (50, 95.0), (55, 80.0), (55, 30.0), (55, 30.0)]

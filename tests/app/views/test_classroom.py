@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 import segno
 from PySide6.QtCore import Qt
+from PySide6.QtWidgets import QApplication
 from pytestqt.qtbot import QtBot
 
 from app.classroom.console import request
@@ -14,6 +15,7 @@ from app.classroom.shapes import Board, Tile
 from app.classroom.verdict import verdict
 from app.views.classroom import ClassBoard
 from app.widgets import theme
+from app.words import language
 from tests.shipped import shipped
 
 LAB = shipped("lab")
@@ -57,6 +59,22 @@ def board(qtbot: QtBot) -> ClassBoard:
     qtbot.addWidget(made)
     made.show_code("ABCDE-FGHJK-MNPQR-STVWX@10.0.0.5:7443")
     return made
+
+
+def test_it_is_no_wider_than_a_small_screen_whatever_the_words_and_their_size(
+    qtbot: QtBot, qapp: QApplication
+) -> None:
+    before = qapp.font()
+    language.use(language.PSEUDO)
+    try:
+        qapp.setFont(theme.sized(before, 2.0))
+        made = ClassBoard()
+        qtbot.addWidget(made)
+        made.show_code("ABCDE-FGHJK-MNPQR-STVWX@192.168.100.105:7443")
+        assert made.minimumSizeHint().width() < 1366
+    finally:
+        qapp.setFont(before)
+        language.use(language.ENGLISH)
 
 
 def cells(board: ClassBoard, row: int) -> list[str]:

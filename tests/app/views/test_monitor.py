@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 from PySide6.QtCore import QCoreApplication, Qt
-from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionComboBox
+from PySide6.QtWidgets import QApplication, QLabel, QStyle, QStyleOptionComboBox, QWidget
 
 from app.views.monitor import Monitor
 from app.views.monitor.history import columns
@@ -167,6 +167,13 @@ def test_in_a_narrow_dock_the_grid_has_short_titles_and_all_of_its_words(monitor
     QApplication.processEvents()
     assert [column.heading for column in model.columns] == ["Server", "Role", "State", "Witness"]
     assert partners(monitor)[0] == ["SERVER_A", "Principal", "Synchronized", "Connected"]
+
+
+def test_its_pages_are_as_narrow_as_the_widest_thing_on_them(monitor: Any) -> None:
+    for page in (monitor.warnings, monitor.history):
+        parts = page.findChildren(QWidget, options=Qt.FindChildOption.FindDirectChildrenOnly)
+        widest = max(part.minimumSizeHint().width() for part in parts)
+        assert page.minimumSizeHint().width() <= widest + monitor.fontMetrics().height()
 
 
 def test_words_beside_the_thresholds_are_not_cut(qtbot: Any, monitor: Any) -> None:
