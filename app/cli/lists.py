@@ -7,6 +7,7 @@ import sys
 from typing import Final
 
 from app.cli.terms import Commands, Unusable, print_json
+from app.cli.waits import watched
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import course, proof, scenario_files
 from engine.drill.authoring.problems import ScenarioProblems
@@ -60,10 +61,10 @@ def _list(options: argparse.Namespace) -> int:
 
 def _new(options: argparse.Namespace) -> int:
     from app.files import fresh
-    from engine.stepwise import at_once
 
     made = [scenario_files.find(name).load() for name in fresh.GENERATORS]
-    found = at_once(fresh.fresh(fresh.candidates(made, options.level), options.level))
+    work = fresh.fresh(fresh.candidates(made, options.level), options.level)
+    found = watched(work, lambda share: f"drill {1 + int(share * fresh.TRIES)} is proved and measured")
     if found is None:
         print("None of the drills that were made could be proved. Try once more.", file=sys.stderr)
         return ANSWER_IS_NO

@@ -6,15 +6,14 @@ import argparse
 import hashlib
 import json
 import os
-import signal
 import sys
-import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from app.cli.processes import add_on, cluster
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write_json
+from app.cli.waits import Progress, stoppable, watched
 from app.exit_codes import AS_ASKED
 from app.files import certificates
 from engine.constants import TICKS_PER_S
@@ -35,9 +34,6 @@ needs 1.3 s of a processor to start and about as much until it is as quick as on
 
 WORKERS_EACH: Final = 4
 """Processes that may be asked for, for each processor: more only take memory, some 200 MB each. Assumed."""
-
-TOLD_EVERY_S: Final = 5.0
-"""Seconds between two lines of progress on a terminal."""
 
 LEAST: Final = 0.05
 """Points; a wait that loses fewer is not listed: less than is printed."""
@@ -133,42 +129,33 @@ def _searched(
     """A certificate within so many seconds; after Ctrl-C that of what was found until then."""
     from engine.drill.par.certificate import Certifying
 
-    work = Certifying(scenario, seed, spread, earlier)
-    begun = told = time.monotonic()
-    stopped: list[object] = []
+    work, progress = Certifying(scenario, seed, spread, earlier), Progress()
+    with stoppable() as stopped:
 
-    def over(share: float = 1.0) -> bool:
-        return bool(stopped) or time.monotonic() - begun >= share * seconds
+        def over(share: float = 1.0) -> bool:
+            return stopped() or progress.passed_s >= share * seconds
 
-    before = signal.signal(signal.SIGINT, lambda *_: stopped.append(signal.signal(signal.SIGINT, before)))
-    try:
         for share in work.steps():  # at least the seeds of each search
-            now = time.monotonic()
             if over(share):
                 work.enough()
-            if sys.stderr.isatty() and now - told >= TOLD_EVERY_S:
-                told = now
-                print(_progress(work.now, now - begun, seconds), file=sys.stderr)
+            progress.tell(_so_far(work.now), f" of {seconds:g} s")
         return work.certificate(over)
-    finally:
-        signal.signal(signal.SIGINT, before)
 
 
-def _progress(search: Search, passed_s: float, seconds: float) -> str:
+def _so_far(search: Search) -> str:
     best = f", best {search.best.score:g}" if search.best is not None else ""
-    kind = "fair" if search.fair else "clairvoyant"
-    return f"{passed_s:.0f} s of {seconds:g} s: {search.nodes} nodes of the {kind} search{best}"
+    return f"{search.nodes} nodes of the {'fair' if search.fair else 'clairvoyant'} search{best}"
 
 
 def _regret(options: argparse.Namespace) -> int:
     from app.cli.runs import recorded_run
     from engine.drill.par.regret import account
-    from engine.stepwise import at_once
 
     _, drill = recorded_run(options.run)
     if not drill.scenario.scored:
         raise Unusable(f"{drill.scenario.name} is not scored: nothing can be lost")
-    print("\n".join(_accounted(at_once(account(drill, certificates.plans(drill))))))
+    found = watched(account(drill, certificates.plans(drill)), lambda _: "the acts and waits are weighed")
+    print("\n".join(_accounted(found)))
     return AS_ASKED
 
 

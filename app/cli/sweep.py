@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import math
 import os
+import sys
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import add_on, cluster
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
-from app.exit_codes import ANSWER_IS_NO, AS_ASKED
+from app.cli.waits import Progress, stoppable, unstoppable
+from app.exit_codes import ANSWER_IS_NO, AS_ASKED, INTERRUPTED
+from app.words.formatting import run_time
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
@@ -54,9 +58,11 @@ def _sweep(options: argparse.Namespace) -> int:
     for name in players:
         if name not in sweep.PLAYERS:
             raise Unusable(f"there is no player {name!r}: {', '.join(sweep.PLAYERS)}")
-    jobs = jobs_of(_scenarios(options.scenarios), players, seeds_of(options.seeds))
-    if len(jobs) > RUNS_MAX:
-        raise Unusable(f"{len(jobs)} runs are more than {RUNS_MAX}")
+    scenarios, seeds = _scenarios(options.scenarios), seeds_of(options.seeds)
+    count = len(scenarios) * len(players) * (seeds.stop - seeds.start)
+    if count > RUNS_MAX:
+        raise Unusable(f"{count} runs are more than {RUNS_MAX}")
+    jobs = jobs_of(scenarios, players, seeds)
     limits = [limit_of(text) for text in options.within]
     check_measure(options.measure)
     outcomes = outcomes_of(jobs, options.on)
@@ -68,6 +74,9 @@ def _sweep(options: argparse.Namespace) -> int:
         write_json(sweep.as_json(outcomes, limits), options.json)
     else:
         print("\n".join([sweep.table(outcomes), *sweep.told_within(outcomes, limits)]))
+    if len(outcomes) < len(jobs):
+        print(f"ended after {len(outcomes)} of {len(jobs)} runs", file=sys.stderr)
+        return INTERRUPTED
     return ANSWER_IS_NO if any(each.problem for each in outcomes) else AS_ASKED
 
 
@@ -134,11 +143,19 @@ def _scenario(name: str, text: str) -> Scenario:
 
 def outcomes_of(jobs: Sequence[Job], on: str = "local", workers: int | None = None) -> list[Outcome]:
     """The outcomes in the order of *jobs*, whatever plays them: *workers* processes of this computer (None: one for
-    each processor), or the workers of a Dask cluster, where Mirrordrill has to be installed. Raises Unusable."""
+    each processor), or the workers of a Dask cluster, where Mirrordrill has to be installed; after Ctrl-C those of the
+    first ones. Raises Unusable."""
     from joblib import Parallel, delayed
 
-    with cluster(on):
-        outcomes: list[Outcome] = Parallel(n_jobs=workers or min(len(jobs), os.cpu_count() or 1))(
-            delayed(played)(job) for job in jobs
-        )
-        return outcomes
+    processes = workers or min(len(jobs), os.cpu_count() or 1)
+    with cluster(on), stoppable() as stopped:
+        wanted = itertools.takewhile(lambda _: not stopped(), jobs)
+        with unstoppable():  # they start with the first jobs
+            coming = Parallel(processes, return_as="generator")(delayed(played)(job) for job in wanted)
+        outcomes: list[Outcome] = list(itertools.islice(coming, 1))
+        progress = Progress()
+        for outcome in coming:
+            outcomes.append(outcome)
+            left_s = progress.passed_s / (len(outcomes) - 1) * (len(jobs) - len(outcomes))
+            progress.tell(f"{len(outcomes)} of {len(jobs)} runs, about {run_time(left_s)} left")
+    return outcomes

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import sys
 import time
 import uuid
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from app.cli.waits import unstoppable
 from engine.drill.authoring.schema import Scenario
 from engine.drill.par.jobs import ready, trials_at
 from engine.drill.par.search import Spread
@@ -138,13 +138,10 @@ class Crew:
         """States that the search has been told of, in their order."""
         self._rounds: deque[tuple[Rules, int]] = deque(maxlen=ROUNDS_TOLD)
         """How many they were as the last rounds began."""
-        # Ctrl-C reaches every process of a terminal, and the one that searches decides: what is ignored here while
-        # others start stays so in them.
-        before = signal.signal(signal.SIGINT, signal.SIG_IGN)
-        for helper in helpers:
-            if not helper.cluster:
-                helper.starting = helper.executor.submit(ready, self._drill)
-        signal.signal(signal.SIGINT, before)
+        with unstoppable():
+            for helper in helpers:
+                if not helper.cluster:
+                    helper.starting = helper.executor.submit(ready, self._drill)
 
     def spread(
         self, decisions: Sequence[Decision], rules: Rules, known: Set[bytes]

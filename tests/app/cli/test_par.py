@@ -127,6 +127,4 @@ def test_what_a_search_has_against_a_drill_is_said(
 
 def test_progress_says_which_search_goes_on() -> None:
     search = Search(texts.small(), 1, fair=False).run(1)
-    assert par._progress(search, 3.2, 60.0).startswith(
-        "3 s of 60 s: 1 nodes of the clairvoyant search, best "
-    )
+    assert par._so_far(search).startswith("1 nodes of the clairvoyant search, best ")

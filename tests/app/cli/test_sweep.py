@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import signal
 from collections.abc import Callable
 from pathlib import Path
 from xml.etree import ElementTree
@@ -12,7 +13,8 @@ import pytest
 from app import cli
 from app.cli import processes, sweep
 from app.cli.terms import Unusable
-from app.exit_codes import AS_ASKED, UNUSABLE
+from app.exit_codes import AS_ASKED, INTERRUPTED, UNUSABLE
+from engine.drill.judging.sweep import Outcome
 from tests.engine.drill import texts
 
 
@@ -36,6 +38,26 @@ def test_rows_and_runs_as_json(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     found = json.loads(file.read_text())
     assert [(row["player"], row["runs"]) for row in found["rows"]] == [("idle", 2), ("worst", 2)]
     assert [run["seed"] for run in found["runs"]] == [3, 4, 3, 4]
+
+
+def test_ctrl_c_keeps_what_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("os.cpu_count", lambda: 1)
+    done = sweep.played
+
+    def played(job: sweep.Job) -> Outcome:
+        if job[-1] == 4:
+            signal.raise_signal(signal.SIGINT)
+        return done(job)
+
+    monkeypatch.setattr(sweep, "played", played)
+    small = tmp_path / "small.toml"
+    small.write_text(texts.SMALL)
+    assert _call(str(small), "--seeds", "3-999", "--players", "idle", "--json", "-") == INTERRUPTED
+    out, err = capsys.readouterr()
+    assert [run["seed"] for run in json.loads(out)["runs"]] == [3, 4]
+    assert err == "ended after 2 of 997 runs\n"
 
 
 def test_how_often_a_failover_is_quick_enough_with_its_picture(
@@ -77,6 +99,7 @@ def test_seeds_that_are_none(text: str) -> None:
         (("--json", "nowhere/runs.json"), "there is no folder nowhere"),
         (("--plot", "."), "it is a folder"),
         (("--measure", "speed"), "there is no measure 'speed'"),
+        (("--seeds", f"0-{2**63 - 1}"), "9223372036854775808 runs are more than 1000000"),
     ],
 )
 def test_what_cannot_be_used_is_told(

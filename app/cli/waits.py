@@ -1,0 +1,67 @@
+"""For who waits at a terminal: lines of progress, and Ctrl-C as the wish to come to an end."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Final, TypeVar
+
+from engine.drill.time.slices import Slices
+
+TOLD_EVERY_S: Final = 5.0
+"""Seconds between two lines of progress."""
+
+Done = TypeVar("Done")
+
+
+class Progress:
+    """Lines on the terminal of who waits; none where nobody does."""
+
+    def __init__(self) -> None:
+        self._begun = self._told = time.monotonic()
+
+    @property
+    def passed_s(self) -> float:
+        return time.monotonic() - self._begun
+
+    def tell(self, said: str, of: str = "") -> None:
+        """After how long, *of* how much, and what is *said*; not more often than is worth reading."""
+        if sys.stderr.isatty() and time.monotonic() - self._told >= TOLD_EVERY_S:
+            self._told = time.monotonic()
+            print(f"{self.passed_s:.0f} s{of}: {said}", file=sys.stderr)
+
+
+def watched(work: Slices[Done], said: Callable[[float], str]) -> Done:
+    """What *work* comes to; what is *said* of its share that is done is told meanwhile."""
+    progress = Progress()
+    while True:
+        try:
+            progress.tell(said(next(work)))
+        except StopIteration as end:
+            found: Done = end.value
+            return found
+
+
+@contextmanager
+def stoppable() -> Iterator[Callable[[], bool]]:
+    """Whether Ctrl-C was pressed while it is open: once to come to an end, twice to end at once."""
+    stopped: list[object] = []
+    before = signal.signal(signal.SIGINT, lambda *_: stopped.append(signal.signal(signal.SIGINT, before)))
+    try:
+        yield lambda: bool(stopped)
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+@contextmanager
+def unstoppable() -> Iterator[None]:
+    """Processes that start while it is open ignore Ctrl-C, which reaches all of a terminal: who has started them
+    decides."""
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)

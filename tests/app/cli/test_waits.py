@@ -1,0 +1,56 @@
+"""What who waits at a terminal is told, and what Ctrl-C does meanwhile."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from collections.abc import Generator
+
+import pytest
+
+from app.cli.waits import TOLD_EVERY_S, Progress, stoppable, watched
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """What the clock shows is its first number."""
+    now = [100.0]
+    monkeypatch.setattr("time.monotonic", lambda: now[0])
+    return now
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_progress_is_for_a_terminal(
+    there: bool, clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: there)
+
+    def work() -> Generator[float, None, str]:
+        for _ in range(5):
+            clock[0] += TOLD_EVERY_S / 2
+            yield (clock[0] - 100.0) / 20.0
+        return "done"
+
+    assert watched(work(), lambda share: f"{share:.0%}") == "done"
+    assert capsys.readouterr().err == ("5 s: 25%\n10 s: 50%\n" if there else "")
+
+
+def test_of_how_much(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+    progress = Progress()
+    clock[0] += 7.0
+    progress.tell("3 nodes", " of 60 s")
+    assert capsys.readouterr().err == "7 s of 60 s: 3 nodes\n"
+
+
+def test_the_first_ctrl_c_is_a_wish_and_the_second_ends() -> None:
+    before = signal.getsignal(signal.SIGINT)
+    with stoppable() as stopped:
+        assert not stopped()
+        signal.raise_signal(signal.SIGINT)
+        assert stopped()
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+    assert signal.getsignal(signal.SIGINT) is before
