@@ -53,6 +53,7 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
             'when = "SERVER_A is OFF"\nprice = 2',
             "loses points",
         ),
+        ("price = 20", "price = 0", "costs nothing"),
     ],
 )
 def test_lint(old: str, new: str, said: str) -> None:
