@@ -1,8 +1,11 @@
-"""Plays every plan of the certificates again: `python -m tests.par_proofs [--renew] [NAME...]`.
+"""Plays every plan of the certificates again: `python -m tests.par_proofs [--renew] [--blunders] [NAME...]`.
 
 Prints each plan that comes to another total than was certified, and counts those with another total or hash; exits with
 1 if there is one. After a change of behaviour that leaves the totals as they are, --renew writes the new hashes (`make
 hashes`); where a total is another, search the drill again: `mirrordrill par NAME --json assets/par/NAME.json`.
+
+--blunders measures anew how hard the drills are, and prints the quartiles that are CHANCES of app/files/proof.py: some
+ten minutes more.
 """
 
 from __future__ import annotations
@@ -12,13 +15,16 @@ import json
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import quantiles
 from typing import Any, Final
 
 from joblib import Parallel, delayed
 
 from app.cli.terms import write_json
-from app.files import certificates, scenario_files
+from app.files import certificates, proof, scenario_files
 from engine.drill.authoring.scenario import Scenario
+from engine.drill.par import certificate
+from engine.drill.par.search import Search
 from engine.drill.par.waiting import Waiting
 from engine.drill.running.drill import replay
 from engine.drill.running.solution import default_end
@@ -69,9 +75,25 @@ def reaches(scenario: Scenario, seed: int, lines: Sequence[str]) -> bool:
     return all(state.met for state in drill.goals.values())
 
 
-def _again(name: str) -> tuple[dict[str, tuple[float, str]], dict[str, Any]] | None:
+def measured(name: str) -> dict[str, Any]:
+    """The share of blunders in *name*; the plans of its certificate are ways to go on."""
+    scenario = scenario_files.find(name).load()
+    found = certificates.kept(scenario)
+    assert found is not None
+    search = Search(scenario, found["seed"])
+    for _ in search.steps(certificate.plans(found)):
+        if search.begun_with_all:
+            break
+    blunders = search.blunders()
+    at_once(blunders.steps())
+    return blunders.told
+
+
+def _again(name: str, blunders: bool) -> tuple[dict[str, tuple[float, str]], dict[str, Any]] | None:
     plans = came_to(name)
-    return None if plans is None else (plans, waited(name))
+    if plans is None:
+        return None
+    return plans, waited(name) | (measured(name) if blunders else {})
 
 
 def main() -> int:
@@ -82,11 +104,14 @@ def main() -> int:
     parser.add_argument(
         "--renew", action="store_true", help="write the hashes of plans whose total is the same"
     )
+    parser.add_argument("--blunders", action="store_true", help="measure how hard the drills are, too")
     parser.add_argument("--jobs", type=int, default=1, help="processes")
     options = parser.parse_args()
     names = options.names or sorted(file.stem for file in FOLDER.glob("*.json"))
-    totals, hashes, waits, stale = 0, 0, 0, 0
-    found_again = Parallel(n_jobs=options.jobs, return_as="generator")(map(delayed(_again), names))
+    totals, hashes, other, stale = 0, 0, 0, 0
+    work = (delayed(_again)(name, options.blunders) for name in names)
+    found_again = Parallel(n_jobs=options.jobs, return_as="generator")(work)
+    chances = []
     for name, again in zip(names, found_again, strict=True):
         if again is None:
             stale += 1
@@ -94,9 +119,10 @@ def main() -> int:
             continue
         file = FOLDER / f"{name}.json"
         found = json.loads(file.read_text(encoding="utf-8"))
-        plans, of_waiting = again
-        waits += of_waiting != {key: found.get(key) for key in of_waiting}
-        found.update(of_waiting)
+        plans, measures = again
+        other += measures != {key: found.get(key) for key in measures}
+        found.update(measures)
+        chances.append(proof.chance(found) or 0.0)
         for plan, (total, state) in plans.items():
             if total != found[plan]["score"]:
                 totals += 1
@@ -108,9 +134,11 @@ def main() -> int:
             write_json(found, str(file))
     print(
         f"{len(names)} certificates: {stale} of another text, {totals} other totals, {hashes} other hashes, "
-        f"{waits} other curves"
+        f"{other} other curves or shares"
     )
-    return int(bool(stale or totals or ((hashes or waits) and not options.renew)))
+    if options.blunders:
+        print("quartiles of the chance of a blunder:", *(f"{each:.3f}" for each in quantiles(chances)))
+    return int(bool(stale or totals or ((hashes or other) and not options.renew)))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,6 @@ from app.words.language import tr
 from engine.drill.authoring.problems import ScenarioProblems
 from engine.drill.authoring.scenario import Scenario, varied
 from engine.drill.authoring.variants import picked
-from engine.drill.par.blunders import choices
 from engine.drill.par.search import Search
 from engine.drill.time.slices import Slices
 
@@ -122,9 +121,7 @@ def _proved(scenario: Scenario, seed: int, number: int) -> Slices[Certificate | 
         "par": {"score": best.score, "plan": best.lines},
         "reference": {"score": reference.score, "fair": reference.fair},
         "idle": {"score": next(plan.score for plan in search.plans if not plan.acts)},
-        "blunder_share": blunders.share,
-        "acts_tried": blunders.tried,
-        "choices": choices(search.shortest or best),
+        **blunders.told,
         "nodes": search.nodes + blunders.tried,
     }
     return None if certificates.warnings(found, scenario.name) else found

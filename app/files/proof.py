@@ -21,7 +21,7 @@ BLUNDER: Final = 15
 TRIED_MIN: Final = 5
 """Acts on offer that were tried, from which on their share of blunders says something. Assumed."""
 
-CHANCES: Final = (0.175, 0.26, 0.37)
+CHANCES: Final = (0.3, 0.44, 0.57)
 """Chances of a blunder that part the levels: a quarter of the 122 shipped drills lies in each."""
 
 
@@ -74,17 +74,22 @@ def level(name: str) -> str:
 
 
 def difficulty(found: Certificate) -> str:
-    """One of LEVELS; empty: too little was tried.
+    """One of LEVELS; empty: too little was tried."""
+    measured = chance(found)
+    return "" if measured is None else LEVELS[bisect(CHANCES, measured)]
 
-    Measured without users by the chance that somebody blunders who does anything on offer, as often as the shortest
-    plan acts that reaches all goals: the share of blunders among the acts on offer foretells human errors better than
-    skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
+
+def chance(found: Certificate) -> float | None:
+    """The chance that somebody blunders who does anything on offer, as often as the reference solution acts or answers;
+    None: too little was tried.
+
+    It measures without users how hard a drill is: the share of blunders among what is on offer where one has to move
+    foretells human errors better than skill or time (Anderson, Kleinberg and Mullainathan, arXiv 1606.04956).
     """
     share = found.get("blunder_share")
     if share is None or found["acts_tried"] < TRIED_MIN:
-        return ""
-    chance = 1.0 - (1.0 - share) ** found["choices"]
-    return LEVELS[bisect(CHANCES, chance)]
+        return None
+    return 1.0 - float(1.0 - share) ** int(found["choices"])
 
 
 @lru_cache

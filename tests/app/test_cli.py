@@ -510,7 +510,7 @@ def test_the_plan_of_par_is_played_again_to_the_same_total_and_state(call: Any, 
 def test_a_new_drill_is_told_with_its_measured_level(
     wanted: str, code: int, call: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    proved = {"par": {"score": 100.0}, "nodes": 90, "blunder_share": 0.2, "acts_tried": 40, "choices": 1}
+    proved = {"par": {"score": 100.0}, "nodes": 90, "blunder_share": 0.2, "acts_tried": 40, "choices": 2}
 
     def made(drawn: Any, level: str) -> Any:
         yield 0.5

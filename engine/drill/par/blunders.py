@@ -1,17 +1,16 @@
-"""How many of the acts on offer along a plan are blunders: after them no known way comes near the plan any more."""
+"""How many of the acts on offer where a plan acts are blunders: after them no known way comes near it any more."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from engine.drill.judging.counterfactual import looks
 from engine.drill.judging.labels import BLUNDER
 from engine.drill.par import ways
 from engine.drill.par.lean import Lean
 from engine.drill.par.sight import free
-from engine.drill.par.trials import Decision, Plan, Rules, Trials, tried
+from engine.drill.par.trials import Plan, Rules, Trials, tried
 from engine.drill.time.slices import Slices, part
 from engine.inputs import Input
 
@@ -28,8 +27,8 @@ STRIDE: Final = 47
 
 @dataclass(slots=True)
 class Blunders:
-    """`steps` goes on with it; the figures can be read at any time. Looks and notes are no choice of which one may
-    blunder, and do not count."""
+    """`steps` goes on with it; the figures can be read at any time. A moment of choice is just before each act of the
+    plan that is a choice, so that it does not matter how much is seen in between, or how long is waited."""
 
     trials: Trials
     plan: Plan
@@ -40,33 +39,45 @@ class Blunders:
     found: int = 0
 
     @property
-    def share(self) -> float | None:
-        """Of blunders among the acts that were tried; None: none was."""
-        return self.found / self.tried if self.tried else None
+    def told(self) -> dict[str, Any]:
+        """Parts of a certificate. The share is None where none was tried."""
+        return {
+            "blunder_share": self.found / self.tried if self.tried else None,
+            "acts_tried": self.tried,
+            "choices": len([act for act in self.plan.acts if is_choice(act)]),
+        }
 
     def steps(self) -> Slices[None]:
         """Try them; yields the share of the work that is done."""
-        offered: list[tuple[Lean, Input, Sequence[Input]]] = []
-        answers: set[str] = set()
-        for tick in self.plan.points:
-            run, left = self.trials.taken_to(Decision(self.plan.acts, tick))
-            if run.finished:
-                break
-            for item, after in self.trials.neighbours(run, left, self.rules):
-                if item is not None and after is left and item.words not in answers:
-                    offered.append((run, item, left))
-                    if item.verb == "answer":  # one choice, however long the question stays open
-                        answers.add(item.words)
+        offered = []
+        for choice in self._on_offer():
+            offered.append(choice)
             yield 0.0
-        choices = [each for each in offered if _is_choice(*each)]
-        order = sorted(range(len(choices)), key=lambda place: place * STRIDE % len(choices))[:MOST]
+        order = sorted(range(len(offered)), key=lambda place: place * STRIDE % len(offered))[:MOST]
         for number, place in enumerate(order):
-            run, item, rest = choices[place]
+            run, item, rest = offered[place]
             drill = run.fork()
             tried(drill, item)
             self.tried += 1
             self.found += yield from self._loses(drill, rest, number / len(order))
             yield number / len(order)
+
+    def _on_offer(self) -> Iterator[tuple[Lean, Input, Sequence[Input]]]:
+        """Every choice that could be made at a moment of choice: the run as it stands there, the act, and what is left
+        of the plan."""
+        answers: set[str] = set()
+        run = self.trials.begun.fork()
+        for number, act in enumerate(self.plan.acts):
+            run.advance_to(act.tick)
+            here = run.fork()
+            for item in self.trials.on_offer(here, self.rules) if is_choice(act) else ():
+                drill = here.fork()
+                if item.words in answers or not tried(drill, item) or not is_choice(drill.journal[-1]):
+                    continue
+                if item.verb == "answer":  # one choice, however long the question stays open
+                    answers.add(item.words)
+                yield here, item, self.plan.acts[number:]
+            tried(run, act)
 
     def _loses(self, drill: Lean, rest: Sequence[Input], share: float) -> Slices[bool]:
         least = self.plan.score - BLUNDER
@@ -80,15 +91,6 @@ class Blunders:
         return way.score <= least
 
 
-def choices(plan: Plan) -> int:
-    """How often who follows it does more than look or speak."""
-    return len([item for item in plan.acts if not free(item)])
-
-
-def _is_choice(run: Lean, item: Input, _: Sequence[Input]) -> bool:
-    """It can be done, and is more than a look or a note."""
-    drill = run.fork()
-    if not tried(drill, item):
-        return False
-    done = drill.journal[-1]
-    return done.verb != "note" and not looks(done)
+def is_choice(act: Input) -> bool:
+    """More than a look or a word: what may be a blunder."""
+    return act.verb == "answer" or not free(act)

@@ -12,7 +12,6 @@ from engine.drill.authoring.scenario import varied
 from engine.drill.authoring.schema import Scenario
 from engine.drill.judging.score import TOTAL_MAX
 from engine.drill.par import robust
-from engine.drill.par.blunders import choices
 from engine.drill.par.lean import Lean
 from engine.drill.par.robust import Reaction
 from engine.drill.par.search import Search, Spread
@@ -148,9 +147,7 @@ class Certifying:
             },
             "idle": {"score": idle.score},
             **waited.told(),
-            "blunder_share": blunders.share,
-            "acts_tried": blunders.tried,
-            "choices": choices(shortest or par),
+            **blunders.told,
             "shortest": shortest.lines if shortest is not None else None,
             "luck": self._luck(reference or idle, over),
             "robust": self._robust(over),
@@ -308,7 +305,8 @@ def _with(before: Mapping[str, Any], found: dict[str, Any]) -> dict[str, Any]:
     found["nodes"] = max(before.get("nodes", 0), found["nodes"])
     for proved in ("complete", "optimal"):
         found[proved] = before.get(proved, False) or found[proved]
-    if before.get("acts_tried", 0) > found["acts_tried"]:
+    same = before.get("choices") == found["choices"]
+    if same and before.get("acts_tried", 0) > found["acts_tried"]:
         found |= {name: before[name] for name in ("acts_tried", "blunder_share")}
     sprung = {trap["name"]: trap["best"] for trap in before.get("traps") or () if trap["best"] is not None}
     for trap in found["traps"]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import takewhile
 from typing import Final
 
@@ -107,12 +107,13 @@ class Search:
         return min((plan for plan in self.plans if plan.reached), key=_length, default=None)
 
     def blunders(self) -> Blunders:
-        """Among the acts on offer along the best plan, still to be tried."""
+        """Among the acts on offer where the reference acts, whatever was searched; where it shows no fair way to every
+        goal, along the best plan. They are still to be tried."""
         assert self._trials is not None and self.best is not None, "steps begins"
-        known = [plan for plan in (self.shortest, self.reference) if plan is not None]
-        return Blunders(
-            self._trials, self.best, replace(self._rules(), deeds_max=len(self.best.acts) + 1), known
-        )
+        shown = self.reference is not None and self.reference.fair and self.reference.reached
+        plan = self.reference if self.reference is not None and shown else self.best
+        known = [plan for plan in (self.best, self.shortest) if plan is not None]
+        return Blunders(self._trials, plan, self._rules(), known)
 
     # --- inside -----------------------------------------------------------------------------------------------
 

@@ -107,13 +107,13 @@ WHOLE: Final = (0, 1)
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """A run at a decision, and every way to go on."""
+    """A run at a decision, and every neighbour of the plan there."""
 
     asked: tuple[Decision, Rules]
     run: Lean
     left: int
     """Acts of the plan that are still to come."""
-    ways: tuple[tuple[Input | None, Sequence[Input]], ...]
+    neighbours: tuple[tuple[Input | None, Sequence[Input]], ...]
     """What is done now, and what is still to come then."""
 
 
@@ -151,10 +151,10 @@ class Trials:
         """Every neighbour of a plan at one of its decision points, but those whose state is *known*; None for each of
         these, so that who has to can look at the clock. *part*: of the neighbours that one."""
         crossing = self._at(decision, rules)
-        run, ways = crossing.run, crossing.ways
+        run, neighbours = crossing.run, crossing.neighbours
         number, of = part
-        first, end = (len(ways) * each // of for each in (number, number + 1))
-        for inserted, rest in ways[first:end]:
+        first, end = (len(neighbours) * each // of for each in (number, number + 1))
+        for inserted, rest in neighbours[first:end]:
             drill = run.fork()
             if inserted is not None and not tried(drill, inserted):
                 yield None
@@ -172,13 +172,13 @@ class Trials:
 
     def width(self, decision: Decision, rules: Rules) -> int:
         """How many neighbours there are."""
-        return len(self._at(decision, rules).ways)
+        return len(self._at(decision, rules).neighbours)
 
     def _at(self, decision: Decision, rules: Rules) -> Crossing:
         if self._crossing is None or self._crossing.asked != (decision, rules):
-            run, left = self.taken_to(decision)
-            ways = () if run.finished else tuple(self.neighbours(run, left, rules))
-            self._crossing = Crossing((decision, rules), run, len(left), ways)
+            run, left = self._taken_to(decision)
+            neighbours = () if run.finished else tuple(self.neighbours(run, left, rules))
+            self._crossing = Crossing((decision, rules), run, len(left), neighbours)
         return self._crossing
 
     def _left_alone(self) -> Lean:
@@ -188,7 +188,7 @@ class Trials:
             self._idle.advance_to(default_end(self._idle))
         return self._idle
 
-    def taken_to(self, decision: Decision) -> tuple[Lean, list[Input]]:
+    def _taken_to(self, decision: Decision) -> tuple[Lean, list[Input]]:
         """The run of a plan at a decision point, and its acts that are still to come."""
         run, left = self.begun.fork(), list(decision.acts)
         if self._last is not None and self._last[0].acts == decision.acts:
@@ -207,21 +207,24 @@ class Trials:
     ) -> Iterator[tuple[Input | None, Sequence[Input]]]:
         """(what is done now, what is still to come) of each plan that leaves the run here."""
         tick = run.tick
-        is_blind = rules.fair and blind(run.scenario, run.story_ticks, run.events, tick)
         if left:
             here = _moved(left[0], tick)
-            if not is_blind or free(here):
+            if free(here) or not _is_blind(run, rules):
                 earlier = left[0].tick - tick
                 yield here, left[1:]
                 yield here, [_moved(item, item.tick - earlier) for item in left[1:]]
             yield None, left[1:]
-        if len(run.journal) - self._done + len(left) >= rules.deeds_max:
-            return
+        if len(run.journal) - self._done + len(left) < rules.deeds_max:
+            for item in self.on_offer(run, rules):
+                yield item, left
+
+    def on_offer(self, run: Lean, rules: Rules) -> Iterator[Input]:
+        """What the seat could try now."""
+        is_blind = _is_blind(run, rules)
         for line in rules.offered if rules.offered is not None else offers(run, self._known_lines):
             verb, _, rest = line.partition(" ")
-            item = Input(tick, verb, (rest,))
             if not is_blind or verb == "answer":
-                yield item, left
+                yield Input(run.tick, verb, (rest,))
 
     def play(self, drill: Lean, acts: Sequence[Input], rules: Rules) -> Plan:
         """*drill* taken to its end with *acts*; what cannot be done is left out of the plan."""
@@ -264,6 +267,10 @@ def tried(drill: Lean, item: Input) -> bool:
     except InputProblem:
         return False
     return True
+
+
+def _is_blind(run: Lean, rules: Rules) -> bool:
+    return rules.fair and blind(run.scenario, run.story_ticks, run.events, run.tick)
 
 
 def _moved(item: Input, tick: Tick) -> Input:

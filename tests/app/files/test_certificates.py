@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from importlib import resources
 
 import pytest
@@ -10,6 +11,7 @@ from app import cli
 from app.files import certificates, proof, scenario_files
 from app.files.proof import Certificate
 from app.files.scenario_files import ScenarioFile
+from app.files.summary import LEVELS
 
 NAMES = sorted(file.name.removesuffix(".json") for file in (resources.files("assets") / "par").iterdir())
 
@@ -85,6 +87,12 @@ def test_the_list_of_drills_tells_what_is_proved() -> None:
     assert proof.told("automatic-failover").startswith("Proved: 100 points can be reached.")
     assert "is a blunder" in proof.told("false-failovers")
     assert proof.told("lab") == ""
+
+
+def test_each_level_has_about_a_quarter_of_the_drills() -> None:
+    """Else CHANCES are of other measures: `python -m tests.par_proofs --blunders` tells them."""
+    counted = Counter(map(proof.level, NAMES))
+    assert all(abs(counted[level] - len(NAMES) / 4) <= 4 for level in LEVELS), counted
 
 
 def test_check_reads_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

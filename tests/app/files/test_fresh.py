@@ -59,9 +59,9 @@ def test_what_cannot_be_proved_is_not_offered() -> None:
     ("share", "acts", "tried", "said"),
     [
         (0.1, 1, 40, "beginner"),
-        (0.1, 2, 40, "intermediate"),
-        (0.2, 2, 40, "advanced"),
-        (0.06, 12, 5, "expert"),
+        (0.2, 2, 40, "intermediate"),
+        (0.3, 2, 40, "advanced"),
+        (0.1, 12, 5, "expert"),
         (0.1, 2, 4, ""),
         (None, 2, 0, ""),
     ],

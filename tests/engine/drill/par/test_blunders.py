@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pytest
 
 from engine.drill.authoring.schema import Scenario
-from engine.drill.par.blunders import Blunders, choices
+from engine.drill.par.blunders import Blunders
 from engine.drill.par.search import Search
 from engine.inputs import Input
 from engine.stepwise import at_once
@@ -19,8 +21,8 @@ def small() -> Scenario:
     return texts.small(('length = "5min"', 'length = "3min"'))
 
 
-def measured(scenario: Scenario, *lines: str) -> Blunders:
-    search = Search(scenario, scenario.seed, offered=lines).run(2)
+def measured(scenario: Scenario, *lines: str, known: Sequence[Input] = ()) -> Blunders:
+    search = Search(scenario, scenario.seed, offered=lines).run(3, [known])
     assert search.best is not None
     assert search.best.score == 100.0
     blunders = search.blunders()
@@ -36,18 +38,60 @@ def measured(scenario: Scenario, *lines: str) -> Blunders:
     ],
 )
 def test_what_can_be_mended_is_no_blunder(small: Scenario, line: str, wrong: bool) -> None:
-    found = measured(small, line)
-    assert found.tried > 0
-    assert (found.share or 0.0) > 0.0 if wrong else found.share == 0.0
+    found = measured(small, line).told
+    assert found == {"blunder_share": 1.0 if wrong else 0.0, "acts_tried": 1, "choices": 1}
 
 
 def test_a_look_or_a_note_is_no_choice(small: Scenario) -> None:
-    found = measured(small, "sql SERVER_B SELECT 1", "note so far")
-    assert (found.tried, found.share) == (0, None)
+    found = measured(small, "sql SERVER_B SELECT 1", "note so far").told
+    assert found == {"blunder_share": None, "acts_tried": 0, "choices": 1}
 
 
-def test_a_plan_is_as_long_as_the_acts_in_it(small: Scenario) -> None:
-    search = Search(small, small.seed).run(
-        3, [(Input(100, "note", ("x",)), Input(3_000, "power-on", ("SERVER_A",)))]
+ASKED = """
+[[question]]
+name = "who"
+text = "Who serves?"
+at = "25s"
+choices = ["SERVER_A.", "SERVER_B."]
+right = [2]
+why = "It failed over."
+
+[[rubric]]
+kind = "diagnosis"
+name = "Diagnosis"
+points = 20
+better = "Look."
+
+[[solution]]
+do = "26 note looked"
+why = "So."
+
+[[solution]]
+when"""
+ANSWER = """why = "So."
+
+[[solution]]
+do = "50 answer who 2"
+why = "So.\""""
+
+
+def test_it_does_not_matter_what_a_search_has_found() -> None:
+    """A plan that answers at once leaves no moment at which the question is open; the reference does."""
+    asked = texts.small(
+        ("\n[[solution]]\nwhen", ASKED),
+        ('name = "Downtime"\npoints = 30', 'name = "Downtime"\npoints = 10'),
+        ('why = "It joins as the mirror by itself."', ANSWER),
     )
-    assert [choices(plan) for plan in search.plans if len(plan.acts) == 2] == [1]
+    lines = ("answer who 1", "answer who 2", SET + "PARTNER OFF")
+    early = (Input(2_600, "answer", ("who", "2")), Input(4_000, "power-on", ("SERVER_A",)))
+    found = measured(asked, *lines, known=early)
+    assert len(found.plan.acts) == 3, "the reference, with a note"
+    assert found.told == measured(asked, *lines).told
+    # Before power-on a wrong answer and OFF, and the right answer; before the answer OFF once more.
+    assert found.told == {"blunder_share": 0.75, "acts_tried": 4, "choices": 2}
+
+
+def test_without_a_reference_the_best_plan_is_gone_along(small: Scenario) -> None:
+    known = (Input(3_000, "power-on", ("SERVER_A",)),)
+    search = Search(small.model_copy(update={"solution": ()}), small.seed).run(3, [known])
+    assert search.blunders().plan == search.best

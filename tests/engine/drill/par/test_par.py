@@ -10,6 +10,7 @@ import pytest
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging.agents import acts
+from engine.drill.par import certificate
 from engine.drill.par.certificate import Certifying, plans
 from engine.drill.par.lean import Lean, what_matters
 from engine.drill.par.offers import offers
@@ -230,7 +231,7 @@ def test_a_search_that_goes_on_from_a_certificate_proves_as_much() -> None:
         "clairvoyant": {"plan": ["15 power-off SERVER_W"], "score": new["clairvoyant"]["score"]},
         "safest": {"plan": ["41 power-on SERVER_A"], "least": 80.0},
         "robust": {"plan": ["42 power-on SERVER_A"], "seeds": 4, "mean": 90.0, "least": 80.0, "most": 100.0},
-        "nodes": 5_000, "complete": True, "optimal": True, "acts_tried": 400, "blunder_share": 0.25,
+        "nodes": 5_000, "complete": True, "optimal": True, "acts_tried": 400, "blunder_share": 0.25, "choices": 1,
         "traps": [{"name": new["traps"][0]["name"], "text": "", "best": 80.0}],
     }  # fmt: skip
     work, renewed = at_once_from(small, new | known)
@@ -249,6 +250,8 @@ def test_what_was_proved_of_other_bounds_does_not_count(small: Scenario) -> None
     _, renewed = at_once_from(small, new | {"par": lower, "complete": True, "nodes": 5_000})
     assert not renewed["complete"]
     assert renewed["nodes"] < 5_000
+    other_moments = new | {"acts_tried": 400, "choices": new["choices"] + 1}
+    assert certificate._with(other_moments, dict(new))["acts_tried"] == new["acts_tried"]
 
 
 def test_a_search_from_a_moment_plans_what_is_done_after_it(small: Scenario) -> None:
