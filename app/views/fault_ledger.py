@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Final, Protocol
 
 from PySide6.QtCore import QEvent, QObject, Qt, Signal, Slot
@@ -296,18 +296,13 @@ class FaultLedger(QWidget):
         self.revert_all.setIcon(theme.icon("mend", colours))
 
 
-def _done_here(ledger: Iterable[Fault], journal: Iterable[Input]) -> tuple[Fault, ...]:
+def _done_here(faults: Iterable[Fault], journal: Sequence[Input]) -> tuple[Fault, ...]:
     """The faults that an input of the journal has asked for; a T-SQL SHUTDOWN by any batch before it."""
-    lines = {(item.tick, item.verb, _arguments(item)) for item in journal}
     batches = [(item.tick, item.args[0].partition("#")[0]) for item in journal if item.verb == "sql"]
 
     def here(fault: Fault) -> bool:
         if fault.verb in VERBS:
-            return (fault.asked_tick, fault.verb, fault.args) in lines
+            return ledger.asked(fault, journal)
         return any(tick <= fault.asked_tick and server == fault.args[0] for tick, server in batches)
 
-    return tuple(fault for fault in ledger if here(fault))
-
-
-def _arguments(item: Input) -> tuple[str, ...]:
-    return item.args + tuple(f"{name}={value}" for name, value in item.options)
+    return tuple(fault for fault in faults if here(fault))

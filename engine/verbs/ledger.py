@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
 from msgspec.structs import replace
@@ -41,12 +42,14 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
         text = say("{input}: {why}", input=item.deed, why=pointless)
         world.emit("fault", text, server=server, verb=verb.name, args=list(item.args), no_effect=True)
         return
-    place = len(world.outbox)
+    place, computer = len(world.outbox), _computer_meant(world, item, verb)
     before = do(world, item)
     own = None
     if verb.group != "repair" and not verb.heals(item):
         own = world.next_id()
         options = tuple(f"{name}={value}" for name, value in item.options)
+        if computer not in (None, item.args[0]):
+            before = (*(before or ()), (COMPUTER, computer))
         world.faults.append(
             Fault(id=own, verb=verb.name, args=item.args + options, asked_tick=item.tick, active_tick=world.tick,
                   before=before or ())
@@ -58,17 +61,42 @@ def _enter(world: World, item: Input, verb: Verb, do: Doing) -> None:
 
 def _close(world: World, item: Input, verb: Verb, own: int | None) -> None:
     """What *item* takes back is over, but not the fault with the id *own* that it has just entered."""
+    computer = _computer_meant(world, item, verb)
     for index, fault in enumerate(world.faults):
         if fault.reverted_tick is not None or fault.verb not in UNDOES[verb.name] or fault.id == own:
             continue
         what = arguments(fault)
-        if what == item.args or (verb.of_link and set(what) == set(item.args)):
+        if computer is not None:
+            same = (_computer_hit(world, fault), *what[1:]) == (computer, *item.args[1:])
+        else:
+            same = what == item.args or (verb.of_link and set(what) == set(item.args))
+        if same:
             world.faults[index] = replace(fault, reverted_tick=world.tick)
 
 
+COMPUTER: Final = "computer"
+"""In `Fault.before`: the one on which the instance ran that was named. It may run on another one since."""
+
+
+def _computer_meant(world: World, item: Input, verb: Verb) -> str | None:
+    """The computer to which *item* is done; None: it is not done to a computer."""
+    return world.computer_named(item.args[0]).name if verb.of_computer else None
+
+
+def _computer_hit(world: World, fault: Fault) -> str:
+    """The computer to which *fault* was done, or on which its instance runs."""
+    return str(dict(fault.before).get(COMPUTER) or world.computer_named(fault.args[0]).name)
+
+
 def arguments(fault: Fault) -> Args:
-    """What the fault was done to, without its options."""
+    """What the fault was done to, as it was asked for, without its options."""
     return tuple(arg for arg in fault.args if "=" not in arg)
+
+
+def asked(fault: Fault, journal: Iterable[Input]) -> bool:
+    """Whether an input of the *journal* has asked for *fault*."""
+    wanted = (fault.asked_tick, fault.verb, arguments(fault))
+    return any((item.tick, item.verb, item.args) == wanted for item in journal)
 
 
 def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
@@ -79,7 +107,10 @@ def reverse_of(fault: Fault, tick: Tick = 0) -> Input | None:
         return None
     name, *options = reverse.split(" ")
     pairs = (option.partition("=") for option in options)
-    return Input(tick, name, arguments(fault), tuple((key, value) for key, _, value in pairs))
+    args, computer = arguments(fault), dict(fault.before).get(COMPUTER)
+    if computer is not None:
+        args = (str(computer), *args[1:])
+    return Input(tick, name, args, tuple((key, value) for key, _, value in pairs))
 
 
 def revert_all(world: World) -> None:

@@ -125,6 +125,11 @@ class Verb:
         return self.kinds == ("name", "name")
 
     @property
+    def of_computer(self) -> bool:
+        """It is done to one computer."""
+        return bool(self.parameters) and self.parameters[0].computer
+
+    @property
     def has_ends(self) -> bool:
         """It goes from one end to another."""
         return tuple(parameter.name for parameter in self.parameters[:2]) == ("from", "to")
@@ -183,13 +188,13 @@ def at_once(world: World, fault: Fault) -> str:
 
 def loss(world: World, fault: Fault, link: bool) -> str:
     """Who has lost the server of the first argument, or the other end of the *link*, since the fault was done."""
-    names = set(fault.args[:2])
+    names = set(fault.args[:2]) if link else {fault.args[0], *world.instances_on(fault.args[0])}
     lost = [
         key
         for key, contact in world.contacts.items()
         if not contact.connected
         and contact.since_tick >= fault.active_tick
-        and (set(key[1:]) == names if link else key[2] == fault.args[0])
+        and (set(key[1:]) == names if link else key[2] in names)
     ]
     if lost:
         _, me, peer = min(lost)
@@ -203,4 +208,4 @@ def loss(world: World, fault: Fault, link: bool) -> str:
 def _feels(client: Client, fault: Fault, names: set[str], link: bool) -> bool:
     if client.connected_to is not None or client.lost_since is None or client.lost_since < fault.active_tick:
         return False
-    return client.name in names if link else client.data_source == fault.args[0]
+    return (client.name if link else client.data_source) in names

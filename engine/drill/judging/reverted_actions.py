@@ -1,4 +1,4 @@
-"""Breaking and mending for nothing: what was done and taken back at once, although nothing called for it.
+"""Breaking for nothing, and commands that were taken back: what nothing called for.
 
 Without a price it could be hoped to look busy, or to find out by pulling cables which server is which.
 """
@@ -14,18 +14,15 @@ from engine.drill.authoring import batches
 from engine.drill.authoring.schema import Scenario
 from engine.events import Event
 from engine.inputs import Input
-from engine.model import Fault, Tick, World, ticks
+from engine.model import Fault, Tick, World
 from engine.verbs import VERBS
-from engine.verbs.ledger import UNDOES
-
-UNDONE_S: Final = 60.0
-"""What is taken back later than this was no mere back and forth, and downtime and exposure have its price. Assumed."""
+from engine.verbs.ledger import UNDOES, arguments, asked
 
 PRICE: Final = 2.0
 PRICE_MAX: Final = 10.0
 """Points for each, and for all together. Assumed: less than a refused command, for nothing is lost by one."""
 
-CURES: Final = tuple(verb.name for verb in VERBS.values() if verb.cure)
+CURES: Final = frozenset(verb.name for verb in VERBS.values() if verb.cure)
 """In the ledger like faults, but acts that people mend things with."""
 
 OPPOSITES: Final = (
@@ -37,7 +34,7 @@ OPPOSITES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Needless:
-    """One thing that was done and taken back: what, and when it was done."""
+    """One thing that was done for nothing: what, and when."""
 
     what: str
     tick: Tick
@@ -52,22 +49,25 @@ def found(
 
 
 def _faults(world: World, journal: Sequence[Input], scenario: Scenario) -> Iterator[Fault]:
-    wanted = {word for step in scenario.solution for word in step.do.split()[:2]} | set(CURES)
-    asked = {(item.tick, item.verb, item.args) for item in journal}
-    for fault in world.faults:
-        args = tuple(arg for arg in fault.args if "=" not in arg)
-        if (fault.asked_tick, fault.verb, args) not in asked or fault.verb in wanted:
+    """Whether and when one was taken back does not matter: nobody gains by waiting with that.
+
+    Who breaks what something else has hit already may have to: an instance that hangs is switched off, a server that
+    nobody reaches is kept from coming back.
+    """
+    wanted = {word for step in scenario.solution for word in step.do.split()[:2]}
+    wanted |= {verb for back in UNDOES.values() if not back.isdisjoint(wanted) for verb in back}
+    for place, fault in enumerate(world.faults):
+        if fault.verb in wanted or fault.verb in CURES or not asked(fault, journal):
             continue
-        cured = any(
-            other.id != fault.id
-            and other.reverted_tick == fault.asked_tick
-            and fault.verb in VERBS
-            and other.verb in UNDOES[fault.verb]
-            for other in world.faults
-        )
-        back = fault.reverted_tick
-        if not cured and back is not None and back - fault.asked_tick <= ticks(UNDONE_S):
+        names = set(arguments(fault))
+        if not any(_still_hit(other, names, fault.asked_tick) for other in world.faults[:place]):
             yield fault
+
+
+def _still_hit(fault: Fault, names: set[str], tick: Tick) -> bool:
+    """Whether *fault* still held something of the *names* at that tick, or was taken back by what was done then."""
+    back = fault.reverted_tick
+    return not names.isdisjoint(arguments(fault)) and (back is None or back >= tick)
 
 
 def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[Needless]:
@@ -83,8 +83,7 @@ def _commands(events: Sequence[Event], scenario: Scenario) -> Iterator[Needless]
         if done.search(reference):
             continue
         for number, event in enumerate(accepted):
-            later = (e for e in accepted[number + 1 :] if e.tick - event.tick <= ticks(UNDONE_S))
             if done.search(str(event.get("batch"))) and any(
-                undone.search(str(e.get("batch"))) for e in later
+                undone.search(str(later.get("batch"))) for later in accepted[number + 1 :]
             ):
                 yield Needless(" ".join(str(event.get("batch")).split()), event.tick)

@@ -545,23 +545,17 @@ def _hints(course: Course, besides_goals: float) -> list[Item]:
 
 
 def _needless(course: Course, besides_goals: float) -> list[Item]:
-    """What was broken and mended for nothing; like hints never more than was earned besides the goals."""
+    """What was broken, or told and taken back, for nothing; like hints never more than was earned besides the goals."""
     done = reverted_actions.found(course.world, course.journal, course.events, course.scenario)
     if not done:
         return []
     taken = round(min(reverted_actions.PRICE * len(done), reverted_actions.PRICE_MAX, besides_goals), 1)
-    why = say(
-        "Done and undone within {time}: {deeds}.",
-        time=lasting(reverted_actions.UNDONE_S),
-        deeds=joined("; ", (each.what for each in done)),
-    )
+    why = say("Done for nothing: {deeds}.", deeds=joined("; ", (each.what for each in done)))
     better = say(
         "use T-SQL, the monitor and the error logs to investigate; nothing has to be broken for that."
     )
     losses = tuple(
-        Loss(
-            round(taken / len(done), 1), each.tick, say("{deed} was undone at once.", deed=each.what), better
-        )
+        Loss(round(taken / len(done), 1), each.tick, say("{deed} was for nothing.", deed=each.what), better)
         for each in done
     )
     moments = tuple(each.tick / TICKS_PER_S for each in done)

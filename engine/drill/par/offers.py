@@ -56,8 +56,14 @@ def offers(drill: Drill, known: tuple[str, ...]) -> list[str]:
         for number in range(1, len(asked.choices) + 1)
     )
     again = [line for session in drill.scenario.sessions for line in setting_up(drill.world, session)[:1]]
-    lines |= dict.fromkeys((*_repairs(drill.world), *_statements(drill.world), *again, *known))
+    lines |= dict.fromkeys((*_mending(drill.world), *_statements(drill.world), *again, *known))
     return [line for line in lines if _works(drill.world, line)]
+
+
+def repairs(world: World) -> list[str]:
+    """Of `offers` what mends a thing, in a seat that may mend each."""
+    lines = (line for line in _mending(world) if VERBS[line.partition(" ")[0]].group == "repair")
+    return [line for line in lines if line != "revert-all" and _works(world, line)]
 
 
 def setting_up(world: World, session: Session) -> list[str]:
@@ -88,7 +94,7 @@ def setting_up(world: World, session: Session) -> list[str]:
     ]
 
 
-def _repairs(world: World) -> Iterator[str]:
+def _mending(world: World) -> Iterator[str]:
     names = {
         "server": list(world.instances),
         "client": list(world.clients),
@@ -103,7 +109,8 @@ def _repairs(world: World) -> Iterator[str]:
             kind in names for kind in verb.kinds
         ):
             continue
-        for args in product(*(names[kind] for kind in verb.kinds)):
+        first = [list(world.computers)] if verb.of_computer else []  # an instance may run on another one soon
+        for args in product(*first, *(names[kind] for kind in verb.kinds[len(first) :])):
             there = verb.kinds[:2] != ("server", "database") or args[:2] in world.copies
             if there and len(set(args)) == len(args) and verb.sensible(world, args):
                 yield " ".join((verb.name, *args))

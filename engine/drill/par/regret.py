@@ -60,14 +60,18 @@ AccuracyPercent.scala]."""
 RISE_MAX: Final = 0.5
 """Points by which V may rise; it is too low before. As little as labels pass over."""
 
-HARDER: Final = 30
-"""Plans that a search from a moment plays, where V is too low or much was lost. Assumed: about half a second."""
+HARDER: Final = 60
+"""Plans that a search from a moment plays, where V is too low or much was lost. Measured: a third of a second with one
+database."""
 
 DATABASES_MAX: Final = 20
-"""Databases of a drill in which that is done: with more of them one plan takes longer than a frame. Assumed."""
+"""Databases of a drill in which that is done unasked: with more of them one plan takes longer than a frame. Assumed."""
 
-HARDER_MAX: Final = 4
+HARDER_MAX: Final = 6
 """Moments of a run that are searched so. Assumed."""
+
+FURTHER: Final = 10
+"""How many times as many plans are played by who is not content with that. Assumed."""
 
 BRIDGED_MAX: Final = 12
 """Acts that cost something from whose far side it is tried to come back to the way before, the first ones. Assumed."""
@@ -137,6 +141,17 @@ class LastChance:
         return self.plan[self.done :]
 
 
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """How far V may be too low at a moment: it is what is known, not all that there is."""
+
+    tick: Tick
+    known: float
+    """V there."""
+    most: float
+    """What no way to go on is worth more than, by what was lost for good by then."""
+
+
 Best = Move | LastChance
 """What can be watched from its moment on."""
 
@@ -152,6 +167,8 @@ class Account:
     nothing was left to lose, do not count."""
     last_chance: LastChance | None
     """None: every goal was reached, or none of the known ways reaches them all."""
+    doubt: Doubt | None = None
+    """Where it is least certain that V is all that was possible; None: nobody could have had more at any moment."""
     risen: float = 0.0
     """The most points by which V rose at an act or a wait, by what was known before it; V itself is told with what the
     rest of the run has shown, and never rises."""
@@ -180,22 +197,23 @@ def account(
     plans: Sequence[Sequence[Input]] = (),
     doubting: bool = True,
     drawn: Callable[[Account], None] = lambda _: None,
+    harder: int = HARDER,
 ) -> Slices[Account]:
     """The account of a run that has ended, in slices. *plans*: what a search has found for its scenario and seed.
-    *doubting*: where V is low it is searched whether there is more. *drawn* is told what is known before that, and
-    before the last chance is sought to the second.
+    *doubting*: where V is low it is searched whether there is more, with *harder* plans from a moment. *drawn* is told
+    what is known before that, and before the last chance is sought to the second.
 
     It is played again as practice without charts; the run itself is not touched.
     """
     moments = yield from _moments(drill)
-    doubting = doubting and len(drill.world.availability) <= DATABASES_MAX
+    doubting = doubting and (harder > HARDER or len(drill.world.availability) <= DATABASES_MAX)
     if doubting and not (plans or drill.scenario.solution):
-        plans = [(yield from _searched(moments[0], Way(0.0, False, (), 0), plans)).acts]
+        plans = [(yield from _searched(moments[0], Way(0.0, False, (), 0), plans, harder)).acts]
     known = yield from _ways_between(moments, plans, quick=True)
     drawn((yield from _told(moments, known)))
     known = yield from _ways_between(moments, plans)
     if doubting:
-        known = yield from _looked_harder(moments, known, plans)
+        known = yield from _looked_harder(moments, known, plans, harder)
     return (yield from _told(moments, known, plans))
 
 
@@ -204,7 +222,7 @@ def stopped(found: Account) -> Account:
     moves = tuple(move for move in found.moves if move.line != FINISH)
     chance = found.last_chance
     still = chance is not None and chance.line == FINISH
-    return Account(moves, _accuracy(moves), None if still else chance, found.risen)
+    return replace(found, moves=moves, accuracy=_accuracy(moves), last_chance=None if still else chance)
 
 
 def tried_again(best: Best) -> tuple[Tick, Tick]:
@@ -251,15 +269,25 @@ def _told(
         plan = known[place].acts if points >= LABELS[-1][0] else ()
         ends, done = (here.run.tick, then.run.tick), len(here.run.journal)
         moves.append(Move(*ends, here.line, worth[place], worth[place + 1], label, plan, done))
+    doubt = _doubt(moments, worth)
     if reached[-1] or not reached[0]:
-        return Account(tuple(moves), _accuracy(moves), None, risen)
+        return Account(tuple(moves), _accuracy(moves), None, doubt, risen)
     last = max(place for place, still in enumerate(reached) if still)
     if plans is None:
         chance = yield from _chance(moments[last], moments[last + 1].run, known[last])
-        return Account(tuple(moves), _accuracy(moves), chance, risen)
+        return Account(tuple(moves), _accuracy(moves), chance, doubt, risen)
     chance, around = yield from _no_return(moments[last], moments[last + 1].run, known[last], plans)
     parts = [part for move in moves for part in _split(move, around)]
-    return Account(tuple(parts), _accuracy(moves), chance, risen)
+    return Account(tuple(parts), _accuracy(moves), chance, doubt, risen)
+
+
+def _doubt(moments: Sequence[Moment], worth: Sequence[float]) -> Doubt | None:
+    doubts = [
+        Doubt(moment.run.tick, known, moment.run.ceiling())
+        for moment, known in zip(moments, worth, strict=True)
+    ]
+    widest = max(doubts, key=lambda doubt: doubt.most - doubt.known)
+    return widest if widest.most - widest.known >= LABELS[-1][0] else None
 
 
 def _accuracy(moves: Sequence[Move]) -> float:
@@ -331,29 +359,50 @@ def _best(
 
 
 def _looked_harder(
-    moments: Sequence[Moment], known: Sequence[Way], plans: Sequence[Sequence[Input]]
+    moments: Sequence[Moment], known: Sequence[Way], plans: Sequence[Sequence[Input]], harder: int
 ) -> Slices[list[Way]]:
     """*known*, with better ones.
 
-    Where V fell it is tried to come back to the way from before; where it still rises, and once where the most is lost,
-    a search goes on from there. What is found is tried from the moments before it that are worth less, alone and after
-    each act that is on offer there.
+    Where V fell it is tried to come back to the way from before; where it still rises, and where it has come far below
+    what is not lost for good, a search goes on from there. What is found is tried from the moments before it that
+    are worth less, alone and after each act that is on offer there.
     """
     found = yield from _come_back(moments, known)
-    looked, doubted = set[int](), False
+    looked = set[int]()
     for _ in range(HARDER_MAX):
         found = yield from _carried_back(moments, found)
-        losses = [(before.score - after.score, at) for at, (before, after) in enumerate(pairwise(found))]
-        poor = {at: -lost for lost, at in losses if -lost > RISE_MAX}
-        if not poor and not doubted:
-            poor, doubted = {at + 1: lost for lost, at in losses if lost >= LABELS[0][0]}, True
+        poor = {
+            at: then.score - here.score
+            for at, (here, then) in enumerate(pairwise(found))
+            if then.score - here.score > RISE_MAX
+        }
+        if not poor.keys() - looked:
+            poor = {
+                at: short for at in _doubtful(moments, found) if (short := _short(moments[at], found[at]))
+            }
         left = [at for at in poor if at not in looked and not moments[at].run.finished]
         if not left:
             break
         place = max(left, key=lambda at: poor[at])
         looked.add(place)
-        found[place] = yield from _searched(moments[place], found[place], plans)
+        found[place] = yield from _searched(moments[place], found[place], plans, harder)
+        yield from _carry_on(moments, found, place)
     return (yield from _carried_back(moments, found))
+
+
+def _doubtful(moments: Sequence[Moment], known: Sequence[Way]) -> list[int]:
+    """Where an act had just been done, or much had just been lost by waiting."""
+    return [
+        at + 1
+        for at, (before, after) in enumerate(pairwise(known))
+        if moments[at].line != WAITING or before.score - after.score >= LABELS[0][0]
+    ]
+
+
+def _short(moment: Moment, way: Way) -> float:
+    """Points by which *way* falls short of all that is not lost for good there, if that is much; else 0."""
+    short = moment.run.ceiling() - way.score
+    return short if short >= LABELS[0][0] else 0.0
 
 
 def _come_back(moments: Sequence[Moment], known: Sequence[Way]) -> Slices[list[Way]]:
@@ -369,13 +418,18 @@ def _come_back(moments: Sequence[Moment], known: Sequence[Way]) -> Slices[list[W
             continue
         tries += 1
         found[after] = yield from _bridged(moments[after], found[after], before, patient=True)
-        for later in range(after + 1, len(found)):  # a way that goes on may do so later, too
-            way = found[later - 1]
-            if found[later].score >= way.score:
-                break
-            again = [ways.of_plan(way.acts[way.done :])]
-            found[later] = yield from _better(moments[later], found[later], again)
+        yield from _carry_on(moments, found, after)
     return found
+
+
+def _carry_on(moments: Sequence[Moment], found: list[Way], place: int) -> Slices[None]:
+    """The way that was found from *place* may go on so later, too."""
+    for later in range(place + 1, len(found)):
+        way = found[later - 1]
+        if found[later].score >= way.score:
+            break
+        again = [ways.of_plan(way.acts[way.done :])]
+        found[later] = yield from _better(moments[later], found[later], again)
 
 
 def _carried_back(moments: Sequence[Moment], known: Sequence[Way]) -> Slices[list[Way]]:
@@ -394,7 +448,7 @@ def _bridged(moment: Moment, way: Way, other: Way, patient: bool = False) -> Sli
     """*way*, or better: as *other* goes on, at once or after one act that is on offer."""
     run, rest = moment.run, other.acts[other.done :]
     on_offer = offers(run, vocabulary(run.scenario))
-    lines = dict.fromkeys([*ways.own_faults(run), *ways.repairs(run.world), *on_offer])
+    lines = dict.fromkeys([*ways.own_faults(run), *ways.recoveries(run.world), *on_offer])
     known = chain([ways.of_plan(rest)], ways.bridged(lines, rest))
     return (yield from _better(moment, way, known, other.score, patient))
 
@@ -421,12 +475,13 @@ def _waited(moments: Sequence[Moment], known: Sequence[Way]) -> list[Way]:
     return found
 
 
-def _searched(moment: Moment, way: Way, plans: Sequence[Sequence[Input]]) -> Slices[Way]:
-    """*way*, or a better one that patience or a search finds from its moment."""
+def _searched(moment: Moment, way: Way, plans: Sequence[Sequence[Input]], harder: int) -> Slices[Way]:
+    """*way*, or a better one that patience or a search finds from its moment; the search also begins with everything
+    mended at once."""
     run, done = moment.run, len(moment.run.journal)
     way = yield from _better(moment, way, ways.rests(run, plans, early=False), patient=True)
-    search = Search(run.scenario, run.seed, start=run)
-    for _ in takewhile(lambda _: search.nodes < HARDER, search.steps([way.acts[way.done :]])):
+    search, rest = Search(run.scenario, run.seed, start=run), way.acts[way.done :]
+    for _ in takewhile(lambda _: search.nodes < harder, search.steps([rest, (*ways.mending(run), *rest)])):
         yield 0.9
     best = search.best
     if best is None or best.score <= way.score:

@@ -18,7 +18,7 @@ from engine.drill.authoring.schema.world import Session
 from engine.drill.judging.counterfactual import REFUSED_S, looks, refused
 from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
-from engine.drill.par.offers import setting_up
+from engine.drill.par.offers import repairs, setting_up
 from engine.drill.par.sight import second_after, seen
 from engine.drill.par.vain import is_idle
 from engine.drill.running import locks
@@ -28,7 +28,7 @@ from engine.events import Event
 from engine.inputs import Input, InputProblem
 from engine.model import DbState, Tick, World, ticks
 from engine.protocol import groups
-from engine.verbs import VERBS
+from engine.verbs import ledger
 from engine.verbs.lines import parse_line, parse_script
 
 CHECKED_S: Final = 20.0
@@ -291,32 +291,28 @@ def whole(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
 
 def own_faults(moment: Lean) -> list[str]:
     """What takes back what the run itself has broken and is still broken, the last first."""
-    own = {(item.verb, item.args) for item in moment.journal}
-    found: dict[str, None] = {}
-    for fault in reversed(moment.world.faults):
-        verb = VERBS.get(fault.verb)
-        if (
-            fault.reverted_tick is None
-            and verb is not None
-            and verb.reverse
-            and (fault.verb, fault.args) in own
-        ):
-            name, *options = verb.reverse.split(" ")
-            found[" ".join((name, *fault.args, *options))] = None
-    return list(found)
+    own = (
+        fault
+        for fault in reversed(moment.world.faults)
+        if fault.reverted_tick is None and ledger.asked(fault, moment.journal)
+    )
+    back = (reverse.words for fault in own if (reverse := ledger.reverse_of(fault)) is not None)
+    return list(dict.fromkeys(back))
 
 
-def repairs(world: World) -> list[str]:
-    """What nobody is offered by itself: power and cables of computers by their own names, for an instance that moves
-    has left the one that was broken under its name; and service from a copy that waits for backups and has no session.
-    """
-    lines = [f"power-on {name}" for name, computer in world.computers.items() if not computer.powered]
-    lines += [f"plug-cable {name}" for name, computer in world.computers.items() if not computer.nic_up]
-    return lines + [
+def recoveries(world: World) -> list[str]:
+    """What nobody is offered by itself: service from a copy that waits for backups and has no session."""
+    return [
         f"sql {copy.server} RESTORE DATABASE [{copy.database}] WITH RECOVERY"
         for copy in world.copies.values()
         if copy.db_state is DbState.RESTORING and not copy.group_kind and world.instances[copy.server].running
     ]
+
+
+def mending(moment: Lean) -> list[Input]:
+    """Everything that can be mended now, at once."""
+    lines = dict.fromkeys([*own_faults(moment), *repairs(moment.world)])
+    return [parse_line(line, moment.tick) for line in lines]
 
 
 def rests(moment: Lean, plans: Iterable[Sequence[Input]], early: bool = True) -> Iterator[Play]:

@@ -1,4 +1,4 @@
-"""What is broken and mended for nothing costs points; what belongs to the way out does not."""
+"""What is broken for nothing costs points; what belongs to the way out does not."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ RESUME = "sql SERVER_A ALTER DATABASE Sales SET PARTNER RESUME"
 def played(*lines: tuple[float, str], changes: tuple[tuple[str, str], ...] = ()) -> Drill:
     """Each (second, line), then the reference's own act, to the end."""
     taken = drill(*changes)
-    for at_s, line in [*lines, (80.0, "power-on SERVER_A")]:
+    for at_s, line in sorted([*lines, (80.0, "power-on SERVER_A")]):
         taken.advance_to(round(at_s * 100))
         taken.do(line)
     taken.advance_to(taken.end_tick or 0)
@@ -47,8 +47,16 @@ def test_a_command_and_its_opposite_cost() -> None:
     assert price(played((2, RESUME))) == 0.0, "it was refused or did nothing"
 
 
-def test_what_stays_longer_has_its_price_elsewhere() -> None:
-    assert price(played((2, "pull-cable SERVER_W"), (62.01, "plug-cable SERVER_W"))) == 0.0
+@pytest.mark.parametrize("then", [[(41.0, "plug-cable SERVER_W")], [(110.0, "plug-cable SERVER_W")], []])
+def test_waiting_before_it_is_taken_back_saves_nothing(then: list[tuple[float, str]]) -> None:
+    assert price(played((40.0, "pull-cable SERVER_W"), *then)) == -2.0
+
+
+def test_a_command_is_taken_back_whenever_that_is() -> None:
+    changes = (('hold = "3s"', 'hold = "3s"\nafter = "4min"'),)
+    late = [(130.0, SUSPEND.replace("_A", "_B")), (220.0, RESUME.replace("_A", "_B"))]
+    assert price(played(*late, changes=changes)) == -2.0
+    assert price(played(*late[:1], changes=changes)) == 0.0
 
 
 def test_it_never_costs_more_than_ten() -> None:
@@ -72,3 +80,26 @@ def test_switching_off_what_hangs_is_a_cure() -> None:
     taken.do("power-on SERVER_A")
     taken.advance_to(taken.end_tick or 0)
     assert price(taken) == 0.0
+
+
+def test_who_keeps_a_server_that_is_lost_from_coming_back_has_a_reason() -> None:
+    changes = (('do = "power-off SERVER_A"', 'do = "pull-cable SERVER_A"'),)
+    taken = drill(*changes)
+    for at_s, line in (
+        (50.0, "stop-service SERVER_A"),
+        (60.0, "plug-cable SERVER_A"),
+        (70.0, "start-service SERVER_A"),
+    ):
+        taken.advance_to(round(at_s * 100))
+        taken.do(line)
+    taken.advance_to(taken.end_tick or 0)
+    assert taken.score().finished
+    assert price(taken) == 0.0
+
+
+def test_what_the_reference_does_may_be_done_in_another_way() -> None:
+    step = '[[solution]]\ndo = "2 restart-service SERVER_W"\nwhy = "Part of the way."\n\n[[solution]]\nwhen'
+    changes = (("[[solution]]\nwhen", step),)
+    stopped = ((40.0, "stop-service SERVER_W"), (41.0, "start-service SERVER_W"))
+    assert price(played(*stopped, changes=changes)) == 0.0
+    assert price(played(*stopped)) == -2.0

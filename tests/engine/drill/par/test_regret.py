@@ -10,6 +10,7 @@ import pytest
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.judging import retry
 from engine.drill.judging.agents import at_random
+from engine.drill.par import regret, ways
 from engine.drill.par.lean import Lean
 from engine.drill.par.regret import RISE_MAX, WAITING, Account, Move, account, accuracy, stopped, tried_again
 from engine.drill.par.ways import Patient
@@ -250,3 +251,36 @@ def test_what_is_done_when_all_is_lost_is_not_accurate() -> None:
     right = replace(lost, line="power-on SERVER_B", after=100.0, label="best")
     some = stopped(Account((*[right] * 8, lost), 0.0, None))
     assert some.accuracy > 10.0 * few.accuracy, "what was right before does count"
+
+
+def test_where_acts_have_left_it_low_a_search_goes_on(
+    small: Scenario, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No known way leads on from there, and what is needed is more than one act."""
+    for known in ("plays", "whole"):
+        monkeypatch.setattr(ways, known, lambda *_: iter([ways.nothing()]))
+    monkeypatch.setattr(ways, "bridged", lambda *_: iter(()))
+    drill = Drill(small)
+    for at_s, line in ((40.0, "stop-service SERVER_B"), (41.0, "stop-service SERVER_W")):
+        drill.advance_to(ticks(at_s))
+        drill.do(line)
+    drill.advance_to(drill.end_tick or 0)
+    found = of(drill)
+    stopped = next(move for move in found.moves if move.line == "stop-service SERVER_W")
+    assert stopped.after > 80.0
+    assert found.doubt is not None
+    assert stopped.after <= found.doubt.known < found.doubt.most
+    monkeypatch.setattr(regret, "HARDER_MAX", 0)
+    assert max(value for _, value in of(drill).curve) == 10.0
+
+
+def test_it_is_told_where_more_may_have_been_possible(small: Scenario) -> None:
+    assert of(played(small)).doubt is None
+    assert of(left_alone(small)).doubt is None, "all that was lost was lost for good"
+    drill = Drill(small)
+    drill.advance_to(ticks(30.0))
+    drill.do("stop-service SERVER_B")
+    drill.advance_to(drill.end_tick or 0)
+    doubt = of(drill).doubt
+    assert doubt is not None
+    assert 0.5 <= doubt.most - doubt.known < 10.0

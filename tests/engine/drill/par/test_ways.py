@@ -104,13 +104,17 @@ def test_an_act_in_vain_of_a_plan_is_left_out(small: Scenario) -> None:
     assert way.score == again.score().total
 
 
-def test_what_nobody_is_offered_can_be_repaired(small: Scenario) -> None:
+def test_service_from_a_copy_that_waits_for_backups_is_a_way(small: Scenario) -> None:
     run = at(small, 5.0)
-    assert ways.repairs(run.world) == []
-    run.do("pull-cable SERVER_W")
+    assert ways.recoveries(run.world) == []
     run.do("sql SERVER_A ALTER DATABASE Sales SET PARTNER OFF")
     run.advance_to(ticks(8.0))
-    recovery = "sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"
-    assert ways.repairs(run.world) == ["plug-cable SERVER_W", recovery]
-    run.advance_to(ticks(25.0))
-    assert ways.repairs(run.world) == ["power-on SERVER_A", "plug-cable SERVER_W", recovery]
+    assert ways.recoveries(run.world) == ["sql SERVER_B RESTORE DATABASE [Sales] WITH RECOVERY"]
+
+
+def test_all_that_can_be_mended_is_a_beginning(small: Scenario) -> None:
+    run = at(small, 25.0)
+    run.do("pull-cable SERVER_W")
+    run.advance_to(ticks(40.0))
+    assert [item.words for item in ways.mending(run)] == ["plug-cable SERVER_W", "power-on SERVER_A"]
+    assert {item.tick for item in ways.mending(run)} == {run.tick}

@@ -1,0 +1,73 @@
+"""What takes a fault back: on the computer that was hit, whatever runs there by then."""
+
+from __future__ import annotations
+
+import pytest
+
+from app.files import scenario_files
+from engine.drill.par import ways
+from engine.drill.par.lean import Lean
+from engine.drill.par.offers import offers
+from engine.model import World
+from engine.verbs import ledger
+from tests.engine.cluster.worlds import do, fci_lab, until
+
+
+def active(world: World) -> list[str]:
+    return [fault.verb for fault in world.faults if fault.reverted_tick is None]
+
+
+@pytest.mark.parametrize(("breaks", "mends"), [("pull-cable", "plug-cable"), ("power-off", "power-on")])
+def test_a_computer_is_mended_under_its_own_name_after_the_instance_has_left_it(
+    breaks: str, mends: str
+) -> None:
+    world = fci_lab()
+    do(world, f"{breaks} SQLFCI1")
+    until(world, 60)
+    assert world.instances["SQLFCI1"].computer == "NODE_2"
+    do(world, "pull-cable NODE_2")
+    do(world, "plug-cable SQLFCI1")
+    assert active(world) == [breaks], "that was another computer"
+    back = ledger.reverse_of(world.faults[0])
+    assert back is not None
+    assert back.words == f"{mends} NODE_1"
+    do(world, back.words)
+    assert not active(world)
+
+
+def test_what_froze_an_instance_is_over_without_power() -> None:
+    world = fci_lab()
+    do(world, "hang SQLFCI1")
+    do(world, "power-off NODE_1")
+    assert active(world) == ["power-off"]
+
+
+def test_a_slow_disk_is_that_of_the_computer() -> None:
+    world = fci_lab()
+    do(world, "slow-disk SQLFCI1 log factor=10")
+    do(world, "slow-disk NODE_1 data factor=1")
+    assert active(world) == ["slow-disk"]
+    do(world, "slow-disk NODE_1 log factor=1")
+    assert not active(world)
+
+
+def test_who_has_lost_an_instance_proves_what_hit_its_node() -> None:
+    world = fci_lab()
+    do(world, "power-off NODE_1")
+    until(world, 10)
+    assert world.faults[0].effect == "APP has lost its connections"
+
+
+def test_what_a_run_has_broken_is_taken_back_where_it_is() -> None:
+    run = Lean(scenario_files.find("fci-lab").load())
+    run.do("slow-cpu SQLFCI2 factor=3")
+    run.do("pull-cable SQLFCI1")
+    run.advance_to(6000)
+    assert ways.own_faults(run) == ["plug-cable NODE_1", "slow-cpu NODE_3 factor=1"]
+
+
+def test_nodes_without_an_instance_are_on_offer() -> None:
+    run = Lean(scenario_files.find("fci-lab").load())
+    run.do("power-off NODE_2")
+    run.do("pull-cable NODE_4")
+    assert {"power-on NODE_2", "plug-cable NODE_4"} <= set(offers(run, ()))
