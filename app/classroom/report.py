@@ -230,7 +230,7 @@ def _curves(found: ClassReview, drawn: Drawn) -> Iterator[str]:
     caption = tr("From 0 to 100 points, from the start to {end}").format(end=moment(until))
     left = [seat.number for seat in found.seats if seat.account is None and seat.verdict["score"] is not None]
     yield heading(2, tr("Compared with the best possible"))
-    yield paragraph(worth.explained())
+    yield paragraph(f"{worth.explained()} {worth.may_be_low()}")
     yield table(caption, head, rows)
     if left:
         said = tr("Not worked out in time, or not to be played again: {seats}.")

@@ -20,7 +20,7 @@ from engine.constants import TICKS_PER_S
 
 if TYPE_CHECKING:
     from engine.drill.authoring.schema import Scenario
-    from engine.drill.par.regret import Account, LastChance, Move
+    from engine.drill.par.regret import Account, Doubt, LastChance, Move
     from engine.drill.par.search import Search, Spread
 
 SECONDS: Final = 60.0
@@ -170,8 +170,18 @@ def _accounted(found: Account) -> list[str]:
             )
     begun, earned = (found.moves[0].before, found.moves[-1].after) if found.moves else (0.0, 0.0)
     rows.append(f"{begun:.1f} points could be reached at the beginning, {earned:.1f} were")
+    rows.append(_certainty(found.doubt))
     rows.append(f"accuracy {found.accuracy:.1f}: how near acts and waits came to the best there, 100 at most")
     return rows + _better(found.last_chance, found.worst)
+
+
+def _certainty(doubt: Doubt | None) -> str:
+    if doubt is None:
+        return "no more than that was possible at any moment"
+    return (
+        f"more may have been possible than is known: at {doubt.tick / TICKS_PER_S:.2f} s {doubt.known:.1f} points are "
+        f"known, and up to {doubt.most:.1f} cannot be ruled out"
+    )
 
 
 def _better(chance: LastChance | None, worst: Move | None) -> list[str]:

@@ -248,7 +248,7 @@ def _best(source: Source, curve: str) -> str:
     return (
         paragraph(" ".join([*said, worth.accuracy(account)]))
         + curve
-        + paragraph(worth.explained(), "muted")
+        + paragraph(f"{worth.explained()} {worth.certainty(account)}", "muted")
         + table_of_moves
     )
 

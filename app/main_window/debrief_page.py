@@ -38,7 +38,7 @@ from engine.drill.authoring.scenario import Scenario, load_scenario
 from engine.drill.judging.report import program_version
 from engine.drill.judging.review import Review, reviewing
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import Account, Best, account
+from engine.drill.par.regret import FURTHER, HARDER, Account, Best, account
 from engine.drill.running.drill import Drill, End
 from engine.drill.time import verify
 from engine.drill.time.verify import Divergence
@@ -72,6 +72,8 @@ class Debriefing(QObject):
         """What each act and wait cost, once it was worked out."""
         self._account_of: tuple[object, ...] = ()
         """The run of that account."""
+        self._harder = HARDER
+        """Plans that its searches played."""
         self._scenario: Scenario | None = None
         self._run_id: RunId | None = None
         """Of the run in the profile."""
@@ -282,8 +284,10 @@ class Debriefing(QObject):
         if drill is None or report is None:
             return
 
+        harder = HARDER if self._account is None else self._harder * FURTHER
+
         def show(found: Account) -> None:
-            self._account, self._account_of = found, _run_of(report)
+            self._account, self._account_of, self._harder = found, _run_of(report), harder
             self._page.show_account(found)
             then()
 
@@ -291,7 +295,12 @@ class Debriefing(QObject):
             self._page.stop_working()
             stopped()
 
-        work = account(drill, certificates.plans(drill), drawn=partial(self._page.show_account, working=True))
+        plans, known = certificates.plans(drill), self._account
+        if known is None:
+            work = account(drill, plans, drawn=partial(self._page.show_account, working=True))
+        else:
+            found = [move.plan for move in known.moves if move.plan]
+            work = account(drill, [*plans, *found], harder=harder)
         self._session.work(work, show, stop)
 
     def _watch_best(self, best: Best) -> None:

@@ -108,6 +108,21 @@ def explained() -> str:
     )
 
 
+def may_be_low() -> str:
+    """Of any curve."""
+    return tr("More may have been possible than is known.")
+
+
+def certainty(account: Account) -> str:
+    """Whether more may have been possible than the curve tells."""
+    doubt = account.doubt
+    if doubt is None:
+        return tr("No more than that was possible at any moment.")
+    said = tr("At {moment} the line is at {known} points, and up to {most} cannot be ruled out.")
+    where = said.format(moment=moment(doubt.tick), known=plain(doubt.known), most=plain(doubt.most))
+    return f"{may_be_low()} {where}"
+
+
 def no_return_at(tick: Tick) -> str:
     return tr("point of no return {moment}").format(moment=moment(tick))
 

@@ -260,7 +260,7 @@ class Debrief(QScrollArea):
 
     def _work_out(self) -> None:
         """The keyboard goes to the page: a key that was meant for the button tries nothing again."""
-        self._working = True
+        self._working, self._provisional = True, self._account is not None
         self._build_again()
         self.setFocus()
         self.account_wanted.emit()

@@ -14,6 +14,7 @@ from app.view_models.worth import (
     act_of,
     all_until,
     began_with,
+    certainty,
     explained,
     plain,
     same,
@@ -71,6 +72,8 @@ def beside_the_best(
     ]
     if provisional:
         parts += _so_far(go_on)
+    else:
+        parts += _known(account, go_on)
     click = tr("Click a moment, or use the arrow keys and Enter, to retry from there.")
     chess = tr("Accuracy is 100 % where nothing is lost; it is worked out as for games of chess.")
     parts.append(muted(" ".join((explained(), chess, *([click] if can_retry else [])))))
@@ -98,6 +101,16 @@ def _so_far(go_on: Callable[[], None] | None) -> list[QWidget]:
         return [label(tr("Better ways to go on are still being sought: the line may rise in places."))]
     said = tr("The search was ended early: there may be better ways, and a later point of no return.")
     return [label(said), _in_a_row(QPushButton(tr("Go on looking")), go_on)]
+
+
+def _known(account: Account, look_harder: Callable[[], None] | None) -> list[QWidget]:
+    """Whether there may be more, and the way to find out."""
+    said = label(certainty(account))
+    if account.doubt is None or look_harder is None:
+        return [said]
+    button = QPushButton(tr("Look harder"))
+    button.setToolTip(tr("Ten times as many ways to go on, from the moments where most may be missing"))
+    return [said, _in_a_row(button, look_harder)]
 
 
 def offer(work_out: Callable[[], None], working: bool) -> list[QWidget]:

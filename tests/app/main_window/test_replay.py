@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import json
 import os
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -27,8 +28,11 @@ from app.storage import Profile, open_profile
 from app.words import formatting
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.judging.retry import LOOK_S
+from engine.drill.par.regret import HARDER, Account, Doubt, Move
 from engine.drill.running.drill import Drill, replay
 from engine.drill.running.solution import play_solution
+from engine.drill.time.slices import Slices
+from engine.verbs.lines import parse_line
 from tests import painted
 from tests.app.main_window.conftest import Hands, shown
 from tests.open_window import OpenWindow
@@ -682,6 +686,25 @@ def test_the_curve_is_drawn_before_all_is_known(hands: Hands) -> None:
     assert "ended early" not in texts(window.debrief)
     with pytest.raises(StopIteration):
         button(window.debrief, "Go on looking")
+
+
+def test_who_looks_harder_searches_ten_times_as_long(hands: Hands, monkeypatch: pytest.MonkeyPatch) -> None:
+    window, asked = hands.window, list[tuple[int, int]]()
+
+    def account(drill: Drill, plans: Sequence[object], harder: int = HARDER, **_: object) -> Slices[Account]:
+        asked.append((len(plans), harder))
+        yield 0.0
+        return Account((move,), 60.0, None, Doubt(100, 50.0, 90.0))
+
+    move = Move(100, 200, "", 50.0, 20.0, "blunder", (parse_line("power-on SERVER_A"),))
+    monkeypatch.setattr("app.main_window.debrief_page.account", account)
+    with_a_failover(hands)
+    window.session.do("finish")
+    hands.click(button(window.debrief, "Compare with the best possible"))
+    for _ in range(2):
+        hands.click(button(window.debrief, "Look harder"))
+    (known, _), *_ = asked
+    assert asked == [(known, HARDER), (known + 1, 10 * HARDER), (known + 1, 100 * HARDER)]
 
 
 def test_the_best_from_where_points_were_lost_is_watched_and_taken_over(hands: Hands) -> None:

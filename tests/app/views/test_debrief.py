@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from functools import partial
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -21,7 +22,7 @@ from engine.drill.judging.difference import OutcomeRow
 from engine.drill.judging.retry import LOOK_S
 from engine.drill.judging.review import review
 from engine.drill.judging.shapes import Report
-from engine.drill.par.regret import WAITING, Account, Best, LastChance, Move
+from engine.drill.par.regret import WAITING, Account, Best, Doubt, LastChance, Move
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import play_solution
 from engine.inputs import Input
@@ -273,6 +274,38 @@ def test_a_last_chance_that_went_by_is_told_as_such(qtbot: QtBot) -> None:
     assert "waiting\n" not in said
     (worth,) = [part for part in parts if isinstance(part, Worth)]
     assert "0:50.0  the last chance goes by unused" in worth.tip(5050, wait)
+
+
+@pytest.mark.parametrize(
+    ("doubt", "said", "offered"),
+    [
+        (None, "No more than that was possible at any moment.", False),
+        (
+            Doubt(5000, 80.0, 95.5),
+            "At 0:50.0 the line is at 80 points, and up to 95.5 cannot be ruled out.",
+            True,
+        ),
+    ],
+)
+def test_whether_more_may_have_been_possible_is_told(
+    qtbot: QtBot, doubt: Doubt | None, said: str, offered: bool
+) -> None:
+    wait = Move(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT,), 1)
+    asked: list[bool] = []
+    account = Account((wait,), 60.0, None, doubt)
+    for working in (False, True):
+        more = partial(asked.append, True)
+        parts = beside_the_best(
+            account, 20.0, False, True, True, print, print, print, {}, False, None if working else more
+        )
+        for part in parts:
+            qtbot.addWidget(part)
+        assert said in said_in(parts)
+        buttons = [b for part in parts for b in part.findChildren(QPushButton) if b.text() == "Look harder"]
+        assert bool(buttons) is (offered and not working)
+        for each in buttons:
+            each.click()
+    assert asked == [True] * offered
 
 
 def test_what_takes_long_can_be_given_up_and_nothing_else_is_pressed(qtbot: QtBot, page: Debrief) -> None:
