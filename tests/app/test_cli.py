@@ -449,7 +449,7 @@ def test_the_first_divergence_of_a_replay_is_named(call: Any, recorded: Path) ->
     recorded.write_text(json.dumps(report))
     code, out, _ = call("replay", str(recorded))
     assert code == 1
-    assert "the same until 60 s and another one at 70 s, after 70 power-on SERVER_A" in out
+    assert "the same until 1:00.00 and another one at 1:10.00, after 70 power-on SERVER_A" in out
 
 
 @pytest.mark.parametrize(

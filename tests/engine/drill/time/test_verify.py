@@ -41,13 +41,13 @@ def test_a_changed_scenario_parts_where_the_change_shows(taken: Drill) -> None:
     assert found.agreed == taken.hashes[0]
     assert found.expected == taken.hashes[1]
     assert found.lines == (taken.journal[0].line,)
-    assert str(found).startswith("it is the same until 0 s and another one at ")
+    assert str(found).startswith("it is the same until 0:00.00 and another one at ")
     assert "power-on SERVER_A" in str(found)
 
 
 def test_a_report_names_the_first_event(taken: Drill) -> None:
     found = verify_report(small(('at = "20s"', 'at = "20.5s"')), json.loads(json.dumps(taken.report())))
-    assert "recorded fault at 20 s (power-off SERVER_A), now fault at 20.5 s (power-off SERVER_A)" in str(
+    assert "recorded fault at 0:20.00 (power-off SERVER_A), now fault at 0:20.50 (power-off SERVER_A)" in str(
         found
     )
 
