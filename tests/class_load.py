@@ -239,6 +239,12 @@ def memory_mb(pid: int) -> float:
     return kb / 1024 + sum(map(memory_mb, children(pid)))
 
 
+def own_process(*words: object) -> subprocess.Popen[str]:
+    """Its memory and its children are to be seen as a class has them."""
+    assert words[0] == "class"
+    return subprocess.Popen(command(*words[1:]), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+
+
 @contextmanager
 def real_seats(host: HostProcess, count: int, folder: Path) -> Iterator[list[subprocess.Popen[bytes]]]:
     environment = {**os.environ, "MIRRORDRILL_PROFILE": str(folder)}
@@ -289,7 +295,7 @@ def main() -> None:
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
-        with hosted(folder / "class.sqlite", SCENARIO) as host:
+        with hosted(folder / "class.sqlite", SCENARIO, began=own_process) as host:
             load = Load(options.seats, options.seconds)
             with real_seats(host, options.real, folder / "profile") as real:
                 asyncio.run(load.run(host.invited, folder / "class.sqlite", options.joins))

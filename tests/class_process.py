@@ -6,7 +6,7 @@ import asyncio
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from app.classroom.models import Class
 from app.classroom.plan import Plan
 from app.classroom.service import new_parts
 from engine.drill.authoring.schema import Scenario
+from tests.forked import Program
 
 ROOT = Path(__file__).parents[1]
 OPEN_S = 120.0
@@ -39,13 +40,20 @@ def new_class(scenario: Scenario, plan: Plan, text: str) -> Class:
 class HostProcess:
     """`mirrordrill class host` on *database*, a file or a URL, started again whenever it was killed."""
 
-    def __init__(self, database: Path | str, *words: object, listen: str = "127.0.0.1:0") -> None:
+    def __init__(
+        self,
+        database: Path | str,
+        *words: object,
+        listen: str = "127.0.0.1:0",
+        began: Callable[..., Program | subprocess.Popen[str]] = Program,
+    ) -> None:
         self.database = database
-        self._words = ("host", *words, "--listen", listen, "--database", database)
+        self._words = ("class", "host", *words, "--listen", listen, "--database", database)
+        self._began = began
         self.invited = self.start()
 
     def start(self) -> Invitation:
-        self._running = subprocess.Popen(command(*self._words), cwd=ROOT, stdout=subprocess.PIPE, text=True)
+        self._running = self._began(*self._words)
         assert self._running.stdout is not None
         self.code = self._running.stdout.readline().strip()
         return invitation(self.code)
@@ -56,24 +64,25 @@ class HostProcess:
 
     def kill(self) -> None:
         self._running.kill()
-        self._running.communicate(timeout=WAIT_S)
+        self._running.wait(WAIT_S)
 
     def end(self) -> int:
         """Its exit code after SIGTERM."""
         self._running.terminate()
-        self._running.communicate(timeout=WAIT_S)
-        return self._running.returncode
+        return self._running.wait(WAIT_S)
 
 
 @contextmanager
-def hosted(database: Path | str, *words: object, listen: str = "127.0.0.1:0") -> Iterator[HostProcess]:
-    host = HostProcess(database, *words, listen=listen)
+def hosted(database: Path | str, *words: object, **how: Any) -> Iterator[HostProcess]:
+    host = HostProcess(database, *words, **how)
     try:
         yield host
     finally:
-        with suppress(subprocess.TimeoutExpired):
-            if host.end() != 0:
-                raise AssertionError("the host did not end in good order")
+        try:
+            assert host.end() == 0, "the host did not end in good order"
+        except subprocess.TimeoutExpired:
+            host.kill()
+            raise
 
 
 class Stranger:

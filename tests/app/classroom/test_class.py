@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import os
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
@@ -17,7 +16,8 @@ import pytest
 from app.classroom import console
 from app.classroom.models import Class
 from app.classroom.record import Record
-from tests.class_process import ROOT, HostProcess, Stranger, command, hosted, join
+from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.forked import run
 from tests.hostile import class_kills
 
 SCENARIO = "planned-failover"
@@ -55,10 +55,7 @@ def acts(*entries: list[Any]) -> dict[str, Any]:
 
 def steer(folder: Path, *lines: str) -> list[dict[str, Any]]:
     """What the host says to an instructor who types *lines*."""
-    command_line = command("console", "--database", folder / "class.sqlite")
-    done = subprocess.run(
-        command_line, cwd=ROOT, input="\n".join(lines), capture_output=True, text=True, timeout=60
-    )
+    done = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]
 
@@ -275,7 +272,8 @@ def test_a_seat_is_sent_back_and_nothing_of_its_log_is_lost(host: HostProcess, f
         entries = [act(1, 100, "note one"), act(2, 200, "note two")]
         seat.asks(acts(*entries), "acknowledged")
         steered = steer(folder, f"back {number} 1.5 try again", f"back {number} 99 too far", f"take {number}")
-        assert "not come so far" in steered[-2]["text"]
+        (refused,) = [said["text"] for said in steered if said["kind"] == "refused"]
+        assert "not come so far" in refused
         back = seat.hears("instruction")
         assert (back["what"], back["tick"], back["text"]) == ("back", 150, "try again")
         entries += [act(3, 150, "sent-back", "", back["number"]), act(4, 160, "note three")]
@@ -294,15 +292,15 @@ def test_a_seat_is_sent_back_and_nothing_of_its_log_is_lost(host: HostProcess, f
 
 def test_a_seat_plays_the_solution_and_the_host_computes_its_score(host: HostProcess, folder: Path) -> None:
     report = folder / "report.json"
-    played = command("join", host.code, "--name", "Rae", "--player", "reference", "--json", report)
-    subprocess.run(played, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    played = run("class", "join", host.code, "--name", "Rae", "--player", "reference", "--json", report)
+    assert played.returncode == 0, played.stderr
     told = json.loads(report.read_text())
     tile = board(folder)["Rae"]
     assert told["score"]["total"] == tile["verdict"]["score"] == 100.0
     assert tile["verdict"]["state_hash"] == told["state_hash"]
     assert tile["verdict"]["parted_t_s"] is None
     assert tile["over"]
-    assert subprocess.run(command("verify", report), cwd=ROOT, capture_output=True).returncode == 0
+    assert run("class", "verify", report).returncode == 0
 
 
 @pytest.mark.slow  # how often a code is looked at is a test in tests/app/classroom/test_door.py
@@ -340,13 +338,13 @@ def test_a_log_that_was_cut_is_not_gone_on_with(
     """Who deletes what went wrong in an exam does not take it back."""
     inputs = tmp_path / "inputs.txt"
     inputs.write_text("5 note one\n6 note two\n470 finish\n")
-    played = command("join", host.code, "--name", "Cut", "--inputs", inputs)
-    subprocess.run(played, cwd=ROOT, check=True, capture_output=True, timeout=120)
+    played = ("class", "join", host.code, "--name", "Cut", "--inputs", inputs)
+    assert run(*played).returncode == 0
     (file,) = profile_folder.glob("classes/*/Cut.seat")
     lines = file.read_bytes().splitlines(keepends=True)
     assert any(b"note two" in line for line in lines)
     file.write_bytes(b"".join(lines[:2]))
-    again = subprocess.run(played, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    again = run(*played)
     assert again.returncode == 1
     assert "the host has more acts of this seat" in again.stderr
 
@@ -354,9 +352,7 @@ def test_a_log_that_was_cut_is_not_gone_on_with(
 def test_a_seat_does_not_talk_to_another_host(host: HostProcess, tmp_path: Path) -> None:
     """Who stands in between has another certificate, whatever code he was told."""
     mine = host.code[:7] + ("0" if host.code[7] != "0" else "1") + host.code[8:]
-    done = subprocess.run(
-        command("join", mine, "--player", "reference"), cwd=ROOT, capture_output=True, text=True, timeout=60
-    )
+    done = run("class", "join", mine, "--player", "reference")
     assert done.returncode == 2
     assert "does not belong to the join code" in done.stderr
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import json
-import subprocess
 import zipfile
 from collections.abc import Iterator
 from contextlib import closing
@@ -23,7 +22,8 @@ from app.classroom.models import Seat
 from app.classroom.plan import of_text
 from app.classroom.record import NoRecord, Record
 from app.classroom.service import AnotherClass, new_parts, taken_up
-from tests.class_process import ROOT, HostProcess, Stranger, command, hosted, join
+from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.forked import run
 from tests.shipped import shipped
 
 NAME = "planned-failover"
@@ -56,10 +56,8 @@ def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[HostProcess]:
 
 def steered(host: HostProcess, *lines: str) -> list[dict[str, Any]]:
     """What the host says to *lines* of the console."""
-    told = subprocess.run(
-        command("console", "--database", host.database), input="\n".join(lines), cwd=ROOT,
-        stdout=subprocess.PIPE, text=True, timeout=60, check=True,
-    )  # fmt: skip
+    told = run("class", "console", "--database", host.database, lines="\n".join(lines))
+    assert told.returncode == 0, told.stderr
     said = [json.loads(line) for line in told.stdout.splitlines()]
     return [one for one in said if one["kind"] != "board"]
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +18,8 @@ from app.classroom.team.member import Member, roles
 from app.classroom.team.world import NotDone, Table
 from app.classroom.wire import Garbage
 from app.words import language
-from tests.class_process import ROOT, WAIT_S, Stranger, command, hosted
+from tests.class_process import WAIT_S, Stranger, hosted
+from tests.forked import Program, run
 
 ORDER = "plug in the cable of PAY1"
 
@@ -28,24 +28,20 @@ class TeamProcess:
     """`mirrordrill class team`, started again after a kill."""
 
     def __init__(self, *words: object) -> None:
-        self._words = ("team", *words, "--listen", "127.0.0.1:0")
+        self._words = ("class", "team", *words, "--listen", "127.0.0.1:0")
         self._profile = dict(os.environ)  # of the test that began it
         self.start()
 
     def start(self) -> None:
-        self._running = subprocess.Popen(
-            command(*self._words), cwd=ROOT, env=self._profile, stdout=subprocess.PIPE, text=True
-        )
-        assert self._running.stdout is not None
+        self._running = Program(*self._words, environment=self._profile)
         self.invited = invitation(self._running.stdout.readline().strip())
 
     def kill(self) -> None:
         self._running.kill()
-        self._running.communicate(timeout=WAIT_S)
+        self._running.wait(WAIT_S)
 
     def end(self) -> int:
-        self._running.communicate(timeout=WAIT_S)
-        return self._running.returncode
+        return self._running.wait(WAIT_S)
 
 
 class Person(Member):
@@ -142,10 +138,7 @@ def test_a_team_repairs_a_cable_in_one_world(team: tuple[Path, TeamProcess]) -> 
                                        for row in said["view"]["databases"]))  # fmt: skip
     dba.says("sql PAY2 SELECT mirroring_state_desc FROM sys.database_mirroring")
 
-    console = command("console", "--database", folder / "class.sqlite")
-    subprocess.run(
-        console, cwd=ROOT, input="finish", check=True, capture_output=True, text=True, timeout=WAIT_S
-    )
+    assert run("class", "console", "--database", folder / "class.sqlite", lines="finish").returncode == 0
     result = dba.until("over")["verdict"]
     assert room.until("over")["verdict"] == result
     assert process.end() == 0

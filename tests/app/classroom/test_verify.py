@@ -6,6 +6,7 @@ import asyncio
 import csv
 import io
 import json
+import multiprocessing
 import threading
 import zipfile
 from collections.abc import Callable
@@ -34,6 +35,7 @@ from engine.drill.par.regret import reachable
 from engine.drill.running.drill import Drill
 from engine.drill.running.solution import played
 from tests.class_process import new_class
+from tests.forked import of_forks
 from tests.shipped import shipped
 
 NAME = "planned-failover"
@@ -273,9 +275,13 @@ def test_what_the_host_computes_is_what_the_whole_drill_comes_to(name: str, mode
 
 @pytest.mark.parametrize("portions", [((0, 3), (1, 5)), ((2, 4), (0, 5)), ((0, 2), (3, 5)), ((0, 5), (0, 5))])
 def test_acts_that_come_twice_or_with_a_gap_are_judged_once_each(
-    portions: tuple[tuple[int, int], ...], scenario: Scenario, log: list[Act]
+    portions: tuple[tuple[int, int], ...],
+    scenario: Scenario,
+    log: list[Act],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As they do where the record is read while another host writes to it."""
+    monkeypatch.setattr(multiprocessing, "get_context", of_forks)
 
     async def judged() -> tuple[Verdict, tuple[float, float]]:
         found: asyncio.Future[Verdict] = asyncio.get_running_loop().create_future()

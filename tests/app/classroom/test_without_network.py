@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,8 @@ from app.classroom.record import Record
 from app.classroom.seat_log import Given, NoLog, handed_out
 from engine.drill.running.drill import Drill
 from engine.verbs.lines import parse_script
-from tests.class_process import ROOT, HostProcess, command, hosted
+from tests.class_process import HostProcess, hosted
+from tests.forked import run
 from tests.shipped import shipped
 
 NAME = "planned-failover"
@@ -63,8 +63,7 @@ def play(where: Invitation | Given, name: str, script: list[str]) -> Attended:
 
 def console(folder: Path, *lines: str) -> list[dict[str, Any]]:
     """What the host says to an instructor who types *lines*, without the board."""
-    words = command("console", "--database", folder / "class.sqlite")
-    done = subprocess.run(words, cwd=ROOT, input="\n".join(lines), capture_output=True, text=True, timeout=60)
+    done = run("class", "console", "--database", folder / "class.sqlite", lines="\n".join(lines))
     assert done.returncode == 0, done.stderr
     return [said for said in map(json.loads, done.stdout.splitlines()) if said["kind"] != "board"]
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -26,6 +24,7 @@ from app.views.classroom import StartClass
 from app.views.debrief.reflection import ReflectionForm
 from tests.app.main_window.conftest import Hands
 from tests.class_process import HostProcess, Stranger, hosted, join
+from tests.forked import run
 from tests.open_window import OpenWindow
 
 WAIT_MS = 30_000
@@ -133,8 +132,8 @@ def test_the_window_takes_the_seat_of_the_next_part(hands: Hands, qtbot: QtBot, 
     with hosted(tmp_path / "class.sqlite", "--plan", tmp_path / "plan.toml") as host:
         classes.join(host.code, "Ann", True)
         qtbot.waitUntil(lambda: window.session.live is not None, timeout=WAIT_MS)
-        console = [sys.executable, "-m", "app", "class", "console", "--database", str(host.database)]
-        subprocess.run(console, input="finish\nnext\n", text=True, check=True, stdout=subprocess.DEVNULL)
+        steered = run("class", "console", "--database", host.database, lines="finish\nnext\n")
+        assert steered.returncode == 0, steered.stderr
         qtbot.waitUntil(
             lambda: window.session.live is not None and window.session.live.seed == 5, timeout=WAIT_MS
         )

@@ -6,8 +6,6 @@ import datetime as dt
 import io
 import json
 import os
-import subprocess
-import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -31,8 +29,8 @@ from tests.drivers.follow import ODBC, follow
 from tests.drivers.profiles import client_name
 from tests.drivers.profiles import lab as with_profiles
 from tests.drivers.relay import Relay
+from tests.forked import Program, run
 
-ROOT = Path(__file__).parents[3]
 PROFILES = {"pyodbc": "odbc-18", "mssql-python": "mssql-python", "pymssql": "freetds"}
 """Of each driver its profile, which a client of the lab has; no connection string names a partner. python-tds, which
 leaves a socket behind at each login that fails, is played by `make drivers`."""
@@ -63,24 +61,16 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     record, certificate, lab = folder / "run.json", folder / "run.pem", folder / "lab.toml"
     lab.write_text(with_profiles({(profile, "told") for profile in PROFILES.values()}, 0), encoding="utf-8")
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
-    command = [sys.executable, "-m", "app", "serve", str(lab), "--port-base", "0", "--record", str(record)]
-    command += ["--certificate", str(certificate)]
-    with subprocess.Popen(
-        command, cwd=ROOT, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as running:
-        assert running.stdin is not None
-        assert running.stdout is not None
+    words = ("serve", lab, "--port-base", "0", "--record", record, "--certificate", certificate)
+    with Program(*words, environment=environment) as running:
         first = json.loads(running.stdout.readline())
-        out = running.stdout
         there = Served(first["servers"], certificate, running.stdin)
-        reading = threading.Thread(target=lambda: there.heard.extend(out), daemon=True)
+        reading = threading.Thread(target=lambda: there.heard.extend(running.stdout), daemon=True)
         reading.start()  # a full pipe would hold the run up
         yield there
         running.kill()
-        running.wait(60)
         reading.join(10)
-    again = [sys.executable, "-m", "app", "replay", str(record)]
-    assert subprocess.run(again, cwd=ROOT, capture_output=True, timeout=120, env=environment).returncode == 0
+    assert run("replay", record, environment=environment).returncode == 0
 
 
 def connect_pytds(there: dict[str, Any], **options: Any) -> Any:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from app.files.folders import FOLDER_VARIABLE
+from tests.forked import Program, run
 
 ROOT = Path(__file__).parents[3]
 LATER = {
@@ -31,9 +32,7 @@ LATER = {
 class Play:
     """The drill under way, as its lines tell of it."""
 
-    def __init__(self, running: subprocess.Popen[str]) -> None:
-        assert running.stdin is not None
-        assert running.stdout is not None
+    def __init__(self, running: Program) -> None:
         self._in, self._out = running.stdin, running.stdout
         self.servers = json.loads(self._out.readline())["servers"]
 
@@ -76,11 +75,8 @@ def played(folder: Path, switches: Sequence[str], story: Callable[[Play], None])
         text = text.replace(soon, late)
     drill.write_text(text, encoding="utf-8")
     environment = {**os.environ, FOLDER_VARIABLE: str(folder / "profile")}
-    serve = [sys.executable, "-m", "app", "serve", str(drill), "--port-base", "0", "--speed", "8"]
-    with subprocess.Popen(
-        [*serve, "--record", str(record)],
-        cwd=ROOT, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
-    ) as running:  # fmt: skip
+    words = ("serve", drill, "--port-base", "0", "--speed", "8", "--record", record)
+    with Program(*words, environment=environment) as running:
         play = Play(running)
         one, other = (f"127.0.0.1:{play.servers[name]['port']}" for name in ("TOY1", "TOY2"))
         desk = [
@@ -99,8 +95,8 @@ def played(folder: Path, switches: Sequence[str], story: Callable[[Play], None])
             story(play)
             orders.terminate()
         play.end()
-    again = [sys.executable, "-m", "app", "replay", str(record)]
-    assert subprocess.run(again, cwd=ROOT, env=environment, capture_output=True, timeout=60).returncode == 0
+        running.wait(60)
+    assert run("replay", record, environment=environment).returncode == 0
     return json.loads(record.read_text(encoding="utf-8"))
 
 

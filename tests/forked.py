@@ -1,0 +1,133 @@
+"""`mirrordrill …` in processes of its own that need no start: forks of one that has imported and compiled all.
+
+A start costs two seconds of a processor, and a class is several programs. What starts is forked as soon as the module
+`tests.forked_from` is there; that the program starts by itself too, tests of the command line see.
+"""
+
+from __future__ import annotations
+
+import atexit
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Mapping
+from contextlib import suppress
+from multiprocessing import forkserver, resource_tracker
+from multiprocessing.connection import Connection
+from multiprocessing.context import ForkServerContext, ForkServerProcess
+from pathlib import Path
+from typing import IO, Final
+
+ROOT: Final = Path(__file__).parents[1]
+STANDARD_FILES: Final = ("stdin", "stdout", "stderr")
+
+_forks: Final = multiprocessing.get_context("forkserver")
+_forks.set_forkserver_preload(["tests.forked_from"])
+
+
+@atexit.register
+def _kill_what_is_left() -> None:
+    """Else a program that a test has left would be waited for."""
+    for process in multiprocessing.active_children():
+        process.kill()
+
+
+def of_forks(_: str | None = None) -> ForkServerContext:
+    """In place of `multiprocessing.get_context`: workers are forks, too."""
+    return _forks
+
+
+def _begin(words: list[str], environment: dict[str, str], files: Mapping[int, Connection | str]) -> None:
+    """In the fork. *files*: by number, as a pipe or by path."""
+    from app import __main__ as program
+
+    os.chdir(ROOT)
+    os.environ.clear()
+    os.environ.update(environment)
+    for number, file in files.items():
+        opened = os.open(file, os.O_RDWR) if isinstance(file, str) else file.fileno()
+        os.dup2(opened, number)
+    sys.stdin = os.fdopen(0, closefd=False)
+    sys.modules["__main__"] = program  # its workers begin as those of `python -m app`
+    if sys.version_info < (3, 14):  # where a fork may not ask for further ones, its workers start as ever
+        forkserver._forkserver.ensure_running = resource_tracker.ensure_running  # type: ignore[method-assign]
+        multiprocessing.get_context = of_forks  # type: ignore[assignment]
+    sys.argv = ["mirrordrill", *words]
+    code = program.main()
+    for thread in threading.enumerate():  # as at any end; `multiprocessing` would wait for workers before
+        if not thread.daemon and thread is not threading.main_thread():
+            thread.join()
+    sys.exit(code)
+
+
+class Program:
+    """As much of `subprocess.Popen` as is needed. Its errors go where the tests' own go."""
+
+    def __init__(self, *words: object, environment: Mapping[str, str] = os.environ) -> None:
+        read, written = _forks.Pipe(duplex=False)
+        heard, told = _forks.Pipe(duplex=False)
+        self._process = _started(words, environment, {0: read, 1: told})
+        for theirs in (read, told):
+            theirs.close()
+        self.stdin, self.stdout = _text(written, "w"), _text(heard, "r")
+
+    @property
+    def pid(self) -> int:
+        assert self._process.pid is not None
+        return self._process.pid
+
+    def __enter__(self) -> Program:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.kill()
+        self.wait(60.0)
+
+    def kill(self) -> None:
+        self._process.kill()
+
+    def terminate(self) -> None:
+        self._process.terminate()
+
+    def wait(self, timeout_s: float) -> int:
+        self._process.join(timeout_s)
+        if self._process.exitcode is None:
+            raise subprocess.TimeoutExpired("mirrordrill", timeout_s)
+        for file in (self.stdin, self.stdout):
+            with suppress(BrokenPipeError):  # it has not heard all
+                file.close()
+        return self._process.exitcode
+
+
+def run(
+    *words: object, lines: str = "", environment: Mapping[str, str] = os.environ, timeout_s: float = 120.0
+) -> subprocess.CompletedProcess[str]:
+    """What it says to *lines*, and how it ends."""
+    with tempfile.TemporaryDirectory() as folder:
+        places = [Path(folder, name) for name in STANDARD_FILES]
+        for place in places:
+            place.write_text(lines if place.name == "stdin" else "")
+        process = _started(words, environment, dict(enumerate(map(str, places))))
+        process.join(timeout_s)
+        if process.exitcode is None:
+            process.kill()
+            raise subprocess.TimeoutExpired(list(map(str, words)), timeout_s)
+        _, told, wrong = (place.read_text() for place in places)
+    return subprocess.CompletedProcess([*map(str, words)], process.exitcode, told, wrong)
+
+
+def _started(
+    words: tuple[object, ...], environment: Mapping[str, str], files: Mapping[int, Connection | str]
+) -> ForkServerProcess:
+    process = _forks.Process(target=_begin, args=([*map(str, words)], dict(environment), files), daemon=False)
+    process.start()
+    return process
+
+
+def _text(end: Connection, mode: str) -> IO[str]:
+    own = os.dup(end.fileno())
+    end.close()
+    return open(own, mode)

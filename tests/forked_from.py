@@ -1,0 +1,19 @@
+"""Imported by the process that `tests.forked` forks: what a program of a class needs, and the compiled flow model."""
+
+import gc
+from importlib import import_module
+
+from engine.drill.running.drill import Drill
+from tests.shipped import shipped
+
+for module in (
+    "cli",
+    "classroom.console",
+    "classroom.seat",
+    "classroom.service",
+    "classroom.team.world",
+    "serve.service",
+):
+    import_module(f"app.{module}")
+Drill(shipped("planned-failover"))
+gc.freeze()  # what is there already is not looked through in each fork
