@@ -64,7 +64,7 @@ def _new(options: argparse.Namespace) -> int:
 
     made = [scenario_files.find(name).load() for name in fresh.GENERATORS]
     work = fresh.fresh(fresh.candidates(made, options.level), options.level)
-    found = watched(work, lambda share: f"drill {1 + int(share * fresh.TRIES)} is proved and measured")
+    found = watched(work, lambda share: f"drill {1 + int(share * fresh.TRIES)} is being proved and measured")
     if found is None:
         print("None of the drills that were made could be proved. Try once more.", file=sys.stderr)
         return ANSWER_IS_NO

@@ -10,6 +10,7 @@ from multiprocessing import get_context
 from typing import TYPE_CHECKING
 
 from app.cli.terms import Commands, check_seed, write_json
+from app.cli.waits import counted
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED
 from app.files import scenario_files
 from engine.drill.authoring.scenario import Scenario, load_scenario
@@ -62,7 +63,7 @@ def _agents(options: argparse.Namespace) -> int:
     check_seed(options.seed)
     files = [scenario_files.find(name) for name in options.scenarios] or scenario_files.all_files()[0]
     scenarios = [scenario for file in files if (scenario := file.load()).scored]
-    rankings = list(_ranked(scenarios, options.seed))
+    rankings = list(counted(_ranked(scenarios, options.seed), len(scenarios), "scenarios"))
     if options.json is not None:
         write_json([ranking.as_json() for ranking in rankings], options.json)
     else:

@@ -154,7 +154,7 @@ def _regret(options: argparse.Namespace) -> int:
     _, drill = recorded_run(options.run)
     if not drill.scenario.scored:
         raise Unusable(f"{drill.scenario.name} is not scored: nothing can be lost")
-    found = watched(account(drill, certificates.plans(drill)), lambda _: "the acts and waits are weighed")
+    found = watched(account(drill, certificates.plans(drill)), lambda _: "acts and waits are being weighed")
     print("\n".join(_accounted(found)))
     return AS_ASKED
 

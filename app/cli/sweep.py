@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from app.cli.processes import add_on, cluster
 from app.cli.terms import Commands, Unusable, check_seed, loaded, write, write_json
-from app.cli.waits import Progress, stoppable, unstoppable
+from app.cli.waits import counted, stoppable, unstoppable
 from app.exit_codes import ANSWER_IS_NO, AS_ASKED, INTERRUPTED
-from app.words.formatting import run_time
 from engine.drill.authoring.scenario import Scenario, load_scenario
 
 if TYPE_CHECKING:
@@ -152,10 +151,5 @@ def outcomes_of(jobs: Sequence[Job], on: str = "local", workers: int | None = No
         wanted = itertools.takewhile(lambda _: not stopped(), jobs)
         with unstoppable():  # they start with the first jobs
             coming = Parallel(processes, return_as="generator")(delayed(played)(job) for job in wanted)
-        outcomes: list[Outcome] = list(itertools.islice(coming, 1))
-        progress = Progress()
-        for outcome in coming:
-            outcomes.append(outcome)
-            left_s = progress.passed_s / (len(outcomes) - 1) * (len(jobs) - len(outcomes))
-            progress.tell(f"{len(outcomes)} of {len(jobs)} runs, about {run_time(left_s)} left")
+        outcomes: list[Outcome] = list(counted(coming, len(jobs), "runs"))
     return outcomes

@@ -5,16 +5,18 @@ from __future__ import annotations
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Final, TypeVar
 
+from app.words.formatting import run_time
 from engine.drill.time.slices import Slices
 
 TOLD_EVERY_S: Final = 5.0
 """Seconds between two lines of progress."""
 
 Done = TypeVar("Done")
+Each = TypeVar("Each")
 
 
 class Progress:
@@ -43,6 +45,18 @@ def watched(work: Slices[Done], said: Callable[[float], str]) -> Done:
         except StopIteration as end:
             found: Done = end.value
             return found
+
+
+def counted(coming: Iterable[Each], count: int, what: str) -> Iterator[Each]:
+    """*coming*, of which *count* are awaited; how many are there and how long the others may take is told meanwhile."""
+    progress = None  # the first one waits for processes to start
+    for before, each in enumerate(coming):
+        yield each
+        if progress is None:
+            progress = Progress()
+        else:
+            left_s = progress.passed_s / before * (count - before - 1)
+            progress.tell(f"{before + 1} of {count} {what}, about {run_time(left_s)} left")
 
 
 @contextmanager

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 
 import pytest
 
-from app.cli.waits import TOLD_EVERY_S, Progress, stoppable, watched
+from app.cli.waits import TOLD_EVERY_S, Progress, counted, stoppable, watched
 
 
 @pytest.fixture
@@ -43,6 +43,21 @@ def test_of_how_much(
     clock[0] += 7.0
     progress.tell("3 nodes", " of 60 s")
     assert capsys.readouterr().err == "7 s of 60 s: 3 nodes\n"
+
+
+def test_how_long_the_others_take_is_told_of_those_that_came(
+    clock: list[float], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Not of the first one, for which processes had to start."""
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
+
+    def coming() -> Iterator[int]:
+        for number, seconds in enumerate((60.0, 4.0, 4.0)):
+            clock[0] += seconds
+            yield number
+
+    assert list(counted(coming(), 32, "runs")) == [0, 1, 2]
+    assert capsys.readouterr().err == "8 s: 3 of 32 runs, about 1:56 left\n"
 
 
 def test_the_first_ctrl_c_is_a_wish_and_the_second_ends() -> None:
