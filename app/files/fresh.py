@@ -25,7 +25,7 @@ NODES: Final = 50
 """Plans that are played to find one that is better than the reference. Assumed: half a second."""
 
 TRIES: Final = 8
-"""Drills that are tried for a difficulty that is wanted before another one is offered. Assumed; measured: each takes one
+"""Drills that are tried for a difficulty that is wanted before another is offered. Assumed; measured: each takes one
 to six seconds of a processor."""
 
 DRAWN_MAX: Final = 200
