@@ -14,7 +14,7 @@ from html import escape
 from pathlib import Path
 from typing import Final
 
-from tests.test_architecture import CODE, ENGINE_LAYERS, imports, parsed, within
+from tests.test_architecture import CODE, ENGINE_LAYERS, imported, parsed, within
 
 PICTURE: Final = Path(__file__).parents[1] / "assets" / "pictures" / "architecture.svg"
 
@@ -57,11 +57,6 @@ def docstring(name: str) -> str:
     """First sentence of the docstring of *name*."""
     text = (ast.get_docstring(parsed(CODE[name])) or "").partition("\n")[0]
     return text.removesuffix(" No Qt.").replace("`", "")
-
-
-@cache
-def imported(name: str) -> tuple[str, ...]:
-    return tuple(imports(parsed(CODE[name])))
 
 
 @cache

@@ -25,6 +25,17 @@ settings.load_profile("loaded")
 """A busy machine is slow at making examples; that says nothing of the program."""
 
 
+WAIT_MS = 60_000
+"""So long a test waits for what is to come; of the usual five seconds, a window on a busy machine takes three."""
+
+
+def pytest_configure() -> None:
+    from pytestqt.qtbot import QtBot
+
+    for wait in (QtBot.waitUntil, QtBot.waitSignal, QtBot.waitSignals, QtBot.waitActive, QtBot.waitExposed):
+        wait.__kwdefaults__ = {**(wait.__kwdefaults__ or {}), "timeout": WAIT_MS}
+
+
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--rewrite", action="store_true", help="record the transcripts anew")
 

@@ -268,7 +268,7 @@ def test_unsent_queries_survive(qtbot: QtBot, hands: Hands, profile: Profile, st
     assert query is not None
     query.editor.setFocus()
     hands.qtbot.keyClicks(query.editor, "SELECT unsaved")
-    qtbot.waitUntil(lambda: "SELECT unsaved" in map(profile.drafts.load, profile.drafts.keys()), timeout=3000)
+    qtbot.waitUntil(lambda: "SELECT unsaved" in map(profile.drafts.load, profile.drafts.keys()))
     window.close()
     again = shown(qtbot, profile, store)
     (run,) = profile.unfinished()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import pytest
 from PySide6.QtCore import QEvent, QPointF, Qt
 from PySide6.QtGui import QMouseEvent
@@ -63,13 +65,15 @@ def test_the_second_click_of_a_double_click_does_not_reach_what_has_slid_under_t
 def test_what_has_just_appeared_takes_neither_key_nor_click_for_a_while(
     qtbot: QtBot, page: QWidget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    now_s = 0.0
+    monkeypatch.setattr(input_guard, "time", SimpleNamespace(monotonic=lambda: now_s))
     monkeypatch.setattr(input_guard, "FRESH_S", 0.2)
     made, clicks = button(page, QPushButton)
     guard().appeared(page)
     qtbot.mouseClick(made, LEFT)
     qtbot.keyClick(made, Qt.Key.Key_Space)
     assert clicks == []
-    qtbot.wait(250)
+    now_s = 0.25
     qtbot.mouseClick(made, LEFT)
     assert clicks == [1]
 

@@ -126,10 +126,10 @@ def test_what_is_not_toml(text: str, line: int) -> None:
 
 
 def test_a_huge_file_is_refused_before_it_is_parsed() -> None:
-    before = time.perf_counter()
+    before = time.process_time()
     (found,) = problems("a = 1\n" * 1_000_000)
     assert "characters" in found.text
-    assert time.perf_counter() - before < 1.0
+    assert time.process_time() - before < 1.0
 
 
 def test_scenarios_without_a_score_need_no_end() -> None:
