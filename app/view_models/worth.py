@@ -179,8 +179,8 @@ def taken_by(chance: LastChance) -> str:
         for goal, until in chance.missed
     )
     if chance.line == WAITING:
-        return tr("Begun a second later, this no longer reaches {goals}.").format(goals=goals)
-    return tr("After it, this no longer reaches {goals}.").format(goals=goals)
+        return tr("Begun a second later, these steps no longer reach {goals}.").format(goals=goals)
+    return tr("After what was done here, these steps no longer reach {goals}.").format(goals=goals)
 
 
 def began_with(chance: LastChance, asked: Mapping[str, Sequence[str]]) -> str:

@@ -136,7 +136,9 @@ def _mistake(
     if loss.cause:
         return mistake
     before, since = _before(drill, at)
-    return replace(mistake, cause=before, cause_tick=since)
+    if since is not None and since >= again:  # a moment before what it came from is too late for anything
+        again = retry.begin(since, None, drill.journal)
+    return replace(mistake, cause=before, cause_tick=since, retry_tick=again)
 
 
 def _retry(drill: Drill, place: int) -> Tick:

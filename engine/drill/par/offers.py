@@ -56,6 +56,7 @@ def offers(drill: Drill, known: tuple[str, ...]) -> list[str]:
         for number in range(1, len(asked.choices) + 1)
     )
     again = [line for session in drill.scenario.sessions for line in setting_up(drill.world, session)[:1]]
+    again += votes_taken(drill.world, drill.scenario)
     lines |= dict.fromkeys((*_mending(drill.world), *_statements(drill.world), *again, *known))
     return [line for line in lines if _works(drill.world, line)]
 
@@ -91,6 +92,16 @@ def setting_up(world: World, session: Session) -> list[str]:
         f"sql {server} ALTER DATABASE [{session.database}] SET {what} = 'TCP://{other}:{ports[other]}'"
         for server, what, other in left
         if other in ports
+    ]
+
+
+def votes_taken(world: World, scenario: Scenario) -> list[str]:
+    """Votes that nodes had at the start and have no more, to be given back."""
+    without = {node for cluster in scenario.clusters for node in cluster.without_vote}
+    return [
+        f"set-weight {name} 1"
+        for name, node in world.nodes.items()
+        if name not in without and not node.config.weight(name)
     ]
 
 

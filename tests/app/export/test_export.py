@@ -138,7 +138,7 @@ def test_a_last_chance_is_drawn_and_told(source: Source) -> None:
     told = dict(body.annex(replace(source, account=found), "THE CURVE"))
     said = told["Compared with the best possible"]
     assert "last chance: SERVER_A ▸ Switch on." in said
-    assert "this no longer reaches “It serves” by 1:00." in said
+    assert "these steps no longer reach “It serves” by 1:00." in said
     assert "THE CURVE" in said
 
 

@@ -222,7 +222,10 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     own = "0:10.0  point of no return: SERVER_B ▸ Cut the power\nUntil then all goals could still be reached"
     assert (own in said) is not same
     assert "0:50.0\nSERVER_A ▸ Switch on" in said
-    assert "After it, this no longer reaches “SERVER_B serves” by 1:00, “All is well”." in said
+    assert (
+        "After what was done here, these steps no longer reach “SERVER_B serves” by 1:00, “All is well”."
+        in said
+    )
     pressed = [b for part in parts for b in part.findChildren(QPushButton)]
     look = next(b for b in pressed if b.text() == f"Watch the {'best from here' if same else 'last chance'}")
     qtbot.mouseClick(look, Qt.MouseButton.LeftButton)
@@ -258,7 +261,7 @@ def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) ->
     assert told.endswith(" until 0:50.0: the last chance to reach all goals, SERVER_A ▸ Switch on.")
     said = said_in(parts)
     assert "until 0:50.0, the point of no return; last chance: SERVER_A ▸ Switch on." in said
-    assert "Begun a second later, this no longer reaches “SERVER_B serves” by 1:00." in said
+    assert "Begun a second later, these steps no longer reach “SERVER_B serves” by 1:00." in said
     assert not [b for part in parts for b in part.findChildren(QPushButton)], "nothing can be tried again"
 
 

@@ -136,8 +136,10 @@ def test_time_that_was_lost_is_tried_again_from_before_it_began() -> None:
     (exposed,) = [m for m in found.mistakes if m.rule == "Time unprotected"]
     lanes = found.lanes["Sales"]
     began = next(span for span in lanes.protection if span.what == "unprotected").from_tick
-    assert exposed.retry_tick == retry.begin(began, None, ()) < began - 500
     assert exposed.cause == "SERVER_A ▸ Cut the power"
+    since = there(exposed.cause_tick)
+    assert since < began
+    assert exposed.retry_tick == retry.begin(since, None, ()) < since - 500
     (goal,) = [m for m in found.mistakes if m.rule == "End state"]
     assert goal.cause == "Never done: SERVER_A ▸ Switch on"
     step = next(s for s in there(found.reference).steps if "power-on" in s.line)

@@ -276,6 +276,14 @@ def test_what_may_be_told_a_group_is_on_offer() -> None:
     assert any(line.startswith("move-role ") for line in lines)
 
 
+def test_a_vote_that_was_taken_can_be_given_back() -> None:
+    drill = Lean(shipped("wsfc-site-votes"))
+    assert not any(line.startswith("set-weight") for line in offers(drill, ()))
+    drill.do("ps LION (Get-ClusterNode LION).NodeWeight = 0")
+    drill.advance_to(ticks(5.0))
+    assert "set-weight LION 1" in offers(drill, ())
+
+
 def test_a_certificate_from_before_there_were_safest_plans_has_plans_to_begin_with() -> None:
     line = "20 power-on SERVER_A"
     ((item,), (again,)) = plans({"par": {"plan": [line]}, "shortest": [line]})
