@@ -13,7 +13,7 @@ from engine.drill.authoring.places import Path
 from engine.drill.authoring.problems import Finder, Problem, ScenarioProblems
 from engine.drill.authoring.references import names_of
 from engine.drill.authoring.scenario import load_scenario
-from engine.drill.authoring.schema import ConductRule, Scenario
+from engine.drill.authoring.schema import ConductRule, ForbiddenRule, Scenario
 from engine.drill.judging.skills import by_key
 from engine.drill.par.sight import too_early
 from engine.drill.running.build import start_world
@@ -94,7 +94,7 @@ def _texts(scenario: Scenario, finder: Finder) -> None:
                 say("a [[hint]] for it"),
             )
     _hint_lines(scenario, finder)
-    _prices(scenario, finder)
+    _traps(scenario, finder)
     for path, asked in run_scenario.prompts(tomllib.loads(scenario.text)):
         finder.add(path, say("text still to be written: {said}", said=asked), say("a text of your own"))
 
@@ -164,8 +164,8 @@ def _hint_lines(scenario: Scenario, finder: Finder) -> None:
             )
 
 
-def _prices(scenario: Scenario, finder: Finder) -> None:
-    """An action that costs nothing is no trap, though the debrief calls it wrong."""
+def _traps(scenario: Scenario, finder: Finder) -> None:
+    """What costs nothing is no trap, though the debrief calls it wrong."""
     for place, rule in enumerate(scenario.rubric):
         for number, price in enumerate(rule.prices if isinstance(rule, ConductRule) else ()):
             if price.price == 0.0:
@@ -174,6 +174,13 @@ def _prices(scenario: Scenario, finder: Finder) -> None:
                     say("this action costs nothing"),
                     say("a price above 0, or no price for it"),
                 )
+    costly = any(isinstance(rule, ForbiddenRule) and rule.points > 0.0 for rule in scenario.rubric)
+    if scenario.scored and scenario.forbidden and not costly:
+        finder.add(
+            ("forbidden", 0),
+            say("to reach a forbidden state costs nothing"),
+            say('a [[rubric]] table of kind "forbidden" with points'),
+        )
 
 
 def _variants(scenario: Scenario, finder: Finder) -> None:

@@ -53,7 +53,12 @@ SOLUTION = SMALL[SMALL.index("[[solution]]") : SMALL.index("[[rubric]]")]
             'when = "SERVER_A is OFF"\nprice = 2',
             "loses points",
         ),
-        ("price = 20", "price = 0", "costs nothing"),
+        ("price = 20", "price = 0", "action costs nothing"),
+        (
+            "[[solution]]",
+            '[[forbidden]]\nname = "off"\ntext = "Off."\nwhen = "SERVER_B is OFF"\nbetter = "Wait."\n\n[[solution]]',
+            "forbidden state costs nothing",
+        ),
     ],
 )
 def test_lint(old: str, new: str, said: str) -> None:
