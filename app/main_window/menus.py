@@ -34,7 +34,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
     mark("&Time"): (
         "time.play", "time.step", "time.next_event", "time.next_state", "time.run_to", None,
         "time.next_alarm", "time.until", "time.faster", "time.slower", "time.normal", None,
-        "time.back", "time.forward", "time.now", "time.go_on",
+        "time.back", "time.forward", "time.now", "time.go_on", "time.all",
     ),
     mark("&Faults"): (),
     mark("&Query"): (
@@ -51,7 +51,7 @@ MENUS: Final[Mapping[str, tuple[Entry, ...]]] = {
         LAYOUT, "view.reset_layout", "view.zoom", "view.full_screen", None,
         (mark("&Appearance"), (
             LOOKS, (mark("Te&xt size"), ("view.larger", "view.smaller", "view.usual_size")), "view.contrast")), None,
-        "time.all", "view.save_charts", None,
+        "view.save_charts",
         (mark("Teachin&g tools"), ("teach.note", "teach.spotlight", "teach.bright", "teach.find")),
         "view.present",
     ),

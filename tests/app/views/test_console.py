@@ -519,6 +519,7 @@ def test_execute_is_in_the_menu_of_the_text_and_saving_in_that_of_the_grid(qtbot
 
 
 def test_history_tells_outcomes_and_runs_again(qtbot: Any, console: Any) -> None:
+    console.resize(60 * console.fontMetrics().height(), 500)  # both stand beside one another
     editor = console.current.editor
     for text, messages in (
         ("SELECT 1", [says("(1 row affected)")]),
