@@ -15,7 +15,6 @@ from pytestqt.qtbot import QtBot
 
 from app import settings
 from app.files import scenario_files, summaries
-from app.files.summary import FILE_NAME
 from app.settings import WindowSettings
 from app.storage import Profile, open_profile
 from app.view_models.offers import Target
@@ -116,19 +115,21 @@ def store(tmp_path: Path) -> WindowSettings:
 
 
 @pytest.fixture(scope="session")
-def shipped_drills(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the start page keeps of the drills: to read them all anew took half of every test's time."""
-    folder = tmp_path_factory.mktemp("drills")
+def earlier_profile(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of a profile that was opened before, with what the start page keeps of the drills: to make its tables
+    and to read all drills anew took more than half of every test's time."""
+    folder = tmp_path_factory.mktemp("profile")
+    with open_profile(folder):
+        pass
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("MIRRORDRILL_PROFILE", str(folder))
         summaries.read(scenario_files.all_files()[0], folder)
-    return folder / FILE_NAME
+    return folder
 
 
 @pytest.fixture
-def profile(profile_folder: Path, shipped_drills: Path) -> Iterator[Profile]:
-    profile_folder.mkdir(exist_ok=True)
-    shutil.copy(shipped_drills, profile_folder)
+def profile(profile_folder: Path, earlier_profile: Path) -> Iterator[Profile]:
+    shutil.copytree(earlier_profile, profile_folder, dirs_exist_ok=True)
     with open_profile(profile_folder) as opened:
         yield opened
 
