@@ -326,7 +326,7 @@ def test_another_world_than_the_recorded_one_is_refused(desk: Desk, lab: Scenari
     desk.session.load(lab, lab.seed, Mode.LAB, JOURNAL, 3000, [(1000, "0" * 32)])
     desk.search()
     assert desk.heard("loaded") == []
-    assert "10 s" in desk.heard("refused")[0]
+    assert "at 0:10.00 " in desk.heard("refused")[0]
 
 
 # --- looking back -----------------------------------------------------------------------------------------------
