@@ -49,7 +49,7 @@ def _watch_power(world: World, node: Node) -> None:
         world.call_off("cluster.started", node.name)
         world.nodes[node.name] = replace(node, service="off", prevented=False, partition=partition)
     elif powered and node.service == "off":
-        world.nodes[node.name] = replace(node, service="starting", partition=0)
+        world.nodes[node.name] = replace(node, service="starting")  # the others still have to miss it
         world.after(world.settings.boot_s + SERVICE_START_S, "cluster.started", node.name)
 
 

@@ -65,6 +65,23 @@ def test_a_node_without_power_costs_half_a_minute() -> None:
     assert role(world, "SQLFCI2").owner == "NODE_3"
 
 
+def test_a_node_that_has_power_again_at_once_is_missed_all_the_same() -> None:
+    """It boots and sends no heartbeats for a minute, and its disks were never given up."""
+    stamps = []
+    for back_s in (1.0, 60.0):
+        world = fci_lab()
+        until(world, 30)
+        do(world, "power-off NODE_1")
+        until(world, 30 + back_s)
+        do(world, "power-on NODE_1")
+        until(world, 200)
+        (move,) = world.failovers
+        assert (move.from_server, move.to_server) == ("NODE_1", "NODE_2")
+        assert world.nodes["NODE_1"].partition == world.nodes["NODE_2"].partition
+        stamps.append(stamps_s(move)[-1])
+    assert stamps[0] == stamps[1]
+
+
 def test_a_planned_move_takes_15_s() -> None:
     world = fci_lab()
     until(world, 30)
