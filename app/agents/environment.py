@@ -14,7 +14,8 @@ that the rewards of a game add up to its total. A game is deterministic: its sce
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import combinations, product
 from typing import Any, Final
 
 import gymnasium
@@ -22,6 +23,7 @@ import numpy as np
 from gymnasium import spaces
 
 from app.files import scenario_files
+from engine import simulator
 from engine.constants import TICKS_PER_S
 from engine.drill.authoring.scenario import Scenario
 from engine.drill.authoring.schema import DURATION_MAX_S
@@ -32,6 +34,7 @@ from engine.drill.running.solution import SETTLE_S, default_end
 from engine.events import Event
 from engine.inputs import InputProblem
 from engine.model import Tick, ticks
+from engine.verbs.lines import parse_line
 
 STEP_S: Final = 10.0
 """Seconds that a step takes unless told. Assumed: about as long as a DBA needs for a command."""
@@ -125,9 +128,17 @@ class DrillEnv(gymnasium.Env[Observation, str]):
         It tells nothing of what is broken. Any other input line is an action, too.
         """
         own = [line for line in acts(self.drill.scenario) if not line.startswith(("hint", "revert"))]
-        return [WAIT, *own]
+        return [WAIT, *filter(self._is_known, [*own, *_beside_mirroring(self.drill.scenario)])]
 
     # --- inside -----------------------------------------------------------------------------------------------
+
+    def _is_known(self, line: str) -> bool:
+        """It names things that are there: not every server has an instance."""
+        try:
+            simulator.resolve(self.drill.world, parse_line(line))
+        except InputProblem:
+            return False
+        return True
 
     def _seen(self, events: list[Event], refused: Sequence[str] = ()) -> Observation:
         told = [
@@ -177,6 +188,26 @@ def _cell(value: object) -> str:
 def _line(text: str) -> str:
     """*text* as the space of observations takes it."""
     return "".join(letter if letter in KNOWN else "?" for letter in text[:LINE_MAX])
+
+
+def _beside_mirroring(scenario: Scenario) -> Iterator[str]:
+    """What may be told groups and clusters, and done to links."""
+    for group in scenario.groups:
+        for replica in group.replicas:
+            for clause in ("FAILOVER", "FORCE_FAILOVER_ALLOW_DATA_LOSS"):
+                yield f"sql {replica.server} ALTER AVAILABILITY GROUP [{group.name}] {clause}"
+            for database, clause in product(group.databases, ("SUSPEND", "RESUME")):
+                yield f"sql {replica.server} ALTER DATABASE [{database}] SET HADR {clause}"
+    for instance in scenario.instances:
+        yield from (
+            f"{verb} {instance.name}" for verb in ("stop-service", "start-service", "restart-service")
+        )
+        yield from (f"move-role {instance.name} {node}" for node in instance.owners)
+    for role in (*scenario.instances, *scenario.groups):
+        yield f"start-role {role.name}"
+    for verb, cluster in product(("start-cluster", "force-quorum"), scenario.clusters):
+        yield from (f"{verb} {node}" for node in cluster.nodes)
+    yield from (f"mend {one.name} {other.name}" for one, other in combinations(scenario.servers, 2))
 
 
 def _place(event: Event) -> str:

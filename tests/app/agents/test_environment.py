@@ -11,7 +11,10 @@ from gymnasium.utils.env_checker import check_env
 
 from app.agents.baseline import at_random, game, greedy
 from app.agents.environment import WAIT, DrillEnv
+from engine import simulator
 from engine.drill.running.drill import replay
+from engine.verbs.lines import parse_line
+from tests import par_drills
 from tests.engine.drill import texts
 
 
@@ -95,3 +98,29 @@ def test_an_action_is_a_line(env: DrillEnv, action: Any) -> None:
 
 def test_who_looks_ahead_plays_better_than_chance(env: DrillEnv) -> None:
     assert game(env, greedy, 3) > game(env, at_random, 3)
+
+
+@pytest.mark.parametrize(
+    ("name", "needed"),
+    [
+        (
+            "group",
+            [
+                "sql N2 ALTER AVAILABILITY GROUP [AG1] FAILOVER",
+                "sql N3 ALTER DATABASE [Sales] SET HADR RESUME",
+            ],
+        ),
+        ("cluster", ["power-on N1", "start-cluster N2", "move-role SQLFCI1 N2", "start-service SQLFCI1"]),
+        ("forced", ["plug-cable A1", "mend A1 B1"]),
+    ],
+)
+def test_the_vocabulary_has_what_solves_groups_and_clusters_and_each_can_be_read(
+    name: str, needed: list[str]
+) -> None:
+    env = DrillEnv(next(each for each in par_drills.scenarios() if each.name == name))
+    lines = env.lines()
+    assert set(needed) <= set(lines)
+    assert len(set(lines)) == len(lines)
+    for line in lines:
+        if line != WAIT:
+            simulator.resolve(env.drill.world, parse_line(line))
