@@ -203,8 +203,8 @@ def _beside_mirroring(scenario: Scenario) -> Iterator[str]:
             f"{verb} {instance.name}" for verb in ("stop-service", "start-service", "restart-service")
         )
         yield from (f"move-role {instance.name} {node}" for node in instance.owners)
-    for role in (*scenario.instances, *scenario.groups):
-        yield f"start-role {role.name}"
+    roles = [*(each.name for each in scenario.instances), *(each.name for each in scenario.groups)]
+    yield from (f"start-role {role}" for role in roles)
     for verb, cluster in product(("start-cluster", "force-quorum"), scenario.clusters):
         yield from (f"{verb} {node}" for node in cluster.nodes)
     yield from (f"mend {one.name} {other.name}" for one, other in combinations(scenario.servers, 2))

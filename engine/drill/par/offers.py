@@ -16,7 +16,7 @@ from engine.drill.running.drill import Drill
 from engine.inputs import Input, InputProblem
 from engine.mirroring import settings
 from engine.model import DbState, World
-from engine.protocol import groups
+from engine.protocol import availability, groups
 from engine.verbs import VERBS, ledger
 from engine.verbs.lines import parse_line, parse_script
 
@@ -65,6 +65,13 @@ def repairs(world: World) -> list[str]:
     """Of `offers` what mends a thing, in a seat that may mend each."""
     lines = (line for line in _mending(world) if VERBS[line.partition(" ")[0]].group == "repair")
     return [line for line in lines if line != "revert-all" and _works(world, line)]
+
+
+def emergencies(world: World) -> list[str]:
+    """What gives service again where a database has none: a failover, and forcing it."""
+    if all(availability.serving_copies(world, database) for database in world.availability):
+        return []
+    return [line for line in _statements(world) if line.endswith(("FAILOVER", "ALLOW_DATA_LOSS"))]
 
 
 def setting_up(world: World, session: Session) -> list[str]:

@@ -18,7 +18,7 @@ from engine.drill.authoring.schema.world import Session
 from engine.drill.judging.counterfactual import REFUSED_S, looks, refused
 from engine.drill.judging.review import same_act
 from engine.drill.par.lean import Lean
-from engine.drill.par.offers import repairs, setting_up
+from engine.drill.par.offers import emergencies, repairs, setting_up
 from engine.drill.par.sight import second_after, seen
 from engine.drill.par.vain import is_idle
 from engine.drill.running import locks
@@ -270,10 +270,15 @@ def plays(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
     if of_partners and _torn(moment):
         yield from (Play(partial(_set_up, then=play), ("set up", *_of(play))) for play in known)
     if of_partners or broken:
-        lines = [_planned(step).words for step in _left(moment)]
+        left = _left(moment)
+        lines = [_planned(step).words for step in left]
         for first in range(len(lines) + 1):
             mended = (*broken, *lines[first:])
             yield Play(partial(_mended, lines=mended), ("mended", mended))
+        for first in range(1, len(left)):
+            mended, then = (*broken, *lines[:first]), next(_of_steps(left[first:], early=False))
+            yield Play(partial(_mended, lines=mended, then=then), ("mended", mended, *_of(then)))
+        yield Play(partial(_mended, lines=broken, serve=True), ("served", *broken))
 
 
 def whole(moment: Lean, plans: Iterable[Sequence[Input]]) -> Iterator[Play]:
@@ -461,8 +466,9 @@ def _set_up(run: Run, then: Play) -> Iterator[None]:
     yield from _going(run, then)
 
 
-def _mended(run: Run, lines: Sequence[str]) -> Iterator[None]:
-    """First the *lines*, then what sessions lack, each as soon as it may be done."""
+def _mended(run: Run, lines: Sequence[str], serve: bool = False, then: Play | None = None) -> Iterator[None]:
+    """First the *lines*, then what sessions lack, each as soon as it may be done; *serve*: or what gives service; and
+    *then* what follows once they lack nothing."""
     assert isinstance(run, Lean)
     drill, patient = run, Patient(run)
     for line in lines:
@@ -472,6 +478,9 @@ def _mended(run: Run, lines: Sequence[str]) -> Iterator[None]:
     until = drill.tick + ticks(MENDED_S)
     while drill.tick < until and not drill.finished:  # what was told a session may take effect now
         lines = [line for session in drill.scenario.sessions for line in _mending(drill.world, session)]
+        lines += emergencies(drill.world) if serve else []
+        if then is not None and not lines:
+            break
         accepted = next((line for line in lines if is_accepted(drill, line)), None)
         if accepted is not None:
             run.do(accepted)
@@ -479,6 +488,8 @@ def _mended(run: Run, lines: Sequence[str]) -> Iterator[None]:
         else:
             patient.wait()
             yield
+    if then is not None:
+        yield from _going(run, then)
 
 
 def _of_partners(item: Input) -> bool:

@@ -1,0 +1,58 @@
+"""Drills in which a good plan follows from what happens: it is found; and what several acts could reach is known."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.drill.par.regret import account
+from engine.drill.par.search import Search
+from engine.drill.running.drill import replay
+from engine.drill.running.solution import default_end
+from engine.stepwise import at_once
+from tests import par_drills
+
+KNOWN = par_drills.known()
+
+
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=() if name == "primary-lost" else pytest.mark.slow) for name in KNOWN]
+)
+def test_the_search_finds_it_or_a_better_one(name: str) -> None:
+    best, scenario = KNOWN[name]
+    offered = tuple(line.partition(" ")[2] for line in best)
+    search = Search(scenario, scenario.seed, offered=offered, deeds_max=len(best)).run(100)
+    assert search.best is not None
+    assert search.reference is not None
+    drill = replay(scenario, scenario.seed, "practice", best)
+    drill.advance_to(default_end(drill))
+    assert search.best.score >= drill.score().total > search.reference.score + 3.0
+
+
+@pytest.mark.parametrize(
+    ("name", "lines", "after", "least"),
+    [
+        ("link-before-principal", ["90 sql A1 ALTER DATABASE Sales SET PARTNER OFF"], 90.0, 50.0),
+        ("link-before-principal", ["45 pull-cable W1", "160 mend A1 B1"], 160.0, 13.0),
+        (
+            "nobody-to-fail-over-to",
+            ["60 start-cluster N2", "100 move-role SQLFCI1 N2", "115 pull-cable SQLFCI1"],
+            115.0,
+            97.0,
+        ),
+    ],
+    ids=[
+        "a session removed across a cut link",
+        "service that has to be forced",
+        "cables of an instance that moves",
+    ],
+)
+def test_what_several_acts_could_still_reach_is_known(
+    name: str, lines: list[str], after: float, least: float
+) -> None:
+    """Link, session, witness, power; or a cable and the forced service: no known plan has these acts in a row."""
+    scenario = KNOWN[name][1]
+    drill = replay(scenario, scenario.seed, "practice", lines)
+    drill.advance_to(default_end(drill))
+    found = at_once(account(drill, doubting=False))
+    (move,) = [move for move in found.moves if move.line and move.tick == round(after * 100)]
+    assert move.after >= least
