@@ -324,7 +324,7 @@ class _Details(QFrame):
         self._skills.setToolTip(
             tr(
                 "Difficulty is measured by the chance of a blunder of somebody who does anything that is on offer, as "
-                "often as the shortest solution acts. The level is the author's."
+                "often as the reference solution acts. The level is the author's, one step from the measure at most."
             )
         )
         for label in (self._facts, self._skills):

@@ -95,6 +95,17 @@ def test_each_level_has_about_a_quarter_of_the_drills() -> None:
     assert all(abs(counted[level] - len(NAMES) / 4) <= 4 for level in LEVELS), counted
 
 
+def test_no_drill_is_more_than_a_step_from_its_measured_level() -> None:
+    """The author knows what has to be known for it, the measure how easily it goes wrong."""
+    for file in scenario_files.all_files()[0]:
+        measured, said = proof.level(file.name), file.load().level
+        assert not measured or abs(LEVELS.index(measured) - LEVELS.index(said)) <= 1, (
+            file.name,
+            said,
+            measured,
+        )
+
+
 def test_check_reads_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(certificates, "kept", lambda scenario: _certificate(100.0, 90.0, 0.0))
     assert cli.main(["check", "lab"], lambda scenario: 9) == 1
