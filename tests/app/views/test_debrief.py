@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from types import MappingProxyType
 
 import pytest
 from PySide6.QtCore import QPoint, Qt
@@ -150,6 +151,28 @@ def said_in(parts: Sequence[QWidget]) -> str:
     return "\n".join(label.text() for label in labels if isinstance(label, QLabel))
 
 
+def beside(
+    qtbot: QtBot,
+    account: Account,
+    score: float,
+    tried: list[tuple[float, str]] | None = None,
+    watch: Callable[[Best], None] = print,
+    asked: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    has_solution: bool = True,
+    can_retry: bool = True,
+    go_on: Callable[[], None] | None = None,
+) -> list[QWidget]:
+    """Of a run that has missed a goal; what is tried again goes into *tried*."""
+    into = [] if tried is None else tried
+    parts = beside_the_best(
+        account, score, False, has_solution, can_retry, lambda *again: into.append(again), print, watch, asked,
+        go_on=go_on,
+    )  # fmt: skip
+    for part in parts:
+        qtbot.addWidget(part)
+    return parts
+
+
 def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     """What the curve says, the costliest acts and waits first in time, and the ways to the best."""
     said_so = Input(4000, "answer", ("whose-word", "2"))
@@ -169,19 +192,7 @@ def test_the_run_beside_the_best_possible(qtbot: QtBot) -> None:
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
     asked = {"whose-word": ["Mine.", "The witness's."]}
-    parts = beside_the_best(
-        Account(moves, 60.0, CHANCE),
-        75.5,
-        False,
-        True,
-        True,
-        lambda begin_s, said: tried.append((begin_s, said)),
-        print,
-        watched.append,
-        asked,
-    )
-    for part in parts:
-        qtbot.addWidget(part)
+    parts = beside(qtbot, Account(moves, 60.0, CHANCE), 75.5, tried, watched.append, asked)
     (worth,) = [part for part in parts if isinstance(part, Worth)]
     assert worth.accessibleDescription().count("points") == 4
     said = said_in(parts)
@@ -204,19 +215,7 @@ def test_the_last_chance_is_told_and_can_be_watched_and_tried(qtbot: QtBot, same
     moves = (Move(1000, 1000, ACT.words, 100.0, 80.0, "blunder", (LATE,) if same else (ACT, LATE)),)
     watched: list[Best] = []
     tried: list[tuple[float, str]] = []
-    parts = beside_the_best(
-        Account(moves, 60.0, CHANCE),
-        75.5,
-        False,
-        True,
-        True,
-        lambda begin_s, said: tried.append((begin_s, said)),
-        print,
-        watched.append,
-        {},
-    )
-    for part in parts:
-        qtbot.addWidget(part)
+    parts = beside(qtbot, Account(moves, 60.0, CHANCE), 75.5, tried, watched.append)
     said = said_in(parts)
     assert ("Point of no return: the last chance to reach all goals." in said) is same
     own = "0:10.0  point of no return: SERVER_B ▸ Cut the power\nUntil then all goals could still be reached"
@@ -240,19 +239,7 @@ def test_a_last_chance_that_time_took_names_its_act_and_its_end(qtbot: QtBot) ->
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
     tried: list[tuple[float, str]] = []
     for can_retry in (True, False):
-        parts = beside_the_best(
-            Account((), 60.0, chance),
-            75.5,
-            False,
-            True,
-            can_retry,
-            lambda begin_s, said: tried.append((begin_s, said)),
-            print,
-            print,
-            {},
-        )
-        for part in parts:
-            qtbot.addWidget(part)
+        parts = beside(qtbot, Account((), 60.0, chance), 75.5, tried, can_retry=can_retry)
         if can_retry:
             _, retry = [b for part in parts for b in part.findChildren(QPushButton)]
             qtbot.mouseClick(retry, Qt.MouseButton.LeftButton)
@@ -269,9 +256,7 @@ def test_a_last_chance_that_went_by_is_told_as_such(qtbot: QtBot) -> None:
     """The second in which it does is no ordinary wait: nobody would see why just this one cost so much."""
     wait = Move(5000, 5100, WAITING, 80.0, 20.0, "blunder", (ACT, LATE), 1)
     chance = LastChance(5000, (ACT, LATE), 1, WAITING, (("SERVER_B serves", 6000),))
-    parts = beside_the_best(Account((wait,), 60.0, chance), 20.0, False, True, True, print, print, print, {})
-    for part in parts:
-        qtbot.addWidget(part)
+    parts = beside(qtbot, Account((wait,), 60.0, chance), 20.0)
     said = said_in(parts)
     assert "The costliest: 0:50.0 the last chance goes by unused (60 points)." in said
     assert "waiting\n" not in said
@@ -298,11 +283,7 @@ def test_whether_more_may_have_been_possible_is_told(
     account = Account((wait,), 60.0, None, doubt)
     for working in (False, True):
         more = partial(asked.append, True)
-        parts = beside_the_best(
-            account, 20.0, False, True, True, print, print, print, {}, False, None if working else more
-        )
-        for part in parts:
-            qtbot.addWidget(part)
+        parts = beside(qtbot, account, 20.0, go_on=None if working else more)
         assert said in said_in(parts)
         buttons = [b for part in parts for b in part.findChildren(QPushButton) if b.text() == "Look harder"]
         assert bool(buttons) is (offered and not working)
@@ -372,9 +353,7 @@ def test_a_point_of_the_curve_is_told_and_chosen(qtbot: QtBot, monkeypatch: pyte
 )
 def test_only_with_a_solution_nothing_was_lost(qtbot: QtBot, has_solution: bool, said: str) -> None:
     found = Account((Move(0, 1000, WAITING, 10.0, 10.0, "best"),), 100.0, None)
-    parts = beside_the_best(found, 10.0, False, has_solution, True, print, print, print, {})
-    for part in parts:
-        qtbot.addWidget(part)
+    parts = beside(qtbot, found, 10.0, has_solution=has_solution)
     summary = parts[0]
     assert isinstance(summary, QLabel)
     assert said in summary.text()
