@@ -31,7 +31,7 @@ def test_hints_stay_opened_and_paid_for() -> None:
     run(back, 300)
     assert back.score().total == 96.0, "a hint and a way back"
     (item,) = [item for item in back.score().items if item.name == "Rewinds"]
-    assert "from 100 s to 30 s" in item.why
+    assert "from 1:40.0 to 0:30.0" in item.why
     assert item.points == -2.0
     assert back.report()["rewinds"] == [{"from_s": 100.0, "to_s": 30.0}]
 
