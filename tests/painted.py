@@ -66,6 +66,13 @@ class Text:
         return " in ".join(names)
 
 
+def picture(widget: QWidget) -> QImage:
+    """*widget* with a pixel for each of its own, however many the screen has for it."""
+    found = QImage(widget.size(), QImage.Format.Format_RGB32)
+    widget.render(found)
+    return found
+
+
 def texts(window: QWidget) -> Iterator[Text]:
     """Every text in *window* of which something is in sight."""
     for widget in [window, *window.findChildren(QWidget)]:

@@ -16,6 +16,7 @@ from app.classroom.verdict import verdict
 from app.views.classroom import ClassBoard
 from app.widgets import theme
 from app.words import language
+from tests import painted
 from tests.shipped import shipped
 
 LAB = shipped("lab")
@@ -201,7 +202,7 @@ def test_the_code_is_shown_large_and_as_a_qr_code(board: ClassBoard, qtbot: QtBo
     assert code in sheet.how.text()
     qr = sheet.qr
     qr.resize(300, 320)
-    rows, picture = qr.rows, qr.grab().toImage()
+    rows, picture = qr.rows, painted.picture(qr)
     pixels = 300 // len(rows)
     left, top = (300 - pixels * len(rows)) // 2, (320 - pixels * len(rows)) // 2
     seen = tuple(
@@ -235,7 +236,7 @@ def test_beside_the_score_stands_what_a_seat_can_still_reach(qtbot: QtBot, board
     board.resize(1200, 500)
     board.show()
     line = theme.tokens(board.palette()).series[0]
-    shown = board.tiles.viewport().grab().toImage()
+    shown = painted.picture(board.tiles.viewport())
 
     def ends(row: int) -> tuple[int, int] | None:
         """Heights of the curve at its left and right end, from the top of its cell."""

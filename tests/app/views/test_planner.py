@@ -20,6 +20,7 @@ from app.words import language
 from engine.drill.judging.failover_times import CAUSES
 from engine.flow import Mode
 from engine.planning import NETWORKS, RTT_MS, Goals, advice, sweep_rtt
+from tests import painted
 
 
 @pytest.fixture
@@ -305,7 +306,7 @@ def test_bands_lie_under_the_part_of_the_slider_that_they_name(slider: LogSlider
     assert at(0.1) < at(2.0) < at(20.0) < at(300.0)
     assert at(20.0) - at(2.0) == pytest.approx((at(300.0) - at(0.1)) / np.log10(3000.0), abs=2.0)
     ground = theme.tokens(slider.palette())
-    picture = slider.strip.grab().toImage()
+    picture = painted.picture(slider.strip)
     inside = picture.pixelColor(at(2.0) + 4, slider.strip.height() - 4)
     outside = picture.pixelColor(at(0.1) + 4, slider.strip.height() - 4)
     assert inside == ground.idle_soft
