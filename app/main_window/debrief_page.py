@@ -299,7 +299,10 @@ class Debriefing(QObject):
         if known is None:
             work = account(drill, plans, drawn=partial(self._page.show_account, working=True))
         else:
-            found = [move.plan for move in known.moves if move.plan]
+            own = {item.line for item in drill.journal}  # nobody has to break again what the run had broken
+            found = [
+                [item for item in move.best if item.line not in own] for move in known.moves if move.plan
+            ]
             work = account(drill, [*plans, *found], harder=harder)
         self._session.work(work, show, stop)
 
