@@ -22,7 +22,7 @@ from engine.drill.running.drill import Drill, play_inputs
 from engine.drill.running.solution import default_end, play_solution
 from engine.inputs import Input, InputProblem
 from engine.model import ticks
-from engine.verbs.lines import parse_script
+from engine.verbs.lines import TIME_MAX_S, parse_script
 from engine.words import Sentence, lasting, run_time, say
 
 INPUTS_MAX: Final = 4_000_000
@@ -70,8 +70,8 @@ def add_to(command: Commands) -> None:
 def _run(options: argparse.Namespace) -> int:
     scenario = loaded(options.scenario)
     check_seed(options.seed)
-    if options.until is not None and not 0.0 <= options.until <= 1e6:
-        raise Unusable(f"--until {options.until:g} is not from 0 to 1e6 seconds")
+    if options.until is not None and not 0.0 <= options.until <= TIME_MAX_S:
+        raise Unusable(f"--until {options.until:,} is not from 0 to {TIME_MAX_S:,.0f} seconds")
     drill = Drill(scenario, options.seed)
     if options.solution and not scenario.solution:
         raise Unusable(f"{scenario.name} has no reference solution")

@@ -204,6 +204,6 @@ def _parse_time(word: str, before: int) -> int:
     tick = round(seconds * TICKS_PER_S) + (before if relative else 0) if 0.0 <= seconds <= TIME_MAX_S else -1
     if not 0 <= tick <= TIME_MAX_S * TICKS_PER_S:
         raise InputProblem(
-            say("the time {word} is outside 0 to {most:g} seconds", word=word, most=TIME_MAX_S)
+            say("the time {word} is outside 0 to {most:,.0f} seconds", word=word, most=TIME_MAX_S)
         )
     return tick

@@ -99,7 +99,7 @@ def test_a_log_holds_a_sentence_and_its_plain_text_apart() -> None:
         (
             joined("; ", parse_script("1 power-off A\n2 cutt A B\n3e9 cut A B")[1]),
             "Zeile 2: es gibt kein Verb 'cutt'; meinten Sie cut?; "
-            "Zeile 3: die Zeit 3e9 liegt nicht zwischen 0 und 1e+06 Sekunden",
+            "Zeile 3: die Zeit 3e9 liegt nicht zwischen 0 und 1.000.000 Sekunden",
         ),
         (
             say("-{points:g}: {loss} Better: {better}", points=2.5, loss="Some author's reason.",
