@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import sqlite3
+from contextlib import closing
 from importlib import resources
 from importlib.util import find_spec
 
@@ -27,7 +28,8 @@ VERSIONS_DIFFER = "-"
 
 def by_sqlite(statement: str) -> str:
     try:
-        rows = sqlite3.connect(":memory:").execute(statement).fetchall()
+        with closing(sqlite3.connect(":memory:")) as database:
+            rows = database.execute(statement).fetchall()
     except sqlite3.Error:
         return "error"
     return " / ".join(" | ".join("NULL" if cell is None else str(cell) for cell in row) for row in rows)
