@@ -8,7 +8,7 @@ import sqlite3
 import time
 import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict
 from pathlib import Path
 from typing import Final
@@ -74,8 +74,11 @@ class Record:
         self._only: int | None = None
         try:
             self._engine = _engine(url_of(place), new)
-            with _alone(self._engine), self._engine.connect() as connection:
-                _migrate(connection)
+            with ExitStack() as refused:
+                refused.callback(self.close)
+                with _alone(self._engine), self._engine.connect() as connection:
+                    _migrate(connection)
+                refused.pop_all()
         except CommandError as problem:  # the name of its version is not among ours
             raise NoRecord(
                 tr(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+from contextlib import closing
 from dataclasses import asdict
 from datetime import datetime
 from functools import partial
@@ -204,22 +205,23 @@ def _host(options: argparse.Namespace) -> int:
         elif options.scenario is not None:
             plan = Plan(scenario=options.scenario, mode=options.mode or "practice", seed=options.seed)
         wanted = service.new_parts(plan, text, loaded) if plan is not None else []
-        record = Record(_place(options))
-        if options.nats is not None and not record.shared:
-            raise Unusable("several hosts need one database: --database postgresql+psycopg://USER@HOST/NAME")
-        the_class = service.taken_up(record, wanted, plan)
-        if the_class is None:
-            raise Unusable("what is played? Name a scenario, or a plan with --plan FILE")
-        if text and text != the_class.plan:
-            print(
-                "mirrordrill: the class goes on with the plan with which it was begun; what is new in this file is "
-                "sent at the console",
-                file=sys.stderr,
-            )
-        service.serve(record, the_class, options.listen, _show, options.nats)
+        with closing(Record(_place(options))) as record:
+            if options.nats is not None and not record.shared:
+                raise Unusable(
+                    "several hosts need one database: --database postgresql+psycopg://USER@HOST/NAME"
+                )
+            the_class = service.taken_up(record, wanted, plan)
+            if the_class is None:
+                raise Unusable("what is played? Name a scenario, or a plan with --plan FILE")
+            if text and text != the_class.plan:
+                print(
+                    "mirrordrill: the class goes on with the plan with which it was begun; what is new in this file is "
+                    "sent at the console",
+                    file=sys.stderr,
+                )
+            service.serve(record, the_class, options.listen, _show, options.nats)
     except (NoPlan, NoRecord, NoBus, service.NoPort, service.AnotherClass, ValueError) as problem:
         raise Unusable(str(problem)) from problem
-    record.close()
     return AS_ASKED
 
 
@@ -482,24 +484,23 @@ def _erase(options: argparse.Namespace) -> int:
     if options.all == bool(options.seats):
         raise Unusable("whom? The numbers of seats, or --all")
     try:
-        record = Record(_place(options), new=False)
-        the_class, seats = record.the_class(), {seat.id: seat.name for seat in record.seats()}
-        wanted = sorted(seats if options.all else set(options.seats))
-        unknown = [number for number in wanted if number not in seats]
-        if the_class is None or unknown:
-            raise Unusable(
-                f"there is no seat {', '.join(map(str, unknown))}" if unknown else "there is no class"
-            )
-        if is_open(the_class):
-            raise Unusable("the class is being held: close it first")
-        people = ", ".join(f"{number} ({seats[number]})" for number in wanted)
-        if not options.yes:
-            print(f"Erase seats {people}? This cannot be undone. Type yes: ", end="", flush=True)
-            if sys.stdin.readline().strip().lower() != "yes":
-                print("nothing was erased")
-                return ANSWER_IS_NO
-        record.erase(wanted)
-        record.close()
+        with closing(Record(_place(options), new=False)) as record:
+            the_class, seats = record.the_class(), {seat.id: seat.name for seat in record.seats()}
+            wanted = sorted(seats if options.all else set(options.seats))
+            unknown = [number for number in wanted if number not in seats]
+            if the_class is None or unknown:
+                raise Unusable(
+                    f"there is no seat {', '.join(map(str, unknown))}" if unknown else "there is no class"
+                )
+            if is_open(the_class):
+                raise Unusable("the class is being held: close it first")
+            people = ", ".join(f"{number} ({seats[number]})" for number in wanted)
+            if not options.yes:
+                print(f"Erase seats {people}? This cannot be undone. Type yes: ", end="", flush=True)
+                if sys.stdin.readline().strip().lower() != "yes":
+                    print("nothing was erased")
+                    return ANSWER_IS_NO
+            record.erase(wanted)
     except NoRecord as problem:
         raise Unusable(str(problem)) from problem
     print(f"erased: {len(wanted)} of {len(seats)} seats; files that were exported before are not touched")
@@ -512,9 +513,8 @@ def _written(options: argparse.Namespace, made: Callable[[Record], bytes]) -> in
     from app.classroom.seat_log import NoLog
 
     try:
-        record = Record(_place(options), new=False)
-        content = made(record)
-        record.close()
+        with closing(Record(_place(options), new=False)) as record:
+            content = made(record)
         whole_file.write(Path(options.out), content)
     except (NoRecord, NoLog) as problem:
         raise Unusable(str(problem)) from problem
@@ -528,9 +528,8 @@ def _console(options: argparse.Namespace) -> int:
     from app.classroom.record import NoRecord, Record
 
     try:
-        record = Record(_place(options), new=False)
-        the_class = record.the_class()
-        record.close()
+        with closing(Record(_place(options), new=False)) as record:
+            the_class = record.the_class()
         if the_class is None:
             raise Unusable("the database holds no class")
         steer(the_class, sys.stdin, partial(print, flush=True))

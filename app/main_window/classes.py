@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -198,9 +199,8 @@ class Classes(QObject):
     def _hand_out(self, file: Path) -> None:
         """The file with which seats without a network begin."""
         try:
-            record = Record(str(self._database), new=False)
-            whole_file.write(file, class_files.handed_out(record))
-            record.close()
+            with closing(Record(str(self._database), new=False)) as record:
+                whole_file.write(file, class_files.handed_out(record))
         except (NoRecord, NoLog) as problem:
             self._tell_board(str(problem))
         except OSError as problem:
