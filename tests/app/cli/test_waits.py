@@ -60,6 +60,15 @@ def test_how_long_the_others_take_is_told_of_those_that_came(
     assert capsys.readouterr().err == "8 s: 3 of 32 runs, about 1:56 left\n"
 
 
+@pytest.fixture
+def heard() -> Iterator[None]:
+    """Ctrl-C is heard, although tests that run in the background of a shell begin deaf to it."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("heard")
 def test_the_first_ctrl_c_is_a_wish_and_the_second_ends() -> None:
     before = signal.getsignal(signal.SIGINT)
     with stoppable() as stopped:
