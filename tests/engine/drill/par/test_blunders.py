@@ -12,6 +12,7 @@ from engine.drill.par.search import Search
 from engine.inputs import Input
 from engine.stepwise import at_once
 from tests.engine.drill import texts
+from tests.engine.drill.par.diagnosis import diagnosis
 
 SET = "sql SERVER_B ALTER DATABASE Sales SET "
 
@@ -47,27 +48,14 @@ def test_a_look_or_a_note_is_no_choice(small: Scenario) -> None:
     assert found == {"blunder_share": None, "acts_tried": 0, "choices": 1}
 
 
-ASKED = """
-[[question]]
-name = "who"
-text = "Who serves?"
-at = "25s"
-choices = ["SERVER_A.", "SERVER_B."]
-right = [2]
-why = "It failed over."
-
-[[rubric]]
-kind = "diagnosis"
-name = "Diagnosis"
-points = 20
-better = "Look."
-
-[[solution]]
-do = "26 note looked"
+ASKED = (
+    diagnosis('at = "25s"')
+    + """do = "26 note looked"
 why = "So."
 
 [[solution]]
 when"""
+)
 ANSWER = """why = "So."
 
 [[solution]]

@@ -13,6 +13,7 @@ from engine.drill.running.solution import default_end
 from engine.inputs import InputProblem
 from engine.model import Tick
 from tests.engine.drill import texts
+from tests.engine.drill.par.diagnosis import diagnosis
 
 WITNESS = '\nwitness = "SERVER_W"'
 ON = "power-on SERVER_A"
@@ -27,24 +28,7 @@ FAULT = 'do = "power-off SERVER_A"'
 GOAL = 'when = "Sales is SYNCHRONIZED and Sales on SERVER_A is MIRROR"'
 STEP = 'when = "Sales serves on SERVER_B"\ndo = "+5 power-on SERVER_A"'
 
-QUESTION = """
-[[question]]
-name = "who"
-text = "Who serves?"
-at = "0.5s"
-within = "60s"
-choices = ["SERVER_A.", "SERVER_B."]
-right = [2]
-why = "It failed over."
-
-[[rubric]]
-kind = "diagnosis"
-name = "Diagnosis"
-points = 20
-better = "Look."
-
-[[solution]]
-when"""
+QUESTION = diagnosis('at = "0.5s"', 'within = "60s"') + "when"
 
 ANSWER = """why = "So."
 

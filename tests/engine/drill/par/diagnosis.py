@@ -1,0 +1,25 @@
+"""A question with a rubric for its answer, to be put into a small drill."""
+
+from __future__ import annotations
+
+
+def diagnosis(*terms: str) -> str:
+    """Asks who serves; the *terms* say when, and for how long. What comes behind it is a step of the solution."""
+    lines = "\n".join(terms)
+    return f"""
+[[question]]
+name = "who"
+text = "Who serves?"
+{lines}
+choices = ["SERVER_A.", "SERVER_B."]
+right = [2]
+why = "It failed over."
+
+[[rubric]]
+kind = "diagnosis"
+name = "Diagnosis"
+points = 20
+better = "Look."
+
+[[solution]]
+"""
