@@ -50,7 +50,9 @@ COLUMNS: Final = (
         text=lambda run: run.finished_at.astimezone().strftime("%Y-%m-%d %H:%M"),
         sample="2005-10-22 12:39",
     ),
-    Column(title=mark("Drill"), text=lambda run: run.title, sample="The principal loses its power and more"),
+    Column(
+        title=mark("Drill"), text=lambda run: run.title, sample="Mirroring: principal loses power and more"
+    ),
     Column(title=mark("Mode"), text=lambda run: formatting.mode(run.mode), sample="practice"),
     Column(
         title=mark("Score"),

@@ -24,7 +24,10 @@ def test_what_is_known_is_not_read_again(
     files: list[ScenarioFile], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first = summaries.read(files, tmp_path)
-    assert [found.title for found in first[0]] == ["The lab", "The principal loses its power"]
+    assert [found.title for found in first[0]] == [
+        "Database mirroring lab",
+        "Mirroring: principal loses power",
+    ]
     monkeypatch.setattr(ScenarioFile, "load", refuse)
     assert summaries.read(files, tmp_path) == first
 
@@ -41,10 +44,12 @@ def test_without_a_folder_memory_serves(files: list[ScenarioFile], monkeypatch: 
 def test_a_changed_text_is_read_and_the_old_one_forgotten(files: list[ScenarioFile], tmp_path: Path) -> None:
     summaries.read(files, tmp_path)
     lab = files[0]
-    changed = ScenarioFile(lab.name, lab.file, lab.text.replace("The lab", "My lab", 1), lab.shipped)
+    changed = ScenarioFile(
+        lab.name, lab.file, lab.text.replace("Database mirroring lab", "My lab", 1), lab.shipped
+    )
     (found,), _ = summaries.read([changed], tmp_path)
     assert found.title == "My lab"
-    assert "The lab" not in (tmp_path / summary.FILE_NAME).read_text()
+    assert "Database mirroring lab" not in (tmp_path / summary.FILE_NAME).read_text()
 
 
 @pytest.mark.parametrize("kept", ["", "{", "[]", '{"a": {"name": 1}}', '{"a": 3}', "\x00" * 99])

@@ -44,7 +44,7 @@ FIRST = (
     ("execute", "Abfrage: Ausführen"),
     ("link planner", "Extras: Leitungsplaner"),
     ("dark", "Design: Dunkel"),
-    ("pulled cable", "Übung öffnen: The pulled cable"),
+    ("principal loses its net", "Übung öffnen: Principal loses its network"),
 )
 """What is typed, and what stands first then."""
 
@@ -62,9 +62,9 @@ def test_german_and_english_words_find_the_same(hands: Hands) -> None:
 def test_a_drill_is_opened_and_stands_first_from_then_on(hands: Hands) -> None:
     hands.window.choose("lab")
     hands.window.brief.started.emit("lab")
-    assert found(hands, "pulled cable")
+    assert found(hands, "loses its network")
     hands.press(Qt.Key.Key_Return)
     assert not hands.window.session.running
     hands.say_yes()
     assert hands.window.pages.currentWidget() is hands.window.brief
-    assert found(hands, "")[0] == "Übung öffnen: The pulled cable"
+    assert found(hands, "")[0] == "Übung öffnen: Principal loses its network"

@@ -56,7 +56,7 @@ def test_runs_are_found_compared_and_deleted(
     assert not page.compare.isEnabled(), "there is no other run of it"
     pick(page.outcome, "Any outcome")
     pick(page.date, "Today")
-    pick(page.drill, "The principal loses its power")
+    pick(page.drill, "Mirroring: principal loses power")
     assert modes() == ["exam", "practice"]
 
     assert page.compare.text() == "Compare with the previous run"

@@ -76,7 +76,7 @@ def test_the_lab_by_mouse_and_typed_sql(hands: Hands, profile: Profile) -> None:
     hands.say_yes()
     assert window.pages.currentWidget() is window.debrief
     page = texts(there(window.debrief))
-    assert "The lab" in page
+    assert "Database mirroring lab" in page
     assert "automatic failover SERVER_A → SERVER_B, cause: power-off" in page
     assert "Published: 2.6 s" in page
     assert "downtime" in page

@@ -254,11 +254,11 @@ def test_history_lists_runs_and_opens_their_debriefs(hands: Hands, profile: Prof
         window.session.do("finish")
     window.show_history()
     rows = window.history._table.table.rows
-    assert [row.title for row in rows] == ["The principal loses its power", "The lab"]
+    assert [row.title for row in rows] == ["Mirroring: principal loses power", "Database mirroring lab"]
     assert rows[0].mode == "exam"
     hands.press(Key.Key_Return, on=window.history._table)
     assert window.pages.currentWidget() is window.debrief
-    assert window.windowTitle().startswith("The principal loses its power")
+    assert window.windowTitle().startswith("Mirroring: principal loses power")
 
 
 def test_unsent_queries_survive(qtbot: QtBot, hands: Hands, profile: Profile, store: WindowSettings) -> None:
@@ -281,8 +281,8 @@ def test_search_on_the_start_page(hands: Hands) -> None:
     picker = hands.window.picker
     hands.qtbot.keyClicks(picker._search, "witness intermediate")
     titles = [picker._list.item(row).text() for row in range(picker._list.count())]
-    assert "No witness, no failover" in titles
-    assert "The lab" not in titles
+    assert "Mirroring: no witness, principal fails" in titles
+    assert "Database mirroring lab" not in titles
     hands.qtbot.keyClicks(picker._search, " zzz")
     assert picker._list.count() == 0
     assert not picker._details._start.isEnabled()
