@@ -18,10 +18,10 @@ class CommitMode(IntEnum):
 
 
 class FailoverMode(IntEnum):
-    """failover_mode of sys.availability_replicas."""
+    """failover_mode of sys.availability_replicas. [DOC: availability group views]"""
 
-    MANUAL = 0
-    AUTOMATIC = 1
+    AUTOMATIC = 0
+    MANUAL = 1
 
 
 class ReplicaRole(IntEnum):

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from engine.messages import Message
 from engine.tsql.language.columns import ColumnDefinition, Constraint
-from engine.tsql.language.script import Step
+from engine.tsql.language.script import Batch, Step
 from engine.tsql.scalars.types import SqlType
 from engine.tsql.scalars.values import Scalar
 
@@ -243,6 +243,15 @@ class Session(Struct, frozen=True, kw_only=True):
     """Locks on whole tables that it keeps until the end of the transaction (locks.py)."""
     committing: tuple[tuple[tuple[str, str], float], ...] = ()
     """(copy, position) of commits whose log is not yet hardened where it has to be; until then it keeps its locks."""
+    last_text: str = ""
+    """Text of the last batch that ended; empty before the first one."""
+    last_begun_tick: int = 0
+    last_ended_tick: int = 0
+
+    def __repr__(self) -> str:
+        """Leave out the last batch, which only views show: the state's hash reads this."""
+        known = [name for name in self.__struct_fields__ if name not in UNSAID_OF_SESSION]
+        return f"Session({', '.join(f'{name}={getattr(self, name)!r}' for name in known)})"
 
 
 class Run(Struct, frozen=True, kw_only=True):
@@ -283,6 +292,10 @@ class Run(Struct, frozen=True, kw_only=True):
     """Work done since the submission began."""
     told: bool = False
     """A note has said that it goes on and on."""
+    command: str = ""
+    """Kind of the statement that runs, as in sys.dm_exec_requests; empty before the first one."""
+    begun_tick: int = 0
+    """When that statement began."""
     said: int = 0
     """Characters of its messages so far."""
     characters: int = 0
@@ -295,7 +308,14 @@ class Run(Struct, frozen=True, kw_only=True):
         return f"Run({', '.join(said)})"
 
 
-UNSAID: Final = ("steps", "results")
+UNSAID: Final = ("steps", "results", "command", "begun_tick")
+UNSAID_OF_SESSION: Final = ("last_text", "last_begun_tick", "last_ended_tick")
+
+
+def batch_text(run: Run) -> str:
+    """Return the text of the batch that runs, or of the last one, without the others of its submission."""
+    batches = [step for step in (run.steps or ())[: run.step + 1] if isinstance(step, Batch)]
+    return batches[-1].text if batches else run.text
 
 
 class Window(Struct, frozen=True, kw_only=True):

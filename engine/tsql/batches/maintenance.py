@@ -15,6 +15,7 @@ from engine.tsql.batches import ledger, locks, sources
 from engine.tsql.batches.machine import Machine
 from engine.tsql.catalog.configurations import configured_value, option_value, options
 from engine.tsql.catalog.databases import log_space, virtual_log_files
+from engine.tsql.catalog.sessions import user_sessions
 from engine.tsql.language import statements as s
 from engine.tsql.query.plans import TableRef, Unsimulated
 from engine.tsql.scalars.values import Scalar, convert, to_number, to_text, whole
@@ -126,13 +127,15 @@ STORY_SPID: Final = 50
 
 
 def _input_buffer(machine: Machine, arguments: Arguments) -> None:
-    """What a session runs now; what it ran last is not kept."""
+    """Show the last batch of a session. [DOC: DBCC INPUTBUFFER]"""
     spid = int(to_number(arguments[0])) if arguments else 0
-    name = next((name for name, session in machine.context.sessions() if session.spid == spid), "")
-    running = machine.world.batches.get(name)
-    if running is None:
-        raise Unsimulated("DBCC INPUTBUFFER of a session that runs no batch of a window now")
-    machine.add_result(("EventType", "Parameters", "EventInfo"), [("Language Event", 0, running.text[:4000])])
+    found = next((one for one in user_sessions(machine.context) if one.spid == spid), None)
+    if found is None:
+        raise SqlError(7955, spid)
+    if found.is_application:
+        raise Unsimulated("DBCC INPUTBUFFER of a session whose statements have no text")
+    kind = "Language Event" if found.last_text else "No Event"
+    machine.add_result(("EventType", "Parameters", "EventInfo"), [(kind, 0, found.last_text[:4000] or None)])
 
 
 def _loginfo(machine: Machine, arguments: Arguments) -> None:

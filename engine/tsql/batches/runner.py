@@ -35,6 +35,7 @@ from engine.tsql.batches.data import (
 )
 from engine.tsql.batches.environment import GLOBALS
 from engine.tsql.batches.machine import Machine
+from engine.tsql.batches.request_commands import command_of
 from engine.tsql.batches.scope import Scope
 from engine.tsql.batches.work import Meter
 from engine.tsql.language import statements as s
@@ -93,6 +94,8 @@ class Runner(Machine):
         super().__init__(world, run, session, meter)
         self._perform_statement = perform
         self._scratch: Scratch | None = None
+        self._statement: s.Statement | None = None
+        """The statement that runs."""
 
     def beside(self, run: Run, session: Session, meter: Meter) -> Runner:
         return Runner(self.world, run, session, self._perform_statement, meter)
@@ -182,8 +185,13 @@ class Runner(Machine):
     def frozen(self) -> Run:
         """The submission as plain data."""
         self.meter.add(FREEZE_WORK + (len(self.messages) + len(self.results)) // 100)
+        command, begun = self.run.command, self.run.begun_tick
+        if self._statement is not None:
+            command, begun = command_of(self._statement), self.world.tick
         return replace(
             self.run,
+            command=command,
+            begun_tick=begun,
             frames=tuple(scope.frozen() for scope in self.scopes),
             messages=tuple(self.messages),
             results=tuple(self.results),
@@ -258,6 +266,7 @@ class Runner(Machine):
             return
         if self.only_columns and not isinstance(action.statement, FMTONLY_RUNS):
             return
+        self._statement = action.statement
         self.perform(action.statement)
 
     def _leave(self) -> None:

@@ -11,9 +11,10 @@ from engine.constants import ENTERPRISE
 from engine.flow import redo_threads
 from engine.protocol import groups
 from engine.tsql.batches.context import Context
+from engine.tsql.batches.data import batch_text
 from engine.tsql.catalog import locks
 from engine.tsql.catalog.load import Work, up_s, work_here
-from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_shown, sql_handle
+from engine.tsql.catalog.sessions import SYSTEM, application_requests, options_shown, text_handle
 from engine.tsql.catalog.view import Record, view
 
 FIRST_MIRRORING_SPID: Final = 15
@@ -77,13 +78,14 @@ def _requests(context: Context) -> Iterable[Record]:
         if running is None and not mine:
             continue
         now = waits.get(session.spid)
+        percent, left_ms = locks.progress(context, running)
         yield {
             "session_id": session.spid,
             "request_id": 0,
-            "sql_handle": sql_handle(session.spid),
+            "sql_handle": text_handle(batch_text(running)) if running is not None else None,
             "start_time": context.now(running.started_tick if running is not None else None),
             "status": "suspended" if now is not None else "running",
-            "command": "SELECT" if running is None else locks.command(running, now),
+            "command": (running.command if running is not None else "") or "SELECT",
             "database_id": context.database_id(session.database),
             "user_id": 1,
             "wait_type": now.type if now is not None else None,
@@ -91,7 +93,8 @@ def _requests(context: Context) -> Iterable[Record]:
             "last_wait_type": now.type if now is not None else "MISCELLANEOUS",
             "wait_resource": now.resource if now is not None else "",
             "blocking_session_id": now.blocker if now is not None else 0,
-            "percent_complete": 0,
+            "percent_complete": percent,
+            "estimated_completion_time": left_ms,
             "open_transaction_count": session.transactions,
             **options_shown(session.options),
         }

@@ -124,22 +124,27 @@ def waits(context: Context) -> dict[int, Wait]:
             found[session.spid] = Wait("WRITELOG", passed_ms)
         elif run.waiting == "lock":
             found[session.spid] = _lock_wait(context, run, sessions, passed_ms)
+        elif run.waiting == "pending" and run.command in _DEVICE_WAITS:
+            begun_ms = 10 * (context.world.tick - run.begun_tick)
+            found[session.spid] = Wait(_DEVICE_WAITS[run.command], begun_ms)
     return found
 
 
-_COMMANDS: Final = {
-    locks.INSERT: "INSERT",
-    locks.ROWS: "UPDATE",
-    locks.UPDATE: "UPDATE",
-    locks.SCHEMA: "CREATE TABLE",
+_DEVICE_WAITS: Final = {
+    "BACKUP DATABASE": "ASYNC_IO_COMPLETION",
+    "BACKUP LOG": "BACKUPIO",
+    "RESTORE DATABASE": "BACKUPTHREAD",
+    "RESTORE LOG": "BACKUPTHREAD",
 }
+"""Waits of the thread that runs a backup or restore. [DOC: sys.dm_os_wait_stats]. Derived: which one is the longest."""
 
 
-def command(run: Run, wait: Wait | None) -> str:
-    """What kind of statement runs; SELECT where nothing tells."""
-    if wait is None or wait.lock is not None:
-        return _COMMANDS.get(run.blocked[2], "SELECT") if wait is not None else "SELECT"
-    return {"WAITFOR": "WAITFOR", "WRITELOG": "COMMIT TRANSACTION"}[wait.type]
+def progress(context: Context, run: Run | None) -> tuple[float, int]:
+    """Percent complete and remaining ms of a backup, restore or check of pages; zeros for other statements."""
+    if run is None or run.waiting != "pending" or run.command not in (*_DEVICE_WAITS, "DBCC TABLE CHECK"):
+        return 0.0, 0
+    whole, done = run.due_tick - run.begun_tick, context.world.tick - run.begun_tick
+    return 100.0 * done / whole if whole > 0 else 0.0, 10 * (run.due_tick - context.world.tick)
 
 
 def _lock_wait(context: Context, run: Run, sessions: dict[int, Session], passed_ms: int) -> Wait:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
 from engine.protocol import clients, connections, security
 from engine.tsql.batches.context import Context
-from engine.tsql.batches.data import CONSOLE, Program
+from engine.tsql.batches.data import CONSOLE, Program, batch_text
 from engine.tsql.catalog import locks
 from engine.tsql.catalog.view import Record, view
 from engine.tsql.scalars import settings
@@ -53,11 +54,21 @@ class Session:
     batch: Any = None
     """What runs in a window."""
     transactions: int = 0
+    last_text: str = ""
+    """Text of the batch that runs, or else of the last one; empty for none, and where the text is not simulated."""
+    last_begun_tick: int | None = None
+    """When the last request began; None: it begins now, as those of applications do."""
+    last_ended_tick: int | None = None
     rowcount: int = 0
     interface: str = CONSOLE.interface
     encrypted: bool = False
     packet_bytes: int = CONSOLE.packet_bytes
     options: settings.Options = ()
+
+    @property
+    def is_application(self) -> bool:
+        """Whether its statements are those of the flow, which have no text."""
+        return self.last_begun_tick is None
 
 
 def options_shown(options: settings.Options) -> Record:
@@ -92,6 +103,7 @@ def user_sessions(context: Context) -> Iterator[Session]:
     own = security.own_ip(server)
     for name, session in sorted(context.sessions(), key=lambda item: item[1].spid):
         job = JOB_WINDOW in name
+        run = context.world.batches.get(name)
         seen = session.program or (Program(host=server.name, name=JOB_STEP) if job else CONSOLE)
         yield Session(
             spid=session.spid,
@@ -105,8 +117,11 @@ def user_sessions(context: Context) -> Iterator[Session]:
             address=own if job else "10.0.0.9",
             database=session.database,
             login_tick=session.login_tick,
-            running=name in context.world.batches,
-            batch=context.world.batches.get(name),
+            running=run is not None,
+            batch=run,
+            last_text=batch_text(run) if run is not None else session.last_text,
+            last_begun_tick=run.started_tick if run is not None else session.last_begun_tick,
+            last_ended_tick=session.last_ended_tick,
             transactions=session.transactions,
             rowcount=session.rowcount,
             options=session.options,
@@ -120,6 +135,8 @@ def user_sessions(context: Context) -> Iterator[Session]:
             address=own,
             database="msdb",
             login_tick=server.started_tick,
+            last_begun_tick=server.started_tick,
+            last_ended_tick=server.started_tick,
             interface="ODBC",
         )
     for one in connections.on_server(context.world, server.name):
@@ -144,9 +161,15 @@ def _database_ids(context: Context) -> dict[str, int | None]:
     }
 
 
-def sql_handle(spid: int) -> bytes:
-    """The handle of the batch that runs on a connection; as long as the product's."""
-    return b"\x02" + bytes(3) + spid.to_bytes(16, "big")
+def text_handle(text: str) -> bytes | None:
+    """Return the handle of a batch, equal for equal texts and as long as the product's; None for no text."""
+    if not text:
+        return None
+    return (
+        b"\x02"
+        + bytes(3)
+        + hashlib.blake2b(text.encode("utf-16-le", "surrogatepass"), digest_size=16).digest()
+    )
 
 
 def application_requests(context: Context) -> Iterable[Record]:
@@ -156,7 +179,7 @@ def application_requests(context: Context) -> Iterable[Record]:
             yield {
                 "session_id": one.spid,
                 "request_id": 0,
-                "sql_handle": sql_handle(one.spid),
+                "sql_handle": None,
                 "start_time": context.now(),
                 "status": "running",
                 "command": "EXECUTE" if one.client.query is None else "SELECT",
@@ -202,6 +225,8 @@ def _sessions(context: Context) -> Iterable[Record]:
             "is_user_process": 0,
             "memory_usage": 0,
             "context_info": b"",
+            "last_request_start_time": context.now(context.server.started_tick),
+            "last_request_end_time": None,
         }
     databases = _database_ids(context)
     for one in user_sessions(context):
@@ -223,6 +248,8 @@ def _sessions(context: Context) -> Iterable[Record]:
             "open_transaction_count": one.transactions,
             "memory_usage": SESSION_PAGES,
             "row_count": one.rowcount,
+            "last_request_start_time": context.now(one.last_begun_tick),
+            "last_request_end_time": context.now(one.last_ended_tick),
             **options_shown(one.options),
         }
 
@@ -236,7 +263,7 @@ def _connections(context: Context) -> Iterable[Record]:
         yield {
             "session_id": one.spid,
             "most_recent_session_id": one.spid,
-            "most_recent_sql_handle": sql_handle(one.spid),
+            "most_recent_sql_handle": text_handle(one.last_text),
             "connect_time": context.now(one.login_tick),
             "net_transport": "Shared memory" if one.address == own else "TCP",
             "protocol_type": "TSQL",
@@ -273,7 +300,7 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
         now = waits.get(one.spid)
         command = "AWAITING COMMAND"
         if one.running:
-            command = "EXECUTE" if one.batch is None else locks.command(one.batch, now)
+            command = "EXECUTE" if one.batch is None else one.batch.command or "SELECT"
         yield {
             "spid": one.spid,
             "blocked": now.blocker if now is not None else 0,
@@ -284,16 +311,16 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "status": ("suspended" if now is not None else "runnable" if one.running else "sleeping").ljust(
                 30
             ),
-            "cmd": command.ljust(16),
+            "cmd": command[:16].ljust(16),
             "loginame": one.login.ljust(128),
             "login_time": context.now(one.login_tick),
-            "last_batch": context.now(),
+            "last_batch": context.now(one.last_begun_tick),
             "hostname": one.host.ljust(128),
             "program_name": one.program.ljust(128),
             "hostprocess": str(4000 + one.spid).ljust(10),
             "open_tran": one.transactions,
             "memusage": SESSION_PAGES,
-            "sql_handle": sql_handle(one.spid),
+            "sql_handle": text_handle(one.last_text),
             "context_info": settings.context_info(one.options) or bytes(settings.CONTEXT_BYTES),
         }
 

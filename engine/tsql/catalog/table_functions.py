@@ -17,26 +17,31 @@ from engine.tsql.catalog.databases import (
     virtual_log_files,
 )
 from engine.tsql.catalog.load import DATA_WRITE_MS, PAGE_KB, PAGES_A_WRITE, work_here
-from engine.tsql.catalog.sessions import sql_handle
+from engine.tsql.catalog.sessions import text_handle, user_sessions
 from engine.tsql.catalog.view import Record, none, view
 
 
 def _texts(context: Context) -> Iterable[Record]:
-    """What runs on each connection now."""
-    for name, session in context.sessions():
-        running = context.world.batches.get(name)
-        if running is not None:
+    """Texts that run on connections now or ran there last, each once."""
+    texts = dict.fromkeys(one.last_text for one in user_sessions(context) if one.last_text)
+    for text in texts:
+        yield {"asked_handle": text_handle(text), "text": text}
+
+
+def _input_buffers(context: Context) -> Iterable[Record]:
+    """Last batch of each connection. [DOC: sys.dm_exec_input_buffer]"""
+    for one in user_sessions(context):
+        if one.last_text:
             yield {
-                "asked_handle": sql_handle(session.spid),
-                "DbId": None,
-                "objectid": None,
-                "number": None,
-                "encrypted": 0,
-                "text": running.text,
+                "asked_handle": one.spid,
+                "event_type": "Language Event",
+                "parameters": 0,
+                "event_info": one.last_text,
             }
 
 
 view("sys.dm_exec_sql_text()", _texts)
+view("sys.dm_exec_input_buffer()", _input_buffers)
 view("sys.dm_exec_query_plan()", none)
 view("sys.fn_trace_getinfo()", none)
 

@@ -12,7 +12,7 @@ from engine.messages import Message, SqlError, text_of
 from engine.model import World
 from engine.protocol import clients, statements
 from engine.tsql.batches import execute, transactions, waitfor, work
-from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Target, Window
+from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, Target, Window, batch_text
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
@@ -355,6 +355,7 @@ def _finish(world: World, name: str, run: Run) -> None:
         done = Message(0, 0, 0, 0, "Commands completed successfully.", server_of(name))
         run = replace(run, messages=(done,))
     _emit_done(world, name, run)
+    _keep_last(world, name, run)
     if AGENT_MARK in name:
         error = next((message.text for message in run.messages if message.is_error), "")
         world.at(world.tick, "tsql.step_done", name, error, run.started_tick)
@@ -364,6 +365,19 @@ def _finish(world: World, name: str, run: Run) -> None:
     if kept.queue:
         world.sessions[name] = replace(kept, queue=kept.queue[1:])
         _start(world, name, kept.queue[0])
+
+
+def _keep_last(world: World, name: str, run: Run) -> None:
+    """Note the last batch of the connection, which views show while it sleeps."""
+    kept: Window = world.sessions[name]
+    if kept.session is not None:
+        ended = replace(
+            kept.session,
+            last_text=batch_text(run),
+            last_begun_tick=run.started_tick,
+            last_ended_tick=world.tick,
+        )
+        world.sessions[name] = replace(kept, session=ended)
 
 
 def _emit_done(world: World, name: str, run: Run) -> None:

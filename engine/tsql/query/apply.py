@@ -15,6 +15,7 @@ from engine.tsql.scalars import xpath
 
 PARAMETERS: Final[dict[str, tuple[str, ...]]] = {
     "dm_exec_sql_text": ("asked_handle",),
+    "dm_exec_input_buffer": ("asked_handle", ""),
     "dm_exec_query_plan": ("asked_handle",),
     "dm_db_log_info": ("database_id",),
     "dm_db_log_stats": ("database_id",),

@@ -1,0 +1,101 @@
+"""Running requests and last batches in the dynamic views: derived from the work that is really under way."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine import tsql
+from engine.model import World
+from tests.engine.tsql.console import ask, run_on
+from tests.engine.worlds import P, lab
+
+OTHER = f"{P}#2"
+REQUEST = """SELECT command, status, wait_type, percent_complete, estimated_completion_time
+    FROM sys.dm_exec_requests WHERE session_id > 50 AND session_id <> @@SPID"""
+
+
+def started(text: str, then_s: float = 1.0) -> World:
+    """A world in which *text* has been running in another window for a while."""
+    world = lab(workload="none")
+    ask(world, P, "SELECT 1")
+    tsql.submit(world, OTHER, text)
+    run_on(world, then_s)
+    return world
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "wait"),
+    [
+        (r"BACKUP DATABASE Sales TO DISK = 'D:\a.bak'", "BACKUP DATABASE", "ASYNC_IO_COMPLETION"),
+        ("DBCC CHECKDB ('Sales')", "DBCC TABLE CHECK", None),
+    ],
+)
+def test_a_long_statement_shows_its_command_and_progress(text: str, command: str, wait: str | None) -> None:
+    world = started(text, then_s=5)
+    ((shown, status, kind, before, left_ms),) = ask(world, P, REQUEST).grids[0]
+    assert (shown, kind) == (command, wait)
+    assert status == ("suspended" if wait else "running")
+    run_on(world, 5)
+    ((*_, after, still_ms),) = ask(world, P, REQUEST).grids[0]
+    assert 0 < before < after < 100
+    assert left_ms - still_ms == 5_000
+    assert after / (after - before) * 5 == pytest.approx(10)
+    waiting = ask(world, P, "SELECT wait_type FROM sys.dm_os_waiting_tasks WHERE session_id > 50").grids[0]
+    assert waiting == ([[wait]] if wait else [])
+
+
+def test_a_restore_shows_its_command() -> None:
+    world = lab(workload="none")
+    ask(world, P, "CREATE DATABASE small", then_s=30)
+    ask(world, P, r"BACKUP DATABASE Sales TO DISK = 'D:\a.bak'", then_s=7200)
+    move = r"MOVE 'Sales' TO 'D:\n.mdf', MOVE 'Sales_log' TO 'D:\n.ldf'"
+    tsql.submit(world, OTHER, rf"RESTORE DATABASE New FROM DISK = 'D:\a.bak' WITH {move}")
+    run_on(world, 10)
+    ((command, status, wait, percent, _),) = ask(world, P, REQUEST).grids[0]
+    assert (command, status, wait) == ("RESTORE DATABASE", "suspended", "BACKUPTHREAD")
+    assert percent > 0
+
+
+def test_a_blocked_statement_and_a_wait_show_their_commands() -> None:
+    world = lab(workload="none")
+    ask(world, P, "CREATE TABLE t (a int); INSERT t VALUES (1)")
+    ask(world, P, "BEGIN TRAN; UPDATE t SET a = 2")
+    tsql.submit(world, OTHER, "DELETE t")
+    tsql.submit(world, f"{P}#3", "WAITFOR DELAY '00:01'")
+    run_on(world, 1)
+    rows = ask(world, P, REQUEST.replace("command,", "command AS c,")).grids[0]
+    assert sorted(row[0] for row in rows) == ["DELETE", "WAITFOR"]
+    assert ask(world, P, "SELECT cmd FROM sys.sysprocesses WHERE blocked > 0").grids[0] == [
+        ["DELETE".ljust(16)]
+    ]
+
+
+def test_the_last_batch_of_a_sleeping_blocker_is_found() -> None:
+    world = lab(workload="none")
+    ask(world, P, "CREATE TABLE t (a int); INSERT t VALUES (1)")
+    ask(world, OTHER, "SELECT 1\nGO\nBEGIN TRAN; UPDATE t SET a = 2 -- forgotten")
+    spid = ask(world, OTHER, "SELECT @@SPID").value
+    ask(world, OTHER, "UPDATE t SET a = 3 -- forgotten")
+    run_on(world, 60)
+    of_it = f"session_id = {spid}"
+    handle = f"""SELECT t.text FROM sys.dm_exec_connections c
+        CROSS APPLY sys.dm_exec_sql_text(c.most_recent_sql_handle) t WHERE c.{of_it}"""
+    assert ask(world, P, handle).value == "UPDATE t SET a = 3 -- forgotten"
+    assert ask(world, P, f"DBCC INPUTBUFFER ({spid})").grids[0] == [
+        ["Language Event", 0, "UPDATE t SET a = 3 -- forgotten"]
+    ]
+    idle = f"""SELECT DATEDIFF(second, last_request_end_time, GETDATE()), status FROM sys.dm_exec_sessions
+        WHERE {of_it}"""
+    assert ask(world, P, idle).grids[0] == [[60, "sleeping"]]
+    assert ask(world, P, "DBCC INPUTBUFFER (999)").numbers == [7955]
+    world.update_instance(P, version=2016)
+    buffer = f"SELECT event_type, event_info FROM sys.dm_exec_input_buffer({spid}, NULL)"
+    assert ask(world, P, buffer).grids[0] == [["Language Event", "UPDATE t SET a = 3 -- forgotten"]]
+
+
+def test_only_the_last_batch_of_a_submission_is_its_text() -> None:
+    world = lab(workload="none")
+    ask(world, OTHER, "SELECT 1\nGO\nSELECT 2")
+    mine = "SELECT session_id FROM sys.dm_exec_sessions WHERE host_name = 'CONSOLE' AND session_id <> @@SPID"
+    spid = ask(world, P, mine).value
+    assert ask(world, P, f"DBCC INPUTBUFFER ({spid})").grids[0][0][2].strip() == "SELECT 2"
