@@ -2,37 +2,101 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, Literal
 
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
+from engine.words import mark
 
-KINDS: Final = (
-    "fault",  # the trainee or the scenario broke or mended something
-    "detected",  # an instance noticed a lost or returned connection
-    "failover",  # a step of a failover
-    "state",  # mirroring state of a copy changed
-    "role",  # role of a copy changed
-    "witness",  # a partner's witness state changed
-    "trace",  # Database Mirroring State Change event (ids 0 to 13)
-    "errorlog",  # a line in the ERRORLOG of a server
-    "service",  # an instance started, stopped, lost power
-    "client",  # a client application connected, was cut, gave up
-    "availability",  # a database began or ceased to serve
-    "log",  # log space: growth, full, freed
-    "alert",  # a threshold of the Database Mirroring Monitor was surpassed
-    "session",  # a program logged in over the network, was refused, or is gone
-    "sql",  # a batch was sent to a server
-    "sql_done",  # a batch ended, with its messages and results
-    "chore",  # something done outside SQL: copy a file, enable jobs
-    "note",  # a remark
-    "hint",  # a hint was opened
-    "question",  # the drill asks something
-    "answer",  # it was answered, or what was right is told
-    "goal",  # a goal of the drill was met or missed
-    "score",  # points were given or taken
-)
+EventKind = Literal[
+    "alert", "answer", "ask-status", "availability", "call", "chore", "client", "cluster", "clusterlog", "confirm",
+    "detected", "errorlog", "failover", "fault", "goal", "hint", "log", "note", "powershell", "protection", "question",
+    "read-back", "replica", "role", "score", "service", "session", "sql", "sql_done", "state", "status", "trace",
+    "witness",
+]  # fmt: skip
+"""Every kind of event: mypy rejects an emitted kind that is missing here."""
+
+
+class KindInfo(Struct, frozen=True):
+    """Label and use of a kind of event."""
+
+    label: str
+    is_state: bool = False
+    """*Next state change* stops at it."""
+    is_milestone: bool = False
+    """*Next event* stops at it, as at every change of a state."""
+    is_quiet: bool = False
+    """The events panel lists it only when asked: another panel or another kind shows it."""
+
+
+KINDS: Final[Mapping[EventKind, KindInfo]] = MappingProxyType({
+    # the trainee or the scenario broke or repaired something
+    "fault": KindInfo(mark("Fault, repair"), is_milestone=True),
+    # an instance noticed a lost or restored connection
+    "detected": KindInfo(mark("Connection"), is_milestone=True),
+    # a step of a failover
+    "failover": KindInfo(mark("Failover"), is_milestone=True),
+    # the mirroring state of a copy changed
+    "state": KindInfo(mark("State"), is_state=True),
+    # the role of a copy changed
+    "role": KindInfo(mark("Role"), is_state=True),
+    # the role of an availability replica changed
+    "replica": KindInfo(mark("Replica role"), is_state=True),
+    # membership, quorum or a role of a failover cluster changed
+    "cluster": KindInfo(mark("Failover cluster"), is_state=True),
+    # a line in the cluster log of a node
+    "clusterlog": KindInfo(mark("Cluster log"), is_quiet=True),
+    # a partner's witness state changed
+    "witness": KindInfo(mark("Witness state"), is_state=True),
+    # Database Mirroring State Change event (ids 0 to 13)
+    "trace": KindInfo(mark("State trace"), is_quiet=True),
+    # a line in the ERRORLOG of a server
+    "errorlog": KindInfo("ERRORLOG", is_quiet=True),
+    # an instance started, stopped, lost power
+    "service": KindInfo(mark("Service"), is_milestone=True),
+    # a client application connected, was disconnected, gave up
+    "client": KindInfo(mark("Application"), is_milestone=True),
+    # a database began or ceased to serve
+    "availability": KindInfo(mark("Availability"), is_state=True),
+    # a database gained or lost its failover partner
+    "protection": KindInfo(mark("Protection"), is_milestone=True),
+    # log space: growth, full, freed
+    "log": KindInfo(mark("Log space"), is_milestone=True),
+    # a threshold of the Database Mirroring Monitor was exceeded
+    "alert": KindInfo(mark("Monitor alert")),
+    # a program logged in over the network, was refused, or disconnected
+    "session": KindInfo(mark("Session")),
+    # a batch was sent to a server
+    "sql": KindInfo(mark("T-SQL sent"), is_quiet=True),
+    # a batch ended, with its messages and results
+    "sql_done": KindInfo(mark("T-SQL ended"), is_milestone=True),
+    # a line at a PowerShell prompt, with its output
+    "powershell": KindInfo("PowerShell", is_milestone=True),
+    # a manual step outside SQL: copy a file, enable jobs
+    "chore": KindInfo(mark("Manual step"), is_milestone=True),
+    # a note
+    "note": KindInfo(mark("Note")),
+    # a hint was opened
+    "hint": KindInfo(mark("Hint")),
+    # the drill asks a question
+    "question": KindInfo(mark("Question"), is_milestone=True),
+    # a question was answered, or its answer is shown
+    "answer": KindInfo(mark("Answer")),
+    # a goal of the drill was met or missed
+    "goal": KindInfo(mark("Goal"), is_milestone=True),
+    # points were given or taken
+    "score": KindInfo(mark("Score")),
+    # messages between the roles of a team
+    "call": KindInfo(mark("Call")),
+    "read-back": KindInfo(mark("Read-back")),
+    "confirm": KindInfo(mark("Confirmation")),
+    "ask-status": KindInfo(mark("Status request")),
+    "status": KindInfo(mark("Status report")),
+})  # fmt: skip
+"""The one record of all kinds: filters, labels and searches derive from it."""
 
 
 class Event(Struct, frozen=True, gc=False):

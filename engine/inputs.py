@@ -12,7 +12,7 @@ from typing import Final
 from msgspec import Struct
 
 from engine.constants import TICKS_PER_S
-from engine.words import Sentence, say
+from engine.words import Sentence, say, shortened
 
 SAID_MAX: Final = 500
 """Characters of what is said against a line: what it is about may be a word of a million letters. Assumed."""
@@ -22,7 +22,7 @@ class InputProblem(ValueError):
     """An input line that cannot be understood; the text says what, where, what was expected."""
 
     def __init__(self, text: str) -> None:
-        super().__init__(text if len(text) <= SAID_MAX else f"{text[:SAID_MAX]}…")
+        super().__init__(shortened(text, SAID_MAX))
 
 
 def but_there_are(problem: Sentence, names: Iterable[str]) -> Sentence:

@@ -41,6 +41,24 @@ def say(template: str, /, **args: Argument) -> Sentence:
     return sentence
 
 
+def shortened(text: str, length: int) -> str:
+    """Cut *text* to *length* characters and an ellipsis; a `Sentence` keeps its template, its arguments are cut."""
+    if len(text) <= length:
+        return text
+    if isinstance(text, Sentence):
+        allowed = length
+        while allowed:
+            args = tuple(
+                (name, shortened(value, allowed) if isinstance(value, str) else value)
+                for name, value in text.args
+            )
+            cut = _made(text.template, args)
+            if len(cut) <= length:
+                return cut
+            allowed //= 2
+    return f"{text[:length]}…"
+
+
 def joined(separator: str, parts: Iterable[str]) -> Sentence:
     """*parts*, sentences or names, in a row with *separator*, which is punctuation, between them."""
     numbered = tuple((f"part_{number}", part) for number, part in enumerate(parts))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from app.words.language import mark
+from engine.verbs import VERBS
 
 READ_ONLY: Final = mark("You are looking back at {moment}: return to now, or continue from here, to act.")
 NO_RUN: Final = mark("No run is open for this command.")
@@ -14,6 +15,8 @@ ANSWER_FIRST: Final = mark("The clock is paused until you answer the question in
 
 
 def sentence(text: str) -> str:
-    """*text* as a sentence: a capital at the start, a full stop at the end."""
+    """Begin *text* with a capital and end it with a full stop; the name of a verb stays as it is typed."""
     text = text.strip()
-    return f"{text[:1].upper()}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")
+    begins_with_verb = text.partition(" ")[0].rstrip(":") in VERBS
+    start = text[:1] if begins_with_verb else text[:1].upper()
+    return f"{start}{text[1:]}" + ("" if text.endswith((".", "!", "?")) else ".")

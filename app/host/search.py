@@ -7,18 +7,16 @@ from typing import Final
 
 from engine.constants import TICKS_PER_S
 from engine.drill.running.drill import Drill
-from engine.events import Event
+from engine.events import KINDS, Event
 
 SEARCH_TICKS_MAX: Final = 3600 * TICKS_PER_S
 """A search for the next event gives up after an hour in which nothing happens."""
 CONDITION_TICKS: Final = 10
 """Ticks between two looks at a condition that is run to."""
 
-STATE_KINDS: Final = frozenset({"state", "role", "witness", "availability"})
-EVENT_KINDS: Final = STATE_KINDS | {
-    "fault", "detected", "failover", "service", "client", "log", "sql_done", "chore", "goal", "question",
-}  # fmt: skip
-"""What "next event" stops at. ERRORLOG lines and traces only repeat these."""
+STATE_KINDS: Final[frozenset[str]] = frozenset(kind for kind, info in KINDS.items() if info.is_state)
+EVENT_KINDS: Final[frozenset[str]] = STATE_KINDS | {kind for kind, info in KINDS.items() if info.is_milestone}
+"""Kinds at which "next event" stops. Log lines and traces only repeat these."""
 
 ALARM_SEVERITY: Final = 16
 """Errors from here on ring: those that SQL Server Agent's alerts are usually defined on. Documented (severities)."""

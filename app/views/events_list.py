@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, cast
 
 from PySide6.QtWidgets import QMenu, QToolButton, QWidget
 
@@ -14,49 +14,28 @@ from app.widgets.tables import Column
 from app.words import formatting
 from app.words.language import mark, tr
 from app.words.sentences import said
-from engine.events import KINDS, Event
+from engine.events import KINDS, Event, EventKind
 from engine.model import World
-
-LABELS: Final = {
-    "fault": mark("Fault, repair"),
-    "detected": mark("Connection"),
-    "failover": mark("Failover"),
-    "state": mark("State"),
-    "role": mark("Role"),
-    "witness": mark("Witness state"),
-    "trace": mark("State trace"),
-    "errorlog": "ERRORLOG",
-    "service": mark("Service"),
-    "client": mark("Application"),
-    "availability": mark("Availability"),
-    "log": mark("Log space"),
-    "alert": mark("Monitor alert"),
-    "session": mark("Session"),
-    "sql": mark("T-SQL sent"),
-    "sql_done": mark("T-SQL ended"),
-    "chore": mark("Manual step"),
-    "note": mark("Note"),
-    "hint": mark("Hint"),
-    "question": mark("Question"),
-    "answer": mark("Answer"),
-    "goal": mark("Goal"),
-    "score": mark("Score"),
-}
-"""Kinds that have words of their own; others are shown by their names."""
-
-QUIET: Final = frozenset({"trace", "errorlog", "sql"})
-"""Not shown unless asked for: they have views of their own, or repeat another kind."""
 
 TONES: Final = {
     "fault": "bad",
     "detected": "warn",
     "failover": "accent",
     "availability": "info",
+    "protection": "warn",
+    "cluster": "accent",
+    "replica": "accent",
     "goal": "ok",
     "log": "warn",
     "alert": "warn",
 }
 """Kind: token of the theme."""
+
+
+def label_of(kind: str) -> str:
+    """Return the label of a kind in the language of the interface; a kind of another version keeps its name."""
+    info = KINDS.get(cast(EventKind, kind))
+    return tr(info.label) if info is not None else kind
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +50,7 @@ class EventRow:
 
     @property
     def label(self) -> str:
-        return tr(LABELS.get(self.kind, self.kind))
+        return label_of(self.kind)
 
     @property
     def words(self) -> str:
@@ -110,12 +89,12 @@ class EventsList(EventTable):
     """All events, with a menu of kinds."""
 
     def __init__(self, parent: QWidget | None = None) -> None:
-        self._kinds = set(KINDS) - QUIET
+        self._kinds: set[str] = {kind for kind, info in KINDS.items() if not info.is_quiet}
         empty = tr("No event of the selected kinds yet. Start the clock, or break something.")
         super().__init__(tr("Events"), COLUMNS, SHORT, rows_of, everywhere=True, empty=empty, parent=parent)
         self._menu = QMenu(self)
-        for kind in KINDS:
-            action = self._menu.addAction(tr(LABELS.get(kind, kind)))
+        for kind, info in KINDS.items():
+            action = self._menu.addAction(tr(info.label))
             action.setCheckable(True)
             action.setChecked(kind in self._kinds)
             action.setData(kind)

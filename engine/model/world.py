@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from engine.chance import Chance
 from engine.commits import Commit
 from engine.constants import TICKS_PER_S
-from engine.events import Event
+from engine.events import Event, EventKind
 from engine.flow import Flow
 from engine.model.availability import ReplicaState
 from engine.model.clients import Availability, Client, Fault, NameRecord, Program
@@ -218,7 +218,13 @@ class World:
         self.changed.update(self.availability)
 
     def emit(
-        self, kind: str, text: str, *, server: str | None = None, database: str | None = None, **data: object
+        self,
+        kind: EventKind,
+        text: str,
+        *,
+        server: str | None = None,
+        database: str | None = None,
+        **data: object,
     ) -> None:
         self.outbox.append(Event(self.tick, kind, server, database, text, tuple(data.items())))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, cast
 
+from engine.events import EventKind
 from engine.inputs import Input
 from engine.model import World
 from engine.verbs.verb import Parameter, Verb
@@ -21,7 +22,7 @@ def _answer(world: World, item: Input) -> None:
 
 def _said(world: World, item: Input) -> None:
     """What one role of a team says to another; `Drill` has checked that it may be said now."""
-    world.emit(item.verb, item.args[-1], by=item.by, to=item.args[0])
+    world.emit(cast(EventKind, item.verb), item.args[-1], by=item.by, to=item.args[0])
 
 
 ROLE: Final = Parameter(mark("role"))

@@ -28,7 +28,7 @@ from engine.drill.running.state import HASH_EVERY, Awaited, End, SampledState, S
 from engine.drill.team import rights
 from engine.drill.team.calls import HEARS, Calls, heard
 from engine.drill.time.moments import give_past, lengths_of
-from engine.events import Event
+from engine.events import Event, EventKind
 from engine.flow import Samples
 from engine.inputs import Input, InputProblem
 from engine.model import Tick, ticks
@@ -330,7 +330,7 @@ class Drill(Looks):
     def _note_hash(self) -> None:
         self.hashes.append(StateHash(self.world.tick, len(self.journal), self.world.state_hash()))
 
-    def _tell(self, kind: str, text: str, **data: object) -> None:
+    def _tell(self, kind: EventKind, text: str, **data: object) -> None:
         self.events.append(Event(self.world.tick, kind, None, None, text, tuple(data.items())))
 
     def _look_at_all(self) -> None:

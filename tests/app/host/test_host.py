@@ -12,7 +12,9 @@ from app.host import Host, NoRecorder, NotRecorded
 from app.host.host import BUDGET_S
 from app.host.pace import ELAPSED_MS_MAX
 from app.host.recorder import CHECKPOINT_MS, HEARTBEAT_MS
+from app.host.refusals import sentence
 from app.host.search import STATE_KINDS
+from app.words import language
 from engine.drill.authoring.scenario import load_scenario
 from engine.drill.authoring.schema import Scenario
 from engine.drill.running.drill import Drill, Mode, replay
@@ -440,6 +442,35 @@ def test_a_run_that_is_over_is_watched_deed_by_deed(desk: Desk, lab: Scenario) -
     assert desk.session.looking_back  # it stays on screen
     assert desk.drill.state_hash() == over.drill.state_hash()
     assert desk.record.reports == []
+
+
+@pytest.mark.parametrize("line", ["power-off " + "X" * 600, "power-off " + "X" * 200])
+def test_a_long_refusal_keeps_its_translation(line: str) -> None:
+    desk = Desk(shipped("lab"))
+    language.use(language.GERMAN)
+    desk.session.do(line)
+    language.use(language.ENGLISH)
+    (refused,) = desk.heard("refused")
+    assert refused.startswith("Es gibt keinen Server")
+    assert len(refused) < 600
+    desk.session.close()
+
+
+def test_a_refusal_begins_with_the_verb_as_it_is_typed() -> None:
+    assert sentence("power-off takes 1 argument(s)") == "power-off takes 1 argument(s)."
+    assert sentence("there is no server 'X'") == "There is no server 'X'."
+
+
+def test_the_next_event_is_what_the_cluster_does_after_a_node_is_gone() -> None:
+    desk = Desk(shipped("ag-lab"))
+    desk.session.do("power-off NODE_3")
+    for _ in range(10):
+        desk.session.run_to_event()
+        desk.search()
+        if any("removed" in event.text for event in desk.drill.events if event.kind == "cluster"):
+            break
+    assert desk.drill.tick < 2000
+    desk.session.close()
 
 
 # --- questions --------------------------------------------------------------------------------------------------

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, get_args
 
-import pytest
 from PySide6.QtCore import Qt
 from PySide6.QtGui import QGuiApplication
 
 from app.views.error_log import ErrorLog
-from app.views.events_list import LABELS, EventsList
+from app.views.events_list import EventsList
 from app.views.trace import Trace
 from app.widgets import theme
-from engine.drill.running.drill import Drill
-from engine.events import KINDS, Event
+from engine.drill.running.drill import Drill, Mode
+from engine.events import KINDS, Event, EventKind
 from tests.engine.worlds import lab, play
 from tests.shipped import shipped
 
@@ -198,9 +197,20 @@ def test_another_drill_brings_its_own_servers_and_rows(qtbot: Any, run: Any, wor
     assert [row[2] for row in shown(log)] == ["Recovery is complete."]
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_event_has_words(kind: str) -> None:
-    assert kind in LABELS
+def test_every_kind_that_code_may_emit_has_its_record() -> None:
+    assert set(KINDS) == set(get_args(EventKind))
+
+
+def test_the_panel_offers_every_kind_and_shows_what_a_cluster_does(qtbot: Any) -> None:
+    drill = Drill(shipped("ag-lab"), mode=Mode.LAB)
+    drill.advance_to(500)
+    drill.do("power-off NODE_3")
+    drill.do("ps NODE_1 Get-ClusterNode")
+    drill.advance_to(2000)
+    view = made(qtbot, EventsList, drill)
+    qtbot.waitUntil(lambda: "Removed" in str(shown(view)) or "removed" in str(shown(view)))
+    assert {"Failover cluster", "Replica role", "PowerShell"} <= {row[1] for row in shown(view)}
+    assert {action.data() for action in view._menu.actions()} == set(KINDS)
 
 
 def test_an_empty_log_says_why_it_is_empty(qtbot: Any, run: Any) -> None:
