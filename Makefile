@@ -1,11 +1,13 @@
 # make run    opens the program          make test    runs all checks
-# make lock   renews requirements.lock   make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
+# make lock   renews requirements*.lock  make lock UPGRADE=--upgrade    moves to the newest versions (uv needed)
 # make test-slow      further seeds, faults, kills, locales and drills, which `make test` leaves out
 # make screenshots    pictures of every view, in screenshots/
 # make bench-window   frame times and start of the real window; memory over a day: python -m tests.window_bench --day
 # make words          brings the catalogues of other languages up to date with the program (assets/languages)
-# run, test, test-slow, screenshots and bench-window first install what is missing, see .ci/prepare.
-# make matrix         a minute of some drills on the other Pythons, SQLites and locales here; matrix-all: all of all
+# run first installs what the program needs (requirements.lock); test, test-slow, screenshots and bench-window what its
+# developers need as well (requirements-dev.lock), see .ci/prepare.
+# make matrix         types on the other Pythons here, a minute of some drills on these, other SQLites and locales;
+#                     matrix-all: all drills to their ends
 # make mutants        changes the engine in places chosen at random and shows what no test notices (hours for SHARE=1);
 #                     SHARE=0.02 SEED=1, OPTIONS="--quick --package engine/flow": python -m tests.mutants --help
 # make fuzz           changes what SQL clients send, after what of the code it reaches: SECONDS=60; finds: build/crash-*
@@ -16,13 +18,13 @@
 .PHONY: run test test-slow format lint types matrix matrix-all hashes mutants fuzz drivers pytest prepare lock screenshots bench-window words
 
 run:
-	@sh .ci/prepare xcb
+	@sh .ci/prepare run
 	@.venv/bin/mirrordrill
 
 test: format lint types matrix pytest
 test-slow format lint types matrix matrix-all hashes pytest: prepare
 prepare:
-	@sh .ci/prepare offscreen
+	@sh .ci/prepare test
 format:
 	.venv/bin/ruff format --check
 lint:
@@ -40,8 +42,10 @@ test-slow:
 	$(PYTEST) -m slow
 
 matrix:
+	nice .venv/bin/python -m tests.python_types
 	nice .venv/bin/python -m tests.matrix --together --sample --until 60
 matrix-all:
+	.venv/bin/python -m tests.python_types
 	.venv/bin/python -m tests.matrix
 hashes:
 	.venv/bin/mirrordrill doctor --renew-replay assets/golden.json
@@ -83,6 +87,8 @@ words: prepare
 			--no-fuzzy-matching --ignore-obsolete --ignore-pot-creation-date --width=110; \
 		.venv/bin/pybabel compile --statistics --locale=$$language --input-file=$$po --output-file=$${po%.po}.mo; done
 
+# The program's packages are a part of the developers': the constraint keeps their versions the same.
+COMPILE = uv pip compile pyproject.toml --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --quiet
 lock:
-	uv pip compile --universal --generate-hashes --no-emit-index-url --no-annotate --no-header --extra dev \
-		$(UPGRADE) --quiet --output-file requirements.lock pyproject.toml
+	$(COMPILE) --extra dev --group install $(UPGRADE) --output-file requirements-dev.lock
+	$(COMPILE) --extra discovery --group install --constraint requirements-dev.lock --output-file requirements.lock

@@ -2,22 +2,46 @@
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 TIMEOUT_S: Final = 60.0
 """A cold start of Qt from a slow disk takes some seconds."""
 
-PACKAGES: Final = "libegl1 libgl1 libdbus-1-3 libfontconfig1 libxkbcommon-x11-0 libxcb-cursor0 libxcb-icccm4 \
-libxcb-keysyms1 libxcb-xkb1 libxcb-image0 libxcb-render-util0 libxcb-shape0"
-"""Debian and Ubuntu packages whose libraries Qt's xcb plugin needs and a bare machine lacks. `.ci/prepare` has all."""
+LIBRARIES: Final = Path(__file__).with_name("qt_libraries.txt")
+"""Debian and Ubuntu packages whose libraries Qt's plugins need, each with one library. `.ci/prepare` reads it too."""
 
-INSTALL: Final = f"On Debian or Ubuntu: sudo apt-get install {PACKAGES}"
+
+def install_command(packages: str) -> str:
+    """Sentence with a command that can be pasted: a bare machine has neither sudo nor package lists."""
+    install = f"apt-get update && apt-get install -y --no-install-recommends {packages}"
+    return f"On Debian or Ubuntu: {'sudo sh' if shutil.which('sudo') else 'su'} -c '{install}'"
+
+
+def missing_packages() -> str:
+    """Debian packages of Qt's libraries that this machine cannot load; all of them if it can load each."""
+    packages = [line.split() for line in LIBRARIES.read_text(encoding="utf-8").splitlines()]
+    return " ".join(
+        [package for package, library in packages if not _can_load(library)]
+        or [package for package, _ in packages]
+    )
+
+
+def _can_load(library: str) -> bool:
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
+
 
 _PROGRAM: Final = """
 import json
@@ -70,7 +94,8 @@ def sentence(said: str, environment: dict[str, str]) -> str:
     library = re.search(r"(lib[\w.+-]+\.so[\w.]*): cannot open shared object file", said)
     module = re.search(r"No module named '([^']+)'", said)
     if library is not None:
-        return f"Qt cannot start because the system library {library[1]} is missing. {INSTALL}"
+        missing = f"Qt cannot start because the system library {library[1]} is missing."
+        return f"{missing} {install_command(missing_packages())}"
     if module is not None:
         return (
             f"Qt cannot start because {module[1]} is not installed. Install Mirrordrill again: pip install ."
@@ -85,6 +110,6 @@ def sentence(said: str, environment: dict[str, str]) -> str:
         display = environment.get("DISPLAY") or environment.get("WAYLAND_DISPLAY")
         return f"Qt cannot start because the display {display} does not answer or refuses this user."
     if "could not load the Qt platform plugin" in said.lower() or "platform plugin" in said:
-        return f"Qt cannot start because its platform plugin cannot be loaded. {INSTALL}"
+        return f"Qt cannot start because its platform plugin cannot be loaded. {install_command(missing_packages())}"
     last = (said.strip().splitlines() or ["it said nothing"])[-1]
     return f"Qt cannot start: {last}"

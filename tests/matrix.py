@@ -5,7 +5,7 @@
                                        that have differed before, and several traits in one run
     python -m tests.matrix --play      the hashes of this one variant, as JSON
 
-Environments for other Pythons are made once, from requirements.lock, in build/matrix.
+Environments for other Pythons are made once, from requirements-dev.lock, in build/matrix.
 """
 
 from __future__ import annotations
@@ -143,7 +143,7 @@ def variants() -> Iterator[Variant]:
     yield Variant(f"Python {own}", sys.executable)
     yield Variant(f"Python {own}, any processor", sys.executable, GENERIC)
     with ThreadPoolExecutor() as pool:
-        environments = list(pool.map(_environment_if_any, _pythons()))
+        environments = list(pool.map(environment_if_any, find_pythons()))
     for made in filter(None, environments):
         yield Variant(f"Python {Path(made).parents[1].name}", made, GENERIC)
     there = _with_second_sqlite()
@@ -156,7 +156,7 @@ def variants() -> Iterator[Variant]:
             print(f"not here: locale {name}")
 
 
-def _pythons() -> Iterator[str]:
+def find_pythons() -> Iterator[str]:
     """One interpreter of each other version that there is, from the PATH and from pyenv."""
     seen = {sys.version_info[:2]}
     places = [shutil.which(name) for name in PYTHONS]
@@ -172,7 +172,7 @@ def _pythons() -> Iterator[str]:
             yield place
 
 
-def _environment_if_any(python: str) -> str | None:
+def environment_if_any(python: str) -> str | None:
     try:
         return _environment(python)
     except (subprocess.SubprocessError, OSError) as problem:
@@ -186,7 +186,7 @@ def _environment(python: str) -> str:
     name = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout.strip()
     made = MADE / name
     inside = made / "bin" / "python"
-    lock = (ROOT / "requirements.lock").read_text(encoding="utf-8")
+    lock = (ROOT / "requirements-dev.lock").read_text(encoding="utf-8")
     wanted = "".join(entry for entry in _entries(lock) if entry.split("==")[0] in NEEDED)
     listed = made / "needed.txt"
     if not listed.exists() or listed.read_text(encoding="utf-8") != wanted:

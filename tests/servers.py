@@ -26,7 +26,7 @@ def program(name: str) -> str:
     places = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
     path = os.pathsep.join([*map(str, places), "/usr/sbin", os.environ["PATH"]])
     found = shutil.which(name, path=path)
-    assert found is not None, f"{name} is missing: run .ci/prepare offscreen"
+    assert found is not None, f"{name} is missing: run .ci/prepare test"
     return found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -9,6 +10,9 @@ import sys
 import tomllib
 import zipfile
 from pathlib import Path
+
+import PySide6
+import pytest
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("app", "engine", "scenarios", "assets", "examples")
@@ -54,3 +58,39 @@ def test_lower_bounds_are_versions_that_can_work() -> None:
         assert locked, name
         assert all(parts(bound) <= parts(version) for version in locked), name
         assert parts(bound) >= NEEDED.get(name, ()), name
+
+
+def locked(name: str) -> set[str]:
+    """Each package of a lock file with its hashes."""
+    text = (ROOT / name).read_text(encoding="utf-8")
+    return set(re.findall(r"^[a-z0-9].*\n(?:    .*\n?)*", text, re.M))
+
+
+def test_users_and_developers_install_the_same_versions() -> None:
+    users, developers = locked("requirements.lock"), locked("requirements-dev.lock")
+    assert users < developers
+    assert not any(re.match(r"(pytest|mypy|ruff|babel|hypothesis|pyodbc)\b", package) for package in users)
+
+
+LINKED_ANYWHERE = re.compile(r"lib(c|m|dl|pthread|gcc_s|stdc\+\+|z|zstd|gthread-2\.0)\.so")
+"""Libraries that Python or its package manager needs already, and one of the same package as libglib."""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere Qt's packages hold all that Qt needs")
+def test_every_library_that_qt_links_to_has_its_package() -> None:
+    """`.ci/prepare` and the message of `mirrordrill` read the same list."""
+    qt = Path(PySide6.__file__).parent / "Qt"
+    linked: set[str] = set()
+    for platform in ("xcb", "offscreen"):
+        plugin = qt / "plugins" / "platforms" / f"libq{platform}.so"
+        environment = {**os.environ, "LD_DEBUG": "files"}
+        shown = subprocess.run(["ldd", plugin], env=environment, capture_output=True, text=True, check=True)
+        linked |= set(
+            re.findall(
+                rf"file=(\S+) \[0\];  needed by {re.escape(str(qt.parent))}", shown.stdout + shown.stderr
+            )
+        )
+    system = {name for name in linked if not (qt / "lib" / name).exists() and not LINKED_ANYWHERE.match(name)}
+    listed = (ROOT / "app" / "qt_libraries.txt").read_text(encoding="utf-8").split()[1::2]
+    assert "libglib-2.0.so.0" in system
+    assert system <= set(listed)

@@ -349,6 +349,14 @@ def test_why_qt_cannot_start(said: str, environment: dict[str, str], expected: s
     assert "\n" not in sentence
 
 
+def test_the_printed_command_names_each_missing_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(qt_probe, "_can_load", lambda library: library != "libglib-2.0.so.0")
+    monkeypatch.setattr("shutil.which", lambda name: None)
+    sentence = qt_probe.sentence("libglib-2.0.so.0: cannot open shared object file", {})
+    command = "apt-get update && apt-get install -y --no-install-recommends libglib2.0-0"
+    assert sentence.endswith(f"su -c '{command}'")
+
+
 def test_a_window_without_a_display_ends_in_one_sentence() -> None:
     environment = {"PATH": "/usr/bin:/bin", "QT_QPA_PLATFORM": "xcb", "HOME": "/nonexistent"}
     ran = subprocess.run(

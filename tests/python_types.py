@@ -1,0 +1,69 @@
+"""Check the types on each other supported Python of this machine, with the packages that the lock has for it.
+
+    python -m tests.python_types
+
+numpy has other versions, and so other stubs, on other Pythons. Packages without a version of their own come from the
+environment that runs this.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import Final
+
+from tests.matrix import MADE, ROOT, environment_if_any, find_pythons
+
+SUPPORTED: Final = ((3, 11), (3, 12), (3, 13))
+
+
+def make_environment(python: str) -> Path:
+    """Environment that lists the packages of *python* before those of the developers; mypy reads both."""
+    made = MADE / f"types-{Path(python).parents[1].name}"
+    inside = made / "bin" / "python"
+    if not inside.exists():
+        subprocess.run([python, "-m", "venv", "--without-pip", "--clear", made], check=True)
+    code = "import sysconfig; print(sysconfig.get_path('purelib'))"
+    folders = [
+        subprocess.run([interpreter, "-c", code], check=True, capture_output=True, text=True).stdout.strip()
+        for interpreter in (str(inside), python)
+    ]
+    listed = f"{folders[1]}\n{sysconfig.get_path('purelib')}\n"
+    (Path(folders[0]) / "packages.pth").write_text(listed, encoding="utf-8")
+    return inside
+
+
+def check_types(python: str, name: str) -> bool:
+    """Run mypy for *python* and print its result."""
+    arguments = [
+        f"--python-executable={make_environment(python)}",
+        f"--python-version={name}",
+        f"--cache-dir={MADE / 'mypy'}",
+    ]
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    correct = result.returncode == 0
+    print(
+        f"types on Python {name}: {result.stdout.splitlines()[-1] if correct else result.stdout + result.stderr}"
+    )
+    return correct
+
+
+def main() -> int:
+    correct, checked = True, {sys.version_info[:2]}  # `make types` checks this one
+    for python in find_pythons():
+        made = environment_if_any(python)
+        if made is not None:
+            name = Path(made).parents[1].name
+            checked.add((int(name.split(".")[0]), int(name.split(".")[1])))
+            correct = check_types(made, name) and correct
+    for major, minor in sorted(set(SUPPORTED) - checked):
+        print(f"types on Python {major}.{minor}: not checked, this machine does not have it")
+    return int(not correct)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
