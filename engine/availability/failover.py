@@ -273,16 +273,21 @@ def _promote(world: World, group: AvailabilityGroup, copy: DatabaseCopy, forced:
         if old is not None and old.server != copy.server:
             _account_end(world, copy, old, hardened_kb)
         streams.add_source(world, key, hardened_kb)
+    elif forced and not copy.disk_failed:  # it was the primary before and continues its own log as a new fork
+        hardened_kb = streams.end_of_log_kb(world, copy)
+        if old is not None and old.server != copy.server:
+            _account_end(world, copy, old, hardened_kb)
     else:
         if not copy.disk_failed:
             world.update_copy(key, recovering=False, db_state=DbState.ONLINE)
         return  # it was the primary before and has its own log
+    forks = {"fork": world.next_id(), "former_fork": copy.fork} if forced else {}
     world.update_copy(
         key,
         db_state=DbState.ONLINE,
         recovering=False,
         lineage=lineage.branch(world, world.copies[key].lineage, hardened_kb),
-        fork=world.next_id() if forced else copy.fork,
+        **forks,
     )
     world.update_availability(key, suspended=None)
 

@@ -260,6 +260,9 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         replicas.set_peer(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
         _acknowledge_suspension(world, secondary)
         return
+    if {follow.fork, follow.former_fork}.isdisjoint((lead.fork, lead.former_fork)):
+        _strand(world, primary, secondary)
+        return
     end = streams.end_of_log_kb(world, follow)
     common = min(end, lineage.common_kb(lead.lineage, follow.lineage))
     if common < end and not _receives(world, lead, follow):
@@ -271,7 +274,7 @@ def join(world: World, primary: Key, secondary: Key) -> None:
         errorlog.write(world, secondary[0], 35278, secondary[1])
         errorlog.write(world, secondary[0], 17137, secondary[1])
         world.after((end - common) / REVERT_KB_PER_S, "availability.reverted", guid, *secondary)
-        world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork)
+        world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         return
     if not _receives(world, lead, follow):
         reverted = follow.availability.state is SyncState.REVERTING  # it was restarted for that
@@ -279,12 +282,13 @@ def join(world: World, primary: Key, secondary: Key) -> None:
             errorlog.write(world, secondary[0], 35278, secondary[1])
             errorlog.write(world, secondary[0], 17137, secondary[1])
         streams.still(world, follow)
-        world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork)
+        world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork)
         streams.attach(world, lead.source, secondary)
     stream = world.copies[secondary].stream
     assert stream is not None
     streams.resend(world, stream)
-    world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, db_state=DbState.ONLINE)
+    world.update_copy(secondary, lineage=lead.lineage, fork=lead.fork, former_fork=lead.former_fork,
+                      db_state=DbState.ONLINE)  # fmt: skip
     world.update_availability(secondary, **replicas.doors(world, secondary))
     if lead.extra_files != follow.extra_files:
         new_kb = [file.added_kb for file in lead.extra_files if file not in follow.extra_files]
@@ -309,6 +313,21 @@ def _acknowledge_suspension(world: World, key: Key) -> None:
     errorlog.write(world, key[0], 35264, key[1], "partner", int(reason), f"SUSPEND_FROM_{reason.name}")
     left = tuple(one for one in group.pending_suspend if one != place)
     replicas.change(world, key[0], guid, lambda old: replace(old, pending_suspend=left))
+
+
+def _strand(world: World, primary: Key, secondary: Key) -> None:
+    """Suspend a secondary that shares no recovery fork with the primary: after repeated forced failovers, of which each
+    copy tracks two forks.
+    The page of forced failover names 1408, state 103. [DOC: forced failover]
+    """
+    reason = SuspendReason.XRF_UPDATE
+    replicas.set_peer(world, primary, secondary[0], SyncState.NOT_SYNCHRONIZING)
+    replicas.set_state(world, secondary, SyncState.NOT_SYNCHRONIZING)
+    world.update_availability(secondary, suspended=reason)
+    errorlog.write(world, secondary[0], 1408, secondary[1], state=103)
+    errorlog.write(
+        world, secondary[0], 35264, secondary[1], "system", int(reason), f"SUSPEND_FROM_{reason.name}"
+    )
 
 
 def _receives(world: World, lead: DatabaseCopy, follow: DatabaseCopy) -> bool:

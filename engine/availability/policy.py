@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Final
 
+from msgspec.structs import replace
+
 from engine.availability import failover, movement, preconditions, redo, replicas, seeding
 from engine.flow import Crossing
 from engine.messages import SqlError
@@ -124,14 +126,17 @@ class Availability(groups.Policy):
             return None
         there = [(place, server) for place, server in mine.routes if _is_route(world, copy, group, server)]
         first = [server for place, server in there if place == there[0][0]]
-        if first:  # members of one inner list share the connections
-            readers = len(
-                [one for one in world.clients.values() if one.read_only and one.connected_to in first]
-            )
-            return first[readers % len(first)]
+        if first:
+            return first[world.replicas[copy.server, group.guid].routed % len(first)]
         if mine.read_only_routing_list:
             raise SqlError(982, copy.database)
         return None
+
+    def count_routed(self, world: World, copy: DatabaseCopy) -> None:
+        """Move the round robin of the routing list on by one login. [DOC: read-only routing]"""
+        state = world.replicas.get((copy.server, copy.availability.guid or 0))
+        if state is not None and self.writes(copy):
+            world.replicas[state.server, state.guid] = replace(state, routed=state.routed + 1)
 
     def _writer(self, world: World, copy: DatabaseCopy) -> str | None:
         mine = copy.availability
@@ -218,6 +223,14 @@ class Availability(groups.Policy):
         """The primary has to agree, so the two have to be in touch. [DOC: active secondaries]"""
         in_touch = copy.availability.state in (SyncState.SYNCHRONIZING, SyncState.SYNCHRONIZED)
         return copy.availability.role is ReplicaRole.SECONDARY and copy.stream is not None and in_touch
+
+    def gives_snapshot(self, copy: DatabaseCopy) -> bool | None:
+        """A primary or secondary gives snapshots in any synchronization state and whomever it lets in, a RESOLVING one
+        does not. [DOC: database snapshots of availability databases]"""
+        if copy.availability.role is not ReplicaRole.SECONDARY:
+            return None
+        half_made = copy.availability.state in (SyncState.REVERTING, SyncState.INITIALIZING)
+        return not (half_made or copy.recovering or copy.disk_failed or copy.db_state is not DbState.ONLINE)
 
     def catalog_changed(self, world: World, key: Key) -> None:
         redo.note_change(world, key)

@@ -243,7 +243,9 @@ def enter(world: World, group: AvailabilityGroup, lead: DatabaseCopy, copy: Data
         guid=group.guid, database_guid=lead.availability.database_guid, role=ReplicaRole.SECONDARY
     )
     key = copy.key
-    world.update_copy(key, availability=membership, standby=False, fork=lead.fork)
+    world.update_copy(
+        key, availability=membership, standby=False, fork=lead.fork, former_fork=lead.former_fork
+    )
     place = (copy.database, copy.server)
     replicas.change(
         world, copy.server, group.guid, lambda old: replace(old, joined=tuple(sorted({*old.joined, place})))

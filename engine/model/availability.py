@@ -189,6 +189,8 @@ class ReplicaState(Struct, frozen=True, kw_only=True, gc=False):
     """GRANT CREATE ANY DATABASE has been run here."""
     seedings: tuple[Seeding, ...] = ()
     """Attempts to seed databases of this replica, the last one last."""
+    routed: int = 0
+    """Primary: logins with read intent that its routing list has distributed (round robin)."""
 
     @property
     def role(self) -> ReplicaRole:

@@ -78,6 +78,8 @@ class DatabaseCopy(Struct, frozen=True, kw_only=True, gc=False):
     """Databases with the same number descend from one another (Service Broker id)."""
     fork: int = 0
     """Recovery fork: +1 whenever a copy goes its own way (forced service, RESTORE WITH RECOVERY)."""
+    former_fork: int | None = None
+    """Recovery fork before the last forced failover of an availability group: a group tracks two of them."""
     lineage: tuple[tuple[int, float], ...] = ((0, 0.0),)
     """Path of the log: (number of a stretch, position in KB where it began). Two logs are one up to the first
     difference; a stretch begins whenever a copy opens for writing that did not write before."""

@@ -49,6 +49,13 @@ def arrival(world: World, name: str, database: str, reads: bool) -> tuple[str | 
         return server, refusal
 
 
+def count_arrival(world: World, name: str, database: str, reads: bool) -> None:
+    """Note a login that has come through the listener *name*: the next one with read intent goes to the next server."""
+    copy = world.copies.get((world.listeners.get(name) or "", database))
+    if copy is not None and reads:
+        groups.policy(copy).count_routed(world, copy)
+
+
 def address(world: World, name: str) -> str:
     """The address of the computer on which an application runs, in the servers' own network. Assumed."""
     return f"10.0.0.{101 + sorted(world.clients).index(name)}"
@@ -147,6 +154,7 @@ def attempt(world: World, name: str, epoch: int) -> None:
         if name_used != client.data_source and _names_no_partner(world, client, server):
             _refuse_partner(world, client, server)
         else:
+            count_arrival(world, name_used, client.databases[0], client.read_only)
             _connected(world, client, server)
         return
     if refusal is not None and server is not None:

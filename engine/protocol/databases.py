@@ -32,6 +32,11 @@ FIRST_LOG_KB: Final = 64.0
 """Where the log of a new database stands. Assumed; only differences matter."""
 
 
+SNAPSHOTS_EVERYWHERE: Final = 2016
+"""Version from whose first service pack on every edition has database snapshots [DOC: features supported by the
+editions]. Its builds here are later."""
+
+
 def create(world: World, server: str, name: str, login: str = "sa") -> list[Message]:
     """CREATE DATABASE name: empty, recovery model as in model, no backup yet, of *login*. 1801 if there is one."""
     _need_free_name(world, server, name)
@@ -124,7 +129,7 @@ def create_snapshot(
     """
     state = world.instances[server]
     _need_free_name(world, server, name)
-    if state.edition not in ENTERPRISE:
+    if state.edition not in ENTERPRISE and state.version < SNAPSHOTS_EVERYWHERE:
         raise SqlError(1844, "Database Snapshot", f"{state.edition} Edition (64-bit)")
     if snapshots.find(world, server, source) is not None:
         raise SqlError(5093)

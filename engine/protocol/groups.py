@@ -108,6 +108,9 @@ class Policy:
         """
         return None
 
+    def count_routed(self, world: World, copy: DatabaseCopy) -> None:
+        """Note that a login with read intent has gone where `route` sent it."""
+
     def refusal(
         self, copy: DatabaseCopy, read_intent: bool = False, connected: bool = False
     ) -> SqlError | None:

@@ -39,6 +39,10 @@ LIMITS: Final = ((2012, 5, 3, 2), (2014, 9, 3, 2), (2016, 9, 3, 3), (2019, 9, 5,
 [DOC: prerequisites of availability groups]"""
 
 
+BASIC_REPLICAS_MAX: Final = 2
+"""[DOC: basic availability groups]"""
+
+
 def limits(version: int) -> tuple[int, int, int]:
     """At most so many replicas, synchronous ones, and ones with automatic failover."""
     return next(row[1:] for row in reversed(LIMITS) if row[0] <= version)
@@ -242,8 +246,10 @@ def new_replica(server: str, options: Options, operation: str, version: int) -> 
 
 
 def check_group(world: World, group: AvailabilityGroup, operation: str, version: int) -> None:
-    """The replicas fit together: 35211, 35215, 35212, 35213, 19403, 19404."""
+    """The replicas fit together: 35211, 35215, 35212, 35213, 19403, 19404; 41199 reading in a basic group."""
     _, synchronous_max, automatic_max = limits(version)
+    if group.basic and any(replica.secondary_connections != "NO" for replica in group.replicas):
+        raise SqlError(41199, "allow_connections", state=8)
     for replica in group.replicas:
         if replica.failover is FailoverMode.AUTOMATIC:
             if replica.mode is CommitMode.ASYNCHRONOUS_COMMIT:
@@ -332,7 +338,7 @@ def add_replica(
     """ADD REPLICA: configured at the primary; the new server joins on its own. 35282, 35223."""
     group = checks.primary(world, server, name, "add", "replica")
     version = world.instances[server].version
-    most = limits(version)[0]
+    most = BASIC_REPLICAS_MAX if group.basic else limits(version)[0]
     if len(group.replicas) + len(given) > most:
         raise SqlError(35223, len(given), group.name, len(group.replicas), most)
     added: list[Replica] = []

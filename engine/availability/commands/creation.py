@@ -94,7 +94,7 @@ def _planned(
     if server.lower() not in seen:
         raise SqlError(35237, name)
     basic = any(option == "BASIC" for option, _ in options)
-    most = 2 if basic else configuration.limits(version)[0]
+    most = configuration.BASIC_REPLICAS_MAX if basic else configuration.limits(version)[0]
     if len(given) > most:
         raise SqlError(35233, len(given), "", most)
     made = [

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Final
 
+from engine.availability.commands.configuration import BASIC_REPLICAS_MAX
+from engine.constants import ENTERPRISE
 from engine.drill.authoring.places import Path
 from engine.drill.authoring.problems import Finder
-from engine.drill.authoring.schema import AvailabilityGroup, Scenario
+from engine.drill.authoring.schema import AvailabilityGroup, ClusterInstance, Scenario, Server
 from engine.model import Cluster, ClusterConfig, ClusterRole, Computer, Instance, Node, Resource, World
 from engine.words import say
 
@@ -89,11 +92,51 @@ def _check_group(
             finder.add((*where, "failover"), wrong, "MANUAL", 0)
         for k, other in enumerate(replica.routing_list):
             known(finder, (*where, "routing_list", k), other, hosts, "server")
+    _check_editions(scenario, group, path, finder)
     versions = [servers[name].version for name in hosts if name in servers]
     most = min((REPLICAS_MAX.get(version, REPLICAS_MAX_LATER) for version in versions), default=9)
     if len(hosts) > most:
         wrong = say("{n} replicas are too many", n=len(hosts))
         finder.add((*path, "replica"), wrong, say("at most {n}", n=most), 0)
+
+
+BASIC_SINCE: Final = 2016
+"""Version that brought basic groups, the only ones of Standard edition. [DOC: basic availability groups]"""
+
+
+def is_basic(scenario: Scenario, group: AvailabilityGroup) -> bool:
+    """Return whether Standard edition runs one of the replicas, which makes the group a basic one."""
+    hosts = {replica.server for replica in group.replicas}
+    return any(one.name in hosts and one.edition not in ENTERPRISE for one in _hosts(scenario))
+
+
+def _hosts(scenario: Scenario) -> list[Server | ClusterInstance]:
+    return [*(server for server in scenario.servers if server.sql), *scenario.instances]
+
+
+def _check_editions(scenario: Scenario, group: AvailabilityGroup, path: Path, finder: Finder) -> None:
+    """Standard edition has basic groups since 2016: two replicas, one database, no reading at the secondary."""
+    if not is_basic(scenario, group):
+        return
+    editions = {one.name: one for one in _hosts(scenario)}
+    for j, replica in enumerate(group.replicas):
+        host = editions.get(replica.server)
+        old = host is not None and host.version < BASIC_SINCE
+        if host is not None and (host.edition not in (*ENTERPRISE, "Standard") or old):
+            wrong = say("{edition} edition has no availability groups", edition=host.edition)
+            if old:
+                wrong = say("Standard edition has availability groups since SQL Server 2016")
+            finder.add((*path, "replica", j, "server"), wrong, 'edition = "Enterprise"', 0)
+        if replica.secondary_connections != "NO":
+            wrong = say("a basic availability group has no readable secondary")
+            finder.add((*path, "replica", j, "secondary_connections"), wrong, "NO", 0)
+    if len(group.replicas) > BASIC_REPLICAS_MAX:
+        wrong = say("Standard edition has basic availability groups only: {n} replicas are too many",
+                    n=len(group.replicas))  # fmt: skip
+        finder.add((*path, "replica"), wrong, say("at most {n}", n=BASIC_REPLICAS_MAX), 0)
+    if len(group.databases) > 1:
+        wrong = say("a basic availability group holds one database")
+        finder.add((*path, "databases"), wrong, say("at most {n}", n=1), 0)
 
 
 def add_names(world: World, scenario: Scenario) -> None:

@@ -205,6 +205,8 @@ def _add_clients(world: World, scenario: Scenario) -> None:
         keys = [(server, database) for database in client.databases]
         there = refusal is None and all(key in world.copies for key in keys)
         serves = there and clients.answer(world, made, server) == "serves"
+        if serves:
+            clients.count_arrival(world, client.data_source, client.databases[0], client.read_only)
         world.clients[client.name] = replace(
             made,
             connected_to=server if serves else None,

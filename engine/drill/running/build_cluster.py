@@ -11,6 +11,7 @@ from engine import model
 from engine.availability import failover
 from engine.availability.role import role_of
 from engine.cluster import commands, config, instances, quorum
+from engine.drill.authoring.cluster_references import is_basic
 from engine.drill.authoring.schema import AvailabilityGroup, Cluster, Replica, Scenario
 from engine.model import (
     AvailabilityMembership,
@@ -126,6 +127,7 @@ def add_groups(world: World, scenario: Scenario) -> dict[str, AvailabilityGroup]
             backup_preference=group.backup_preference,
             db_failover=group.db_failover,
             required_synchronized=group.required_synchronized,
+            basic=is_basic(scenario, group),
             listener=listener,
         )
         owner = world.instances[group.primary].computer

@@ -86,6 +86,10 @@ def _authorization(machine: Machine, statement: s.AlterAuthorization) -> Outcome
 def _check_permission(machine: Machine, statement: s.Permission) -> None:
     """Raises 15151 for an object or grantee that there is not."""
     context = machine.context
+    if statement.kind == "AVAILABILITY GROUP":
+        group = replicas.by_name(machine.world, machine.session.server, statement.name)
+        if group is None or (machine.session.server, group.guid) not in machine.world.replicas:
+            raise SqlError(15151, "find", "availability group", statement.name)
     if statement.kind == "OBJECT" and statement.name and catalog.object_id(context, statement.name) is None:
         raise SqlError(15151, "find", "object", statement.name.rsplit(".", 1)[-1])
     if statement.kind in ("OBJECT", "DATABASE"):
@@ -117,7 +121,8 @@ def _permission(machine: Machine, statement: s.Permission) -> Outcome:
         )
         return []
     if statement.kind != "ENDPOINT" or not set(statement.permissions) & {"CONNECT", "ALL", "CONTROL"}:
-        raise Unsimulated(f"{statement.verb} {', '.join(statement.permissions)}")
+        where = f" ON {statement.kind}" if statement.kind == "AVAILABILITY GROUP" else ""
+        raise Unsimulated(f"{statement.verb} {', '.join(statement.permissions)}{where}")
     return endpoints.permit(
         machine.world, machine.session.server, statement.name, statement.verb, statement.grantees
     )

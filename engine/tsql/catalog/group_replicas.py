@@ -19,7 +19,7 @@ from engine.model import (
     ReplicaState,
     ReplicaWord,
 )
-from engine.protocol import network
+from engine.protocol import network, security
 from engine.tsql.batches.context import Context
 from engine.tsql.catalog.availability import HEALTH, clustered_groups, group_row, groups, has_quorum
 from engine.tsql.catalog.databases import shown_state
@@ -98,8 +98,22 @@ _CONNECTING: Final = {
     "failed to respond.)'.",
     10061: "Connection attempt failed with error: '10061(No connection could be made because the target machine "
     "actively refused it.)'.",
+    64: "An error occurred while receiving data: '64(The specified network name is no longer available.)'.",
 }
 """By the number of the network's error, as 1474 words them. Known."""
+
+
+def _attempt(context: Context, other: str) -> int:
+    """Error of an attempt to connect to a server that the network reaches: 10060 where a firewall drops the packets,
+    10061 where nothing listens, 64 where the handshake is refused after the connection was accepted."""
+    world, me = context.world, context.session.server
+    there = world.instances[other]
+    if not security.listens(there):
+        return 10061
+    if not security.reachable_port(world, other):
+        return 10060
+    refusals = (security.handshake(world, me, other), security.handshake(world, other, me))
+    return 64 if any(one is not None and one.heard for one in refusals) else 10061
 
 
 def _calls_in_vain(context: Context, contact: Contact, guid: int, other: str) -> bool:
@@ -125,7 +139,7 @@ def _last_error(context: Context, guid: int, other: str) -> Record:
             text = filled(words, (other, replica_id(guid, other)))
     if contact is not None and _calls_in_vain(context, contact, guid, other):
         answers = network.passing(world, me, other) and world.computer_of(other).powered
-        number = 10061 if answers else 10060
+        number = _attempt(context, other) if answers else 10060
         text, tick = _CONNECTING[number], world.tick
     return {
         "last_connect_error_number": number,

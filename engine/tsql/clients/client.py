@@ -290,6 +290,10 @@ def _slice(world: World, name: str, run: Run, meter: Meter) -> tuple[Run, bool]:
         return run, False
     if session is not kept.session:
         world.sessions[name] = replace(kept, session=session)  # so that it finds itself in the views
+        if not kept.server:
+            clients.count_arrival(
+                world, kept.target.source or "", kept.target.database, kept.target.read_intent
+            )
     machine = Runner(world, run, session, execute.perform, meter)
     try:
         if run.waiting:

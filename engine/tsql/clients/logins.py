@@ -56,6 +56,8 @@ def connect(world: World, window: str, text: str) -> None:
         _refuse(world, window, said, *refusal)
         return
     sent_on = _sent_on(world, server, said)
+    if world.listeners.get(said.get("listener", "")) == server:
+        clients.count_arrival(world, said["listener"], _spelled(world, said), _reads(said))
     if sent_on is not None:
         told = say("{login} was sent on to {server}", login=said["login"], server=sent_on)
         world.emit("session", told, server=server, window=window, what="routed", to=sent_on,
@@ -150,14 +152,19 @@ def _database(world: World, server: str, said: Mapping[str, str]) -> str:
 
 def _sent_on(world: World, server: str, said: Mapping[str, str]) -> str | None:
     """Where routing sends a login; None: it stays. Raises SqlError 982 [DOC: read-only routing]."""
-    listener, database = said.get("listener", ""), said.get("database", "")
+    listener = said.get("listener", "")
     if world.listeners.get(listener) != server:
         listener = server
-    known = next((name for name in world.databases() if name.lower() == database.lower()), database)
-    reached, refusal = clients.arrival(world, listener, known, _reads(said))
+    reached, refusal = clients.arrival(world, listener, _spelled(world, said), _reads(said))
     if refusal is not None:
         raise refusal
     return reached if reached != server else None
+
+
+def _spelled(world: World, said: Mapping[str, str]) -> str:
+    """The database that a login names, as the servers spell it."""
+    database = said.get("database", "")
+    return next((name for name in world.databases() if name.lower() == database.lower()), database)
 
 
 def _reads(said: Mapping[str, str]) -> bool:

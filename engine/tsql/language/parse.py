@@ -441,7 +441,7 @@ _BUILD: Final[dict[str, Callable[[Children], object]]] = {
     "grant_option": lambda c: None,
     "permission_name": lambda c: " ".join(_upper(word) for word in c if isinstance(word, Token)),
     "permission_names": tuple,
-    "securable": lambda c: {"kind": _upper(c[0]) if len(c) > 1 else "OBJECT", "name": c[-1]},
+    "securable": lambda c: {"kind": " ".join(map(_upper, c[:-1])) or "OBJECT", "name": c[-1]},
     "permission_tail": lambda c: None,
     "permission": _permission,
     "authorization": lambda c: s.AlterAuthorization(" ".join(map(_upper, c[:-2])) or "OBJECT", c[-2], c[-1]),

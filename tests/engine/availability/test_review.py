@@ -1,0 +1,259 @@
+"""Availability groups as the documentation describes them where a review found other behavior."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from engine import model
+from engine.drill.authoring.scenario import load_scenario
+from engine.drill.running.build import build_world
+from engine.model import ReplicaRole, SuspendReason
+from tests.engine.availability.test_intent import done, modify, sql
+from tests.engine.availability.worlds import ag_lab, do, until
+from tests.engine.drill.authoring.test_scenario import problems
+
+FORCE = "ALTER AVAILABILITY GROUP AG1 FORCE_FAILOVER_ALLOW_DATA_LOSS"
+
+
+# --- routing -----------------------------------------------------------------------------------------------
+
+
+def routed(world: model.World, number: int) -> str:
+    """The server to which a login by AGL1 with read intent is sent."""
+    told = {"login": "sa", "password": "right", "database": "Sales", "intent": "ReadOnly", "listener": "AGL1"}
+    do(world, f"connect NODE_1#tds{number} {json.dumps(told)}")
+    events = [event for event in until(world, world.tick / 100 + 1) if event.kind == "session"]
+    return str(events[-1].get("to") or "NODE_1")
+
+
+def test_logins_take_turns_among_the_servers_of_an_inner_list() -> None:
+    """Round robin, also while earlier connections stay open or are closed. [DOC: read-only routing]"""
+    world = ag_lab(version=2016)
+    modify(world, "NODE_1", "PRIMARY_ROLE (READ_ONLY_ROUTING_LIST = (('NODE_2', 'NODE_3'), 'NODE_1'))")
+    reached = [routed(world, number) for number in range(6)]
+    assert sorted(set(reached)) == ["NODE_2", "NODE_3"]
+    assert all(one != other for one, other in itertools.pairwise(reached))
+    do(world, "change-connection NODE_2#7 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
+    do(world, "change-connection NODE_2#8 Server=AGL1;Database=Sales;ApplicationIntent=ReadOnly")
+    names = {done(world, f"NODE_2#{n}", "SELECT @@SERVERNAME")["results"][0]["rows"][0][0] for n in (7, 8)}
+    assert names == {"NODE_2", "NODE_3"}
+
+
+# --- forced failover ---------------------------------------------------------------------------------------
+
+
+def forced(world: model.World, *servers: str) -> None:
+    for server in servers:
+        assert sql(world, server, FORCE) == []
+        until(world, world.tick / 100 + 20)
+
+
+def test_each_forced_primary_moves_data_and_two_recovery_forks_are_tracked() -> None:
+    """[DOC: forced failover]"""
+    world = ag_lab()
+    forced(world, "NODE_3", "NODE_1", "NODE_3")
+    for database in ("Sales", "Orders"):
+        mine = world.copies["NODE_3", database].availability
+        assert mine.role is ReplicaRole.PRIMARY
+        assert mine.suspended is None
+    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    until(world, world.tick / 100 + 60)
+    stranded = world.copies["NODE_2", "Sales"].availability
+    assert stranded.suspended is SuspendReason.XRF_UPDATE, "NODE_2 knows the first fork only"
+    assert (1408, 103) in [(line[1], line[3]) for line in world.errorlog["NODE_2"]]
+
+
+def test_a_secondary_that_missed_one_forced_failover_follows_when_it_is_resumed() -> None:
+    world = ag_lab()
+    forced(world, "NODE_3")
+    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    until(world, world.tick / 100 + 60)
+    forced(world, "NODE_1")
+    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    until(world, world.tick / 100 + 60)
+    assert world.copies["NODE_2", "Sales"].availability.suspended is None
+
+
+# --- basic groups ------------------------------------------------------------------------------------------
+
+BASIC = "CREATE AVAILABILITY GROUP B WITH (BASIC) FOR DATABASE Orders REPLICA ON {replicas}"
+REPLICA = (
+    "'{0}' WITH (ENDPOINT_URL = 'TCP://{0}:5022', AVAILABILITY_MODE = SYNCHRONOUS_COMMIT, "
+    "FAILOVER_MODE = MANUAL{1})"
+)
+
+
+def standard() -> model.World:
+    world = ag_lab(version=2019)
+    assert sql(world, "NODE_1", "ALTER AVAILABILITY GROUP AG1 REMOVE DATABASE Orders") == []
+    for name, instance in list(world.instances.items()):
+        world.instances[name] = replace(instance, edition="Standard")
+    return world
+
+
+def test_a_basic_group_has_two_replicas_and_nobody_reads_at_the_second() -> None:
+    """[DOC: basic availability groups]; 41199 and its words have been seen in a public trace."""
+    world = standard()
+    reads = ", SECONDARY_ROLE (ALLOW_CONNECTIONS = ALL)"
+    both = [REPLICA.format("NODE_1", ""), REPLICA.format("NODE_2", reads)]
+    refused = done(world, "NODE_1", BASIC.format(replicas=", ".join(both)))["messages"]
+    assert [(one["number"], one["state"]) for one in refused] == [(41199, 8)]
+    assert "allow_connections" in refused[0]["text"]
+    both[1] = REPLICA.format("NODE_2", "")
+    assert sql(world, "NODE_1", BASIC.format(replicas=", ".join(both)), 5.0) == []
+    third = f"ALTER AVAILABILITY GROUP B ADD REPLICA ON {REPLICA.format('NODE_3', '')}"
+    assert sql(world, "NODE_1", third) == [35223]
+    alter = (
+        "ALTER AVAILABILITY GROUP B MODIFY REPLICA ON 'NODE_2' WITH (SECONDARY_ROLE (ALLOW_CONNECTIONS = {}))"
+    )
+    assert sql(world, "NODE_1", alter.format("READ_ONLY")) == [41199]
+    assert sql(world, "NODE_1", alter.format("NO")) == []
+
+
+LAB = (Path(__file__).parents[3] / "scenarios" / "ag-lab.toml").read_text(encoding="utf-8")
+BAG = """
+title = "t"
+summary = "s"
+level = "beginner"
+minutes = 5
+seed = 1
+brief = "b"
+facilitator = "f"
+[[source]]
+paper = "p"
+section = "1"
+[[server]]
+name = "N1"
+version = {version}
+edition = "{edition}"
+[[server]]
+name = "N2"
+version = {version}
+edition = "{edition}"
+[[server]]
+name = "FSW"
+sql = false
+[[cluster]]
+name = "C"
+nodes = ["N1", "N2"]
+witness = "FSW"
+[[database]]
+name = "Sales"
+workload = "none"
+size_mb = 500
+[[availability_group]]
+name = "AG1"
+databases = ["Sales"]
+primary = "N1"
+[[availability_group.replica]]
+server = "N1"
+[[availability_group.replica]]
+server = "N2"
+secondary_connections = "{readers}"
+[fidelity]
+modelled = "x"
+simplified = "x"
+absent = "x"
+"""
+
+
+def test_a_scenario_with_standard_edition_has_basic_groups_only() -> None:
+    lab = LAB.replace(
+        'name = "NODE_1"\nversion = 2014', 'name = "NODE_1"\nversion = 2014\nedition = "Standard"'
+    )
+    found = [problem.text for problem in problems(lab)]
+    assert any("since SQL Server 2016" in str(wrong) for wrong in found)
+    assert any("3 replicas are too many" in str(wrong) for wrong in found)
+    readable = problems(BAG.format(version=2017, edition="Standard", readers="ALL"))
+    assert ["no readable secondary" in str(problem.text) for problem in readable] == [True]
+    good = BAG.format(version=2017, edition="Standard", readers="NO")
+    world = build_world(load_scenario(good, "bag"), 1)
+    shown = done(world, "N1", "SELECT basic_features FROM sys.availability_groups")
+    assert shown["results"][0]["rows"] == [[1]]
+    load_scenario(BAG.format(version=2014, edition="Enterprise", readers="ALL"), "bag")
+
+
+# --- permissions, snapshots, connection errors -------------------------------------------------------------
+
+
+@pytest.mark.parametrize("verb", ["GRANT {} TO", "DENY {} TO", "REVOKE {} FROM"])
+def test_permissions_on_a_group_are_not_simulated_and_say_so(verb: str) -> None:
+    """[DOC: GRANT availability group permissions]"""
+    world = ag_lab()
+    assert sql(world, "NODE_1", "CREATE LOGIN pm WITH PASSWORD = 'x1'") == []
+    begin, end = verb.split(" {} ")
+    on = f"{begin} ALTER, CONTROL, VIEW DEFINITION ON AVAILABILITY GROUP::{{}} {end} {{}}"
+    answer = done(world, "NODE_1", on.format("AG1", "pm"))["messages"]
+    assert [message["text"].startswith("Not simulated: ") for message in answer] == [True]
+    assert "AVAILABILITY GROUP" in answer[0]["text"]
+    assert sql(world, "NODE_1", on.format("NOSUCH", "pm")) == [15151]
+    assert sql(world, "NODE_1", on.format("AG1", "nobody")) == [15151]
+
+
+SNAP = "CREATE DATABASE {0} ON (NAME = Sales, FILENAME = 'D:\\Data\\{0}.ss') AS SNAPSHOT OF Sales"
+
+
+def test_a_secondary_gives_snapshots_whoever_may_read_it_and_whether_it_moves() -> None:
+    """[DOC: database snapshots of availability databases]"""
+    world = ag_lab()
+    for allowed in ("NO", "READ_ONLY", "ALL"):
+        modify(world, "NODE_2", f"SECONDARY_ROLE (ALLOW_CONNECTIONS = {allowed})")
+        assert sql(world, "NODE_2", SNAP.format(f"s_{allowed}")) == []
+    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR SUSPEND") == []
+    assert sql(world, "NODE_2", SNAP.format("s_suspended")) == []
+    assert sql(world, "NODE_2", "ALTER DATABASE Sales SET HADR RESUME") == []
+    do(world, "cut NODE_1 NODE_2")
+    until(world, world.tick / 100 + 25)
+    assert sql(world, "NODE_2", SNAP.format("s_alone")) == []
+    assert sql(world, "NODE_1", SNAP.format("s_primary")) == []
+
+
+def test_a_resolving_replica_gives_no_snapshot() -> None:
+    world = ag_lab()
+    do(world, "power-off NODE_2", "power-off NODE_3", "power-off FSW")
+    until(world, 40)
+    assert sql(world, "NODE_1", SNAP.format("s")) == [988]
+
+
+@pytest.mark.parametrize(("version", "errors"), [(2014, [1844]), (2016, []), (2022, [])])
+def test_standard_edition_has_snapshots_since_2016(version: int, errors: list[int]) -> None:
+    world = ag_lab(version=version)
+    world.instances["NODE_1"] = replace(world.instances["NODE_1"], edition="Standard")
+    assert sql(world, "NODE_1", SNAP.format("s")) == errors
+
+
+LAST = (
+    "SELECT s.last_connect_error_number FROM sys.dm_hadr_availability_replica_states s "
+    "JOIN sys.availability_replicas r ON r.replica_id = s.replica_id WHERE r.replica_server_name = 'NODE_2'"
+)
+
+
+@pytest.mark.parametrize(
+    ("lines", "number"),
+    [
+        (["set-service-account NODE_2 CORP\\sql_new"], 64),
+        (
+            [
+                "sql NODE_2 ALTER ENDPOINT Hadr_endpoint FOR DATABASE_MIRRORING (ENCRYPTION = DISABLED)",
+                "restart-service NODE_2",
+            ],
+            64,
+        ),
+        (["sql NODE_2 ALTER ENDPOINT Hadr_endpoint STATE = STOPPED"], 10061),
+        (["power-off NODE_2"], 10060),
+    ],
+)
+def test_the_last_connection_error_tells_a_handshake_from_a_closed_port(
+    lines: list[str], number: int
+) -> None:
+    world = ag_lab()
+    for line in lines:
+        do(world, line)
+        until(world, world.tick / 100 + 1)
+    until(world, world.tick / 100 + 60)
+    assert done(world, "NODE_1", LAST)["results"][0]["rows"] == [[number]]
