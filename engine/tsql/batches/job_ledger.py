@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from engine.messages import SqlError
 from engine.mirroring import trace
 from engine.model import World
 from engine.protocol import jobs
 from engine.tsql.batches import ledger
-from engine.tsql.batches.data import AGENT_MARK
 from engine.tsql.batches.ledger import Record
 from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import Scalar, to_text
@@ -31,17 +32,73 @@ def _is(a: Scalar, b: Scalar) -> bool:
     return to_text(a).casefold() == to_text(b).casefold()
 
 
-def start(world: World, server: str, job: str, tokens: dict[str, str] | None = None) -> None:
-    """Begin a job at its first step. 22022 while the agent does not run, Unsimulated for a job without steps."""
+NOT_RUNNING: Final = "SQLServerAgent is not currently running so it cannot be notified of this action."
+_REFUSED: Final = "SQLServerAgent Error: Request to {} job {} (from {}) refused because the job is {}."
+SOURCE_ALERT, SOURCE_USER = 2, 4
+"""run_requested_source of sysjobactivity. Known from msdb's own procedures."""
+
+
+def activity_of(world: World, server: str, job: str) -> Record | None:
+    """Return the latest run of a job: who asked for it, when it began, and when it ended; None before the first one."""
+    return ledger.find(world, server, "activity", "job", job)
+
+
+def is_running(world: World, server: str, job: str) -> bool:
+    """Whether a run of the job has begun and not ended; a restart of the instance ends it."""
+    row = activity_of(world, server, job)
+    begun = -1 if row is None else int(str(row["start_tick"]))
+    return row is not None and row["stop_tick"] is None and begun >= world.instances[server].started_tick
+
+
+def start(
+    world: World, server: str, job: str, by: str, tokens: dict[str, str] | None = None, step_name: str = ""
+) -> None:
+    """Begin a job at its start step or *step_name*; *by* names who asks: `User sa`, `Alert 1 (name)`.
+
+    Raises 22022 while the agent does not run or the job runs already, 14262 for an unknown step, Unsimulated for a job
+    without steps. [DOC: sp_start_job]
+    """
     if not jobs.agent_runs(world, server):
-        raise SqlError(22022)
+        raise SqlError(22022, NOT_RUNNING)
+    if is_running(world, server, job):
+        already = (
+            f"already running from a request by {to_text((activity_of(world, server, job) or {}).get('by'))}"
+        )
+        raise SqlError(22022, _REFUSED.format("run", job, by, already))
     steps = steps_of(world, server, job)
     if not steps:
         raise Unsimulated(f"the run of job '{job}' at this moment")
-    if any(name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}") for name in world.batches):
-        return  # SQL Server Agent refuses a request for a job that runs already
+    made = ledger.find(world, server, "sysjobs", "job", job) or {}
+    first = to_text(made.get("start_step_id") or steps[0]["step_id"])
+    if step_name:
+        named = next((row for row in steps if _is(row["step_name"], step_name)), None)
+        if named is None:
+            raise SqlError(14262, "@step_name", step_name)
+        first = to_text(named["step_id"])
     given = tuple(sorted((tokens or {}).items()))
-    world.after(0.0, "tsql.step", server, job, to_text(steps[0]["step_id"]), given)
+    ledger.remove(world, server, "activity", lambda row: _is(row["job"], job))
+    ledger.add(
+        world, server, "activity",
+        job=job, by=by, source=SOURCE_ALERT if by.startswith("Alert") else SOURCE_USER,
+        start_tick=world.tick, stop_tick=None, attempt=0, step_id=None, step_tick=None,
+        history_id=None, stopped_by=None,
+    )  # fmt: skip
+    world.after(0.0, "tsql.step", server, job, first, given)
+
+
+def note_activity(world: World, server: str, job: str, **values: Scalar) -> None:
+    """Set columns of the latest run of a job."""
+    ledger.change(world, server, "activity", lambda row: _is(row["job"], job), **values)
+
+
+def stop(world: World, server: str, job: str, by: str) -> None:
+    """Cancel the run of a job. Raises 22022 while the agent or the job does not run. [DOC: sp_stop_job]"""
+    if not jobs.agent_runs(world, server):
+        raise SqlError(22022, NOT_RUNNING)
+    if not is_running(world, server, job):
+        raise SqlError(22022, _REFUSED.format("stop", job, by, "not currently running"))
+    note_activity(world, server, job, stopped_by=by)
+    world.after(0.0, "tsql.job_stop", server, job)
 
 
 # --- what alerts have seen -----------------------------------------------------------------------------------

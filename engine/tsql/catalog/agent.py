@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 from engine.identifiers import unique_id
-from engine.tsql.batches import ledger
+from engine.tsql.batches import job_ledger, ledger
 from engine.tsql.batches.context import Context
-from engine.tsql.catalog.view import Record, view
+from engine.tsql.catalog.view import VIEWS, Record, view
 from engine.tsql.scalars.values import Scalar, to_text
 
 
@@ -31,24 +31,44 @@ def _jobs(context: Context) -> Iterable[Record]:
             "enabled": int(job.enabled),
             "description": kept.get("description", "No description available."),
             "start_step_id": kept.get("start_step_id", 1),
-            "category_id": 0,
-            "owner_sid": b"\x01",
+            "category_id": kept.get("category_id") or 0,
+            "owner_sid": sid_of(context, to_text(kept.get("owner") or "sa")),
             "date_created": kept.get("date_created", long_ago),
             "date_modified": kept.get("date_modified", long_ago),
             "notify_level_eventlog": kept.get("notify_level_eventlog", 0),
             "notify_level_email": kept.get("notify_level_email", 0),
-            "notify_level_netsend": 0,
-            "notify_level_page": 0,
-            "notify_email_operator_id": 0,
-            "notify_netsend_operator_id": 0,
-            "notify_page_operator_id": 0,
-            "delete_level": 0,
-            "version_number": 3,
+            "notify_email_operator_id": kept.get("notify_email_operator_id") or 0,
+            "version_number": kept.get("version_number", 1),
         }
 
 
 view("msdb.dbo.sysjobs", _jobs)
 view("msdb.dbo.sysjobs_view", _jobs)
+
+
+def sid_of(context: Context, login: str) -> Scalar:
+    """Return the sid of a login; None for one that the instance does not know."""
+    rows = VIEWS["sys.server_principals"].rows
+    assert rows is not None, "logins are simulated"
+    found = (row["sid"] for row in rows(context) if to_text(row["name"]).casefold() == login.casefold())
+    return next(found, None)
+
+
+def _latest(context: Context, job: Scalar, step_id: Scalar) -> Record | None:
+    """Return the latest row of the history about a step of a job, or about the job itself (step 0)."""
+    rows = ledger.rows(context.world, context.session.server, "sysjobhistory")
+    return next((row for row in reversed(rows) if (row["job"], row["step_id"]) == (job, step_id)), None)
+
+
+def _last_run(context: Context, job: Scalar, step_id: Scalar, never: int) -> Record:
+    """Return the columns about the last run; *never* is the outcome before the first one."""
+    row = _latest(context, job, step_id) or {}
+    return {
+        "last_run_outcome": row.get("run_status", never),
+        "last_run_duration": row.get("run_duration", 0),
+        "last_run_date": row.get("run_date", 0),
+        "last_run_time": row.get("run_time", 0),
+    }
 
 
 def _steps(context: Context) -> Iterable[Record]:
@@ -57,7 +77,13 @@ def _steps(context: Context) -> Iterable[Record]:
     having = {to_text(row["job"]).casefold() for row in given}
     for row in given:
         record = {name: value for name, value in row.items() if name not in ("id", "job")}
-        yield {**record, "job_id": _job_id(context, row["job"])}
+        last = _latest(context, row["job"], row["step_id"]) or {}
+        yield {
+            **record,
+            **_last_run(context, row["job"], row["step_id"], 0),
+            "last_run_retries": last.get("retries_attempted", 0),
+            "job_id": _job_id(context, row["job"]),
+        }
     for job in context.server.jobs:
         made = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) is not None
         if not made and job.name.casefold() not in having:
@@ -100,7 +126,7 @@ def _with_job(context: Context, row: Record) -> Record:
 
 
 def _history(context: Context, row: Record) -> Record:
-    return {**_with_job(context, row), "server": context.session.server, "retries_attempted": 0}
+    return {**_with_job(context, row), "server": context.session.server}
 
 
 def _alert(context: Context, row: Record) -> Record:
@@ -146,7 +172,11 @@ view(
     "msdb.dbo.sysjobhistory",
     _book(
         "sysjobhistory",
-        _same("step_id step_name message run_status run_date run_time run_duration", id="instance_id"),
+        _same(
+            """step_id step_name message run_status run_date run_time run_duration sql_message_id sql_severity
+            retries_attempted""",
+            id="instance_id",
+        ),
         _history,
     ),
 )
@@ -164,36 +194,42 @@ view("msdb.dbo.sysjobschedules", _book("sysjobschedules", _same("schedule_id"), 
 
 
 def _activity(context: Context) -> Iterable[Record]:
-    """Jobs that have run here or are running: when they began and ended last."""
-    last: dict[str, Record] = {}
-    for row in ledger.rows(context.world, context.session.server, "sysjobhistory"):
-        last[to_text(row["job"])] = row
+    """The latest run of each job, NULL for one that has not run. [DOC: sysjobactivity]"""
+    world, server = context.world, context.session.server
     for job in context.server.jobs:
-        row = last.get(job.name, {})
-        running = next(
-            (
-                run
-                for name, run in context.world.batches.items()
-                if name.startswith(context.session.server) and name.endswith(f":{job.name}")
-            ),
-            None,
-        )
+        row = job_ledger.activity_of(world, server, job.name) or {}
+        times = {name: row.get(name) for name in ("start_tick", "stop_tick", "step_tick")}
+        shown = {
+            name: context.now(int(str(tick))) if tick is not None else None for name, tick in times.items()
+        }
         yield {
             "session_id": 1,
             "job_id": _job_id(context, job.name),
-            "start_execution_date": context.now(running.started_tick) if running is not None else None,
+            "run_requested_date": shown["start_tick"],
+            "run_requested_source": to_text(row["source"]) if row else None,
+            "start_execution_date": shown["start_tick"],
             "last_executed_step_id": row.get("step_id"),
+            "last_executed_step_date": shown["step_tick"],
+            "stop_execution_date": shown["stop_tick"],
+            "job_history_id": row.get("history_id"),
         }
 
 
+def _job_servers(context: Context) -> Iterable[Record]:
+    for job in context.server.jobs:
+        made = ledger.find(context.world, context.session.server, "sysjobs", "job", job.name) or {}
+        if made.get("targeted", 1):
+            last = _latest(context, job.name, 0) or {}
+            yield {
+                "job_id": _job_id(context, job.name),
+                "server_id": 0,
+                **_last_run(context, job.name, 0, 5),
+                "last_outcome_message": last.get("message"),
+            }
+
+
 view("msdb.dbo.sysjobactivity", _activity)
-view(
-    "msdb.dbo.sysjobservers",
-    lambda context: (
-        {"job_id": _job_id(context, job.name), "server_id": 0, "last_run_outcome": 5}
-        for job in context.server.jobs
-    ),
-)
+view("msdb.dbo.sysjobservers", _job_servers)
 
 
 def _categories(context: Context) -> Iterable[Record]:

@@ -94,11 +94,11 @@ msdb.dbo.backupset: first_family_number 1, first_media_number 1, last_family_num
     differential_base_guid NULL, key_algorithm NULL, encryptor_thumbprint NULL, encryptor_type NULL
 msdb.dbo.restorehistory: restart 0, stop_at NULL, device_count 1, stop_at_mark_name NULL, stop_before NULL
 msdb.dbo.sysjobs msdb.dbo.sysjobs_view: originating_server_id 0, notify_level_netsend 0, notify_level_page 0,
-    notify_netsend_operator_id 0, notify_page_operator_id 0
+    notify_netsend_operator_id 0, notify_page_operator_id 0, delete_level 0
 msdb.dbo.sysjobsteps: additional_parameters NULL, cmdexec_success_code 0, server NULL, database_user_name NULL,
     os_run_priority 0, output_file_name NULL, proxy_id NULL
 msdb.dbo.sysjobhistory: operator_id_emailed 0, operator_id_netsent 0, operator_id_paged 0
-msdb.dbo.sysjobactivity: run_requested_source NULL, queued_date NULL
+msdb.dbo.sysjobactivity: queued_date NULL, next_scheduled_run_date NULL
 msdb.dbo.sysalerts: event_category_id NULL, event_id NULL, notification_message NULL, include_event_description 0,
     event_description_keyword NULL, count_reset_date 0, count_reset_time 0
 msdb.dbo.sysoperators: email_address NULL, last_email_date 0, last_email_time 0, pager_address NULL,

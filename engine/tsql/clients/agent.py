@@ -33,7 +33,7 @@ from engine.words import mark, say
 QUIT_SUCCESS, QUIT_FAILURE, GO_ON, GO_TO = 1, 2, 3, 4
 """Actions after a step. Documented [DOC: sp_add_jobstep]."""
 
-SUCCEEDED, FAILED = 1, 0
+SUCCEEDED, FAILED, RETRIED, CANCELED = 1, 0, 2, 3
 """run_status of sysjobhistory. Documented [DOC: sysjobhistory]."""
 
 
@@ -43,12 +43,13 @@ SUCCEEDED, FAILED = 1, 0
 def run_step(world: World, server: str, job: str, number: str, tokens: tuple[tuple[str, str], ...]) -> None:
     """Timer: the step *number* of a job begins, with the values of the agent's tokens."""
     step = job_ledger.step(world, server, job, number)
-    if step is None:
+    if step is None or not job_ledger.is_running(world, server, job):
         return
     name = f"{server}{AGENT_MARK}{number}:{job}"
+    job_ledger.note_activity(world, server, job, step_id=step["step_id"], step_tick=world.tick)
     if to_text(step.get("subsystem")).upper() != "TSQL":
         text = f"Not simulated: steps of the subsystem {to_text(step.get('subsystem'))}"
-        _record(world, server, job, step, SUCCEEDED, text, 0)
+        _record(world, server, job, step, SUCCEEDED, text, world.tick)
         world.at(world.tick + TICKS_PER_S, "tsql.step_skipped", server, job, number)
         return
     database = to_text(step.get("database_name")) or "master"
@@ -77,23 +78,57 @@ _TOKEN: Final = re.compile(
 def step_skipped(world: World, server: str, job: str, number: str) -> None:
     """Timer: a step that does nothing here has taken its time, so that steps in a ring do not stop the clock."""
     step = job_ledger.step(world, server, job, number)
-    if step is not None:
+    if step is not None and job_ledger.is_running(world, server, job):
         _go_on(world, server, job, step, SUCCEEDED)
 
 
-def step_done(world: World, name: str, error: str, started_tick: int) -> None:
-    """Timer: the batch of a job step has ended; *error* is its first error, empty for none."""
+def step_done(
+    world: World, name: str, error: str, started_tick: int, said: str = "", number_of: int = 0
+) -> None:
+    """Timer: the batch of a job step has ended.
+
+    *error* is its first error, empty for none; *said* its messages as the history has them; *number_of* the number of
+    its last error.
+    """
     server, _, rest = name.partition(AGENT_MARK)
     number, _, job = rest.partition(":")
     if name not in world.batches:  # another job may have started this one anew meanwhile
         world.sessions.pop(name, None)
     step = job_ledger.step(world, server, job, number)
-    if step is None:
+    activity = job_ledger.activity_of(world, server, job)
+    if step is None or activity is None or not job_ledger.is_running(world, server, job):
+        return
+    user = f"Executed as user: {world.instances[server].service_account}. "
+    if activity["stopped_by"] is not None:
+        text = f"{user}{said}  The step was cancelled (stopped) as the result of a stop job request."
+        _record(world, server, job, step, CANCELED, text, started_tick)
+        _finish(world, server, job, step, CANCELED)
         return
     status = FAILED if error else SUCCEEDED
-    text = error or "The step succeeded."
-    _record(world, server, job, step, status, text, world.tick - started_tick)
+    text = f"{user}{said}{'  ' if said else ''}The step {'failed' if error else 'succeeded'}."
+    attempt, tries = int(str(activity["attempt"])), int(str(step.get("retry_attempts") or 0))
+    if status == FAILED and attempt < tries:
+        _record(world, server, job, step, RETRIED, text, started_tick, number_of, attempt)
+        job_ledger.note_activity(world, server, job, attempt=attempt + 1)
+        wait_s = 60.0 * int(str(step.get("retry_interval") or 0))
+        world.after(wait_s, "tsql.step", server, job, number, ())
+        return
+    _record(world, server, job, step, status, text, started_tick, number_of, attempt)
+    job_ledger.note_activity(world, server, job, attempt=0)
     _go_on(world, server, job, step, status)
+
+
+def job_stop(world: World, server: str, job: str) -> None:
+    """Timer: sp_stop_job cancels the step that runs, or ends the job between two steps."""
+    for name in list(world.batches):
+        if name.startswith(f"{server}{AGENT_MARK}") and name.endswith(f":{job}"):
+            client.cancel(world, name)
+            return
+    activity = job_ledger.activity_of(world, server, job)
+    if activity is not None and job_ledger.is_running(world, server, job):
+        _finish(
+            world, server, job, job_ledger.step(world, server, job, to_text(activity["step_id"])), CANCELED
+        )
 
 
 def _go_on(world: World, server: str, job: str, step: Record, status: int) -> None:
@@ -110,18 +145,46 @@ def _go_on(world: World, server: str, job: str, step: Record, status: int) -> No
         run_step(world, server, job, to_text(following["step_id"]), ())
         return
     good = action == QUIT_SUCCESS or (action == GO_ON and status == SUCCEEDED)
-    outcome = "succeeded" if good else "failed"
-    _record(world, server, job, None, SUCCEEDED if good else FAILED, f"The job {outcome}.", 0)
-    template = mark("job '{name}' succeeded") if good else mark("job '{name}' failed")
+    _finish(world, server, job, step, SUCCEEDED if good else FAILED)
+
+
+_OUTCOMES: Final = {SUCCEEDED: "The job succeeded.", FAILED: "The job failed."}
+
+
+def _finish(world: World, server: str, job: str, step: Record | None, status: int) -> None:
+    """Record the outcome of a job; *step* is the last one that has run."""
+    activity = job_ledger.activity_of(world, server, job) or {}
+    outcome = _OUTCOMES.get(
+        status, f"The job was stopped prior to completion by {to_text(activity.get('stopped_by'))}."
+    )
+    last = (
+        f"  The last step to run was step {to_text(step['step_id'])} ({to_text(step['step_name'])})."
+        if step is not None
+        else ""
+    )
+    text = f"{outcome}  The Job was invoked by {to_text(activity.get('by'))}.{last}"
+    begun = int(str(activity.get("start_tick", world.tick)))
+    number = _record(world, server, job, None, status, text, begun)
+    job_ledger.note_activity(world, server, job, stop_tick=world.tick, history_id=number)
+    template = mark("job '{name}' succeeded") if status == SUCCEEDED else mark("job '{name}' failed")
     world.emit("note", say(template, name=job), server=server)
 
 
 def _record(
-    world: World, server: str, job: str, step: Record | None, status: int, text: str, ticks: int
-) -> None:
-    date, time = stamp(world, server)
-    seconds = ticks // TICKS_PER_S
-    ledger.add(
+    world: World,
+    server: str,
+    job: str,
+    step: Record | None,
+    status: int,
+    text: str,
+    started_tick: int,
+    error: int = 0,
+    retries: int = 0,
+) -> int:
+    """Write a row of sysjobhistory about what began at *started_tick* and ends now; its number."""
+    date, time = stamp(world, server, started_tick)
+    seconds = (world.tick - started_tick) // TICKS_PER_S
+    return ledger.add(
         world,
         server,
         "sysjobhistory",
@@ -129,6 +192,9 @@ def _record(
         step_id=0 if step is None else step["step_id"],
         step_name="(Job outcome)" if step is None else step["step_name"],
         message=text[:1024],
+        sql_message_id=error,
+        sql_severity=16 if error else 0,
+        retries_attempted=retries,
         run_status=status,
         run_date=date,
         run_time=time,
@@ -136,9 +202,9 @@ def _record(
     )
 
 
-def stamp(world: World, server: str) -> tuple[int, int]:
-    """Now, as the agent writes dates and times: 20051022, 120000."""
-    moment = _context(world, server).moment()
+def stamp(world: World, server: str, tick: int | None = None) -> tuple[int, int]:
+    """A moment (now), as the agent writes dates and times: 20051022, 120000."""
+    moment = _context(world, server).moment(tick)
     return int(moments.written(moment, "%Y%m%d")), int(moments.written(moment, "%H%M%S"))
 
 
@@ -297,13 +363,17 @@ def _fire(world: World, server: str, alert: Record, tokens: dict[str, str]) -> N
     job = to_text(alert.get("job"))
     if job:
         try:
-            job_ledger.start(world, server, job, tokens)
-        except (SqlError, Unsimulated) as problem:
-            _record(world, server, job, None, FAILED, str(problem), 0)
+            by = f"Alert {to_text(alert['id'])} ({to_text(alert['name'])})"
+            job_ledger.start(world, server, job, by, tokens)
+        except SqlError:
+            return  # a job that runs already is not started again
+        except Unsimulated as problem:
+            _record(world, server, job, None, FAILED, str(problem), world.tick)
 
 
 HANDLERS: Final[dict[str, Callable[..., None]]] = {
     "tsql.step": run_step,
+    "tsql.job_stop": job_stop,
     "tsql.step_done": step_done,
     "tsql.step_skipped": step_skipped,
 }

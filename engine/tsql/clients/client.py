@@ -16,7 +16,7 @@ from engine.tsql.batches.data import AGENT_MARK, ConnectionLost, Run, Session, T
 from engine.tsql.batches.output import OUTPUT_MAX
 from engine.tsql.batches.runner import Runner
 from engine.tsql.batches.work import Meter
-from engine.tsql.clients import connections, programs
+from engine.tsql.clients import agent_history, connections, programs
 from engine.tsql.language import script
 from engine.tsql.scalars.date_values import plain_text
 from engine.words import say
@@ -361,8 +361,18 @@ def _finish(world: World, name: str, run: Run) -> None:
     _emit_done(world, name, run)
     _keep_last(world, name, run)
     if AGENT_MARK in name:
-        error = next((message.text for message in run.messages if message.is_error), "")
-        world.at(world.tick, "tsql.step_done", name, error, run.started_tick)
+        errors = [message for message in run.messages if message.is_error]
+        number = errors[-1].number if errors else 0
+        said = agent_history.text_of_messages(run.messages)
+        world.at(
+            world.tick,
+            "tsql.step_done",
+            name,
+            errors[0].text if errors else "",
+            run.started_tick,
+            said,
+            number,
+        )
     kept: Window = world.sessions[name]
     if kept.server:
         world.sessions[name] = kept = replace(kept, server="", session=None)

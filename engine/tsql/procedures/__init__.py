@@ -19,6 +19,7 @@ from engine.tsql.procedures import (
     first_result,
     folders,
     information,
+    job_help,
     jobs,
     mail,
     messages,
@@ -208,6 +209,7 @@ PROCEDURES: Final[Procedures] = {
     **information.PROCEDURES,
     **rename.PROCEDURES,
     **jobs.PROCEDURES,
+    **job_help.PROCEDURES,
     **mail.PROCEDURES,
     **messages.PROCEDURES,
     **mirroring_monitor.PROCEDURES,
@@ -263,5 +265,7 @@ sp_helpreplicationdboption xp_qv xp_servicecontrol xp_sprintf xp_sqlmaint
 """
 KNOWN: Final = frozenset(_KNOWN.split())
 SYSTEM_PROCEDURES.update(dict.fromkeys((*KNOWN, *PROCEDURES, "sp_executesql"), ""))
-SYSTEM_PROCEDURES.update(dict.fromkeys((*jobs.PROCEDURES, *alerts.PROCEDURES, *mail.PROCEDURES), "msdb"))
+SYSTEM_PROCEDURES.update(
+    dict.fromkeys((*jobs.PROCEDURES, *job_help.PROCEDURES, *alerts.PROCEDURES, *mail.PROCEDURES), "msdb")
+)
 """Procedures that the product has and that do nothing here. Documented [DOC: system stored procedures]."""

@@ -111,12 +111,14 @@ def _add_alert(call: Call) -> None:
 
 
 def _check_condition(call: Call) -> None:
-    """Raises 14266 for a severity beyond 25, 14262 for an unknown message, 14500 without any condition."""
+    """Raises 14266 for a severity beyond 25, 14262 for an unknown message, 14500 for none or both of them."""
     if not 0 <= call.number("@severity") <= 25:
         raise SqlError(14266, "@severity", "0..25")
     number = call.number("@message_id")
     if number and stored_messages.find(call.world, call.server, number) is None:
         raise SqlError(14262, "@message_id", number)
+    if number and call.number("@severity"):
+        raise SqlError(14500)
     if not (
         number or call.number("@severity") or call.get("@performance_condition") or call.get("@wmi_query")
     ):
@@ -213,7 +215,7 @@ def _delete_category(call: Call) -> None:
 
 def _notify_operator(call: Call) -> None:
     if not jobs.agent_runs(call.world, call.server):
-        raise SqlError(22022)
+        raise SqlError(22022, job_ledger.NOT_RUNNING)
     call.machine.not_simulated("mail and pagers: nothing leaves the instance")
 
 

@@ -10,9 +10,9 @@ from engine.model import Job
 from engine.protocol import jobs
 from engine.tsql import catalog
 from engine.tsql.batches import job_ledger, ledger
-from engine.tsql.batches.data import AGENT_MARK
 from engine.tsql.batches.ledger import Record
 from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.query.plans import Unsimulated
 from engine.tsql.scalars.values import Scalar, guid_text, to_text
 
 
@@ -33,6 +33,7 @@ def _of_job(job: str) -> dict[str, Scalar]:
 
 
 def _add_job(call: Call) -> None:
+    _refuse_unheeded(call)
     _check_owner_and_category(call)
     enabled = call.get("@enabled") is None or bool(call.number("@enabled"))
     name = call.text("@job_name")
@@ -46,11 +47,51 @@ def _add_job(call: Call) -> None:
         start_step_id=call.number("@start_step_id", 1),
         notify_level_eventlog=call.number("@notify_level_eventlog", 2),
         notify_level_email=call.number("@notify_level_email"),
+        notify_email_operator_id=_operator_id(call, "@notify_email_operator_name"),
+        owner=call.text("@owner_login_name") or call.machine.session.login,
+        category_id=_category_id(call),
+        version_number=1,
         targeted=0,
         date_created=call.machine.context.now(),
         date_modified=call.machine.context.now(),
     )
     call.outputs["@job_id"] = unique_id("job", call.server, name)
+
+
+def _category_id(call: Call) -> int:
+    wanted = call.text("@category_name").casefold()
+    rows = catalog.rows_of(call.machine.context, "msdb.dbo.syscategories")
+    return next(
+        (int(str(row["category_id"])) for row in rows if to_text(row["name"]).casefold() == wanted), 0
+    )
+
+
+def _operator_id(call: Call, parameter: str) -> int:
+    """Number of the operator that a parameter names, 0 for none. Raises 14262 for an unknown one."""
+    name = call.text(parameter)
+    if not name:
+        return 0
+    row = ledger.find(call.world, call.server, "sysoperators", "name", name)
+    if row is None:
+        raise SqlError(14262, parameter, name)
+    return int(str(row["id"]))
+
+
+def _refuse_unheeded(call: Call) -> None:
+    """Report levels that nothing here heeds: messages to the network and pagers, and the deletion of jobs."""
+    for parameter in ("@notify_level_netsend", "@notify_level_page", "@delete_level"):
+        if call.number(parameter):
+            raise Unsimulated(f"{call.name} {parameter} = {call.number(parameter)}")
+
+
+def _note_change(call: Call, job: str) -> None:
+    """Count a version of the job, as each change does. [DOC: sysjobs]"""
+    row = ledger.find(call.world, call.server, "sysjobs", "job", job)
+    if row is not None:
+        ledger.change(
+            call.world, call.server, "sysjobs", lambda other: other["job"] == job,
+            version_number=int(str(row.get("version_number", 1))) + 1, date_modified=call.machine.context.now(),
+        )  # fmt: skip
 
 
 def _check_owner_and_category(call: Call) -> None:
@@ -67,6 +108,7 @@ def _check_owner_and_category(call: Call) -> None:
 
 def _update_job(call: Call) -> None:
     name = job_named(call)
+    _refuse_unheeded(call)
     _check_owner_and_category(call)
     if call.get("@enabled") is not None:
         call.tell(jobs.update(call.world, call.server, name, enabled=bool(call.number("@enabled"))))
@@ -78,7 +120,14 @@ def _update_job(call: Call) -> None:
     }
     given = {column: call.get(parameter) for parameter, column in columns.items()}
     changes = {column: value for column, value in given.items() if value is not None}
+    if call.text("@owner_login_name"):
+        changes["owner"] = call.text("@owner_login_name")
+    if call.text("@category_name"):
+        changes["category_id"] = _category_id(call)
+    if call.get("@notify_email_operator_name") is not None:
+        changes["notify_email_operator_id"] = _operator_id(call, "@notify_email_operator_name")
     ledger.change(call.world, call.server, "sysjobs", lambda row: row["job"] == name, **changes)
+    _note_change(call, name)
     if call.get("@new_name") is not None:
         call.machine.not_simulated("a new name for a job")
 
@@ -86,35 +135,23 @@ def _update_job(call: Call) -> None:
 def _delete_job(call: Call) -> None:
     name = job_named(call)
     call.tell(jobs.delete(call.world, call.server, name))
-    for table in ("sysjobs", "sysjobsteps", "sysjobschedules", "sysjobhistory"):
+    for table in ("sysjobs", "sysjobsteps", "sysjobschedules", "sysjobhistory", "activity"):
         ledger.remove(call.world, call.server, table, lambda row: row["job"] == name)
-
-
-def _help_job(call: Call) -> None:
-    only = job_named(call) if call.get("@job_name") is not None or call.get("@job_id") is not None else None
-    rows = [
-        (unique_id("job", call.server, job.name), call.server, job.name, int(job.enabled), job.database)
-        for job in call.world.instances[call.server].jobs
-        if only in (None, job.name)
-    ]
-    call.show(("job_id", "originating_server", "name", "enabled", "database_name"), rows)
 
 
 def _start_job(call: Call) -> None:
     name = job_named(call)
     if not _is_targeted(call, name):
         raise SqlError(14256, name, unique_id("job", call.server, name))
-    job_ledger.start(call.world, call.server, name)
+    by = f"User {call.machine.session.login}"
+    job_ledger.start(call.world, call.server, name, by, step_name=call.text("@step_name"))
     call.machine.tell(f"Job '{name}' started successfully.")
 
 
 def _stop_job(call: Call) -> None:
     name = job_named(call)
-    if not jobs.agent_runs(call.world, call.server):
-        raise SqlError(22022)
-    if not any(window.endswith(f":{name}") and AGENT_MARK in window for window in call.world.batches):
-        raise SqlError(22022)
-    call.machine.not_simulated("sp_stop_job: a step that runs goes on to its end")
+    job_ledger.stop(call.world, call.server, name, f"User {call.machine.session.login}")
+    call.machine.tell(f"Job '{name}' stopped successfully.")
 
 
 # --- steps -----------------------------------------------------------------------------------------------
@@ -171,6 +208,7 @@ def _put_step(call: Call, job: str, number: int, values: dict[str, Scalar]) -> N
     values["subsystem"] = to_text(values["subsystem"]).strip()
     _check_step(call, job, number, values)
     ledger.add(call.world, call.server, "sysjobsteps", **_of_job(job), step_id=number, **values)
+    _note_change(call, job)
     if to_text(values["subsystem"]).upper() != "TSQL":
         call.machine.not_simulated(
             f"steps of the subsystem {to_text(values['subsystem'])} are kept and do nothing"
@@ -190,6 +228,7 @@ def _update_step(call: Call) -> None:
     given = {column: call.get(parameter) for parameter, column in _STEP.items()}
     changes = {column: value for column, value in given.items() if value is not None}
     ledger.change(call.world, call.server, "sysjobsteps", lambda row: row["id"] == step["id"], **changes)
+    _note_change(call, to_text(step["job"]))
 
 
 def _delete_step(call: Call) -> None:
@@ -199,6 +238,7 @@ def _delete_step(call: Call) -> None:
         chosen = [_step_of(call, name)]
     gone = {step["id"] for step in chosen}
     ledger.remove(call.world, call.server, "sysjobsteps", lambda row: row["id"] in gone)
+    _note_change(call, name)
 
 
 def _help_step(call: Call) -> None:
@@ -312,9 +352,6 @@ PROCEDURES: Final[Procedures] = {
     ),
     "sp_delete_job": procedure(
         _delete_job, f"{_WHICH} @originating_server? @delete_history? @delete_unused_schedule?"
-    ),
-    "sp_help_job": procedure(
-        _help_job, f"{_WHICH} @job_aspect? @job_type? @owner_login_name? @subsystem? @enabled?"
     ),
     "sp_start_job": procedure(
         _start_job, "@job_name? @job_id? @error_flag? @server_name? @step_name? @output_flag?"

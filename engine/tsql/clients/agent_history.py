@@ -1,0 +1,44 @@
+"""Messages of a job step as the job history shows them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+from engine.messages import Message
+
+_STATES: Final = {
+    **dict.fromkeys((515, 547, 2601, 2627), "23000"),
+    8134: "22012",
+    8152: "22001",
+    2628: "22001",
+    8115: "22003",
+    220: "22003",
+    232: "22003",
+    241: "22007",
+    242: "22007",
+    245: "22018",
+    8114: "42000",
+    208: "42S02",
+    207: "42S22",
+    2714: "42S01",
+    1205: "40001",
+}
+"""SQLSTATE of errors that have one of their own, as ODBC maps them; of others 42000."""
+_UNSHOWN: Final = frozenset({5701, 5703, 3621})
+_COUNTED: Final = re.compile(
+    r"^\(\d+ rows? affected\)$|^\(\d+ row\(s\) affected\)$|^Commands completed successfully\.$"
+)
+
+
+def text_of_messages(messages: Iterable[Message]) -> str:
+    """Join messages: `boo [SQLSTATE 42000] (Error 50000)`. [DOC: sysjobhistory]. Known from public job histories."""
+    parts = []
+    for message in messages:
+        if message.number in _UNSHOWN or _COUNTED.match(message.text) or not message.text.strip():
+            continue
+        kind = "Error" if message.is_error else "Message"
+        state = _STATES.get(message.number, "42000") if message.is_error else "01000"
+        parts.append(f"{message.text} [SQLSTATE {state}] ({kind} {message.number}).")
+    return "  ".join(parts)

@@ -1,0 +1,120 @@
+"""sp_help_job: jobs of SQL Server Agent with their last run and the state of the one under way."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from engine.tsql import catalog
+from engine.tsql.batches import job_ledger, ledger
+from engine.tsql.catalog.view import Record
+from engine.tsql.procedures.call import Call, Procedures, procedure
+from engine.tsql.procedures.jobs import job_named
+from engine.tsql.query.plans import Unsimulated
+from engine.tsql.scalars.values import Scalar, to_text
+
+EXECUTING, BETWEEN_RETRIES, IDLE = 1, 3, 4
+"""current_execution_status. Documented [DOC: sp_help_job]."""
+
+_NAMES: Final = """
+job_id originating_server name enabled description start_step_id category owner notify_level_eventlog
+notify_level_email notify_level_netsend notify_level_page notify_email_operator notify_netsend_operator
+notify_page_operator delete_level date_created date_modified version_number last_run_date last_run_time
+last_run_outcome next_run_date next_run_time next_run_schedule_id current_execution_status current_execution_step
+current_retry_attempt has_step has_schedule has_target type
+"""
+_COLUMNS: Final = tuple(_NAMES.split())
+"""Documented [DOC: sp_help_job]."""
+
+
+def _row(call: Call, job: Record, servers: dict[Scalar, Record]) -> Record:
+    world, server, name = call.world, call.server, to_text(job["name"])
+    context = call.machine.context
+    made = ledger.find(world, server, "sysjobs", "job", name) or {}
+    last = servers.get(job["job_id"])
+    activity = job_ledger.activity_of(world, server, name) or {}
+    running = job_ledger.is_running(world, server, name)
+    steps = job_ledger.steps_of(world, server, name)
+    step = next((one for one in steps if one["step_id"] == activity.get("step_id")), None)
+    categories = {
+        row["category_id"]: row["name"] for row in catalog.rows_of(context, "msdb.dbo.syscategories")
+    }
+    operator = ledger.find(world, server, "sysoperators", "id", job["notify_email_operator_id"])
+    schedules = [row for row in ledger.rows(world, server, "sysjobschedules") if row["job"] == name]
+    attempt = int(str(activity.get("attempt") or 0)) if running else 0
+    waits = attempt > 0 and not any(window.endswith(f":{name}") for window in world.batches)
+    return {
+        **job,
+        "category": categories.get(job["category_id"]),
+        "owner": made.get("owner") or "sa",
+        "notify_level_netsend": 0,
+        "notify_level_page": 0,
+        "notify_email_operator": operator["name"] if operator is not None else "(unknown)",
+        "notify_netsend_operator": "(unknown)",
+        "notify_page_operator": "(unknown)",
+        "delete_level": 0,
+        "last_run_date": last["last_run_date"] if last is not None else 0,
+        "last_run_time": last["last_run_time"] if last is not None else 0,
+        "last_run_outcome": last["last_run_outcome"] if last is not None else 5,
+        "next_run_date": 0,
+        "next_run_time": 0,
+        "next_run_schedule_id": 0,
+        "current_execution_status": IDLE if not running else BETWEEN_RETRIES if waits else EXECUTING,
+        "current_execution_step": f"{to_text(step['step_id'])} ({to_text(step['step_name'])})"
+        if running and step
+        else "0 (unknown)",
+        "current_retry_attempt": attempt,
+        "has_step": len(steps),
+        "has_schedule": len(schedules),
+        "has_target": int(last is not None),
+        "type": int(last is not None),
+    }
+
+
+def _chosen(call: Call, row: Record) -> bool:
+    """Whether the filters of the call take the job. [DOC: sp_help_job]"""
+    owner, category = call.text("@owner_login_name"), call.text("@category_name")
+    if owner and to_text(row["owner"]).casefold() != owner.casefold():
+        return False
+    if category and to_text(row["category"]).casefold() != category.casefold():
+        return False
+    if call.get("@enabled") is not None and row["enabled"] != call.number("@enabled"):
+        return False
+    status = call.get("@execution_status")
+    if status is None:
+        return True
+    now = row["current_execution_status"]
+    return now != IDLE if call.number("@execution_status") == 0 else now == call.number("@execution_status")
+
+
+_ASPECTS: Final = ("", "JOB")
+
+
+def _help_job(call: Call) -> None:
+    named = call.get("@job_name") is not None or call.get("@job_id") is not None
+    only = job_named(call) if named else None
+    if call.text("@job_aspect").upper() not in _ASPECTS:
+        raise Unsimulated(f"sp_help_job @job_aspect = '{call.text('@job_aspect')}'")
+    context = call.machine.context
+    servers = {row["job_id"]: row for row in catalog.rows_of(context, "msdb.dbo.sysjobservers")}
+    found = [
+        _row(call, job, servers)
+        for job in catalog.rows_of(context, "msdb.dbo.sysjobs")
+        if only in (None, job["name"])
+    ]
+    rows = [row for row in found if _chosen(call, row)]
+    call.show(_COLUMNS, [tuple(row.get(column) for column in _COLUMNS) for row in rows])
+    if call.machine.captures or not rows:
+        return
+    if named and not call.text("@job_aspect"):
+        call.machine.remark(
+            "the result sets of sp_help_job for steps, schedules and targets; see sp_help_jobstep"
+        )
+
+
+PROCEDURES: Final[Procedures] = {
+    "sp_help_job": procedure(
+        _help_job,
+        """@job_id? @job_name? @job_aspect? @job_type? @owner_login_name? @subsystem? @category_name? @enabled?
+        @execution_status?""",
+    ),
+}

@@ -1,0 +1,137 @@
+"""Runs of jobs of SQL Server Agent: refusals, outcomes, texts of the history, the row of the activity."""
+
+from __future__ import annotations
+
+import pytest
+
+from engine.model import World
+from tests.engine.tsql.console import answers, ask, run_on
+from tests.engine.worlds import P, lab
+
+USER = "CORP\\dba"
+
+
+def with_job(*commands: str, options: str = "") -> World:
+    """A world with job `J`, whose steps run *commands* one after the other."""
+    world = lab(workload="none")
+    steps = [
+        f"EXEC msdb.dbo.sp_add_jobstep @job_name = 'J', @step_name = 's{number}', @command = N'{command}', "
+        f"@on_success_action = {1 if number == len(commands) else 3}{options}"
+        for number, command in enumerate(commands, 1)
+    ]
+    text = "; ".join(
+        ["EXEC msdb.dbo.sp_add_job @job_name = 'J'", *steps, "EXEC msdb.dbo.sp_add_jobserver @job_name = 'J'"]
+    )
+    assert ask(world, P, text).numbers == []
+    return world
+
+
+def started(world: World, then_s: float = 2.0) -> World:
+    ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
+    run_on(world, then_s)
+    return world
+
+
+def value(world: World, text: str) -> object:
+    return ask(world, P, text).value
+
+
+def help_of(world: World) -> dict[str, object]:
+    answer = ask(world, P, "EXEC msdb.dbo.sp_help_job @job_name = 'J'")
+    return dict(zip(answer.columns[0], answer.grids[0][0], strict=True))
+
+
+def test_a_job_that_runs_is_not_started_again() -> None:
+    world = started(with_job("WAITFOR DELAY ''00:01''"))
+    answer = ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'")
+    assert answer.numbers == [22022]
+    assert answer.texts[-1].endswith(
+        f"SQLServerAgent Error: Request to run job J (from User {USER}) refused because the job is already running "
+        f"from a request by User {USER}."
+    )
+    run_on(world, 60)
+    assert ask(world, P, "EXEC msdb.dbo.sp_start_job 'J'").numbers == []
+
+
+def test_outcomes_are_those_of_the_last_run() -> None:
+    outcome = "SELECT last_run_outcome FROM msdb.dbo.sysjobservers"
+    world = with_job("SELECT 1")
+    whose = " WHERE job_id = (SELECT job_id FROM msdb.dbo.sysjobs WHERE name = ''J'')".replace("''", "'")
+    assert value(world, outcome + whose) == 5
+    assert value(started(world), outcome + whose) == 1
+    assert value(started(with_job("SELECT 1/0")), outcome + whose) == 0
+    assert value(world, "SELECT last_run_outcome FROM msdb.dbo.sysjobsteps" + whose) == 1
+
+
+def test_the_history_has_the_documented_texts() -> None:
+    world = started(with_job("RAISERROR(''boo'', 16, 1)"))
+    rows = ask(
+        world, P, "SELECT step_id, message, sql_message_id FROM msdb.dbo.sysjobhistory ORDER BY instance_id"
+    ).grids[0]
+    account = world.instances[P].service_account
+    assert rows == [
+        [1, f"Executed as user: {account}. boo [SQLSTATE 42000] (Error 50000).  The step failed.", 50000],
+        [
+            0,
+            f"The job failed.  The Job was invoked by User {USER}.  The last step to run was step 1 (s1).",
+            0,
+        ],
+    ]
+    good = started(with_job("PRINT ''done''"))
+    texts = ask(good, P, "SELECT message FROM msdb.dbo.sysjobhistory ORDER BY instance_id").grids[0]
+    assert texts[0][0].endswith("done [SQLSTATE 01000] (Message 0).  The step succeeded.")
+    assert texts[1][0].startswith("The job succeeded.  The Job was invoked by User")
+
+
+def test_the_history_tells_when_a_run_began() -> None:
+    world = with_job("WAITFOR DELAY ''00:00:30''")
+    began = value(world, "SELECT CONVERT(int, REPLACE(CONVERT(varchar(8), GETDATE(), 108), ':', ''))")
+    started(world, 40)
+    rows = ask(world, P, "SELECT run_time, run_duration FROM msdb.dbo.sysjobhistory").grids[0]
+    assert rows == [[began, 30], [began, 30]]
+
+
+def test_the_activity_and_sp_help_job_follow_a_run() -> None:
+    world = with_job("SELECT 1", "WAITFOR DELAY ''00:00:30''")
+    assert (help_of(world)["current_execution_status"], help_of(world)["last_run_outcome"]) == (4, 5)
+    assert len(help_of(world)) == 32
+    started(world)
+    now = help_of(world)
+    assert (now["current_execution_status"], now["current_execution_step"], now["has_step"]) == (
+        1,
+        "2 (s2)",
+        2,
+    )
+    running = """SELECT name FROM msdb.dbo.sysjobactivity a JOIN msdb.dbo.sysjobs j ON j.job_id = a.job_id
+        WHERE start_execution_date IS NOT NULL AND stop_execution_date IS NULL"""
+    assert value(world, running) == "J"
+    run_on(world, 40)
+    assert ask(world, P, running).grids == [[]]
+    assert (help_of(world)["current_execution_status"], help_of(world)["last_run_outcome"]) == (4, 1)
+
+
+def test_a_job_can_be_stopped() -> None:
+    world = started(with_job("WAITFOR DELAY ''01:00''"))
+    first = answers(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")[0]
+    assert first.texts == ["Job 'J' stopped successfully."]
+    run_on(world, 1)
+    assert ask(world, P, "SELECT run_status FROM msdb.dbo.sysjobhistory").grids[0] == [[3], [3]]
+    refused = ask(world, P, "EXEC msdb.dbo.sp_stop_job 'J'")
+    assert (refused.numbers, "not currently running" in refused.texts[0]) == ([22022], True)
+
+
+def test_a_failed_step_is_tried_again_as_often_as_asked() -> None:
+    world = started(with_job("SELECT 1/0", options=", @retry_attempts = 2, @retry_interval = 1"), 30)
+    assert help_of(world)["current_execution_status"] == 3
+    run_on(world, 120)
+    rows = ask(
+        world,
+        P,
+        "SELECT step_id, run_status, retries_attempted FROM msdb.dbo.sysjobhistory ORDER BY instance_id",
+    )
+    assert rows.grids[0] == [[1, 2, 0], [1, 2, 1], [1, 0, 2], [0, 0, 0]]
+
+
+@pytest.mark.parametrize("given", ["@message_id = 1480, @severity = 16", "@severity = 0"])
+def test_an_alert_has_one_condition(given: str) -> None:
+    assert ask(lab(), P, f"EXEC msdb.dbo.sp_add_alert @name = 'a', {given}").numbers == [14500]
