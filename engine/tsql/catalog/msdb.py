@@ -105,7 +105,6 @@ def _backup_sets(context: Context) -> Iterable[Record]:
             "backup_set_id": one.id,
             "media_set_id": one.id,
             "position": place,
-            "user_name": "sa",
             "first_lsn": lsn(one.first_kb),
             "last_lsn": lsn(one.last_kb),
             "checkpoint_lsn": lsn(one.first_kb),
@@ -115,9 +114,7 @@ def _backup_sets(context: Context) -> Iterable[Record]:
             "type": _KINDS[one.kind],
             "database_name": one.database,
             "server_name": one.server,
-            "recovery_model": "FULL",
             "backup_size": int(one.size_kb * 1024),
-            "compressed_backup_size": int(one.size_kb * 1024),
             "is_copy_only": int(one.copy_only),
         }
 
@@ -137,7 +134,6 @@ def _restores(context: Context) -> Iterable[Record]:
             "restore_history_id": number,
             "restore_date": context.now(one.tick),
             "destination_database_name": one.database,
-            "user_name": "sa",
             "backup_set_id": one.backup_id,
             "restore_type": one.kind,
             "replace": int(one.replace),

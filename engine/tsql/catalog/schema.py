@@ -161,11 +161,9 @@ def _column(context: Context, named: Named, number: int, place: int, column: Col
         "column_id": place,
         "is_identity": int(column.identity is not None),
         "is_computed": int(bool(column.computed)),
-        "is_ansi_padded": 1,
         "seed_value": first,
         "increment_value": step,
         "definition": f"({column.computed})" if column.computed else None,
-        "is_persisted": 0,
         "default_object_id": _default_id(number, column) if column.default else 0,
     }
 
@@ -305,7 +303,6 @@ def _index_columns(context: Context) -> Iterable[Record]:
                     "column_id": _place(table, name),
                     "key_ordinal": 0 if included else place,
                     "partition_ordinal": 0,
-                    "is_descending_key": 0,
                     "is_included_column": int(included),
                 }
 
@@ -349,8 +346,6 @@ def _statistics(context: Context) -> Iterable[Record]:
                 "stats_id": row["index_id"],
                 "auto_created": 0,
                 "user_created": 0,
-                "has_filter": 0,
-                "filter_definition": None,
             }
 
 
@@ -537,7 +532,25 @@ view("information_schema.key_column_usage", _key_columns)
 def _modules(context: Context) -> Iterable[Record]:
     for _, number, item in _items(context):
         if isinstance(item, objects.Procedure | objects.View | objects.Function):
-            yield {"object_id": number, "definition": item.definition, "uses_ansi_nulls": 1}
+            words = _header_words(item.definition)
+            yield {
+                "object_id": number,
+                "definition": item.definition,
+                "is_schema_bound": int("SCHEMABINDING" in words),
+                "is_recompiled": int("RECOMPILE" in words),
+            }
+
+
+def _header_words(definition: str) -> set[str]:
+    """Return the options of WITH before the body of a module."""
+    found = _OPTIONS.search(definition)
+    return set(found[1].upper().replace(",", " ").split()) if found is not None else set()
+
+
+_OPTIONS: Final = re.compile(
+    r"\bWITH\s+((?:(?:SCHEMABINDING|RECOMPILE|ENCRYPTION|VIEW_METADATA)\b[\s,]*)+)", re.IGNORECASE
+)
+"""Options that stand between the head of a module and its AS."""
 
 
 view("sys.sql_modules", _modules)

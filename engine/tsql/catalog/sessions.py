@@ -54,6 +54,8 @@ class Session:
     batch: Any = None
     """What runs in a window."""
     transactions: int = 0
+    error: int = 0
+    """@@ERROR of the last statement."""
     last_text: str = ""
     """Text of the batch that runs, or else of the last one; empty for none, and where the text is not simulated."""
     last_begun_tick: int | None = None
@@ -124,6 +126,7 @@ def user_sessions(context: Context) -> Iterator[Session]:
             last_ended_tick=session.last_ended_tick,
             transactions=session.transactions,
             rowcount=session.rowcount,
+            error=session.error,
             options=session.options,
         )
     for place, program in enumerate(AGENT_PROGRAMS if server.agent_running else ()):
@@ -223,6 +226,7 @@ def _sessions(context: Context) -> Iterable[Record]:
             "login_name": "sa",
             "status": status,
             "is_user_process": 0,
+            "group_id": 1,
             "memory_usage": 0,
             "context_info": b"",
             "last_request_start_time": context.now(context.server.started_tick),
@@ -248,6 +252,7 @@ def _sessions(context: Context) -> Iterable[Record]:
             "open_transaction_count": one.transactions,
             "memory_usage": SESSION_PAGES,
             "row_count": one.rowcount,
+            "prev_error": one.error,
             "last_request_start_time": context.now(one.last_begun_tick),
             "last_request_end_time": context.now(one.last_ended_tick),
             **options_shown(one.options),
@@ -267,6 +272,7 @@ def _connections(context: Context) -> Iterable[Record]:
             "connect_time": context.now(one.login_tick),
             "net_transport": "Shared memory" if one.address == own else "TCP",
             "protocol_type": "TSQL",
+            "endpoint_id": 2 if one.address == own else 4,
             "encrypt_option": str(one.encrypted).upper(),
             "net_packet_size": one.packet_bytes,
             "auth_scheme": "NTLM" if "\\" in one.login else "SQL",
@@ -296,7 +302,9 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "context_info": bytes(settings.CONTEXT_BYTES),
         }
     databases, waits = _database_ids(context), locks.waits(context)
+    own = security.own_ip(context.server)
     for one in user_sessions(context):
+        domain, _, user = one.login.rpartition("\\")
         now = waits.get(one.spid)
         command = "AWAITING COMMAND"
         if one.running:
@@ -317,6 +325,9 @@ def _sysprocesses(context: Context) -> Iterable[Record]:
             "last_batch": context.now(one.last_begun_tick),
             "hostname": one.host.ljust(128),
             "program_name": one.program.ljust(128),
+            "nt_domain": domain.ljust(128),
+            "nt_username": (user if domain else "").ljust(128),
+            "net_library": ("LPC" if one.address == own else "TCP/IP").ljust(12),
             "hostprocess": str(4000 + one.spid).ljust(10),
             "open_tran": one.transactions,
             "memusage": SESSION_PAGES,

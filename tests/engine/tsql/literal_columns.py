@@ -1,0 +1,33 @@
+"""Columns of catalog rows that hold the same literal wherever a function of the catalog makes them."""
+
+from __future__ import annotations
+
+import ast
+from collections import defaultdict
+from pathlib import Path
+
+CATALOG = Path(__file__).parents[3] / "engine" / "tsql" / "catalog"
+
+
+def literal_columns() -> dict[tuple[str, str], set[str]]:
+    """(Module, function) -> `column value` of each key that has one literal value in all dictionaries there."""
+    found: dict[tuple[str, str], set[str]] = {}
+    for path in sorted(CATALOG.glob("*.py")):
+        for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(function, ast.FunctionDef):
+                columns = {f"{name} {value}" for name, value in _of(function)}
+                if columns:
+                    found[path.stem, function.name] = columns
+    return found
+
+
+def _of(function: ast.FunctionDef) -> list[tuple[str, str]]:
+    values: dict[str, set[str]] = defaultdict(set)
+    for node in ast.walk(function):
+        for key, value in zip(node.keys, node.values, strict=True) if isinstance(node, ast.Dict) else ():
+            if isinstance(key, ast.Constant) and isinstance(key.value, str):
+                literal = isinstance(value, ast.Constant) or (
+                    isinstance(value, ast.UnaryOp) and isinstance(value.operand, ast.Constant)
+                )
+                values[key.value].add(ast.unparse(value) if literal else "")
+    return [(name, value) for name, seen in values.items() for value in seen if len(seen) == 1 and value]

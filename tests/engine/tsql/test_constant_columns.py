@@ -1,0 +1,139 @@
+"""Constant columns: each has its reason, and two views of one fact agree however a run goes."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from engine.model import World
+from engine.tsql.catalog.constant_columns import reasons
+from engine.tsql.catalog.shapes import SHAPES
+from tests.engine.availability.worlds import ag_lab
+from tests.engine.tsql.console import ask, run_on
+from tests.engine.tsql.literal_columns import CATALOG, literal_columns
+from tests.engine.worlds import P, lab, play
+
+
+def test_every_constant_has_a_reason_and_a_view_that_has_it() -> None:
+    columns = {
+        name: {
+            column.name
+            for v in (2005, 2008, 2012, 2014, 2016, 2017, 2019, 2022)
+            for column in shape.columns_in(v)
+        }
+        for name, shape in SHAPES.items()
+    }
+    every = set().union(*columns.values())
+    for reason, views, pairs in reasons():
+        assert len(reason) > 10
+        for view in views.split():
+            known = every if view == "*" else columns[view]
+            if view == views:
+                assert set(pairs) <= known, (view, set(pairs) - known)
+
+
+def test_every_literal_in_a_row_has_a_reason() -> None:
+    text = (CATALOG / "shapes" / "literals.tsv").read_text(encoding="utf-8")
+    listed = {}
+    for line in text.splitlines()[2:]:
+        reason, function, columns = line.split("\t")
+        assert len(reason) > 10
+        listed[function] = set(columns.split(", "))
+    assert listed == {
+        f"{module}.{function}": columns for (module, function), columns in literal_columns().items()
+    }
+
+
+EQUAL = (
+    "SELECT COUNT(*) - (SELECT COUNT(*) FROM sys.sysprocesses WHERE spid > 50) FROM sys.dm_exec_sessions "
+    "WHERE session_id > 50",
+    "SELECT COUNT(*) FROM sys.sysprocesses p JOIN sys.dm_exec_sessions s ON s.session_id = p.spid "
+    "WHERE p.open_tran <> s.open_transaction_count AND p.spid > 50",
+    "SELECT COUNT(*) FROM sys.dm_exec_requests r JOIN sys.sysprocesses p ON p.spid = r.session_id "
+    "WHERE p.spid > 50 AND (p.blocked <> r.blocking_session_id OR RTRIM(p.cmd) <> LEFT(r.command, 16))",
+    "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE session_id > 50 AND wait_type IS NOT NULL "
+    "AND session_id NOT IN (SELECT session_id FROM sys.dm_os_waiting_tasks)",
+    "SELECT COUNT(*) FROM sys.databases WHERE state_desc <> DATABASEPROPERTYEX(name, 'Status')",
+    "SELECT COUNT(*) FROM sys.databases WHERE recovery_model_desc <> DATABASEPROPERTYEX(name, 'Recovery')",
+    "SELECT COUNT(*) FROM sys.dm_exec_requests WHERE percent_complete > 0 AND command NOT LIKE 'BACKUP%' "
+    "AND command NOT LIKE 'RESTORE%' AND command NOT LIKE 'DBCC%'",
+    "SELECT COUNT(*) FROM sys.dm_tran_session_transactions t WHERE t.session_id NOT IN "
+    "(SELECT session_id FROM sys.dm_exec_sessions WHERE open_transaction_count > 0)",
+    "SELECT COUNT(*) FROM sys.master_files f WHERE f.database_id NOT IN (SELECT database_id FROM sys.databases)",
+)
+"""Each counts contradictions between two views of one fact."""
+OF_GROUPS = (
+    "SELECT COUNT(*) FROM sys.dm_hadr_availability_replica_states s JOIN sys.availability_replicas r "
+    "ON r.replica_id = s.replica_id JOIN sys.dm_hadr_availability_group_states g ON g.group_id = s.group_id "
+    "WHERE s.role = 1 AND g.primary_replica <> r.replica_server_name",
+    "SELECT COUNT(*) FROM sys.databases d JOIN sys.dm_hadr_database_replica_states s ON s.database_id = d.database_id "
+    "WHERE s.is_local = 1 AND s.database_state <> d.state",
+    "SELECT COUNT(*) FROM sys.availability_replicas WHERE failover_mode = 0 AND failover_mode_desc <> 'AUTOMATIC'",
+)
+
+STATEMENTS = (
+    r"BACKUP DATABASE Sales TO DISK = 'D:\a.bak'",
+    r"BACKUP LOG Sales TO DISK = 'D:\a.trn'",
+    "DBCC CHECKDB ('Sales')",
+    "WAITFOR DELAY '00:00:20'",
+    "USE Sales; BEGIN TRAN; UPDATE t SET a = a + 1",
+    "USE Sales; UPDATE t SET a = a + 1",
+    "IF @@TRANCOUNT > 0 ROLLBACK",
+    "SELECT COUNT(*) FROM sys.databases",
+)
+
+
+def contradictions(world: World, queries: tuple[str, ...]) -> list[str]:
+    found = []
+    for server, instance in world.instances.items():
+        if instance.running and not instance.hung and world.computer_of(server).powered:
+            for query in queries:
+                answer = ask(world, f"{server}#9", query, then_s=1)
+                if answer.grids and answer.value:
+                    found.append(f"{server}: {query}")
+    return found
+
+
+def random_play(world: World, chance: random.Random, acts: tuple[str, ...], queries: tuple[str, ...]) -> None:
+    main = next(iter(world.instances))
+    ask(world, main, "USE Sales; CREATE TABLE t (a int); INSERT t VALUES (1)", then_s=5)
+    for _ in range(12):
+        server = chance.choice([main, main, *world.instances])
+        window = f"{server}#{chance.randint(1, 3)}"
+        if chance.random() < 0.7:
+            play(world, f"{world.t_s} sql {window} {chance.choice(STATEMENTS)}", world.t_s + 0.01)
+        else:
+            play(world, f"{world.t_s} {chance.choice(acts)}", world.t_s + 0.01)
+        run_on(world, chance.choice([0.2, 1, 5, 15]))
+        assert contradictions(world, queries) == []
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_views_agree_in_random_play_of_mirroring(seed: int) -> None:
+    acts = ("power-off SERVER_B", "power-on SERVER_B", "restart-service SERVER_A")
+    random_play(lab(workload="none"), random.Random(seed), acts, EQUAL)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_views_agree_in_random_play_of_groups(seed: int) -> None:
+    acts = ("power-off NODE_3", "power-on NODE_3", "stop-service NODE_2", "start-service NODE_2")
+    random_play(ag_lab(version=2019), random.Random(seed), acts, EQUAL + OF_GROUPS)
+
+
+@pytest.mark.parametrize(
+    ("text", "column"),
+    [
+        ("CREATE LOGIN l WITH PASSWORD = 'p', CHECK_POLICY = ON", "is_policy_checked FROM sys.sql_logins"),
+        ("CREATE TABLE t (a int, b AS a * 2 PERSISTED)", "is_persisted FROM sys.computed_columns"),
+        ("CREATE TABLE t (a int); CREATE INDEX i ON t (a DESC)", "is_descending_key FROM sys.index_columns"),
+        (
+            "CREATE TABLE t (a int); CREATE INDEX i ON t (a) WITH (FILLFACTOR = 70)",
+            "fill_factor FROM sys.indexes",
+        ),
+    ],
+)
+def test_a_column_that_a_statement_can_change_is_no_constant(text: str, column: str) -> None:
+    world = lab(workload="none")
+    ask(world, P, text)
+    assert any("Not simulated: column" in line for line in ask(world, P, f"SELECT {column}").texts)
